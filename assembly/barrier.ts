@@ -3,7 +3,7 @@
 /**
  * Sleep at `address` while it holds `round`, a millisecond at most; wake whoever sleeps there. The
  * host does both with Atomics.wait and Atomics.notify: around memory.atomic.wait32 with a timeout
- * V8's baseline compiler loses locals, so that threads leave a barrier early.
+ * V8's baseline compiler loses locals, and threads leave a barrier early.
  */
 // @ts-ignore: decorator
 @external("env", "sleep")

@@ -6,7 +6,7 @@ import { barrier } from "./barrier";
 import { philoxBlock, philoxWord } from "./philox";
 
 /**
- * Address of the state x. A constant, so that gathers fold it into their offset. Must equal
+ * Address of the state x. A constant, which gathers fold into their offset. Must equal
  * `wasmReserved` of the host.
  */
 export const stateAddress: usize = 65536;
@@ -84,10 +84,10 @@ function reversedBits3(i: i32): i32 {
 
 /**
  * Dense W x for panels first to last. A panel is six vectors of rows (24 in binary32, 12 in
- * binary64), stored partial sum by partial sum in bit-reversed order, so that the butterfly is a
- * stack of additions: a partial joins the one that waits below it. Six accumulators, since V8
- * spills from the eighth on. `split`, a constant: three vectors of a panel come from each of two
- * streams, since a core fetches two streams from memory faster than one.
+ * binary64), stored partial sum by partial sum in bit-reversed order. The butterfly is then a stack
+ * of additions: a partial joins the one that waits below it. Six accumulators, since V8 spills from
+ * the eighth on. `split`, a constant: three vectors of a panel come from each of two streams, since
+ * a core fetches two streams from memory faster than one.
  */
 // @ts-ignore: decorator
 @inline
@@ -227,8 +227,8 @@ function sparseSlices<T extends number, Offset extends number>(first: i32, last:
   }
 }
 
-// The products are exported, so that they stay functions of their own: the loop that calls them
-// once a step is then optimised by V8 although WebAssembly code that is already running never is.
+// The products are exported to stay functions of their own. V8 then optimises the loop that calls
+// them once a step; it never optimises WebAssembly code that is already running.
 export function densePanels32(first: i32, last: i32): void {
   densePanels<f32>(first, last, false);
 }

@@ -94,7 +94,7 @@ function addWeight(cells: usize, words: v128, chance: v128, weight: v128): void 
 }
 
 /**
- * Adds a weight to the excitatory input that arrives now, where the word of kind 1 is below the
+ * Adds a weight to the excitatory input that arrives now, if the word of kind 1 is below the
  * chance.
  */
 export function backgroundSpikes(fields: Fields, arriving: usize, step: u32, sequence: u32, units: i32): void {

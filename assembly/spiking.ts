@@ -38,7 +38,7 @@ function deliver<T extends number>(fields: Fields, source: u32, segments: usize,
   }
 }
 
-// Exported, so that it stays a function of its own: see reservoir.ts.
+// Exported to stay a function of its own: see reservoir.ts.
 export function deliverSpikes(table: usize, row: i32, count: i32): void {
   const fields = changetype<Fields>(table);
   let next = row + 1;

@@ -1,7 +1,7 @@
 // Spoken digits: WAV recordings become the spikes of a cochlea, those drive a liquid of 600 leaky
 // integrate-and-fire neurons, a ridge readout names the digit. The recordings are those of the Free
 // Spoken Digit Dataset, in the folder fsdd of SPILLWAY_DATA: index 0 to 4 test, 5 to 29 train.
-// Where they are absent, vowels made of two formants stand in for them.
+// If they are absent, vowels made of two formants stand in for them.
 import { existsSync } from "node:fs";
 import { Matrix } from "spillway";
 import { Pipeline, readWavFolder } from "spillway/pipeline";

@@ -1,6 +1,6 @@
 // A classification pipeline: choose settings by cross-validation on the training cases, then look
 // at the test cases once. Data: the Japanese Vowels of the UEA archive
-// (https://www.timeseriesclassification.com), in the folder uea of SPILLWAY_DATA. Where they are
+// (https://www.timeseriesclassification.com), in the folder uea of SPILLWAY_DATA. If they are
 // absent, four contours stand in.
 import { existsSync } from "node:fs";
 import { crossValidate, gridSearch, Pipeline, readUeaFolder } from "spillway/pipeline";

@@ -1,6 +1,6 @@
 // From spikes to classes without a state on the host: patterns in device memory are binned, run
 // through a reservoir and a liquid, matched against templates and classified where they lie. It
-// runs on the first GPU, or on the simulated device where there is none, with the same bits.
+// runs on the first GPU, or on the simulated device if there is none, with the same bits.
 import { Classifier, ReservoirComputer } from "spillway";
 import { openDevice, probe } from "spillway/gpu";
 import "spillway/sim";

@@ -64,7 +64,7 @@ async function knownTargets() {
 
 /**
  * Whether PTX for one target assembles for another: "sm_90" for itself and all after it, "sm_90a"
- * for itself alone.
+ * only for itself.
  */
 const reaches = (target, other) => (/[af]$/.test(target) ? other === target : number(other) >= number(target));
 
@@ -189,7 +189,7 @@ async function compileImage(name, target, flagsOfNvcc, targets, scratch) {
   return { ...image, reached: architectures, logs, entries: entries(image.text), dynamic };
 }
 
-/** One line an entry, so that two people's changes to a file's kernels merge line by line. */
+/** One line an entry: two people's changes to a file's kernels then merge line by line. */
 function manifestText(manifest) {
   const images = manifest.images.map(({ entries: list, ...rest }) => {
     const head = JSON.stringify(rest).slice(0, -1);

@@ -1,5 +1,5 @@
 // Compiles assembly/ into the WebAssembly modules: one over ordinary memory, the same source over
-// shared memory for worker threads, and the few kernels that fuse where the runtime has relaxed
+// shared memory for worker threads, and the few kernels that fuse if the runtime has relaxed
 // SIMD.
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";

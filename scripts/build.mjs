@@ -15,12 +15,12 @@ import { finishDeclarations } from "./declarations.mjs";
 import { collectFiles, filesOfEsbuild, notices, packageFolders } from "./third-parties.mjs";
 
 /**
- * Parts of the package that make reservoirs: whoever imports one alone needs the engines, which the
- * index registers.
+ * Parts of the package that make reservoirs: importing just one of them needs the engines, which
+ * the index registers.
  */
 const computing = ["reservoir", "model", "analysis", "spikes", "pipeline", "experiment", "engine"];
 
-/** Runs a Node script and returns what it printed; ends this build where it fails. */
+/** Runs a Node script and returns what it printed; ends this build if it fails. */
 function node(...args) {
   const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
   if (status !== 0) {
@@ -44,7 +44,7 @@ function quietly() {
 }
 
 /**
- * The bundler writes `var Matrix = class _Matrix` where a class speaks of itself, and then that is
+ * The bundler writes `var Matrix = class _Matrix` if a class speaks of itself, and then that is
  * the name that people see printed. Inside the class its own name may stand as well.
  */
 function restoreClassNames(path) {

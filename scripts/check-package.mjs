@@ -159,7 +159,7 @@ export const score: number = nrmse(series.slice(301, 311), await computer.genera
   console.log("TypeScript 5.4 reads the declarations");
 
   // The package itself must run from where npm puts it: assets beside the code, from its index and
-  // from a part of it alone, with threads.
+  // from one of its parts, with threads.
   writeFileSync(
     join(consumer, "use.mjs"),
     `import { ReservoirComputer } from "spillway";

@@ -15,7 +15,7 @@ import { RandomStream, seedKeys } from "../src/numerics/random.ts";
 import { wasmInstance, wasmReserved } from "../src/numerics/wasm/index.ts";
 
 const blockSize = 65536;
-/** Neighbouring arguments that follow each draw, so that a fall from one to the next is seen. */
+/** Neighbouring arguments that follow each draw: a fall from one to the next is seen. */
 const runLength = 16;
 
 const stream = new RandomStream(seedKeys("accuracy").weights, 0);
@@ -33,9 +33,7 @@ const ofPattern = (pattern) => {
   return bits.getFloat64(0);
 };
 
-/**
- * Evenly over the bit patterns between two positive numbers, so that every binade gets its share.
- */
+/** Evenly over the bit patterns between two positive numbers: every binade gets its share. */
 function anyBetween(low, high) {
   const part = BigInt(stream.integer(0, draws++, 2 ** 48)) * 2n ** 48n + BigInt(stream.integer(0, draws++, 2 ** 48));
   const first = patternOf(low);

@@ -1,5 +1,5 @@
-// Executes the notebooks from scratch with the TypeScript kernel, so that none says what no longer
-// runs. Usage:
+// Executes the notebooks from scratch with the TypeScript kernel; fails if one no longer runs.
+// Usage:
 //   node scripts/run-notebooks.mjs [--write] [notebook ...]      --write keeps the outputs in the notebooks
 // It needs Jupyter with nbconvert, the packages of notebooks/ (npm ci there) and a built package.
 import { spawnSync } from "node:child_process";

@@ -153,7 +153,7 @@ function run(program, args, outPath) {
   const env = { ...process.env, SPILLWAY_CHECKER: "1", SPILLWAY_SPIN_LIMIT: process.env.SPILLWAY_SPIN_LIMIT || "4e12" };
   const out = openSync(outPath, "w");
   return new Promise((resolve) => {
-    // A group of its own, so that the tool and what it runs end together.
+    // A group of its own: the tool and what it runs end together.
     const child = spawn(program, args, { env, detached: true, stdio: ["ignore", out, out] });
     if (child.pid !== undefined) running.add(child.pid);
     let late;

@@ -31,7 +31,7 @@ async function simulatedEngine(): Promise<Engine> {
 }
 
 /**
- * cuBLAS and cuSOLVER of a CUDA device for ridge regression, where they are installed:
+ * cuBLAS and cuSOLVER of a CUDA device for ridge regression, if they are installed:
  * `ridge({ blas })` then sums training rows by cuBLAS, where the states of that engine are, and
  * solves by cuSOLVER. Weights differ in their last digits from the portable ones and from version
  * to version of the libraries.
@@ -43,8 +43,8 @@ async function simulatedEngine(): Promise<Engine> {
  * const sink = trainer.accumulator({ stateSize: 1000, inputSize: 1, outputSize: 1 });
  * await computer.train(inputs, targets, sink);
  * const readout = trainer.solve(sink);
- * @throws LibraryError naming every path tried where a library is missing; EngineUnavailableError
- * where there is no such device
+ * @throws LibraryError naming every path tried if a library is missing; EngineUnavailableError
+ * if there is no such device
  */
 export async function cudaBlas(engine = "cuda"): Promise<DeviceBlas> {
   const [{ DeviceBlas: Blas }, chosen] = await Promise.all([import("./engine/cuda/training/device-blas.js"), chooseEngine(engine)]);

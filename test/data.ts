@@ -31,7 +31,7 @@ export const dataSets = {
 export type DataSetName = keyof typeof dataSets;
 
 /**
- * What is missing for a data set, as a sentence that says what to put where; undefined where it is
+ * What is missing for a data set, as a sentence that says what to put where; undefined if it is
  * all there.
  */
 export function missingData(name: DataSetName): string | undefined {
@@ -50,7 +50,7 @@ export function missingData(name: DataSetName): string | undefined {
 export const mustBeThere = (): boolean => Boolean(process.env["SPILLWAY_DATA"]);
 
 /**
- * A test over a public data set. Where the data set is absent the test is skipped and says what to
+ * A test over a public data set. If the data set is absent the test is skipped and says what to
  * put where; whoever names a folder by SPILLWAY_DATA asks for these tests, and then it fails.
  */
 export function itWithData(name: string, needs: DataSetName, body: (folder: string) => void | Promise<void>): void {

@@ -51,7 +51,7 @@ function isIntegrated(script: string): boolean {
 }
 
 /**
- * Where a command is run if not here; undefined where it has to be run here. @throws what is wrong
+ * Where a command is run if not here; undefined if it has to be run here. @throws what is wrong
  * with it
  */
 function whereElse(command: string): string | undefined {

@@ -24,8 +24,8 @@ export function bidiagonalize(
   const width = n + extra;
   let right: f64 = 0;
   for (let k = 0; k < n; k++) {
-    // Column k, with the right reflection of the step before applied to it alone, so that this
-    // step's u is known before the rows are visited.
+    // Column k, with only the right reflection of the step before applied: this step's u must be
+    // known before the rows are visited.
     const previous = matrix + <usize>(k - 1) * ld;
     let squares: f64 = 0;
     for (let i = k; i < n; i++) {

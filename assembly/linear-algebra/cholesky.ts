@@ -10,7 +10,7 @@ const blockColumns: i32 = 60;
 
 /**
  * Overwrites the lower triangle of A by L with A = L L^T. `work` takes n * 60 values. Returns 0, or
- * i + 1 where pivot i is not above 0; that pivot then stands in A[i][i].
+ * i + 1 if pivot i is not above 0; that pivot then stands in A[i][i].
  */
 export function choleskyFactor(matrix: usize, n: i32, work: usize): i32 {
   const ld = (<usize>n) << 3;

@@ -1,6 +1,5 @@
 // The Gram matrix of rows in panels (docs/numerics.md, rule 9). Sums are kept as 6 x 6 tiles of the
-// upper triangle, tile row by tile row, so that a block's sums lie in the order in which they are
-// visited.
+// upper triangle, tile row by tile row: a block's sums lie in the order in which they are visited.
 import { addFusedProducts } from "./fused-tile";
 import { addProducts } from "./tile";
 

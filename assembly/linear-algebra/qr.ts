@@ -144,8 +144,8 @@ function multiplyReflectors(v: usize, panelBytes: usize, rows: i32, groupPanels:
 }
 
 /**
- * Copies v so that the values of two rows lie together: (row pair, column, row of the pair). A
- * missing last row is 0.
+ * Copies v with the values of two rows together: (row pair, column, row of the pair). A missing
+ * last row is 0.
  */
 function copyPairs(v: usize, panelBytes: usize, rows: i32, columns: i32, pairs: usize): void {
   let to = pairs;

@@ -32,7 +32,7 @@ function exponentOf(x: f64): i32 {
 }
 
 /**
- * x[i] times 2^exponent, for any exponent; rounded only where the result leaves the normal range.
+ * x[i] times 2^exponent, for any exponent; rounded only if the result leaves the normal range.
  */
 function scale(x: usize, count: i32, exponent: i32): void {
   for (; exponent > 1023; exponent -= 1023) multiply(x, count, powerOfTwo(1023));

@@ -76,7 +76,7 @@ export function francisQr(n: i32, h: usize, ld: i32, z: usize, re: usize, im: us
         }
       }
 
-      // The sweep may start below l where two subdiagonal elements in a row are small.
+      // The sweep may start below l if two subdiagonal elements in a row are small.
       let v0: f64 = 0;
       let v1: f64 = 0;
       let v2: f64 = 0;
@@ -204,7 +204,7 @@ function sweep(
       store<f64>(at(h, ld, k + 1, k - 1), 0);
       if (three) store<f64>(at(h, ld, k + 2, k - 1), 0);
     } else if (m > l) {
-      // Not -h: that would be wrong where v1 and v2 underflow.
+      // Not -h: that would be wrong if v1 and v2 underflow.
       store<f64>(at(h, ld, k, k - 1), load<f64>(at(h, ld, k, k - 1)) * (1 - tau));
     }
     const t1 = tau * v1;

@@ -4,7 +4,7 @@ import { at, laneSum } from "./address";
 
 /**
  * A := Q^T A Q, upper Hessenberg, for A of n x n. Rows are `ld` numbers apart and ld is even;
- * columns n..ld-1 must be zero and stay zero. Where q is not 0, the n x ld matrix there is
+ * columns n..ld-1 must be zero and stay zero. If q is not 0, the n x ld matrix there is
  * multiplied by Q from the right. `work` takes 3 ld numbers. Golub and Van Loan, Matrix
  * Computations, algorithm 7.4.2, with both sides of a reflection applied in one rank-2 update.
  */

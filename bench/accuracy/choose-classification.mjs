@@ -1,5 +1,5 @@
 // Chooses a classifier's settings by five-fold cross-validation over five seeds on the training
-// cases alone; the test cases are never read. Usage:
+// cases; the test cases are never read. Usage:
 //   node bench/accuracy/choose-classification.mjs JapaneseVowels | GunPoint | ItalyPowerDemand
 // Representation last+mean, with and without the same statistics of the inputs; fewest errors wins,
 // then the smallest squared error of the mean scores. The winners are written by hand into

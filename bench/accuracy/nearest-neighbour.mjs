@@ -1,5 +1,5 @@
-// 1-nearest-neighbour with dynamic time warping on the archive's own splits, so that the published
-// figures beside ours can be printed again. Usage:
+// 1-nearest-neighbour with dynamic time warping on the archive's own splits: prints the published
+// figures beside ours again. Usage:
 //   node bench/accuracy/nearest-neighbour.mjs
 // Windows are those that the archives' authors learned on the training cases (UCR archive summary:
 // 0 for GunPoint and ItalyPowerDemand, where it is the Euclidean distance); Japanese Vowels, with

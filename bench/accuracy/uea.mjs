@@ -1,5 +1,5 @@
 // Time-series classification with the default pipeline, and with settings chosen on the training
-// cases alone, beside published figures. Usage:
+// cases, beside published figures. Usage:
 //   node bench/accuracy/uea.mjs
 // Default: z-scores, 200 neurons, everything else as Pipeline has it. Chosen: the best of a small grid by five-fold cross-validation over two seeds on
 // the training cases. Both are then trained on all training cases with seeds 0 to 9 and tested once

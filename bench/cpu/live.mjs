@@ -40,8 +40,8 @@ export async function pieceSteps(sides, requestOf, seconds) {
 }
 
 /**
- * Seconds a step of each side, a value a round: the sides in turn, forwards and backwards, so that
- * what slows the machine slows all.
+ * Seconds a step of each side, a value a round. The sides run in turn, forwards and backwards: what
+ * slows the machine slows all.
  */
 export async function rounds(sides, requestOf, steps, count) {
   const samples = new Map(sides.map((side) => [side, []]));

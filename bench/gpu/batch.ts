@@ -1,4 +1,4 @@
-// Many sequences through one reservoir on a GPU, beside cuDNN and PyTorch in the same run (where
+// Many sequences through one reservoir on a GPU, beside cuDNN and PyTorch in the same run (if
 // python3 has them). float32, all states kept, leak rate
 // 0.3; microseconds a step of all sequences. Usage: npx tsx bench/gpu/batch.ts [--no-peers]
 import { spawnSync } from "node:child_process";

@@ -1,6 +1,6 @@
 // What one call from JavaScript costs: a product of a 1000 x 50 matrix, its launch included, and a
 // spike pattern in 100 bins of 50 channels through a reservoir of 1000 neurons, from arrays of the
-// host to states on the host, beside PyTorch on the same work in the same run (where python3 has
+// host to states on the host, beside PyTorch on the same work in the same run (if python3 has
 // it).
 // Usage: npx tsx bench/gpu/calls.ts [--no-peers]
 import { spawnSync } from "node:child_process";

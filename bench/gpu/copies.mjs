@@ -1,4 +1,4 @@
-// What copies between page-locked memory and a GPU reach, beside PyTorch's in the same run (where
+// What copies between page-locked memory and a GPU reach, beside PyTorch's in the same run (if
 // python3 has torch), and that 256 MiB come back equal. Usage: npm run bench:gpu
 import { spawnSync } from "node:child_process";
 import { openDevice } from "spillway/gpu";

@@ -1,5 +1,5 @@
 // Many independent reservoirs on a GPU, each with weights of its own, beside JAX's vmap in the same
-// run (where python3 has it). All states are kept on the device; float32, portable and fast
+// run (if python3 has it). All states are kept on the device; float32, portable and fast
 // arithmetic, one input. From JavaScript: from host arrays to the last states in host arrays, with
 // weights that come anew in each call, and with weights that stay on the device. Usage: npx tsx
 // bench/gpu/ensemble.ts [--no-peers]
@@ -40,7 +40,7 @@ function dense(size: number, count: number, steps: number, arithmetic: "portable
   });
 }
 
-/** Members of p = 0.1, of which every 20th has a pattern of its own. */
+/** Members of p = 0.1; every 20th has a pattern of its own. */
 function sparse(size: number, count: number, steps: number): Member[] {
   const models = Array.from({ length: 20 }, (_, seed) =>
     buildModel(resolveConfig({ size, seed, spectralRadius: null, storage: "sparse" })),

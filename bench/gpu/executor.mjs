@@ -1,5 +1,5 @@
 // The kernel executor beside cuBLAS, PyTorch, CuPy, NumPy and the WebAssembly product of the CPU,
-// in the same run (where python3 has the peers). Kernels are timed by events and whole calls by the
+// in the same run (if python3 has the peers). Kernels are timed by events and whole calls by the
 // clock. Usage: npm run bench:gpu
 import { spawnSync } from "node:child_process";
 import { KernelExecutor } from "spillway/gpu";

@@ -1,4 +1,4 @@
-// What launches and graphs cost from TypeScript on a GPU, beside PyTorch's in the same run (where
+// What launches and graphs cost from TypeScript on a GPU, beside PyTorch's in the same run (if
 // python3 has torch). Usage: npm run bench:gpu
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";

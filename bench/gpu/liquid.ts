@@ -1,5 +1,5 @@
 // Spiking reservoirs on a GPU, beside PyTorch on a network of the same numbers in the same run
-// (where python3 has it). Leaky integrate-and-fire neurons, exponential synapses, delays of 1 to 20
+// (if python3 has it). Leaky integrate-and-fire neurons, exponential synapses, delays of 1 to 20
 // steps, background spikes that make them fire at about 10 Hz. Times are of whole runs from
 // JavaScript, without keeping states. Usage: npx tsx bench/gpu/liquid.ts [--no-peers]
 import { spawnSync } from "node:child_process";

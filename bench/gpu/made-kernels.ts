@@ -1,7 +1,7 @@
 // Persistent kernels made for a model's shape beside the shipped ones, and fast arithmetic beside
 // portable: the same weights and drive, all states kept on the device, times by events, every bit
 // compared. Usage: npx tsx bench/gpu/made-kernels.ts [--shapes] [CASE...], a case such as 1500 or
-// 1000:0.1 (neurons, and the share of connections where W is sparse); with --shapes every shape
+// 1000:0.1 (neurons, and the share of connections if W is sparse); with --shapes every shape
 // that NVRTC might compile, beside what it is modelled at. SPILLWAY_CACHE names an empty folder for
 // compilations that are not kept yet.
 import { parseArgs } from "node:util";
@@ -68,7 +68,7 @@ interface Measured {
 }
 
 /**
- * The plan of a source that is modelled as fastest, opened and run; undefined where it has none.
+ * The plan of a source that is modelled as fastest, opened and run; undefined if it has none.
  */
 async function measure(model: ReservoirModel, kernelSource: Source, drives: Float32Array<ArrayBuffer>): Promise<Measured | undefined> {
   for (const plan of plansOf(model, kernelSource)) {
@@ -95,7 +95,7 @@ function shapesOf(model: ReservoirModel): TimeLoopPlan[] {
   return plans.filter(({ microsecondsPerStep }) => microsecondsPerStep <= 2 * plans[0]!.microsecondsPerStep);
 }
 
-/** Opens a plan and runs it; undefined where the device does not take it. */
+/** Opens a plan and runs it; undefined if the device does not take it. */
 async function run(model: ReservoirModel, plan: TimeLoopPlan, drives: Float32Array<ArrayBuffer>): Promise<Measured | undefined> {
   const { size } = model;
   const steps = drives.length / size;

@@ -42,7 +42,7 @@ for (const precision of ["float32", "float64"] as const) {
   using kernels = new NeuromorphicKernels(context, { precision });
   for (const size of sizes) {
     const vector = () => context.zeros(type, size, { label: "vector" });
-    // Two matrices in turn: together they do not fit the second cache where one alone might.
+    // Two matrices in turn: together they do not fit the second cache if one by itself might.
     const [first, second] = [context.zeros(type, size * size), context.zeros(type, size * size)];
     const [state, out] = [vector(), vector()];
     let turn = 0;

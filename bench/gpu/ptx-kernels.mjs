@@ -1,5 +1,5 @@
 // Generated kernels on a real GPU: first each against double precision, then its time by events
-// beside cuBLAS, PyTorch and a copy, which are measured in the same run where python3 has torch.
+// beside cuBLAS, PyTorch and a copy, which are measured in the same run if python3 has torch.
 // Usage: npm run bench:gpu:ptx
 import { spawnSync } from "node:child_process";
 import { bfloat16Bits, halfBits, openDevice } from "spillway/gpu";
@@ -9,7 +9,7 @@ const context = openDevice(0);
 const stream = context.stream();
 const [start, end] = [context.event(), context.event()];
 const [major, minor] = context.info.computeCapability;
-// Products by warp groups are in the chip's own code alone.
+// Products by warp groups exist only in the chip's own code.
 const target = major === 9 ? "sm_90a" : `sm_${major}${minor}`;
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 console.log(`${context.info.name}, ${target}, Node ${process.versions.node}`);

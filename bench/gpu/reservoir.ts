@@ -1,5 +1,5 @@
 // One sequence through one reservoir on a GPU, beside PyTorch, cuDNN, JAX and cuSPARSE in the same
-// run (where python3 has them). All states are kept on the device; float32, portable arithmetic,
+// run (if python3 has them). All states are kept on the device; float32, portable arithmetic,
 // one input. Times by events are of the input drive and the steps; those from JavaScript are of
 // whole runs.
 // Usage: npx tsx bench/gpu/reservoir.ts [--plan PLAN] [--kernel-source SOURCE] [--no-peers]
@@ -70,7 +70,7 @@ function randomRows(size: number, density: number, scale: number): SparseMatrix 
 interface Measured {
   readonly name: string;
   readonly details: TimeLoopPlan["details"];
-  /** Medians, in microseconds a step: the steps alone, and the drive with them. */
+  /** Medians, in microseconds a step: the steps, and the steps with the drive. */
   readonly loop: number;
   readonly whole: number;
 }

@@ -1,5 +1,5 @@
 // Drawing W and measuring its spectral radius on the device, beside the circular law, and beside
-// the host where that is a matter of seconds, with whether the bits are equal. Whole calls from
+// the host if that is a matter of seconds, with whether the bits are equal. Whole calls from
 // JavaScript, the transfers and the host's look for components included.
 // Usage: npx tsx bench/gpu/spectrum.ts [--no-host]
 import { createHash } from "node:crypto";

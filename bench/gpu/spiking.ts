@@ -1,5 +1,5 @@
 // Spikes on a GPU: ten million of them into bins, and a pattern against a thousand templates,
-// beside PyTorch in the same run (where python3 has it). All data is on the device. Spiking
+// beside PyTorch in the same run (if python3 has it). All data is on the device. Spiking
 // reservoirs are bench/gpu/liquid.ts. Usage: npx tsx bench/gpu/spiking.ts [--no-peers]
 import { spawnSync } from "node:child_process";
 import { type Context, openDevice, type Stream } from "../../src/gpu/index.js";
@@ -95,8 +95,8 @@ for (const [name, bins, neuronCount, values] of cases) {
   for (const owned of [spikes, cells, report, parts.high, parts.low, counts]) owned.dispose();
 }
 
-// More sets of templates than the second-level cache holds, one after the other, so that they come
-// from memory.
+// More sets of templates than the second-level cache holds, one after the other: they come from
+// memory.
 const [count, length, sets] = [1000, 4096, 8];
 const labels = Array.from({ length: count }, (_, p) => `${p}`);
 const given = Array.from({ length: sets }, (_, k) => {

@@ -1,6 +1,6 @@
 // The plans of a launch a step, "streamed" (one fused kernel) and "named" (matvec_reservoir and
 // leaky_integration), beside the device's own copy rate, and beside cuSPARSE and cuBLAS through
-// PyTorch in the same run (where python3 has torch). Times are of whole runs from JavaScript, drive
+// PyTorch in the same run (if python3 has torch). Times are of whole runs from JavaScript, drive
 // and the look for states that are not finite included; states stay on the device.
 // Usage: npx tsx bench/gpu/streamed.ts [TEXT...], for the cases whose names have one of these texts, without peers
 import { spawnSync } from "node:child_process";

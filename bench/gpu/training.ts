@@ -1,7 +1,7 @@
 // Training on a GPU, end to end from JavaScript: a million steps of one reservoir into a readout,
 // and sweeps over 10,000 and 100,000 reservoirs with the drawing of their weights. Usage: npx tsx
 // bench/gpu/training.ts [--mark] [--seeds 1000] [--engine cpu]
-// `--mark`: the sweep over 100,000 alone; with another engine and fewer seeds also where there is
+// `--mark`: the sweep over 100,000 alone; with another engine and fewer seeds also if there is
 // no GPU.
 import "../../src/index.js";
 import { availableParallelism } from "node:os";
@@ -48,7 +48,7 @@ const sweep = async (seeds: number, settings: number, profile = false) => {
   });
 };
 
-/** 1000 seeds x 100 settings: the whole, its parts, and how much of them lay beside one another. */
+/** 1000 seeds x 100 settings: the whole, its parts, and how much of them overlapped. */
 async function manySeeds(): Promise<void> {
   const seeds = Number(flags.seeds);
   for (const round of ["in a fresh process", "again"]) {
@@ -106,7 +106,7 @@ console.log(`the best member has the CPU engine's score, bit for bit: ${Object.i
 await manySeeds();
 
 const long = series(1_000_000);
-// A device opened anew, so that its pool and its free memory tell of this work alone.
+// A device opened anew: its pool and its free memory tell only of this work.
 engine.close();
 for (const size of [1000]) {
   const free = engine.context().memoryInfo().free;
@@ -153,7 +153,7 @@ for (const size of [1000]) {
   blas.dispose();
 }
 
-/** cuBLAS and cuSOLVER, or undefined with a word where they are not installed. */
+/** cuBLAS and cuSOLVER, or undefined with a word if they are not installed. */
 function libraries(): DeviceBlas | undefined {
   try {
     return new DeviceBlas(engine.context());

@@ -1,4 +1,4 @@
-// The worker that measures beside the running reservoir, so that the views stay smooth.
+// The worker that measures beside the running reservoir, to keep the views smooth.
 import { loadWasm } from "../../src/lab/browser.js";
 import { type Measure, type Measured, measure, measureNames } from "../../src/lab/measures.js";
 import { sentenceOf } from "./sentence.js";

@@ -1,5 +1,5 @@
-// The page's elements by their id, and words put into them. Whatever comes from a file or a server
-// is put in as text.
+// The page's elements by their id, and words put into them. Text from a file or a server is put in
+// as text, never as HTML.
 
 export const element = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
 

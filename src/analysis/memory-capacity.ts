@@ -23,7 +23,7 @@ export interface MemoryCapacityOptions extends AnalysisOptions {
    * too.
    */
   readonly firstDelay?: 0 | 1 | undefined;
-  /** Rows the readouts are trained on. Default 6000, or 6 (N + 1) where that is more. */
+  /** Rows the readouts are trained on. Default 6000, or 6 (N + 1) if that is more. */
   readonly length?: number | undefined;
   /** Rows after those, on which they are scored. Default 4000. */
   readonly heldOut?: number | undefined;
@@ -71,7 +71,7 @@ const chunk = 512;
 /**
  * MC = sum over k of r^2(u(t - k), y_k(t)), the squared correlation of the input k steps ago with
  * the output of a linear readout trained to give it back, for independent uniform input. MC is at
- * most N. The present input takes one of those N where it is counted (`firstDelay: 0`) and where it
+ * most N. The present input takes one of those N if it is counted (`firstDelay: 0`) and if it
  * is not: a line of d neurons that holds u(t), ..., u(t - d + 1) has capacity d from delay 0 and d
  * - 1 from delay 1.
  *
@@ -167,7 +167,7 @@ class Correlation {
     this.#xy += dx * (y - this.#meanY);
   }
 
-  /** 0 where one of the two never changes. */
+  /** 0 if one of the two never changes. */
   squared(): number {
     return this.#xx > 0 && this.#yy > 0 ? (this.#xy * this.#xy) / (this.#xx * this.#yy) : 0;
   }

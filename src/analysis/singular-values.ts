@@ -85,7 +85,7 @@ function bidiagonalise(a: Float64Array, m: number, n: number): Float64Array {
 }
 
 /**
- * Turns v[from..to) into u with H = I - u uT and H v = (result, 0, 0, ...); u is zero where v is.
+ * Turns v[from..to) into u with H = I - u uT and H v = (result, 0, 0, ...); u is zero if v is.
  */
 function reflector(v: Float64Array, from: number, to: number): number {
   let largest = 0;

@@ -28,16 +28,16 @@ const fields: readonly (keyof RadiusOptions)[] = ["method", "signal", "engine"];
  * they are stored: numerics' `matrixSpectralRadius`, with its Krylov iteration (Stewart 2001, "A
  * Krylov-Schur algorithm for large eigenproblems"; real arithmetic in binary64, complex pairs
  * included, residual at most 1e-10 of the radius) on the engine that is named. A device is some
- * dozens of times faster where W has 1e7 elements, and takes 12 bytes for each nonzero (8 for each
- * element where more than half are nonzero) and 976 N bytes; the engine's answer is the host's to
+ * dozens of times faster if W has 1e7 elements, and takes 12 bytes for each nonzero (8 for each
+ * element if more than half are nonzero) and 976 N bytes; the engine's answer is the host's to
  * the last bit.
  *
  * A W that only the device holds, which one of more than 1.02e8 random connections is, takes that
  * device's engine and the method "krylov" or "power", or else gets the circular law.
  *
  * @throws ArgumentError on a matrix that is not square or holds a NaN or an infinity;
- * SpectralRadiusError where the iteration does not converge; EngineCapacityError where it does not
- * fit the device; ArgumentError where only the device holds W and its weights are steps;
+ * SpectralRadiusError if the iteration does not converge; EngineCapacityError if it does not
+ * fit the device; ArgumentError if only the device holds W and its weights are steps;
  * EngineUnavailableError; WorkInterruptedError
  */
 export async function spectralRadius(

@@ -26,7 +26,7 @@ export interface Spectrum {
  * All eigenvalues of W and of the effective matrix diag(1 - a) + diag(a) W, in binary64 from the
  * weights as they are stored. N up to about 1000. The effective radius bounds how fast a leaky
  * reservoir forgets (H. Jaeger et al. 2007, "Optimization and applications of echo state networks
- * with leaky-integrator neurons", Neural Networks 20); it is what to look at where leakRate is not
+ * with leaky-integrator neurons", Neural Networks 20); it is what to look at if leakRate is not
  * 1.
  */
 export async function spectrum(source: ReservoirSource): Promise<Spectrum> {

@@ -17,7 +17,7 @@ if (isSupervised) {
   process.channel!.unref();
   new Worker(new URL("./orphan-watch.mjs", import.meta.url), { workerData: process.ppid, execArgv: [] }).unref();
 }
-// Node's own way to print a warning takes two lines, and is off where the user turned it off.
+// Node's own way to print a warning takes two lines, and is off if the user turned it off.
 if (process.listenerCount("warning") > 0) {
   process.removeAllListeners("warning");
   process.on("warning", ({ name, message }) => {

@@ -34,7 +34,7 @@ export interface ProgressStream {
   write(text: string): unknown;
 }
 
-/** A bar where the stream is a terminal, lines where it is not, nothing where `quiet`. */
+/** A bar if the stream is a terminal, lines if it is not, nothing if `quiet`. */
 export async function createProgress(quiet: boolean, stream: ProgressStream & NodeJS.WritableStream = process.stderr): Promise<Progress> {
   if (quiet) return silent;
   if (!stream.isTTY) return new LineProgress(stream);

@@ -12,7 +12,7 @@ import type { CaseData, Cases } from "./data.js";
 import type { NamedFiles, PatternData, SeriesFolderData, SoundData, SpikeData } from "./description.js";
 import { resolveDataPath } from "./paths.js";
 
-/** @throws FileError, ArgumentError, ExperimentError where no recording tests or none trains */
+/** @throws FileError, ArgumentError, ExperimentError if no recording tests or none trains */
 export async function loadSounds(data: SoundData, experimentPath: string | undefined): Promise<CaseData> {
   const folder = resolveDataPath(data.sounds, experimentPath);
   const { train, test } = await partsOf(data, (options) => readWavFolder(folder, options));
@@ -26,7 +26,7 @@ export async function loadSounds(data: SoundData, experimentPath: string | undef
   return caseData(folder, "recordings", `${sampleRate} Hz`, train, test, sounds, { sampleRate });
 }
 
-/** @throws FileError, ArgumentError, ExperimentError where no series tests or none trains */
+/** @throws FileError, ArgumentError, ExperimentError if no series tests or none trains */
 export async function loadSeriesFolder(data: SeriesFolderData, experimentPath: string | undefined): Promise<CaseData> {
   const folder = resolveDataPath(data.cases, experimentPath);
   const { train, test } = await partsOf(data, (options) => readSeriesFolder(folder, options));
@@ -37,7 +37,7 @@ export async function loadSeriesFolder(data: SeriesFolderData, experimentPath: s
   return caseData(folder, "series", channelsOf(train.channels), train, test, ({ sequences }) => sequences);
 }
 
-/** @throws FileError, ArgumentError, ExperimentError where no pattern tests or none trains */
+/** @throws FileError, ArgumentError, ExperimentError if no pattern tests or none trains */
 export async function loadSpikes(data: SpikeData, experimentPath: string | undefined, reservoir: AnyReservoirOptions): Promise<CaseData> {
   const path = resolveDataPath(data.spikes, experimentPath);
   const { neuronCount, durationMs } = data;
@@ -76,7 +76,7 @@ function binned(pattern: SpikePattern, binMs: number): Matrix<Float64Array> {
   return Matrix.from(drivingRows(pattern, { bins: { binMs, values: "amplitudes" } }, 0));
 }
 
-/** The files that train, and those that test where names choose them. */
+/** The files that train, and those that test if names choose them. */
 async function partsOf<Folder>(
   { names, test }: NamedFiles,
   read: (options: SoundFolderOptions) => Promise<Folder>,

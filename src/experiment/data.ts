@@ -15,7 +15,7 @@ import { loadPatterns, loadSeriesFolder, loadSounds, loadSpikes } from "./cases.
 export interface SeriesData {
   readonly kind: "series";
   readonly series: Matrix<Float64Array>;
-  /** The test part, where it has a file of its own. */
+  /** The test part, if it has a file of its own. */
   readonly test?: Matrix<Float64Array> | undefined;
   readonly names: readonly string[];
   /** A text a row, such as a date. */
@@ -45,7 +45,7 @@ export interface Cases {
 export interface CaseData {
   readonly kind: "cases";
   readonly train: Cases;
-  /** Undefined where `split` takes the test cases from the one file. */
+  /** Undefined if `split` takes the test cases from the one file. */
   readonly test?: Cases | undefined;
   readonly classes: readonly string[];
   /** Of sounds. */

@@ -74,7 +74,7 @@ export interface SpikeBins {
  */
 export interface SpikeData extends NamedFiles, SpikeBins {
   readonly spikes: string;
-  /** Neurons and duration of each pattern, where the files do not say. */
+  /** Neurons and duration of each pattern, if the files do not say. */
   readonly neuronCount?: number | undefined;
   readonly durationMs?: number | undefined;
 }
@@ -118,7 +118,7 @@ export type TransformDescription = "standardise" | "squash" | { readonly differe
 export interface PredictTask {
   readonly type: "predict";
   /**
-   * Default 1 for a series, and 0, the target row of this input row, where inputs drive the
+   * Default 1 for a series, and 0, the target row of this input row, if inputs drive the
    * reservoir.
    */
   readonly ahead?: number | undefined;
@@ -146,7 +146,7 @@ export interface ClassifyTask
 }
 
 /**
- * A label for each sequence by the template that its state is most like, or none where it is like
+ * A label for each sequence by the template that its state is most like, or none if it is like
  * no template.
  */
 export interface DetectTask {

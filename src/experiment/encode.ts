@@ -14,7 +14,7 @@ import type { Experiment } from "./description.js";
 const ofAnyRange: readonly string[] = ["cochlea", "cochleagram", "delta"];
 
 /**
- * Both parts encoded; as they are where the experiment encodes nothing. A seeded encoder draws anew
+ * Both parts encoded; as they are if the experiment encodes nothing. A seeded encoder draws anew
  * for each case. @throws ExperimentError
  */
 export function encoded(

@@ -22,7 +22,7 @@ export interface LoadedExperiment extends CheckedExperiment {
 /**
  * Reads and checks an experiment file.
  * @param overrides `field=value` each, as `--set` takes them.
- * @throws FileError where it cannot be read, ExperimentError naming line and field.
+ * @throws FileError if it cannot be read, ExperimentError naming line and field.
  */
 export async function loadExperiment(path: string, overrides: readonly string[] = []): Promise<LoadedExperiment> {
   return parseExperimentText(await readText(path), path, overrides);

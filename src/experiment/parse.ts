@@ -163,7 +163,7 @@ function checkUnread({ task, data, readout, split }: Pick<Parsed, "task" | "data
 }
 
 /**
- * The reservoir with what a model of this task takes where nothing is said; that of `detect` is a
+ * The reservoir with what a model of this task takes if nothing is said; that of `detect` is a
  * description's own.
  */
 function reservoirFor({ type }: TaskDescription, described: AnyReservoirOptions): AnyReservoirOptions {

@@ -176,7 +176,7 @@ function testDrive({ test }: Rows, hasFeedback: boolean): Drive {
   return { inputs: test.inputs.subarray(0, shown), teacher: hasFeedback ? test.targets.subarray(0, shown) : undefined };
 }
 
-/** What drives the reservoir over the training part and, where it follows, the test part. */
+/** What drives the reservoir over the training part and, if it follows, the test part. */
 function wholeDrive({ train: training, test, isSeparate }: Rows, hasFeedback: boolean): Drive {
   const parts = isSeparate ? [training] : [training, test];
   return {
@@ -186,7 +186,7 @@ function wholeDrive({ train: training, test, isSeparate }: Rows, hasFeedback: bo
 }
 
 /**
- * Steps of the test part that are drawn: the first ones, where single steps can still be told
+ * Steps of the test part that are drawn: the first ones, if single steps can still be told
  * apart.
  */
 const drawnSteps = 300;

@@ -23,7 +23,7 @@ export function rowsAhead({ task }: Experiment, kind: "series" | "driven"): numb
   return task.type === "predict" ? (task.ahead ?? (kind === "series" ? 1 : 0)) : 0;
 }
 
-/** @throws ExperimentError where a part has no rows, or washout takes all of them. */
+/** @throws ExperimentError if a part has no rows, or washout takes all of them. */
 export function prepareSeries(experiment: Experiment, data: SeriesData): PreparedSeries {
   const { transforms, task } = experiment;
   const ahead = rowsAhead(experiment, "series");
@@ -52,7 +52,7 @@ export interface PreparedPairs {
   readonly test: { readonly inputs: Matrix; readonly targets: Matrix; readonly isSeparate: boolean };
 }
 
-/** @throws ExperimentError where a part has no rows, or washout takes all of them. */
+/** @throws ExperimentError if a part has no rows, or washout takes all of them. */
 export function prepareDriven(experiment: Experiment, data: DrivenData): PreparedPairs {
   const foreign = experiment.transforms.find((transform) => transform !== "standardise");
   if (foreign) throw new ArgumentError("transforms", foreign, "only standardise where inputs drive the reservoir");
@@ -72,7 +72,7 @@ export function prepareDriven(experiment: Experiment, data: DrivenData): Prepare
 }
 
 /**
- * How many of `rows` rows train and how many test. @throws ExperimentError where there are not as
+ * How many of `rows` rows train and how many test. @throws ExperimentError if there are not as
  * many.
  */
 export function splitRows({ train, test }: SplitDescription, rows: number, hasOwnTest: boolean): { train: number; test: number } {
@@ -93,7 +93,7 @@ export function splitRows({ train, test }: SplitDescription, rows: number, hasOw
 }
 
 /**
- * The rows at which forecasts start, in the series of the test part. @throws ExperimentError where
+ * The rows at which forecasts start, in the series of the test part. @throws ExperimentError if
  * the series is too short for them.
  */
 export function startRows(task: ForecastTask, { test, trainRows }: PreparedSeries): number[] {

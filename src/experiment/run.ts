@@ -290,7 +290,7 @@ function isStop(error: unknown, signal: AbortSignal): boolean {
   return signal.aborted && error instanceof Error && error.name === "AbortError";
 }
 
-/** An error with the experiment file it came from, where it does not name a file already. */
+/** An error with the experiment file it came from, if it does not name a file already. */
 function withLocation(error: unknown, { path, experiment, errorOf }: LoadedExperiment): unknown {
   if (error instanceof ArgumentError) {
     const [top = ""] = error.field.split(/[.[]/);

@@ -26,7 +26,7 @@ export function betterOf(metric: MetricName): "lower" | "higher" {
   return metric === "r2" || metric === "accuracy" || metric === "validPredictionTime" ? "higher" : "lower";
 }
 
-/** The unit of a metric, where it is not the data's own. */
+/** The unit of a metric, if it is not the data's own. */
 export function unitOf(metric: MetricName, context: Pick<ScoreContext, "dt" | "lyapunovExponent">): string | undefined {
   if (metric !== "validPredictionTime") return undefined;
   return context.dt !== undefined && context.lyapunovExponent !== undefined ? "Lyapunov times" : "steps";
@@ -56,7 +56,7 @@ export function scorePrediction(
  * - nrmse, rmse, mse, mae: over the steps of all starts together; nrmse is normalised by the training part, a horizon being too short to
  *   measure a spread on;
  * - nrmseAtHorizon, rmseAtHorizon: of the last step of every start alone: with a horizon of 84, the NRMSE84 of the literature;
- * - validPredictionTime: the median over the starts, in Lyapunov times where dt and exponent are known, else in steps.
+ * - validPredictionTime: the median over the starts, in Lyapunov times if dt and exponent are known, else in steps.
  */
 export function scoreForecasts(
   outcomes: readonly Outcome[],

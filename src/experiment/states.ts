@@ -8,7 +8,7 @@ import type { AnyReservoirComputer } from "../reservoir/index.js";
 import type { RunFile } from "./output-folder.js";
 
 /**
- * What drives a reservoir: inputs, and where there is feedback the outputs that are forced. In the
+ * What drives a reservoir: inputs, and if there is feedback the outputs that are forced. In the
  * units the model is given.
  */
 export interface Drive {
@@ -16,12 +16,12 @@ export interface Drive {
   readonly teacher?: Matrix | undefined;
 }
 
-/** Turns a drive into what the reservoir itself sees: z-scores where the model standardises. */
+/** Turns a drive into what the reservoir itself sees: z-scores if the model standardises. */
 export class DriveScale {
   readonly #inputs: Standardisation | undefined;
   readonly #teacher: Standardisation | undefined;
 
-  /** @param training the rows the model was trained on; nothing where it does not standardise. */
+  /** @param training the rows the model was trained on; nothing if it does not standardise. */
   constructor(training: { readonly inputs: Matrix; readonly teacher?: Matrix | undefined } | undefined) {
     this.#inputs = training && fitStandardisation([training.inputs]);
     this.#teacher = training?.teacher && fitStandardisation([training.teacher]);

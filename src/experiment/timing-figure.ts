@@ -6,7 +6,7 @@ import { seriesColour } from "../plot/palette.js";
 /**
  * A bar a phase, in seconds, in the order in which a run goes through them: `timing` holds the
  * phases, and "total" with what none of them covers, such as figures and files. Phases below a
- * thousandth of the total join that rest. Nothing where no phase was timed.
+ * thousandth of the total join that rest. Nothing if no phase was timed.
  */
 export function timingFigure({ total = 0, ...phases }: Readonly<Record<string, number>>): Figure | undefined {
   const timed = Object.entries(phases).filter(([, seconds]) => seconds >= total / 1000);

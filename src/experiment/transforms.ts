@@ -28,7 +28,7 @@ interface Stage {
 }
 
 /**
- * Applies transforms in order; "standardise" is left to the model. @throws ExperimentError where a
+ * Applies transforms in order; "standardise" is left to the model. @throws ExperimentError if a
  * difference leaves no rows.
  */
 export function transformSeries(data: Matrix<Float64Array>, transforms: readonly TransformDescription[]): TransformedSeries {

@@ -43,7 +43,7 @@ export interface Trial {
   readonly baselines: Readonly<Record<string, Scores>>;
   /** Seconds by phase. */
   readonly timing: Readonly<Record<string, number>>;
-  /** Of training and testing, where it was asked for. */
+  /** Of training and testing, if it was asked for. */
   readonly profile?: Profile | undefined;
   /** The task in a line, as it was run: rows, starts. */
   readonly summary: string;

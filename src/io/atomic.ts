@@ -32,7 +32,7 @@ export class AtomicFile {
   }
 
   /**
-   * @throws FileError where the folder is missing or not writable, or a folder stands at the path.
+   * @throws FileError if the folder is missing or not writable, or a folder stands at the path.
    */
   static async create(path: string): Promise<AtomicFile> {
     const { promises } = nodeFs(path);
@@ -42,8 +42,8 @@ export class AtomicFile {
       const standing = await promises.stat(target).catch(() => undefined);
       if (standing?.isDirectory()) throw Object.assign(new Error("EISDIR"), { code: "EISDIR" });
       if (standing && !standing.isFile()) return new AtomicFile(path, await promises.open(target, "w"), target, undefined);
-      // A rename asks the folder alone; a file that its owner made read-only is to stay. Opening it
-      // asks without changing it.
+      // A rename asks only the folder, but a file that its owner made read-only must stay. Opening
+      // it asks without changing it.
       if (standing) await (await promises.open(target, "r+")).close();
       const folder = dirname(target);
       const temporary = join(folder, temporaryName(basename(target).slice(0, 40), "tmp"));

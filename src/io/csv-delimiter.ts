@@ -9,8 +9,8 @@ const sampleCharacters = 262_144;
 
 /**
  * The delimiter that stands equally often (and at least once) in each of the first lines, outside
- * quotes; of several the first of tab, semicolon, comma. Where none does, the most frequent of the
- * first line; a comma where there is none at all.
+ * quotes; of several the first of tab, semicolon, comma. If none does, the most frequent of the
+ * first line; a comma if there is none at all.
  */
 export function detectDelimiter(text: string, comment?: string, decimal: "." | "," = "."): string {
   const counts = countByLine(text, comment);

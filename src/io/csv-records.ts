@@ -1,5 +1,5 @@
-// CSV text in records of cells, which csv-parse splits, and what one cell is. What the records mean
-// is the caller's.
+// CSV text in records of cells, which csv-parse splits, and what one cell is. The caller gives the
+// records their meaning.
 import { ArgumentError } from "../core/errors.js";
 import type { Info, Options } from "csv-parse";
 import type { CsvOptions } from "./csv.js";

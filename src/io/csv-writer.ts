@@ -20,7 +20,7 @@ export interface CsvWriteOptions {
 
 /**
  * A T x C matrix as CSV text, one row a line. NaN and infinities are written as such. @throws
- * ArgumentError where names or texts do not fit.
+ * ArgumentError if names or texts do not fit.
  */
 export function formatCsv(matrix: MatrixLike, options: CsvWriteOptions = {}): string {
   return [...pieces(asMatrix(matrix), options)].join("");

@@ -8,10 +8,10 @@ import { checkText, FormatError, type SourceOptions } from "./errors.js";
 import { readText } from "./files.js";
 import { checkPolicy, fillMissing, type MissingPolicy } from "./missing.js";
 
-/** How a CSV file is read; what is left out is found where that is certain. */
+/** How a CSV file is read; what is left out is found if that is certain. */
 export interface CsvOptions {
   /**
-   * Whether the first row names the columns. Left out, it is a header where no cell of it is a
+   * Whether the first row names the columns. Left out, it is a header if no cell of it is a
    * number, and data where every cell is; a mixed first row is an error that asks.
    */
   readonly header?: boolean | undefined;
@@ -65,7 +65,7 @@ export interface CsvTable {
   readonly missing: number;
 }
 
-/** Reads a CSV file; see {@link parseCsv}. @throws FileError where it cannot be read. */
+/** Reads a CSV file; see {@link parseCsv}. @throws FileError if it cannot be read. */
 export async function readCsv(path: string, options: CsvOptions = {}): Promise<CsvTable> {
   checkFields(options, csvFields);
   return parseCsv(await readText(path, "CSV", options.encoding), { ...options, source: path });
@@ -95,7 +95,7 @@ interface Column {
   readonly name: string;
 }
 
-/** Takes records one by one, so that no more than the numbers themselves is held. */
+/** Takes records one by one, and holds no more than the numbers themselves. */
 class TableReader {
   readonly #source: string;
   readonly #options: CsvOptions;

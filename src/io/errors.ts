@@ -8,7 +8,7 @@ export type FileProblem = "missing" | "notReadable" | "notWritable" | "full" | "
 /** A file could not be read or written. The sentence is "path: reason". */
 export class FileError extends SpillwayError {
   override readonly name: string = "FileError";
-  /** The path as it was given, or the name of the data where it came from memory. */
+  /** The path as it was given, or the name of the data if it came from memory. */
   readonly path: string;
   /** What went wrong and what helps, as a sentence without the path. */
   readonly reason: string;

@@ -5,7 +5,7 @@ import { nearNames } from "../core/near-names.js";
 import { FileError, type FileFormat, FormatError } from "./errors.js";
 import { nodeFs, nodePath } from "./node.js";
 
-/** @throws FileError naming the path, with near names from its folder where there are any. */
+/** @throws FileError naming the path, with near names from its folder if there are any. */
 export async function readBytes(path: string): Promise<Uint8Array> {
   const fs = nodeFs(path);
   try {
@@ -54,7 +54,7 @@ async function readAll(file: import("node:fs/promises").FileHandle, size: number
 /**
  * Reads a text file. UTF-8 unless said otherwise; a byte order mark is dropped, and one of UTF-16
  * is followed.
- * @throws FileError, and FormatError where the bytes are not text of that encoding.
+ * @throws FileError, and FormatError if the bytes are not text of that encoding.
  */
 export async function readText(path: string, format: FileFormat = "text", encoding?: string): Promise<string> {
   return decodeText(await readBytes(path), path, format, encoding);
@@ -103,7 +103,7 @@ export async function listFiles(folder: string): Promise<string[]> {
   return found.sort();
 }
 
-/** Makes a folder and those above it, where they are not there yet. @throws FileError. */
+/** Makes a folder and those above it, if they are not there yet. @throws FileError. */
 export async function ensureFolder(path: string): Promise<void> {
   try {
     await makeFolder(path);
@@ -116,7 +116,7 @@ export async function ensureFolder(path: string): Promise<void> {
 }
 
 /**
- * mkdir with `recursive` never returns where the system says that a folder above is missing though
+ * mkdir with `recursive` never returns if the system says that a folder above is missing though
  * it is there, as /proc does.
  */
 async function makeFolder(path: string): Promise<void> {

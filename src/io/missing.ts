@@ -35,15 +35,15 @@ export function parseNumber(text: string): number | undefined {
 /** A T x C matrix without its missing values (NaN), and the rows of the original that are left. */
 export interface Filled {
   readonly matrix: Matrix<Float64Array>;
-  /** Row indices kept; undefined where none was dropped. */
+  /** Row indices kept; undefined if none was dropped. */
   readonly kept: readonly number[] | undefined;
   /** How many values were missing. */
   readonly missing: number;
 }
 
 /**
- * Applies a policy to every NaN of a T x C matrix, in place where no row goes.
- * @throws what `fail` makes of the row, the column and the reason: under "error", and where a fill
+ * Applies a policy to every NaN of a T x C matrix, in place if no row goes.
+ * @throws what `fail` makes of the row, the column and the reason: under "error", and if a fill
  * has no value to start from.
  */
 export function fillMissing(

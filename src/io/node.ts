@@ -1,5 +1,5 @@
-// Node's own modules, fetched when a file is touched, so that a browser bundle of the parsers
-// carries none of them.
+// Node's own modules, fetched when a file is touched: a browser bundle of the parsers carries none
+// of them.
 import { ArgumentError } from "../core/errors.js";
 import { FileError } from "./errors.js";
 

@@ -42,8 +42,8 @@ export function parseNpyHeader(bytes: Uint8Array, source: string): NpyHeader {
 }
 
 /**
- * The header of version 1.0 for C-order data, padded with blanks so that the data begins at a
- * multiple of 64, as NumPy does.
+ * The header of version 1.0 for C-order data, padded with blanks: as in NumPy, the data begins at a
+ * multiple of 64.
  */
 export function formatNpyHeader(descr: string, shape: readonly number[], totalBytes?: number): Uint8Array {
   const tuple = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`;

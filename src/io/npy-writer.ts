@@ -39,7 +39,7 @@ export class NpyWriter implements AsyncDisposable {
     this.#cols = cols;
   }
 
-  /** @throws FileError where the file cannot be made, ArgumentError on options it does not take. */
+  /** @throws FileError if the file cannot be made, ArgumentError on options it does not take. */
   static async create(path: string, options: NpyWriterOptions = {}): Promise<NpyWriter> {
     checkFields(options, ["cols", "dtype"] satisfies (keyof NpyWriterOptions)[]);
     const { cols, dtype = "float32" } = options;

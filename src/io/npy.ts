@@ -70,14 +70,14 @@ const types: Readonly<Record<string, { readonly dtype: NpyType; readonly Type: N
   f8: { dtype: "float64", Type: Float64Array },
 };
 
-/** Reads a .npy file. @throws FileError where it cannot be read. */
+/** Reads a .npy file. @throws FileError if it cannot be read. */
 export async function readNpy(path: string): Promise<NpyArray> {
   return decodeNpy(await readBytes(path), { source: path });
 }
 
 /**
  * Decodes a .npy file of either byte order, in C or Fortran order.
- * @throws FormatError with the bytes that were expected and found where it is truncated or goes on,
+ * @throws FormatError with the bytes that were expected and found if it is truncated or goes on,
  * and on formats that are not plain numbers.
  */
 export function decodeNpy(bytes: Uint8Array, { source = "NPY data" }: SourceOptions = {}): NpyArray {
@@ -113,7 +113,7 @@ export function decodeNpy(bytes: Uint8Array, { source = "NPY data" }: SourceOpti
 }
 
 /**
- * Encodes an array as .npy: version 1.0, little-endian, C order. @throws ArgumentError where shape
+ * Encodes an array as .npy: version 1.0, little-endian, C order. @throws ArgumentError if shape
  * and data do not fit.
  */
 export function encodeNpy(source: NpySource): Uint8Array {

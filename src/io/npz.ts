@@ -34,7 +34,7 @@ export interface NpzWriteOptions {
   readonly compress?: boolean | undefined;
 }
 
-/** Reads a .npz file: its arrays by name. @throws FileError where it cannot be read. */
+/** Reads a .npz file: its arrays by name. @throws FileError if it cannot be read. */
 export async function readNpz(path: string, options: NpzOptions = {}): Promise<Record<string, NpyArray>> {
   checkFields(options, npzFields);
   return decodeNpz(await readBytes(path), { ...options, source: path });
@@ -42,7 +42,7 @@ export async function readNpz(path: string, options: NpzOptions = {}): Promise<R
 
 /**
  * Decodes a .npz file: its arrays by name, without the ".npy" that their members carry.
- * @throws FormatError where the zip or an array in it is truncated or corrupted.
+ * @throws FormatError if the zip or an array in it is truncated or corrupted.
  */
 export async function decodeNpz(bytes: Uint8Array, options: NpzOptions & SourceOptions = {}): Promise<Record<string, NpyArray>> {
   checkFields(options, [...npzFields, "source"]);
@@ -74,8 +74,8 @@ export async function decodeNpz(bytes: Uint8Array, options: NpzOptions & SourceO
 }
 
 /**
- * A small file may unpack to a thousand times its size: the sizes that its directory names are held
- * against the limits first.
+ * A small file may unpack to a thousand times its size: the sizes that its directory names are
+ * compared with the limits first.
  */
 function checkUnpacked(members: readonly ZipMember[], options: NpzOptions, source: string): void {
   const { maxEntryBytes = defaultLimit, maxTotalBytes = defaultLimit } = options;

@@ -10,9 +10,9 @@ import { metadataKey, type SafetensorsFile, type SafetensorsTensor, safetensorsA
 import { elementCount, fromBytes, isLengths, oddBool, toLittleEndian } from "./typed-bytes.js";
 
 /**
- * Encodes tensors and metadata. Keys are sorted by code unit, the header is padded with blanks to a
- * multiple of 8 bytes, and the data stand by falling element size and then by name, so that each
- * tensor is aligned to its elements.
+ * Encodes tensors and metadata. Keys are sorted by code unit, and the header is padded with blanks
+ * to a multiple of 8 bytes. The data stand by falling element size and then by name, which aligns
+ * each tensor to its elements.
  * @throws ArgumentError if a shape and its data do not fit, or if a typed array is not the one of
  * its dtype.
  */
@@ -55,8 +55,8 @@ export function encodeSafetensors(
 
 /**
  * Decodes a file; the tensors are copies.
- * @throws FormatError with a reason where it is truncated or goes on, where the header is no JSON
- * or says something twice, and where a tensor has an unknown dtype, a length that is not its
+ * @throws FormatError with a reason if it is truncated or goes on, if the header is no JSON
+ * or says something twice, and if a tensor has an unknown dtype, a length that is not its
  * shape's, or bytes that overlap another's, leave a gap or are not there.
  */
 export function decodeSafetensors(bytes: Uint8Array, { source = "safetensors data" }: SourceOptions = {}): SafetensorsFile {
@@ -78,7 +78,7 @@ export function decodeSafetensors(bytes: Uint8Array, { source = "safetensors dat
 }
 
 /**
- * Reads a safetensors file. @throws FileError where it cannot be read; see {@link
+ * Reads a safetensors file. @throws FileError if it cannot be read; see {@link
  * decodeSafetensors}.
  */
 export async function readSafetensors(path: string): Promise<SafetensorsFile> {

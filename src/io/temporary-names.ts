@@ -1,5 +1,5 @@
-// Names for files and folders in the making. They tell whose they are, so that what a killed
-// process left can be told from what another still writes.
+// Names for files and folders in the making. They name their process: what a killed process left
+// can be told from what another still writes.
 import { nodeFs, nodePath } from "./node.js";
 
 /**

@@ -39,7 +39,7 @@ export function fromBytes<Data extends NumberArray>(
 }
 
 /**
- * The elements as little-endian bytes: the array's own memory where the machine is little-endian,
+ * The elements as little-endian bytes: the array's own memory if the machine is little-endian,
  * else a copy.
  */
 export function toLittleEndian(data: NumberArray): Uint8Array {
@@ -65,7 +65,7 @@ export function oddBool(values: Uint8Array): number {
 }
 
 /**
- * The number of elements of a shape (1 for no dimensions), or undefined where it is beyond 2^53.
+ * The number of elements of a shape (1 for no dimensions), or undefined if it is beyond 2^53.
  */
 export function elementCount(shape: readonly number[]): number | undefined {
   if (shape.includes(0)) return 0;

@@ -9,14 +9,14 @@ export interface UeaHeader {
   readonly description: string;
   /** Every field as written, names in lower case. */
   readonly fields: Readonly<Record<string, string>>;
-  /** undefined where the header does not say. */
+  /** undefined if the header does not say. */
   readonly channels: number | undefined;
   readonly missing: boolean | undefined;
   readonly equalLength: boolean | undefined;
   readonly seriesLength: number | undefined;
   /** What stands after the last ":" of a case. */
   readonly labelled: "class" | "target" | false;
-  /** undefined where the header lists none. */
+  /** undefined if the header lists none. */
   readonly classes: readonly string[] | undefined;
   /** Index of the line that holds @data. */
   readonly dataLine: number;

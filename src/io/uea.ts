@@ -32,14 +32,14 @@ export interface UeaDataset {
   readonly equalLength: boolean;
   /** One T x channels matrix a case; T may differ. */
   readonly sequences: readonly Matrix<Float64Array>[];
-  /** The class of each case; empty where the file has no classes. */
+  /** The class of each case; empty if the file has no classes. */
   readonly labels: readonly string[];
   /**
-   * The classes, in the order of the header, or of their first case where the header lists none.
+   * The classes, in the order of the header, or of their first case if the header lists none.
    */
   readonly classes: readonly string[];
   /**
-   * The number each case is to be mapped to, where the file is one of regression
+   * The number each case is to be mapped to, if the file is one of regression
    * (`@targetLabel true`).
    */
   readonly targets: Float64Array | undefined;
@@ -47,7 +47,7 @@ export interface UeaDataset {
   readonly missing: number;
 }
 
-/** Reads a `.ts` file; see {@link parseUea}. @throws FileError where it cannot be read. */
+/** Reads a `.ts` file; see {@link parseUea}. @throws FileError if it cannot be read. */
 export async function readUea(path: string, options: UeaOptions = {}): Promise<UeaDataset> {
   return parseUea(await readText(path, ".ts"), { ...options, source: path });
 }

@@ -8,13 +8,13 @@ import { writeFileAtomic } from "./atomic.js";
 export interface WavWriteOptions {
   /** Frames a second (Hz). */
   readonly sampleRate: number;
-  /** Default "pcm16": 32768 steps on either side of 0, so that 1 itself becomes 32767/32768. */
+  /** Default "pcm16": 32768 steps on either side of 0, and 1 itself becomes 32767/32768. */
   readonly format?: "pcm16" | "float32" | undefined;
 }
 
 /**
  * Encodes T x channels as WAV. pcm16 takes values in [-1, 1] and rounds to the nearest step.
- * @throws ArgumentError naming frame, channel and value where one is outside, and on a shape or
+ * @throws ArgumentError naming frame, channel and value if one is outside, and on a shape or
  * rate that a WAV cannot hold.
  */
 export function encodeWav(sound: MatrixLike, options: WavWriteOptions): Uint8Array {

@@ -23,7 +23,7 @@ interface SoundFormat {
   readonly bytesPerSample: number;
 }
 
-/** Reads a .wav file; see {@link decodeWav}. @throws FileError where it cannot be read. */
+/** Reads a .wav file; see {@link decodeWav}. @throws FileError if it cannot be read. */
 export async function readWav(path: string): Promise<WavSound> {
   return decodeWav(await readBytes(path), { source: path });
 }
@@ -31,7 +31,7 @@ export async function readWav(path: string): Promise<WavSound> {
 /**
  * Decodes WAV bytes: PCM 8 (unsigned), 16, 24, 32 bits, float 32 and 64. Chunks other than "fmt "
  * and "data" are skipped.
- * @throws FormatError with the bytes that were expected and found where it is truncated.
+ * @throws FormatError with the bytes that were expected and found if it is truncated.
  */
 export function decodeWav(bytes: Uint8Array, { source = "WAV data" }: SourceOptions = {}): WavSound {
   const fail = (reason: string): FormatError => new FormatError("WAV", source, reason);

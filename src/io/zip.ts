@@ -25,7 +25,7 @@ const localSignature = 0x04034b50;
 const deflateLimit = 1032;
 
 /**
- * Lists a zip's members without unpacking any. @throws FormatError where directory and file do not
+ * Lists a zip's members without unpacking any. @throws FormatError if directory and file do not
  * agree.
  */
 export function listZip(bytes: Uint8Array, source: string): ZipMember[] {
@@ -127,8 +127,8 @@ function findDirectory(
 }
 
 /**
- * Sizes and offset of a member, from the zip64 extra field where the plain ones are full; undefined
- * where that is broken.
+ * Sizes and offset of a member, from the zip64 extra field if the plain ones are full; undefined
+ * if that is broken.
  */
 function memberSizes(
   view: DataView,
@@ -141,7 +141,7 @@ function memberSizes(
     size: view.getUint32(position + 24, true),
     offset: view.getUint32(position + 42, true),
   };
-  // The order of the extra field: size, packed size, offset, each only where the plain one is full.
+  // The order of the extra field: size, packed size, offset, each only if the plain one is full.
   const wide = (["size", "packedSize", "offset"] as const).filter((field) => plain[field] === 0xffffffff);
   if (wide.length === 0) return plain;
   for (let at = extraStart; at + 4 <= extraEnd; ) {

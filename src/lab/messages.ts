@@ -4,7 +4,7 @@ import { expectedNonzeros } from "../reservoir/shape.js";
 import { type LabSettings, parseSettings, topologyOf } from "./settings.js";
 
 /**
- * From the page: run these settings, with `size` neurons of its own and so many steps, where the
+ * From the page: run these settings, with `size` neurons of its own and so many steps, if the
  * server chooses.
  */
 export interface RunRequest {

@@ -49,7 +49,7 @@ export async function readPage(folder: string): Promise<Page> {
   };
 }
 
-/** Answers with a sentence and closes the connection, so that no body is waited for. */
+/** Answers with a sentence and closes the connection, without waiting for a body. */
 export function refuse(response: ServerResponse, status: number, sentence: string): void {
   const body = Buffer.from(`${sentence}\n`);
   const type = { "Content-Type": "text/plain; charset=utf-8", "Content-Length": body.length };

@@ -48,7 +48,7 @@ const partingMs = 2000;
 type Refusal = readonly [status: number, sentence: string];
 
 /**
- * Opens the lab on 127.0.0.1. It answers to its own names alone, so a foreign name that resolves to
+ * Opens the lab on 127.0.0.1. It answers only to its own names, so a foreign name that resolves to
  * this machine shows nothing. The URL carries a token that the socket asks for, so other pages and
  * users of this machine cannot start work here. The socket refuses foreign origins as well.
  * @throws Error if the port is taken, or the page was not built

@@ -15,7 +15,7 @@ export interface Drive {
   readonly input: Matrix<Float64Array>;
   /** T x 1: what the readout should say after row t of the input. */
   readonly target: Matrix<Float64Array>;
-  /** Whether the target is the input's next value, so that the reservoir can go on by itself. */
+  /** Whether the target is the input's next value: the reservoir can then go on by itself. */
   readonly free: boolean;
 }
 
@@ -45,7 +45,7 @@ function zScores(values: Float64Array): Float64Array {
 
 /**
  * SHA-256 of the states (binary32, little-endian, row by row) of the first 1000 steps from the
- * initial state. `input` is T x 1, of which no more than 1000 rows are used; left out, it is the
+ * initial state. `input` is T x 1, and at most its first 1000 rows are used; left out, it is the
  * settings' signal.
  */
 export async function stateHash(settings: LabSettings, engine?: string, input?: Matrix<Float64Array>): Promise<string> {

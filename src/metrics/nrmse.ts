@@ -30,7 +30,8 @@ const table = {
 /**
  * Normalised root mean squared error: sqrt(MSE) / norm, where norm is, of the target,
  *
- * - `"std"` (default): the standard deviation, so that predicting the mean scores 1. This is the NRMSE of the echo state literature
+ * - `"std"` (default): the standard deviation; predicting the mean scores 1. This is the NRMSE of
+ *   the echo state literature
  *   (Jaeger 2001, GMD report 148); 1 - nrmse^2 is `r2`. The variance is the population's (divided by T, where EchoTorch takes T - 1);
  * - `"range"`: maximum - minimum, ReservoirPy's default `"minmax"`;
  * - `"mean"`: the absolute value of the mean;

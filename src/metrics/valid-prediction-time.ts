@@ -12,7 +12,7 @@ export interface ValidPredictionTimeOptions {
   readonly norm?: "total" | "perColumn" | undefined;
   /**
    * T' x D: the series whose variances normalise the error. Default: the target; give a longer
-   * series where the target is short.
+   * series if the target is short.
    */
   readonly reference?: MatrixLike | undefined;
   /** Time between two rows. */
@@ -30,8 +30,7 @@ export interface ValidPredictionTime {
   /** steps * dt * lyapunovExponent; null without both. */
   readonly lyapunovTimes: number | null;
   /**
-   * Whether the error stayed below to the last row, so that the forecast might have been valid for
-   * longer.
+   * Whether the error stayed below to the last row: the forecast might have been valid for longer.
    */
   readonly reachedEnd: boolean;
 }

@@ -83,8 +83,8 @@ export function checkClassTrainer({ features }: Trainer, { scaleFeatures }: Clas
 }
 
 /**
- * 1/B sum over the cases of |features - their means|^2; 1 if no feature ever changes, so that
- * lambda is not 0.
+ * 1/B sum over the cases of |features - their means|^2; 1 if no feature ever changes, since lambda
+ * must not be 0.
  */
 function meanSquaredLength(features: Matrix<Float64Array>): number {
   const { rows, cols } = features;
@@ -100,7 +100,7 @@ function meanSquaredLength(features: Matrix<Float64Array>): number {
 /**
  * B x K shares that sum to 1 in each row. Of a softmax readout, its probabilities. Of a ridge
  * readout, its outputs with what is below 0 taken as 0, divided by their sum (1 for the largest
- * output where none is above 0): they order the classes as the outputs do, and are no calibrated
+ * output if none is above 0): they order the classes as the outputs do, and are no calibrated
  * probabilities.
  */
 export function classShares(readout: TrainedReadout, features: Matrix<Float64Array>): Matrix<Float64Array> {

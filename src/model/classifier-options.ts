@@ -1,5 +1,4 @@
-// What a Classifier is told and what it is given: options, sequences and labels, and their checks.
-// It runs nothing.
+// A Classifier's options, sequences and labels, and their checks. It runs nothing.
 import { ArgumentError } from "../core/errors.js";
 import { describe, Matrix, type Seed } from "../numerics/index.js";
 import type { ReadoutDescription, Trainer } from "../readout/index.js";
@@ -14,7 +13,7 @@ export type Label = string | number;
 export type Representation = "last" | "mean" | "last+mean" | "output";
 
 /**
- * A trainer by its `type` and options, or a trainer, which may be an object of one's own. "ridge"
+ * A trainer by its `type` and options, or a trainer, which may be your own object. "ridge"
  * (default): one output a class, trained on 1 for the class and 0 for the others; the largest wins.
  * Without `lambda` or `lambdas`, lambda is 0.003 times the mean squared length of a case's
  * features, their means taken off: with `scaleFeatures`, of the number of features that change.
@@ -28,7 +27,8 @@ export interface ClassifierSettings {
    * - "last": the state after the last row;
    * - "mean": the mean of the states;
    * - "last+mean" (default): both;
-   * - "output": the weights of a ridge readout, trained on this sequence alone, that predicts the next row from the state (Bianchi et al.
+   * - "output": the weights of a ridge readout, trained only on this sequence, that predicts the
+   *   next row from the state (Bianchi et al.
    *   2021).
    */
   readonly representation: Representation;
@@ -56,7 +56,9 @@ export interface ClassifierSettings {
   readonly washout: number;
   /** Ridge penalty of the readouts of "output". Default 1. */
   readonly sequenceLambda: number;
-  /** The trainer of the readouts. A trainer of one's own is kept as `{ type: "own" }`. */
+  /**
+   * The trainer of the readouts. A trainer that is your own object is kept as `{ type: "own" }`.
+   */
   readonly readout: ReadoutDescription | OwnReadout;
   /**
    * How many reservoirs vote, or their seeds. Member 0 has the seed of the description, member m
@@ -78,7 +80,7 @@ export interface ClassifierOptions extends Partial<Omit<ClassifierSettings, "rea
   /** How classes are learnt. Default ridge. */
   readonly readout?: ClassifierReadout | undefined;
   /**
-   * The reservoir; `inputSize` follows from the channels, and `bias` is 0.5, where they are left
+   * The reservoir; `inputSize` follows from the channels, and `bias` is 0.5, if they are left
    * out.
    */
   readonly reservoir: AnyReservoirOptions;
@@ -140,10 +142,7 @@ export function checkedSequences(
   return checked;
 }
 
-/**
- * A sequence on a device, of which a classifier takes what it need not have on the host. @throws
- * ArgumentError
- */
+/** A sequence on a device, if a classifier does not need it on the host. @throws ArgumentError */
 function checkedThere(sequence: DeviceMatrix, name: string, { standardise, input, representation }: ClassifierSettings): DeviceMatrix {
   // The host joins z-scores in binary64, which are rounded where they lie.
   const wrong =

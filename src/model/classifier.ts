@@ -154,10 +154,10 @@ export class Classifier implements AsyncDisposable {
   }
 
   /**
-   * Where features, scores and shares of the last prediction were computed, for each member: on the
-   * device that has the states, by its engine's name ("cuda", "sim"), so that the shares alone came
-   * to the host, or on the "host": for the CPU's engines, and for the representation "output". The
-   * bits are the same. undefined before the first prediction.
+   * Where features, scores and class scores of the last prediction were computed, for each member:
+   * on the device that has the states, by its engine's name ("cuda", "sim"), if only the class
+   * scores came to the host; else on the "host": for the CPU's engines, and for the representation
+   * "output". The bits are the same. undefined before the first prediction.
    */
   get predictedOn(): readonly string[] | undefined {
     return this.#predictedOn;
@@ -225,7 +225,7 @@ export class Classifier implements AsyncDisposable {
     await writeFileAtomic(path, await this.toBytes());
   }
 
-  /** Opens what `toBytes` gave. @throws FileError with the reason where it cannot be used */
+  /** Opens what `toBytes` gave. @throws FileError with the reason if it cannot be used */
   static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<Classifier> {
     checkLoadOptions(options);
     const { source = "model data", engine, threads } = options;
@@ -238,7 +238,7 @@ export class Classifier implements AsyncDisposable {
   }
 
   /**
-   * Opens a file that `save` wrote (Node). @throws FileError with the reason where it cannot be
+   * Opens a file that `save` wrote (Node). @throws FileError with the reason if it cannot be
    * used
    */
   static async load(path: string, options: Omit<LoadOptions, "source"> = {}): Promise<Classifier> {
@@ -261,7 +261,7 @@ export class Classifier implements AsyncDisposable {
   }
 
   /**
-   * The reservoirs that are there, or new ones where the sequences have another number of channels.
+   * The reservoirs that are there, or new ones if the sequences have another number of channels.
    */
   async #membersFor(channels: number): Promise<readonly AnyReservoirComputer[]> {
     if (this.#members[0]?.model.inputSize === channels) return this.#members;
@@ -331,7 +331,7 @@ async function scaledInputs(
   return { scale, inputs, [Symbol.dispose]: () => undefined };
 }
 
-/** All of them, or none: where one cannot be opened, those before it are given back. */
+/** All of them, or none: if one cannot be opened, those before it are given back. */
 async function openAll<Member>(
   members: readonly Member[],
   open: (member: Member) => Promise<AnyReservoirComputer>,

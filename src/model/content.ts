@@ -1,5 +1,5 @@
-// A reservoir and a readout as tensors and notes, and back. The parts carry a prefix, so that one
-// file can hold several.
+// A reservoir and a readout as tensors and notes, and back. The parts carry a prefix: one file can
+// hold several.
 import type { SafetensorsTensor } from "../io/safetensors-types.js";
 import { isSparse, Matrix } from "../numerics/index.js";
 import { TrainedReadout } from "../readout/index.js";
@@ -12,7 +12,7 @@ import type { TensorReader } from "./tensor-reader.js";
 /**
  * Tensors `${prefix}weights` (N x N; or `weights.values`, `weights.columns` and
  * `weights.rowOffsets` of its CSR form), `inputWeights` (N x I), `bias`, `initialState` (N), and
- * `feedbackWeights` (N x O) where there is feedback; note `${prefix}reservoir` with the
+ * `feedbackWeights` (N x O) if there is feedback; note `${prefix}reservoir` with the
  * configuration and how its radius was measured. Leak rates and noise follow from the
  * configuration. A spiking reservoir: see spiking-content.ts.
  */
@@ -37,7 +37,7 @@ export function putReservoir(content: MutableContent, prefix: string, model: Eng
   content.metadata[`${prefix}reservoir`] = stableJson({ config, measuredRadius, radiusMethod });
 }
 
-/** @throws ModelFileError where the note or a tensor does not describe a reservoir */
+/** @throws ModelFileError if the note or a tensor does not describe a reservoir */
 export async function getReservoir(reader: TensorReader, prefix: string): Promise<EngineModel> {
   const found = reader.json(`${prefix}reservoir`) as { readonly config?: { readonly kind?: unknown } } | null;
   if (found?.config?.kind === "spiking") return getSpiking(reader, prefix, { config: found.config });
@@ -85,7 +85,7 @@ export function putReadout(content: MutableContent, prefix: string, readout: Lin
 }
 
 /**
- * @throws ModelFileError where the note or a tensor does not describe a readout of this many state
+ * @throws ModelFileError if the note or a tensor does not describe a readout of this many state
  * neurons and inputs
  */
 export async function getReadout(reader: TensorReader, prefix: string, stateSize: number, inputSize: number): Promise<TrainedReadout> {
@@ -117,7 +117,7 @@ export function putState(content: MutableContent, state: SessionState): void {
   content.metadata["state"] = stableJson({ step: state.step });
 }
 
-/** @throws ModelFileError where the state is not one of this reservoir */
+/** @throws ModelFileError if the state is not one of this reservoir */
 export async function getState(reader: TensorReader, model: EngineModel): Promise<SessionState> {
   const { parseStateNote } = await import("./schemas.js");
   const { precision } = model;

@@ -1,6 +1,6 @@
-// What Forecaster and Classifier take where nothing is said. They drive reservoirs with z-scores,
-// for which the plain defaults of a description (reservoir/config.ts) are poor: without a bias tanh
-// is odd, so the answer to -u is minus the answer to u.
+// Defaults of Forecaster and Classifier. They drive reservoirs with z-scores, for which the plain
+// defaults of a description (reservoir/config.ts) are poor: without a bias tanh is odd, so the
+// answer to -u is minus the answer to u.
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
 import { isTrainer, type ReadoutDescription, type RidgeOptions, type Trainer, trainerOf } from "../readout/index.js";
@@ -15,12 +15,12 @@ export const forecasterLambda = 1e-3;
 /**
  * The penalty of a Classifier's readout, times the mean squared length of a case's centred
  * features. It is not chosen by leave-one-out, whose error over few cases is often flat for decades
- * of lambda and then smallest where the readout fits nothing.
+ * of lambda and then smallest if the readout fits nothing.
  */
 export const classifierLambda = 3e-3;
 
 /**
- * A forecaster's reservoir: bias 0.5, inputScaling and feedback.scaling 0.2, spectralRadius 1 where
+ * A forecaster's reservoir: bias 0.5, inputScaling and feedback.scaling 0.2, spectralRadius 1 if
  * they are left out.
  */
 export function forecasterReservoir<Options extends AnyReservoirOptions>(options: Options): Options {
@@ -30,7 +30,7 @@ export function forecasterReservoir<Options extends AnyReservoirOptions>(options
   return { ...options, bias, inputScaling, spectralRadius, ...scaled };
 }
 
-/** A classifier's reservoir: bias 0.5 where it is left out. */
+/** A classifier's reservoir: bias 0.5 if it is left out. */
 export function classifierReservoir<Options extends AnyReservoirOptions>(options: Options): Options {
   return isSpiking(options) ? options : { ...options, bias: options.bias ?? 0.5 };
 }
@@ -46,7 +46,7 @@ export function takesSpikes(reservoir: AnyReservoirOptions): boolean {
 }
 
 /**
- * Settings that leave spike counts as they are. @throws ArgumentError where they are to be z-scores
+ * Settings that leave spike counts as they are. @throws ArgumentError if they are to be z-scores
  */
 export function withStandardise<Settings extends { readonly standardise?: unknown }>(
   settings: Settings,
@@ -60,8 +60,8 @@ export function withStandardise<Settings extends { readonly standardise?: unknow
 }
 
 /**
- * The trainer of a forecaster's readout: ridge with lambda 1e-3 if nothing is said. @throws what
- * the trainer throws
+ * The trainer of a forecaster's readout; default ridge with lambda 1e-3. @throws what the trainer
+ * throws
  */
 export function forecasterTrainer(readout: ReadoutDescription | Trainer = {}): Trainer {
   if (!isPlain(readout) || isTrainer(readout) || (readout.type ?? "ridge") !== "ridge") return trainerOf(readout);

@@ -1,4 +1,4 @@
-// What a Forecaster is told and what it is given: options, data, and their checks. It runs nothing.
+// A Forecaster's options, data, and their checks. It runs nothing.
 import { ArgumentError } from "../core/errors.js";
 import { Matrix, type MatrixLike, type Precision } from "../numerics/index.js";
 import type { ReadoutDescription, Trainer } from "../readout/index.js";
@@ -15,7 +15,7 @@ export interface ForecasterSettings {
    * targets are classes. A column that never changes is left as it is.
    */
   readonly standardise: boolean | "inputs" | "targets";
-  /** The trainer of the readout. A trainer of one's own is kept as `{ type: "own" }`. */
+  /** The trainer of the readout. A trainer that is your own object is kept as `{ type: "own" }`. */
   readonly readout: ReadoutDescription | OwnReadout;
 }
 
@@ -32,14 +32,13 @@ export interface ForecasterOptions extends Partial<Omit<ForecasterSettings, "rea
   /**
    * How outputs are learnt: the options of `ridge` (without `lambda` or `lambdas`, lambda is 1e-3);
    * another trainer by its `type` ("rls", "lms", "softmax") and its options; or a trainer, which
-   * may be an object of one's own. With softmax, targets are one column a class, and predictions
-   * scores.
+   * may be your own object. With softmax, targets are one column a class, and predictions scores.
    */
   readonly readout?: ReadoutDescription | Trainer | undefined;
   /**
-   * The reservoir; `inputSize` and `feedback.size` follow from the data where they are left out.
+   * The reservoir; `inputSize` and `feedback.size` follow from the data if they are left out.
    * Without `matrices`, `bias` is 0.5,
-   * `inputScaling` and `feedback.scaling` 0.2 and `spectralRadius` 1 where they are left out.
+   * `inputScaling` and `feedback.scaling` 0.2 and `spectralRadius` 1 if they are left out.
    */
   readonly reservoir: AnyReservoirOptions;
   /** Matrices to use in place of drawn ones. */
@@ -64,7 +63,7 @@ export interface ForecasterSequences {
 }
 
 /**
- * What the reservoir has seen before: a series, or inputs, with the targets where there is feedback
+ * What the reservoir has seen before: a series, or inputs, with the targets if there is feedback
  * to force.
  */
 export type ForecasterPrefix = MatrixLike | { readonly inputs?: MatrixLike | undefined; readonly targets?: MatrixLike | undefined };
@@ -172,7 +171,7 @@ export function prefixRows(prefix: ForecasterPrefix, feedback: boolean): { input
   return { inputs: inputs === undefined ? noInputs(teacher.rows) : checkedSeries(inputs, "warmup.inputs"), teacher };
 }
 
-/** @throws ArgumentError where there are no rows or a value is not finite */
+/** @throws ArgumentError if there are no rows or a value is not finite */
 export function checkedSeries(source: MatrixLike, name: string): Matrix {
   const matrix = filledSeries(source, name);
   checkFinite(matrix, name);
@@ -184,7 +183,7 @@ export function noInputs(rows: number): Matrix<Float64Array> {
   return new Matrix(rows, 0, new Float64Array(0));
 }
 
-/** The first of several, of which all take its shape. @throws ArgumentError */
+/** The first of several, if all have its shape. @throws ArgumentError */
 export function sameShape(rows: readonly TrainingRows[]): TrainingRows {
   const first = rows[0];
   if (!first) throw ArgumentError.shape("sequences is empty; it takes at least one", { field: "sequences" });

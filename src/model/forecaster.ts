@@ -66,11 +66,11 @@ const chunk = 1024;
  * - With feedback (`reservoir.feedback`), targets are fed back as y(t) while it trains (teacher forcing), and its own outputs when it
  *   forecasts.
  *
- * The defaults are made for series as they come: z-scores (`standardise`), and where the
+ * The defaults are made for series as they come: z-scores (`standardise`), and if the
  * description leaves them out bias 0.5, inputScaling and feedback.scaling 0.2, and spectralRadius
  * 1. A description beside `matrices` is taken as it is.
  *
- * It has a state. `fit` leaves it at the end of the training data, so that the rows after those can
+ * It has a state. `fit` leaves it at the end of the training data, and the rows after those can
  * follow; `predict` moves it on;
  * `forecast` and `score` put it back. Calls that are made while another is running wait for it, in
  * their order.
@@ -166,14 +166,14 @@ export class Forecaster implements AsyncDisposable {
     return this.#fitted().computer;
   }
 
-  /** The readout; where targets are standardised it gives z-scores. @throws NotFittedError */
+  /** The readout; if targets are standardised it gives z-scores. @throws NotFittedError */
   get readout(): TrainedReadout {
     return this.#fitted().readout;
   }
 
   /**
    * One-step prediction: outputs (T x O, binary64) for inputs (T x I), each from the state after
-   * its input; `{ steps }` where the reservoir has no inputs. With feedback, `teacher` is fed back;
+   * its input; `{ steps }` if the reservoir has no inputs. With feedback, `teacher` is fed back;
    * without it, the forecaster's own outputs are. The state moves on.
    * @throws ArgumentError, NotFittedError
    */
@@ -245,7 +245,7 @@ export class Forecaster implements AsyncDisposable {
   }
 
   /**
-   * The score of one-step predictions on data of the kind it was trained on; where there is
+   * The score of one-step predictions on data of the kind it was trained on; if there is
    * feedback, the true outputs are fed back. The state is put back afterwards.
    * @throws ArgumentError, NotFittedError, and what the metric throws
    */
@@ -291,7 +291,7 @@ export class Forecaster implements AsyncDisposable {
     await writeFileAtomic(path, await this.toBytes());
   }
 
-  /** Opens what `toBytes` gave. @throws FileError with the reason where it cannot be used */
+  /** Opens what `toBytes` gave. @throws FileError with the reason if it cannot be used */
   static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<Forecaster> {
     checkLoadOptions(options);
     const { source = "model data", engine, threads } = options;
@@ -306,7 +306,7 @@ export class Forecaster implements AsyncDisposable {
   }
 
   /**
-   * Opens a file that `save` wrote (Node). @throws FileError with the reason where it cannot be
+   * Opens a file that `save` wrote (Node). @throws FileError with the reason if it cannot be
    * used
    */
   static async load(path: string, options: Omit<LoadOptions, "source"> = {}): Promise<Forecaster> {
@@ -333,7 +333,7 @@ export class Forecaster implements AsyncDisposable {
     return { computer: this.#computer, ...this.#trained };
   }
 
-  /** The reservoir that is there, or a new one where the data has another shape. */
+  /** The reservoir that is there, or a new one if the data has another shape. */
   async #reservoirFor(inputs: number, outputs: number): Promise<AnyReservoirComputer> {
     const standing = this.#computer?.model;
     if (this.#computer && standing?.inputSize === inputs && (standing.outputSize === 0 || standing.outputSize === outputs)) {
@@ -363,7 +363,7 @@ export class Forecaster implements AsyncDisposable {
     return computer;
   }
 
-  /** Goes to the initial state and through the warm-up, where there is one. */
+  /** Goes to the initial state and through the warm-up, if there is one. */
   async #start({ warmup, signal }: StartOptions): Promise<void> {
     if (warmup === undefined) return;
     const { computer, inputScale, targetScale } = this.#fitted();

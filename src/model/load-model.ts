@@ -11,10 +11,7 @@ export type LoadedModel =
   | { readonly kind: "classifier"; readonly classifier: Classifier }
   | ({ readonly kind: "reservoir" } & LoadedReservoir);
 
-/**
- * Reads a model file, whatever it holds (Node). @throws FileError with the reason where it cannot
- * be used
- */
+/** Reads a model file of any kind (Node). @throws FileError with the reason if it cannot be used */
 export async function loadModel(path: string, options: Omit<LoadOptions, "source"> = {}): Promise<LoadedModel> {
   const bytes = await readBytes(path);
   const { kind } = await decodeModelFile(bytes, path);

@@ -56,8 +56,8 @@ const blankDigest = "0".repeat(64);
 
 /**
  * Writes the envelope around a model's content. The note `sha256` is the SHA-256 of the whole file
- * with these 64 digits written as zeros, so that it covers weights, shapes and notes alike. The
- * same content gives the same bytes.
+ * with these 64 digits written as zeros: it covers weights, shapes and notes. The same content
+ * gives the same bytes.
  */
 export async function encodeModelFile(kind: ModelKind, content: ModelContent): Promise<Uint8Array> {
   const notes = { format: formatName, formatVersion: String(formatVersion), kind, packageVersion, sha256: blankDigest };
@@ -68,7 +68,7 @@ export async function encodeModelFile(kind: ModelKind, content: ModelContent): P
 }
 
 /**
- * Reads the envelope and checks it: format, version, checksum, and kind where one is asked for.
+ * Reads the envelope and checks it: format, version, checksum, and kind if one is asked for.
  * @param source what errors call the data by: the path
  * @throws FileError (ModelFileError, or FormatError for a file that is no whole safetensors file)
  * with the reason

@@ -12,7 +12,7 @@ export function emptyContent(): MutableContent {
   return { tensors: {}, metadata: {} };
 }
 
-/** A tensor of floats, in the shape that is said or as one dimension. */
+/** A tensor of floats, in the given shape or as one dimension. */
 export function floats(data: FloatArray, shape: readonly number[] = [data.length]): SafetensorsTensor {
   return { dtype: data instanceof Float32Array ? "F32" : "F64", shape, data };
 }

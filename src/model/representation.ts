@@ -16,8 +16,8 @@ type Sequence = Matrix | DeviceMatrix;
 const groupValues = 2 ** 23;
 
 /**
- * Values of all states, and of the last ones alone, of a group whose states stay on a device. Noise
- * is drawn by a sequence's place in its group, so that a reservoir with noise has the host's
+ * The most values of a group whose states stay on a device: of all states, and of the last ones.
+ * Noise is drawn by a sequence's place in its group, so a reservoir with noise has the host's
  * groups.
  */
 const groupThere = { states: 2 ** 32, last: 2 ** 26 };
@@ -116,8 +116,8 @@ async function inGroups(
 }
 
 /**
- * Features or shares by the engine, of whose states nothing comes to the host; undefined where it
- * has no way.
+ * Features or class scores computed on the device, without copying states back. Undefined if the
+ * engine cannot.
  */
 function summarised(
   computer: AnyReservoirComputer,
@@ -169,8 +169,8 @@ function rowsOf(rows: readonly Float64Array[]): Matrix<Float64Array> {
 }
 
 /**
- * Last and mean of each series: of states and, if joined, of inputs. States may be the last one
- * alone where only that is asked for.
+ * Last and mean of each series: of states and, if joined, of inputs. States may hold just the last
+ * one if only that is asked for.
  */
 function statistics(all: readonly Matrix[], { representation, washout }: ClassifierSettings): Float64Array {
   const parts: ArrayLike<number>[] = [];

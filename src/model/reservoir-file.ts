@@ -9,15 +9,15 @@ import { emptyContent } from "./mutable-content.js";
 import { checkLoadOptions, decodeModelFile, encodeModelFile, type LoadOptions, type ModelFile } from "./model-file.js";
 import { TensorReader } from "./tensor-reader.js";
 
-/** A reservoir from a file, at the state it was saved in, and its readout where there is one. */
+/** A reservoir from a file, at the state it was saved in, and its readout if there is one. */
 export interface LoadedReservoir {
   readonly computer: AnyReservoirComputer;
   readonly readout: TrainedReadout | undefined;
 }
 
 /**
- * A reservoir and, if given, a readout of it, as the bytes of one safetensors file. The state is
- * part of it, so that a run goes on exactly where it stood.
+ * A reservoir and, if given, a readout of it, as the bytes of one safetensors file. It includes the
+ * state: a run goes on exactly where it stood.
  * @throws ArgumentError for a readout of another reservoir
  */
 export async function encodeReservoir(computer: AnyReservoirComputer, readout?: LinearReadout): Promise<Uint8Array> {
@@ -38,7 +38,7 @@ export async function saveReservoir(path: string, computer: AnyReservoirComputer
   await writeFileAtomic(path, await encodeReservoir(computer, readout));
 }
 
-/** Opens what `encodeReservoir` gave. @throws FileError with the reason where it cannot be used */
+/** Opens what `encodeReservoir` gave. @throws FileError with the reason if it cannot be used */
 export async function decodeReservoir(bytes: Uint8Array, options: LoadOptions = {}): Promise<LoadedReservoir> {
   checkLoadOptions(options);
   const { source = "model data", engine, threads } = options;
@@ -46,7 +46,7 @@ export async function decodeReservoir(bytes: Uint8Array, options: LoadOptions = 
 }
 
 /**
- * Opens a file that `saveReservoir` wrote (Node). @throws FileError with the reason where it cannot
+ * Opens a file that `saveReservoir` wrote (Node). @throws FileError with the reason if it cannot
  * be used
  */
 export async function loadReservoir(path: string, options: Omit<LoadOptions, "source"> = {}): Promise<LoadedReservoir> {

@@ -35,7 +35,7 @@ export function shareOfSums(sink: RidgeAccumulator): number {
     const sums = sink.squares();
     squares = (i) => sums[i]!;
   } else {
-    // X = Q R, so that the squares of a column of R sum up to those of X's.
+    // X = Q R: the squares of a column of R sum up to those of X's.
     const { data } = sink.factor().triangle();
     squares = (i) => {
       let sum = 0;
@@ -52,7 +52,7 @@ export function shareOfSums(sink: RidgeAccumulator): number {
 }
 
 /**
- * Warns, once a process, where more than half of the states of a reservoir with tanh are beyond
+ * Warns, once a process, if more than half of the states of a reservoir with tanh are beyond
  * +-0.99.
  */
 export function warnWhereSaturated(model: EngineModel, share: number): void {

@@ -27,7 +27,7 @@ import type { ClassifierSettings } from "./classifier-options.js";
 import type { ForecasterSettings } from "./forecaster-options.js";
 
 const readoutTakes = "an object of readout options";
-/** "own": a trainer of one's own, in a model file. */
+/** "own": the trainer was the user's own object. */
 const readoutType = checked(
   '"ridge", "softmax", "rls" or "lms"',
   (value) => ["ridge", "softmax", "rls", "lms", "own"].includes(value as string),
@@ -72,7 +72,7 @@ export const classifierTable = {
 } satisfies TableOf<ClassifierSettings>;
 
 /**
- * @throws ArgumentError where options have no description of a reservoir; what stands in it is
+ * @throws ArgumentError if options have no description of a reservoir; what stands in it is
  * checked when the reservoir is made
  */
 export function requireReservoir(options: { readonly reservoir?: unknown } | undefined): void {

@@ -21,7 +21,7 @@ export function putSpiking(content: MutableContent, prefix: string, model: Spiki
   content.metadata[`${prefix}reservoir`] = stableJson({ config });
 }
 
-/** @throws ModelFileError where a tensor does not describe a network of this configuration */
+/** @throws ModelFileError if a tensor does not describe a network of this configuration */
 export async function getSpiking(reader: TensorReader, prefix: string, note: { readonly config: unknown }): Promise<SpikingModel> {
   const [{ resolveSpikingConfig }, { buildSpikingModel }] = await Promise.all([
     import("../spikes/liquid/schema.js"),
@@ -94,7 +94,7 @@ export function putNetwork(
     tensors[`state.network.${name}`] = { dtype: "I32", shape: [data.length], data };
 }
 
-/** @throws ModelFileError where the state is not one of this network */
+/** @throws ModelFileError if the state is not one of this network */
 export function getNetwork(reader: TensorReader, { size, precision, ringRows, neuron }: SpikingModel): NetworkState {
   const list = (name: string, length = size) => reader.vector(`state.network.${name}`, length, precision);
   const held = reader.integers<Int32Array>("state.network.held", "I32", size);

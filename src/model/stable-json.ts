@@ -1,5 +1,4 @@
-// JSON that depends on the content alone: the same value gives the same text, whatever the order in
-// which its fields were set.
+// JSON that depends only on the content: the order in which fields were set does not matter.
 
 import { ArgumentError } from "../core/errors.js";
 /**

@@ -72,7 +72,7 @@ export function columnsOf({ mean, deviation }: Standardisation, from: number, to
 }
 
 /**
- * The readout whose outputs are z-scores by `to` where those of `readout` are z-scores by `from`.
+ * The readout whose outputs are z-scores by `to` if those of `readout` are z-scores by `from`.
  */
 export function inScoresOf(readout: TrainedReadout, from: Standardisation, to: Standardisation): TrainedReadout {
   const weights = new Matrix(readout.weights.rows, readout.weights.cols, readout.weights.data.slice());

@@ -55,7 +55,7 @@ function onHost(phase: PhaseName, begun: number): EngineProfile {
 }
 
 /**
- * The readout of one member. `states`, where they are given, take those of the rows after training,
+ * The readout of one member. `states`, if they are given, take those of the rows after training,
  * and `measured` what it cost.
  */
 export async function retrain(

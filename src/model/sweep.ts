@@ -1,5 +1,5 @@
 // A search over settings: many reservoirs over one series, each with a ridge readout and a score on
-// rows that it did not train on. Where an engine can, all of it happens on the device.
+// rows that it did not train on. If an engine can, all of it happens on the device.
 import { ArgumentError, checkFields, SpillwayError } from "../core/errors.js";
 import { describe, Matrix, type MatrixLike, type Seed } from "../numerics/index.js";
 import { type FeatureOptions, ridge, type TrainedReadout } from "../readout/index.js";
@@ -35,7 +35,7 @@ export interface SweepSetting {
 export interface SweepOptions extends WorkOptions, FeatureOptions {
   /** The reservoir that all are variants of; it has no feedback. */
   readonly reservoir: ReservoirOptions;
-  /** Seeds of the weights; default the description's alone. */
+  /** Seeds of the weights; default only the description's. */
   readonly seeds?: readonly Seed[] | undefined;
   /** The settings that are tried with every seed. */
   readonly settings: readonly SweepSetting[];
@@ -48,7 +48,7 @@ export interface SweepOptions extends WorkOptions, FeatureOptions {
   /** Rows at the end that score and do not train, at least 1. */
   readonly validation: number;
   /**
-   * Default "auto": for many reservoir-steps a GPU where there is one, else what suits a single
+   * Default "auto": for many reservoir-steps a GPU if there is one, else what suits a single
    * reservoir.
    */
   readonly engine?: string | undefined;
@@ -91,7 +91,7 @@ export interface SweptReservoir {
 export interface SweepResult {
   /**
    * Seeds x settings: the mean over the outputs of the squared error on the validation rows divided
-   * by the target's variance there (the square of NRMSE by the standard deviation). NaN where a
+   * by the target's variance there (the square of NRMSE by the standard deviation). NaN if a
    * state is not finite or lambda is too small for the factorisation.
    */
   readonly scores: Matrix<Float64Array>;
@@ -110,7 +110,7 @@ export interface SweepResult {
 
 /**
  * Trains and scores one reservoir for each seed and setting. Weights are drawn and their radius is
- * measured once a seed, ahead of the work that takes them and where that is worth it by further
+ * measured once a seed, ahead of the work that takes them and if that is worth it by further
  * threads of this machine, which end with the sweep. Scores have the same bits on every engine.
  *
  * @example

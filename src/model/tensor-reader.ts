@@ -63,7 +63,7 @@ export class TensorReader {
     }
   }
 
-  /** Runs a check of the content and names the file where it fails. @throws ModelFileError */
+  /** Runs a check of the content and names the file if it fails. @throws ModelFileError */
   check<T>(what: string, work: () => T): T {
     try {
       return work();

@@ -82,7 +82,7 @@ export function ddSum(values: ArrayLike<number>): DoubleDouble {
 }
 
 /**
- * The sum of a[i] b[i] in rising order, products without loss. @throws ArgumentError where the two
+ * The sum of a[i] b[i] in rising order, products without loss. @throws ArgumentError if the two
  * differ in length.
  */
 export function ddDot(a: ArrayLike<number>, b: ArrayLike<number>): DoubleDouble {
@@ -93,7 +93,7 @@ export function ddDot(a: ArrayLike<number>, b: ArrayLike<number>): DoubleDouble 
   return sum;
 }
 
-/** a + b without loss where |a| >= |b| (Dekker 1971). */
+/** a + b without loss if |a| >= |b| (Dekker 1971). */
 function fastSum(a: number, b: number): DoubleDouble {
   const high = a + b;
   return { high, low: finite(b - (high - a)) };

@@ -1,5 +1,5 @@
-// Series whose values were checked where they entered, so that no room they pass asks again. Only
-// memory that nobody outside this package can write is noted.
+// Series whose values were checked where they entered: later rooms do not check again. Only memory
+// that nobody outside this package can write is noted.
 import type { Matrix } from "./matrix.js";
 
 const checked = new WeakSet<ArrayBufferLike>();

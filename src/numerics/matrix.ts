@@ -170,7 +170,7 @@ function setRow(data: Float64Array, offset: number, row: ArrayLike<unknown>, nam
   }
 }
 
-/** @param cols of row 0; undefined where it is a number */
+/** @param cols of row 0; undefined if it is a number */
 function wrongRow(name: string, r: number, row: unknown, cols: number | undefined): Error {
   const isNumber = typeof row === "number";
   if (isNumber || isList(row)) {
@@ -187,7 +187,7 @@ function wrongRow(name: string, r: number, row: unknown, cols: number | undefine
   );
 }
 
-/** The matrix in the given precision: itself where it already is, else a rounded copy. */
+/** The matrix in the given precision: itself if it already is, else a rounded copy. */
 export function inPrecision(matrix: Matrix, precision: Precision): Matrix {
   return precisionOf(matrix.data) === precision ? matrix : copyOf(matrix, precision);
 }

@@ -43,7 +43,7 @@ export class NotConvergedError extends SpillwayError {
 }
 
 /**
- * A step is taken where it lowers the value by this share of what the slope promises (Nocedal and
+ * A step is taken if it lowers the value by this share of what the slope promises (Nocedal and
  * Wright 2006, section 3.1).
  */
 const sufficientDecrease = 1e-4;

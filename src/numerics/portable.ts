@@ -1,6 +1,6 @@
 // Elementary functions from IEEE operations alone, so that weights, spikes, tasks and constants
 // have the same bits in every JavaScript engine and on every device (docs/numerics.md, rules 4 and
-// 8). They do not replace Math.* where only a person reads the result. The errors stated below are
+// 8). They do not replace Math.* if only a person reads the result. The errors stated below are
 // the largest that scripts/portable-accuracy.mjs found.
 import { productError } from "./product-error.js";
 
@@ -15,7 +15,7 @@ interface Pair {
 
 // biome-ignore lint/suspicious/noApproximativeNumericConstant: the standard gives Math.LOG2E only approximately
 const log2e = 1.4426950408889634; // 0x1.71547652b82fep+0
-// 42 bits, so that its product with any exponent is exact.
+// 42 bits: its product with any exponent is exact.
 const ln2High = 0.6931471805598903; // 0x1.62e42fefa3800p-1
 const ln2Low = 5.497923018708371e-14; // 0x1.ef35793c76730p-45
 
@@ -42,7 +42,7 @@ const expTail = [
 ];
 
 /**
- * e^x in binary64, at most 0.76 ulp from the true value. NaN for NaN, Infinity where the result is
+ * e^x in binary64, at most 0.76 ulp from the true value. NaN for NaN, Infinity if the result is
  * above the largest binary64, subnormal and then 0 for large negative x.
  */
 export function portableExp(x: number): number {
@@ -146,7 +146,7 @@ function logPair(x: number, out: Pair): Pair {
 }
 
 /**
- * x^y in binary64, at most 0.91 ulp from the true value, and exact where the true value is a
+ * x^y in binary64, at most 0.91 ulp from the true value, and exact if the true value is a
  * binary64 number. Zeros, infinities, NaN and negative x are treated as `Math.pow` treats them: a
  * negative x takes a whole y, any other gives NaN.
  */

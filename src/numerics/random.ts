@@ -37,7 +37,7 @@ const multiplier1 = 0xcd9e8d57;
 
 /**
  * One block of Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3",
- * section 3.3): four 32-bit words that depend on the counter and the key alone. Written into `out`.
+ * section 3.3): four 32-bit words that depend only on the counter and the key. Written into `out`.
  */
 export function philox4x32(key: PhiloxKey, c0: number, c1: number, c2: number, c3: number, out: Uint32Array): void {
   let [k0, k1] = key;

@@ -1,5 +1,5 @@
 // A row of a matrix times a vector in the portable order of docs/numerics.md, rules 1 and 2: slow,
-// and what every kernel is held against.
+// and the reference for every kernel.
 import { type FloatArray, isSparse, type Matrix, type SparseMatrix } from "./matrix.js";
 
 /**

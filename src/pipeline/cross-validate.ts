@@ -10,7 +10,7 @@ import type { PipelineCase, PipelineParameters } from "./parameters.js";
 import { Pipeline, type PipelineRunOptions } from "./pipeline.js";
 import { groupKFold, type Split, stratifiedKFold } from "./splits.js";
 
-/** Cases with their labels, and where it is known who or what each comes from. */
+/** Cases with their labels, and if it is known who or what each comes from. */
 export interface LabelledCases {
   readonly sequences: readonly PipelineCase[];
   readonly labels: ArrayLike<Label>;
@@ -21,8 +21,8 @@ export interface LabelledCases {
 /** The folds, groups and seeds of a cross-validation. */
 export interface CrossValidationOptions extends PipelineRunOptions, WorkOptions {
   /**
-   * Splits of one's own; default `folds` folds that keep groups whole where there are groups, and
-   * shares of classes where there are none.
+   * Splits of one's own; default `folds` folds that keep groups whole if there are groups, and
+   * shares of classes if there are none.
    */
   readonly splits?: readonly Split[] | undefined;
   /** Default 5. */

@@ -7,7 +7,7 @@ import type { Label } from "../model/index.js";
 import { Matrix } from "../numerics/index.js";
 import { readSpikePattern, SpikeEventFile, type SpikePattern } from "../spikes/index.js";
 
-/** Cases with labels, and groups where the names of the files tell them. */
+/** Cases with labels, and groups if the names of the files tell them. */
 export interface FolderCases {
   readonly sequences: readonly Matrix[];
   readonly labels: readonly Label[];
@@ -27,7 +27,7 @@ export interface ArchiveData {
 
 /**
  * Reads NAME_TRAIN.ts and NAME_TEST.ts of the UEA and UCR archives. @throws FileError, FormatError;
- * ArgumentError where the two do not go together
+ * ArgumentError if the two do not go together
  */
 export async function readUeaFolder(folder: string, name: string, options: UeaOptions = {}): Promise<ArchiveData> {
   const { join } = globalThis.process.getBuiltinModule("node:path");
@@ -70,7 +70,7 @@ export interface SoundFolder extends FolderCases {
 
 /**
  * Reads the WAV files of a folder; several channels are mixed. @throws FileError; ArgumentError
- * where nothing matches, or sample rates differ
+ * if nothing matches, or sample rates differ
  */
 export async function readWavFolder(folder: string, options: SoundFolderOptions = {}): Promise<SoundFolder> {
   checkFields(options, soundFields);
@@ -98,7 +98,7 @@ export interface SeriesFolder extends FolderCases {
 
 /**
  * Reads the series of a folder, a CSV or NPY file each, rows in time. @throws FileError;
- * ArgumentError where nothing matches, or channels differ
+ * ArgumentError if nothing matches, or channels differ
  */
 export async function readSeriesFolder(folder: string, options: SoundFolderOptions = {}): Promise<SeriesFolder> {
   checkFields(options, soundFields);
@@ -117,7 +117,7 @@ export async function readSeriesFolder(folder: string, options: SoundFolderOptio
 /** How files of spike patterns are chosen and read. */
 export interface SpikeFolderOptions extends SoundFolderOptions {
   /**
-   * Neurons of each pattern, where the files do not say; an HDF5 file has 700 unless it is given.
+   * Neurons of each pattern, if the files do not say; an HDF5 file has 700 unless it is given.
    */
   readonly neuronCount?: number | undefined;
   /** How long each pattern lasts in ms; default what its file says, or its last spike's time. */
@@ -136,8 +136,8 @@ export interface SpikeFolder extends Omit<FolderCases, "sequences"> {
  * Reads the spike patterns of a folder, a JSON, CSV or NPZ file each, their classes told by their
  * names; or of one HDF5 file of event lists (.h5, .hdf5) as the Spiking Heidelberg Digits are laid
  * out, whose labels and speakers it holds itself: `pattern` has no say there, and `keep` gets
- * label, group (the speaker, where there is one) and index. HDF5 takes the package h5wasm.
- * @throws FileError; ArgumentError where nothing matches, an HDF5 file has no labels, or patterns
+ * label, group (the speaker, if there is one) and index. HDF5 takes the package h5wasm.
+ * @throws FileError; ArgumentError if nothing matches, an HDF5 file has no labels, or patterns
  * differ in their number of neurons
  */
 export async function readSpikeFolder(path: string, options: SpikeFolderOptions = {}): Promise<SpikeFolder> {

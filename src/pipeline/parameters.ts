@@ -41,7 +41,7 @@ export interface PipelineParameters extends Partial<Omit<ClassifierSettings, "st
   /** Default none: the reservoir sees the scaled series themselves. */
   readonly encoder?: EncoderParameters | undefined;
   /**
-   * As `ReservoirComputer.create` takes it; `inputSize` follows from the cases where it is left
+   * As `ReservoirComputer.create` takes it; `inputSize` follows from the cases if it is left
    * out.
    */
   readonly reservoir: AnyReservoirOptions;

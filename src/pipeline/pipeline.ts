@@ -122,7 +122,7 @@ export class Pipeline implements AsyncDisposable {
     await writeFileAtomic(path, await this.toBytes());
   }
 
-  /** Opens what `toBytes` gave. @throws FileError with the reason where it cannot be used */
+  /** Opens what `toBytes` gave. @throws FileError with the reason if it cannot be used */
   static async fromBytes(
     bytes: Uint8Array,
     options: PipelineRunOptions & { readonly source?: string | undefined } = {},
@@ -136,7 +136,7 @@ export class Pipeline implements AsyncDisposable {
   }
 
   /**
-   * Opens a file that `save` wrote (Node). @throws FileError with the reason where it cannot be
+   * Opens a file that `save` wrote (Node). @throws FileError with the reason if it cannot be
    * used
    */
   static async load(path: string, options: PipelineRunOptions = {}): Promise<Pipeline> {

@@ -42,7 +42,7 @@ export function kFold(cases: number, options: FoldOptions = {}): Split[] {
 
 /**
  * Folds in each of which every class has its share of cases, as nearly as whole numbers allow.
- * @throws ArgumentError where a class has fewer cases than there are folds
+ * @throws ArgumentError if a class has fewer cases than there are folds
  */
 export function stratifiedKFold(labels: ArrayLike<string | number>, options: FoldOptions = {}): Split[] {
   checkFields(options, foldFields);
@@ -64,7 +64,7 @@ export function stratifiedKFold(labels: ArrayLike<string | number>, options: Fol
 /**
  * Folds that never part a group (a speaker, a subject, a day): the largest groups go first, each
  * into the fold with the fewest cases.
- * @throws ArgumentError where there are fewer groups than folds
+ * @throws ArgumentError if there are fewer groups than folds
  */
 export function groupKFold(groups: ArrayLike<string | number>, options: FoldOptions = {}): Split[] {
   checkFields(options, foldFields);
@@ -99,8 +99,8 @@ export function leaveOneGroupOut(groups: ArrayLike<string | number>): Split[] {
 }
 
 /**
- * One split with a share of the cases to test, of every class where `labels` are given and of whole
- * groups where `groups` are.
+ * One split with a share of the cases to test, of every class if `labels` are given and of whole
+ * groups if `groups` are.
  * @throws ArgumentError for a share that leaves nothing to train or to test
  */
 export function trainTestSplit(

@@ -21,7 +21,7 @@ const node = () => {
 };
 
 /**
- * The path of a Chromium: SPILLWAY_CHROMIUM, or what the search path holds. Undefined where there
+ * The path of a Chromium: SPILLWAY_CHROMIUM, or what the search path holds. Undefined if there
  * is none.
  */
 export function findChromium(): string | undefined {
@@ -43,7 +43,7 @@ const patience = 60_000;
 
 /**
  * Draws a figure with plotly in a headless Chromium and gives the image's bytes.
- * @throws Error with what Chromium said where no image comes back
+ * @throws Error with what Chromium said if no image comes back
  */
 export async function chromiumImage(
   chromium: string,

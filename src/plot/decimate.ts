@@ -10,9 +10,9 @@ export interface Decimated {
 }
 
 /**
- * Keeps at most `maximal` points of a series: all of them where that is enough, else the least and
+ * Keeps at most `maximal` points of a series: all of them if that is enough, else the least and
  * the greatest of each of maximal / 2 equal stretches, in the order they occur. Values that are not
- * finite are taken along as gaps (NaN) only where a stretch has nothing else.
+ * finite are taken along as gaps (NaN) only if a stretch has nothing else.
  * @throws ArgumentError for fewer than two points
  */
 export function decimate(values: ArrayLike<number>, maximal = 2000): Decimated {
@@ -34,7 +34,7 @@ export function decimate(values: ArrayLike<number>, maximal = 2000): Decimated {
 }
 
 /**
- * Positions of the least and the greatest finite value in [from, to); `from` twice where none is
+ * Positions of the least and the greatest finite value in [from, to); `from` twice if none is
  * finite.
  */
 function extremes(values: ArrayLike<number>, from: number, to: number): [number, number] {

@@ -10,7 +10,7 @@ import { baselineColour, predictionColour } from "./palette.js";
 /** Options of `plotError`. */
 export interface ErrorPlotOptions extends SeriesPlotOptions {
   /**
-   * Whether the error axis is logarithmic. Left out, it is where the (median) error spans more than
+   * Whether the error axis is logarithmic. Left out, it is if the (median) error spans more than
    * a power of ten.
    */
   readonly logarithmic?: boolean | undefined;
@@ -22,7 +22,7 @@ const fields: readonly (keyof ErrorPlotOptions)[] = [...seriesFields, "logarithm
  * The error of one or several predictions by step: for each the root of the mean square over the D
  * columns; with several (one a start or trial), a thin line each and the median of them as a thick
  * one.
- * @throws ArgumentError where the shapes differ.
+ * @throws ArgumentError if the shapes differ.
  */
 export function plotError(predictions: readonly MatrixLike[], targets: readonly MatrixLike[], options: ErrorPlotOptions = {}): Figure {
   checkPlotOptions(options, fields);
@@ -61,7 +61,7 @@ export function plotError(predictions: readonly MatrixLike[], targets: readonly 
 }
 
 /**
- * Ticks at whole powers of ten where there are several; plotly's own choice writes every digit
+ * Ticks at whole powers of ten if there are several; plotly's own choice writes every digit
  * between them.
  */
 function logarithmicAxis(errors: readonly Float64Array[]): Record<string, unknown> {

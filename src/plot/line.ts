@@ -50,7 +50,7 @@ export function line(
   return { type: "scatter", mode: "lines", name, x, y: encodeArray(kept.values), line: style, ...more };
 }
 
-/** @throws ArgumentError where the two differ in shape */
+/** @throws ArgumentError if the two differ in shape */
 export function sameShape(prediction: MatrixLike, target: MatrixLike, name = "prediction"): [Matrix, Matrix] {
   const a = asMatrix(prediction, name);
   const b = asMatrix(target, "target");

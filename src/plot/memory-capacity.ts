@@ -16,7 +16,7 @@ export interface MemoryCurve {
 }
 
 /**
- * Memory curves of one or several reservoirs, by delay. @throws ArgumentError where there is none.
+ * Memory curves of one or several reservoirs, by delay. @throws ArgumentError if there is none.
  */
 export function plotMemoryCapacity(
   memories: MemoryCurve | Readonly<Record<string, MemoryCurve>>,

@@ -2,7 +2,7 @@
 // other files' matter.
 
 /**
- * Opens an address or the path of a page (Node). Where no browser can be opened (no screen),
+ * Opens an address or the path of a page (Node). If no browser can be opened (no screen),
  * nothing happens.
  */
 export function openInBrowser(address: string): void {

@@ -23,7 +23,7 @@ export interface HtmlOptions {
 const htmlFields: readonly (keyof HtmlOptions)[] = ["title", "plotly"];
 
 /**
- * One page with the figures on it, which opens without a network. @throws Error where plotly.js
+ * One page with the figures on it, which opens without a network. @throws Error if plotly.js
  * cannot be found.
  */
 export async function toHtml(figures: Figure | readonly Figure[], options: HtmlOptions = {}): Promise<string> {
@@ -94,8 +94,8 @@ export async function toImage(figure: Figure, options: ImageOptions = {}): Promi
 
 /**
  * Writes the figures into a page in the temporary folder and opens it in the user's browser. Gives
- * the page's path; where no browser can be opened (no screen), the path is all there is.
- * @throws Error outside Node, and where plotly.js cannot be found
+ * the page's path; if no browser can be opened (no screen), the path is all there is.
+ * @throws Error outside Node, and if plotly.js cannot be found
  */
 export async function show(figures: Figure | readonly Figure[], options: HtmlOptions = {}): Promise<string> {
   const builtin = globalThis.process?.getBuiltinModule;

@@ -14,7 +14,7 @@ export interface PhaseSpaceOptions {
   readonly dimensions?: 2 | 3 | undefined;
   /**
    * Columns to draw against each other, as many as dimensions. Left out: the columns themselves
-   * where there are just that many, else principal components.
+   * if there are just that many, else principal components.
    */
   readonly columns?: readonly number[] | undefined;
   /** A name for each axis. */

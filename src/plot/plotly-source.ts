@@ -4,7 +4,7 @@
 import { SpillwayError } from "../core/errors.js";
 /**
  * The source of plotly.js from the package plotly.js-dist-min, a dependency.
- * @throws Error outside Node, or where the package is not installed.
+ * @throws Error outside Node, or if the package is not installed.
  */
 export async function plotlySource(): Promise<string> {
   const fs = globalThis.process?.getBuiltinModule?.("node:fs");

@@ -66,7 +66,7 @@ export interface ReportOptions {
 
 const fields: readonly (keyof ReportOptions)[] = ["title", "lead", "sections", "footer", "plotly", "plotlyScript"];
 
-/** The whole page as HTML. @throws Error where plotly.js cannot be found. */
+/** The whole page as HTML. @throws Error if plotly.js cannot be found. */
 export async function reportHtml(options: ReportOptions): Promise<string> {
   checkFields(options, fields);
   checkText(options.title, "title");

@@ -51,7 +51,7 @@ const forecastFields: readonly (keyof ForecastPlotOptions)[] = [
 /**
  * A prediction against its target, T x D each, one panel a column. A line of more than
  * `maximalPoints` keeps the extremes of each stretch.
- * @throws ArgumentError where the shapes differ, or `times` does not label every row.
+ * @throws ArgumentError if the shapes differ, or `times` does not label every row.
  */
 export function plotForecast(prediction: MatrixLike, target: MatrixLike, options: ForecastPlotOptions = {}): Figure {
   checkPlotOptions(options, forecastFields);

@@ -15,7 +15,7 @@ export interface PlottedEigenvalues {
 /**
  * The eigenvalues of one or two matrices (such as `weights` and `effective` of `spectrum()`), with
  * the unit circle, on axes of one scale.
- * @throws ArgumentError where real and imaginary parts differ in number, or there are none.
+ * @throws ArgumentError if real and imaginary parts differ in number, or there are none.
  */
 export function plotSpectrum(
   spectra: Spectrum | Readonly<Record<string, PlottedEigenvalues>> | PlottedEigenvalues,

@@ -1,4 +1,4 @@
-// Spikes as points, neuron against time, or as a rate image where there are too many to tell apart.
+// Spikes as points, neuron against time, or as a rate image if there are too many to tell apart.
 import { ArgumentError } from "../core/errors.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { checkPlotOptions, isArrayLike } from "./options.js";
@@ -38,7 +38,7 @@ const maximalCarried = 600_000;
  * A spike raster: time in ms to the right, neurons upwards. More than `maximalPoints` spikes are
  * drawn as their rate in Hz by bins of time and neurons; on a report page a zoom into it shows the
  * points again as soon as few enough are in view.
- * @throws ArgumentError where the columns differ in length or lie outside duration and neuron
+ * @throws ArgumentError if the columns differ in length or lie outside duration and neuron
  * count.
  */
 export function plotSpikeRaster(spikes: RasterSpikes, options: RasterOptions = {}): Figure {

@@ -14,7 +14,7 @@ export interface StateHeatmapOptions extends SeriesPlotOptions {
   /** Neurons drawn at most, evenly spaced; default 200. */
   readonly maximalNeurons?: number | undefined;
   /**
-   * Draw what is above and below each neuron's mean over these steps, where biases would hide what
+   * Draw what is above and below each neuron's mean over these steps, if biases would hide what
    * moves. Default false.
    */
   readonly centred?: boolean | undefined;

@@ -14,7 +14,7 @@ export class IllConditionedError extends SpillwayError {
    * feature.
    */
   readonly pivotIndex: number;
-  /** What was left of the pivot; NaN where a library does not say. */
+  /** What was left of the pivot; NaN if a library does not say. */
   readonly pivot: number;
   /** The condition of the regularised matrix is at least about this. */
   readonly conditionEstimate: number;

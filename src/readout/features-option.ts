@@ -33,7 +33,7 @@ export function featureSpec({ transform, input }: Pick<Resolved<typeof featureTa
 }
 
 /**
- * The feature columns of rows, in the order of the specification, with a last column of ones where
+ * The feature columns of rows, in the order of the specification, with a last column of ones if
  * it is asked for.
  */
 export function featureColumns(spec: FeatureSpec, states: Matrix, inputs: Matrix, constant: boolean): ColumnSource[] {

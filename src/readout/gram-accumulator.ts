@@ -19,7 +19,7 @@ export interface GramAccumulatorOptions extends ReadoutShape {
 }
 
 /**
- * X^T X, X^T Y and Y^T Y of the features X (T x F, with a last column of ones where `constant` is
+ * X^T X, X^T Y and Y^T Y of the features X (T x F, with a last column of ones if `constant` is
  * set) and targets Y (T x O).
  */
 export class GramAccumulator implements TrainingSink {
@@ -30,7 +30,7 @@ export class GramAccumulator implements TrainingSink {
   readonly constant: boolean;
   readonly #sum: GramSum;
 
-  /** @throws ArgumentError naming the option, MemoryLimitError where the sums do not fit 4 GiB */
+  /** @throws ArgumentError naming the option, MemoryLimitError if the sums do not fit 4 GiB */
   constructor(options: GramAccumulatorOptions) {
     checkSizes(options, "the accumulator");
     checkFeatures(options.features);
@@ -50,7 +50,7 @@ export class GramAccumulator implements TrainingSink {
   /**
    * Adds T rows: T x N states, T x I inputs and T x O targets. The sums do not depend on how rows
    * are cut into calls.
-   * @throws ArgumentError where columns are not those of the shape, row counts differ, or a value
+   * @throws ArgumentError if columns are not those of the shape, row counts differ, or a value
    * is not finite; nothing was added then
    */
   add(states: Matrix, inputs: Matrix, targets: Matrix): void {
@@ -64,7 +64,7 @@ export class GramAccumulator implements TrainingSink {
   }
 
   /**
-   * Adds another accumulator's sums (docs/numerics.md, rule 9). @throws ArgumentError where its
+   * Adds another accumulator's sums (docs/numerics.md, rule 9). @throws ArgumentError if its
    * shape or features differ
    */
   merge(other: GramAccumulator): void {
@@ -87,8 +87,8 @@ export class GramAccumulator implements TrainingSink {
   }
 
   /**
-   * @internal The same with X^T X as the leading block of a larger matrix whose lower triangle
-   * alone is filled.
+   * @internal The same with X^T X as the leading block of a larger matrix; only its lower triangle
+   * is filled.
    */
   lowerSums(): Omit<GramSums, "gram"> & { readonly lower: Matrix<Float64Array> } {
     const lower = this.#sum.lowerTriangle();
@@ -108,12 +108,12 @@ export class GramAccumulator implements TrainingSink {
     return this.#sum.diagonal();
   }
 
-  /** @internal The sums themselves, whatever makes them. */
+  /** @internal The sums themselves, wherever they are computed. */
   get sum(): GramSum {
     return this.#sum;
   }
 
-  /** @internal The sums themselves, where they are made in the portable order. */
+  /** @internal The sums themselves, if they are made in the portable order. */
   get portable(): PortableGram | undefined {
     return this.#sum instanceof PortableGram ? this.#sum : undefined;
   }

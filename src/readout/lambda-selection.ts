@@ -12,7 +12,7 @@ export type SelectionMethod = "gcv" | "leaveOneOut";
 export interface LambdaSelection {
   readonly method: SelectionMethod;
   readonly lambdas: readonly number[];
-  /** A score for each lambda, smaller is better; infinite where the fit is not determined. */
+  /** A score for each lambda, smaller is better; infinite if the fit is not determined. */
   readonly scores: readonly number[];
   /** The lambda with the smallest score, the first of equals. */
   readonly lambda: number;
@@ -57,7 +57,7 @@ export function generalisedCrossValidation(problem: ReducedProblem, lambdas: rea
  * The mean squared error over every row and target when that row is left out of the fit, by the
  * exact identity e_t / (1 - h_t), h_t = x_t^T (X^T X + lambda I)^-1 x_t (+ 1 / T with an intercept,
  * x_t then being centred) (Allen 1974, PRESS).
- * `means` are the features' means where there is an intercept.
+ * `means` are the features' means if there is an intercept.
  */
 export function leaveOneOut(
   problem: ReducedProblem,
@@ -198,7 +198,7 @@ function squaredErrors(fit: ShiftedProblem, row: Float64Array, targets: ArrayLik
 }
 
 /**
- * The training rows' features, centred where there are means, times V, a few hundred rows at a
+ * The training rows' features, centred if there are means, times V, a few hundred rows at a
  * time.
  */
 function* rotatedRows(

@@ -7,7 +7,7 @@ import { OnlineTrainer } from "./online-trainer.js";
 export interface LeastMeanSquaresOptions extends FeatureOptions {
   /**
    * Step size; above 0. Plain: below 2 / |x|^2 to be stable. Normalised: below 2. Default 0.01, or
-   * 0.5 where normalised.
+   * 0.5 if normalised.
    */
   readonly learningRate?: number | undefined;
   /** Divides the step by |x|^2 (normalised least mean squares). Default false. */
@@ -21,7 +21,7 @@ export const leastMeanSquaresTable = {
   normalised: option(flag, false, "Divide the step by |x|^2."),
 } satisfies TableOf<LeastMeanSquaresOptions>;
 
-/** Added to |x|^2 in the normalised rule, so that a row of zeros gives no division by 0. */
+/** Added to |x|^2 in the normalised rule: a row of zeros then gives no division by 0. */
 const normFloor = 1e-12;
 
 /**

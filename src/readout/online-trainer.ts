@@ -83,7 +83,7 @@ export class OnlineTrainer implements Trainer {
   }
 
   /**
-   * Learns from one row: N states, O targets, and I inputs where the readout sees them. @throws
+   * Learns from one row: N states, O targets, and I inputs if the readout sees them. @throws
    * ArgumentError for other lengths or values that are not finite
    */
   step(state: ArrayLike<number>, target: ArrayLike<number>, input: ArrayLike<number> = []): OnlineStep {

@@ -10,11 +10,11 @@ import type { TriangularAccumulator } from "./triangular-accumulator.js";
 /** Rows as a solver keeps them. */
 export interface RidgeSystem {
   readonly rows: number;
-  /** Weights F x O, the constant feature's row last where there is one. */
+  /** Weights F x O, the constant feature's row last if there is one. */
   solve(lambda: number): Matrix<Float64Array>;
   /** The problem that lambdas from `smallest` on are scored with. */
   reduce(smallest: number): ReducedProblem;
-  /** Means of the features, without the constant one; only where there is a constant feature. */
+  /** Means of the features, without the constant one; only if there is a constant feature. */
   means(): Float64Array;
 }
 

@@ -25,7 +25,7 @@ import { TriangularAccumulator } from "./triangular-accumulator.js";
 
 /**
  * "cholesky": normal equations. "qr": Householder reflections, for tiny lambda. "dual": T x T.
- * "auto": dual where rows are fewer than features.
+ * "auto": dual if rows are fewer than features.
  */
 export type RidgeSolver = "cholesky" | "qr" | "dual" | "auto";
 
@@ -50,7 +50,7 @@ export interface RidgeOptions extends FeatureOptions {
   /** Default "cholesky". */
   readonly solver?: RidgeSolver | undefined;
   /**
-   * "portable": the same bits everywhere. "system": a system's BLAS, faster where there is one. Or
+   * "portable": the same bits everywhere. "system": a system's BLAS, faster if there is one. Or
    * a library that was opened, such as that of `cudaBlas`. Default "portable".
    */
   readonly blas?: "portable" | "system" | DenseBlas | undefined;
@@ -136,8 +136,8 @@ export class RidgeTrainer implements Trainer {
 
   /**
    * Trains on T x N states and T x O targets, or on lists of them.
-   * @throws ArgumentError for data that does not fit, IllConditionedError where lambda is too small
-   * for "cholesky", SingularFitError where the rows do not determine the weights, MemoryLimitError
+   * @throws ArgumentError for data that does not fit, IllConditionedError if lambda is too small
+   * for "cholesky", SingularFitError if the rows do not determine the weights, MemoryLimitError
    */
   fit(states: SeriesLike, targets: SeriesLike, options: FitOptions = {}): TrainedReadout {
     const sequences = trainingSequences(states, targets, options, this.features.input);

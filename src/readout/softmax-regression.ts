@@ -137,7 +137,7 @@ export class SoftmaxTrainer implements Trainer {
 
 /**
  * Loss, gradient and curvature over the parameters K x F (row-major), the last feature unpenalised
- * where it is the constant one.
+ * if it is the constant one.
  */
 function softmaxObjective(x: Matrix<Float64Array>, y: Matrix<Float64Array>, l2: number, intercept: boolean): SmoothObjective {
   const classes = y.cols;

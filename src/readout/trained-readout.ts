@@ -74,7 +74,7 @@ export class TrainedReadout implements LinearReadout {
   }
 
   /**
-   * T x O outputs for T x N states (and T x I inputs where the readout sees them), each summed in
+   * T x O outputs for T x N states (and T x I inputs if the readout sees them), each summed in
    * binary64 and rounded once to
    * `precision`, by default the precision of the states: the same bits as an engine's closed loop.
    * @throws ArgumentError if the columns are not those it was trained on, or if inputs are missing
@@ -99,7 +99,7 @@ export class TrainedReadout implements LinearReadout {
     return out;
   }
 
-  /** The readout as plain JSON: numbers in full, so that `fromJSON` gives the same bits back. */
+  /** The readout as plain JSON: numbers in full, so `fromJSON` gives the same bits back. */
   toJSON(): ReadoutJson {
     const { features, stateSize, inputSize, weights, intercept, training } = this;
     const json = { features, stateSize, inputSize, weights: weights.toArrays(), intercept: Array.from(intercept) };

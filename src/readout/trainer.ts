@@ -13,12 +13,12 @@ import type { FitOptions, ReadoutShape, SeriesLike } from "./training-data.js";
 
 /**
  * Trains readouts: what `ridge`, `recursiveLeastSquares`, `leastMeanSquares` and
- * `softmaxRegression` give, or an object of one's own.
+ * `softmaxRegression` give, or your own object.
  */
 export interface Trainer {
   /** What of state and input the readout sees. */
   readonly features: FeatureSpec;
-  /** Its name and options, with which a model file has it made again. One's own needs none. */
+  /** Its name and options, from which a model file makes it again. Your own needs none. */
   readonly description?: ReadoutDescription | undefined;
   /**
    * Trains on T x N states and T x O targets, or on lists of them. Rows of an earlier call are

@@ -15,8 +15,8 @@ export interface FitOptions {
    */
   readonly washout?: number | readonly number[] | undefined;
   /**
-   * T x I, the inputs that go with the states; needed where the readout sees the input. Several
-   * where there are several states.
+   * T x I, the inputs that go with the states; needed if the readout sees the input. Several
+   * if there are several states.
    */
   readonly inputs?: SeriesLike | undefined;
 }
@@ -96,7 +96,7 @@ export function shapeOf(sequence: TrainingSequence): ReadoutShape {
   return { stateSize: sequence.states.cols, inputSize: sequence.inputs.cols, outputSize: sequence.targets.cols };
 }
 
-/** @throws ArgumentError where a sequence has other columns than the ones before it */
+/** @throws ArgumentError if a sequence has other columns than the ones before it */
 export function checkShape(shape: ReadoutShape, sequence: TrainingSequence, name: string): void {
   const got = shapeOf(sequence);
   for (const [field, series] of [

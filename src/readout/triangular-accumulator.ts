@@ -18,7 +18,7 @@ export interface TriangularAccumulatorOptions extends ReadoutShape {
 }
 
 /**
- * R and Q^T Y of the features X = Q R (T x F, with a last column of ones where `constant` is set)
+ * R and Q^T Y of the features X = Q R (T x F, with a last column of ones if `constant` is set)
  * and targets Y (T x O).
  */
 export class TriangularAccumulator implements TrainingSink {
@@ -30,7 +30,7 @@ export class TriangularAccumulator implements TrainingSink {
   readonly #factor: TriangularFactor;
 
   /**
-   * @throws ArgumentError naming the option, MemoryLimitError where F x (F + O) values do not fit 4
+   * @throws ArgumentError naming the option, MemoryLimitError if F x (F + O) values do not fit 4
    * GiB
    */
   constructor(options: TriangularAccumulatorOptions) {
@@ -64,7 +64,7 @@ export class TriangularAccumulator implements TrainingSink {
 
   /**
    * Adds another accumulator: its triangle as rows (docs/numerics.md, rule 11). @throws
-   * ArgumentError where its shape or features differ
+   * ArgumentError if its shape or features differ
    */
   merge(other: TriangularAccumulator): void {
     if (!(other instanceof TriangularAccumulator)) throw new ArgumentError("the other accumulator", other, "a TriangularAccumulator");

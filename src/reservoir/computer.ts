@@ -384,8 +384,8 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
 
   /**
    * Statistics of the states of sequences, each run from the initial state, or what a readout of
-   * classes makes of them, where the engine can do that without handing states out; undefined where
-   * it cannot. See `SummaryWork`. @throws ArgumentError where what is asked for does not go with
+   * classes makes of them, where the engine can do that without handing states out; undefined if
+   * it cannot. See `SummaryWork`. @throws ArgumentError if what is asked for does not go with
    * them
    */
   summarise(sequences: readonly SequenceLike[], work: SummaryWork): Promise<Matrix<Float64Array>> | undefined {
@@ -411,7 +411,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
    * after `run(series.slice(0, T))` row k predicts series row T + k. With feedback weights each
    * step is: x = step(outside inputs, y), then y = readout(x, u). Either way generate(a) and then
    * generate(b) gives the rows of generate(a + b).
-   * @throws NonFiniteStateError where an output or a state is not finite; the reservoir is then
+   * @throws NonFiniteStateError if an output or a state is not finite; the reservoir is then
    * somewhere in the diverging loop: reset it or set a state
    */
   async generate(steps: number, readout: LinearReadout, options: ComputerGenerateOptions = {}): Promise<Matrix> {
@@ -437,7 +437,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     const states = target && statesTarget(this.model, target, steps, "into");
     return this.#alone(async () => {
       const made = await this.#session.generate({ ...work, readout, steps, inputs, into: states });
-      // A device goes on where the states stay finite, as they do behind a bounded activation.
+      // A device goes on if the states stay finite, as they do behind a bounded activation.
       const bad = firstNonFinite(made.data);
       if (bad >= 0) throw new NonFiniteStateError(this.state.step - steps + Math.floor(bad / outputs) + (model.outputSize > 0 ? 1 : 0), -1);
       return made;
@@ -532,7 +532,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   }
 
   /**
-   * Makes states of `rows` in the memory of the device. They are given back where the work fails.
+   * Makes states of `rows` in the memory of the device. They are given back if the work fails.
    */
   async #onDevice<T>(
     rows: readonly number[],

@@ -43,8 +43,8 @@ export interface ReservoirConfig {
   readonly spectralRadius: number | null;
   /**
    * How the radius of W is measured before W is scaled: "auto" (default; docs/numerics.md, rule 7),
-   * "dense" (all eigenvalues), "krylov" (the largest alone), "power" (power iteration, which fails
-   * for a complex pair, as most random W have, and says so), or "circularLaw", an estimate from the
+   * "dense" (all eigenvalues), "krylov" (only the largest), "power" (power iteration, which throws
+   * an error for a complex pair, as most random W have), or "circularLaw", an estimate from the
    * variance that is within a percent or two for independent weights and takes no time.
    */
   readonly radiusMethod: "auto" | "dense" | "krylov" | "power" | "circularLaw";
@@ -104,7 +104,7 @@ export interface ReservoirConfig {
   readonly precision: "float32" | "float64";
 }
 
-/** What a user writes: `size` and whatever differs from the defaults. */
+/** What a user writes: `size` and every field that differs from the defaults. */
 export type ReservoirOptions = Pick<ReservoirConfig, "size"> & {
   readonly [Field in Exclude<keyof ReservoirConfig, "size" | "topology" | "feedback">]?: ReservoirConfig[Field] | undefined;
 } & {

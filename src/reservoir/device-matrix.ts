@@ -84,7 +84,7 @@ export class DeviceSequences<Values extends RealValues = RealValues> implements 
 
   /**
    * @param owner what `dispose` disposes of
-   * @throws ArgumentError where the rows do not fill the memory
+   * @throws ArgumentError if the rows do not fill the memory
    */
   constructor(
     context: Context,

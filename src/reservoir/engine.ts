@@ -270,8 +270,8 @@ export interface SweepMember {
 }
 
 /**
- * Many reservoirs over one series, of each of which a ridge readout (docs/numerics.md, rules 9 to
- * 11) and its errors are wanted.
+ * Many reservoirs over one series, each with a ridge readout (docs/numerics.md, rules 9 to 11) and
+ * its errors.
  */
 export interface SweepWork extends WorkOptions {
   readonly bases: readonly SweepBase[];
@@ -293,7 +293,7 @@ export interface SweepWork extends WorkOptions {
 /** What a sweep came to. */
 export interface SweepErrors {
   /**
-   * Sums of squared errors, members x O, added row by row from +0; NaN where a state is not finite
+   * Sums of squared errors, members x O, added row by row from +0; NaN if a state is not finite
    * or a factorisation failed.
    */
   readonly squares: Matrix<Float64Array>;
@@ -314,7 +314,7 @@ export interface Engine {
   expectedBytes?(shape: ModelShape): number;
   /** Whether it can run here, and why not; does not throw. */
   probe(): Promise<EngineStatus>;
-  /** Plans that `EngineOptions.plan` takes, where there are several. */
+  /** Plans that `EngineOptions.plan` takes, if there are several. */
   readonly planNames?: readonly string[];
   /**
    * What a step of a rate reservoir of these sizes would take, by a model of cost. @throws
@@ -322,7 +322,7 @@ export interface Engine {
    */
   microsecondsPerStep?(shape: ModelShape): number;
   /**
-   * What a step of all these reservoirs would take together; undefined where they would run one
+   * What a step of all these reservoirs would take together; undefined if they would run one
    * after the other.
    */
   microsecondsPerEnsembleStep?(shapes: readonly ModelShape[]): number | undefined;
@@ -384,7 +384,7 @@ export class NonFiniteStateError extends SpillwayError {
   override readonly name = "NonFiniteStateError";
   /** Steps since reset before the bad one. */
   readonly step: number;
-  /** -1 where it is an output. */
+  /** -1 if it is an output. */
   readonly neuron: number;
   constructor(step: number, neuron: number) {
     super(
@@ -400,8 +400,8 @@ export class NonFiniteStateError extends SpillwayError {
 
 /**
  * A worker thread that computes for a reservoir is gone: it ran out of memory, or was ended. The
- * reservoir is where it was before the chunk of steps that the thread was lost in. It and the
- * others go on: each computes alone until new threads are there.
+ * reservoir is where it was before the chunk of steps in which the thread was lost. It and the
+ * others go on: each computes by itself until new threads are there.
  */
 export class WorkerEndedError extends SpillwayError {
   override readonly name = "WorkerEndedError";

@@ -1,5 +1,5 @@
-// The list of engines there are, and the choice among them. Which ones, and from where they are
-// loaded, is said by the package's index alone.
+// The list of engines, and the choice among them. The package's index names them and where they are
+// loaded from.
 import { ArgumentError } from "../core/errors.js";
 import { flag, given, number, option, resolve, type TableOf } from "../core/options.js";
 import type { Context } from "../gpu/index.js";
@@ -19,10 +19,7 @@ export interface RegistrationOptions {
   readonly numbered?: boolean;
   /** Whether it needs Node. Default false. */
   readonly needsNode?: boolean;
-  /**
-   * No step of it is faster than this, so that "auto" need not even load it where another is.
-   * Default 0.
-   */
+  /** No step of it is faster than this. If another is, "auto" need not even load it. Default 0. */
   readonly leastMicroseconds?: number;
 }
 
@@ -42,7 +39,7 @@ interface Registration extends RegistrationOptions {
 
 const registrations = new Map<string, Registration>();
 
-/** An engine that has to be started and fed is worth it where a step is faster by this factor. */
+/** An engine that has to be started and fed is worth it if a step is faster by this factor. */
 const worthwhile = 2;
 
 /**
@@ -141,7 +138,7 @@ async function automatic(work: AnyShape | readonly AnyShape[] | undefined): Prom
     const engine = await registration.load(0);
     const status = await engine.probe();
     if (!status.available) {
-      // The finding alone: what to install is said to who asks for the engine.
+      // Only the finding: the error for a request for the engine says what to install.
       notes.push(`${engine.name} is not available: ${status.reason.split("; ")[0]}`);
       continue;
     }
@@ -169,8 +166,8 @@ async function automatic(work: AnyShape | readonly AnyShape[] | undefined): Prom
 }
 
 /**
- * Microseconds of a step of all reservoirs: together where the engine does that, else one after the
- * other; undefined where it has no model of it.
+ * Microseconds of a step of all reservoirs: together if the engine does that, else one after the
+ * other; undefined if it has no model of it.
  */
 function costOf(engine: Engine, shapes: readonly AnyShape[]): number | undefined {
   const rates = shapes.filter((shape): shape is ModelShape => !("kind" in shape));
@@ -214,7 +211,7 @@ const inNode = (): boolean => globalThis.process?.versions?.node !== undefined;
 const format = (microseconds: number): string => microseconds.toPrecision(2).replace(/e\+(\d+)$/, (_, zeros) => `e${zeros}`);
 
 /**
- * Refuses options that choose among plans where an engine has none to choose from. @throws
+ * Refuses options that choose among plans if an engine has none to choose from. @throws
  * ArgumentError
  */
 export function checkPlanOptions(engine: Engine, { plan, kernelSource }: Pick<EngineOptions, "plan" | "kernelSource">): void {

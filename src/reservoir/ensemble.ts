@@ -30,7 +30,7 @@ export const ensembleTable = { ...engineTable, ...profileTable } satisfies Table
 const sizeless: ReadonlySet<string> = new Set(["seed", "leakRate", "spectralRadius", "inputScaling", "bias"]);
 
 /**
- * The sizes of all members, where they decide anything: undefined where an engine is named. @throws
+ * The sizes of all members, where they decide anything: undefined if an engine is named. @throws
  * ArgumentError
  */
 async function shapesFor(
@@ -80,9 +80,9 @@ const ensembleRunTable = { ...engineTable, ...ensembleWorkTable } satisfies Tabl
 export type EnsembleInputs = MatrixLike | { readonly each: readonly MatrixLike[] };
 
 /**
- * R reservoirs that run beside one another, again and again. On a GPU their weights stay there
- * between runs where they take no more than half of its free memory (`engine.plan` says so), and go
- * when the ensemble is disposed.
+ * R reservoirs that run side by side, again and again. On a GPU their weights stay there between
+ * runs if they take no more than half of its free memory (`engine.plan` says so), and go when the
+ * ensemble is disposed.
  *
  * @example
  * await using ensemble = await ReservoirEnsemble.create([1, 2, 3].map((seed) => ({ size: 200, seed })), { engine: "cuda" });

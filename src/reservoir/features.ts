@@ -23,7 +23,7 @@ export interface LinearReadout {
   readonly features: FeatureSpec;
   /** N of the reservoir it was trained on. */
   readonly stateSize: number;
-  /** I of the inputs it was trained on; it matters where `features.input` is set. */
+  /** I of the inputs it was trained on; it matters if `features.input` is set. */
   readonly inputSize: number;
   /** O x F. */
   readonly weights: Matrix<Float64Array>;

@@ -63,7 +63,7 @@ export interface SequencePlace {
   readonly engine: string;
 }
 
-/** Inputs, T x I, with the outputs to force, T x O, where they are given. @throws ArgumentError */
+/** Inputs, T x I, with the outputs to force, T x O, if they are given. @throws ArgumentError */
 export function sequenceOf(
   place: SequencePlace,
   inputs: SequenceLike,
@@ -188,7 +188,7 @@ export function checkReadout({ size, inputSize }: EngineModel, readout: LinearRe
 }
 
 /**
- * At least one row of whatever precision the source has; not copied where it is a matrix. @throws
+ * At least one row, in the precision of the source; not copied if it is a matrix. @throws
  * ArgumentError
  */
 export function filledSeries(source: MatrixLike, name: string): Matrix {

@@ -15,7 +15,7 @@ export type AnyReservoirOptions = ReservoirOptions | SpikingReservoirOptions;
 /** Makes models of spiking reservoirs. */
 export interface SpikingKind {
   /**
-   * Checks a description and draws its network. @throws ArgumentError, EngineCapacityError where it
+   * Checks a description and draws its network. @throws ArgumentError, EngineCapacityError if it
    * cannot fit the engine
    */
   build(options: SpikingReservoirOptions, engine?: Engine): SpikingModel;
@@ -56,7 +56,7 @@ export async function modelOf(options: AnyReservoirOptions, engine: Engine, matr
 }
 
 /**
- * The sizes that "auto" chooses an engine by; undefined where an engine is named. @throws
+ * The sizes that "auto" chooses an engine by; undefined if an engine is named. @throws
  * ArgumentError
  */
 export async function shapeFor(engine: string | undefined, options: AnyReservoirOptions): Promise<AnyShape | undefined> {

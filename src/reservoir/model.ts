@@ -23,12 +23,12 @@ export interface ReservoirModel {
   readonly size: number;
   /** I, which may be 0. */
   readonly inputSize: number;
-  /** O, the width of the feedback; 0 where the model has none. */
+  /** O, the width of the feedback; 0 if the model has none. */
   readonly outputSize: number;
   /** W, N x N. Its storage is part of the model: it decides the order of the sums. */
   readonly weights: Matrix | SparseMatrix;
   /**
-   * What W is drawn from on the device that runs it, where the host does not hold its values;
+   * What W is drawn from on the device that runs it, if the host does not hold its values;
    * reading `weights.data` throws then.
    */
   readonly draws?: WeightDraws | undefined;
@@ -36,7 +36,7 @@ export interface ReservoirModel {
   readonly inputWeights: Matrix;
   /** b, N values. */
   readonly bias: FloatArray;
-  /** W_fb, N x O, where the model has feedback. */
+  /** W_fb, N x O, if the model has feedback. */
   readonly feedbackWeights?: Matrix;
   /** a, N values, rounded to the model's precision. */
   readonly leakRate: FloatArray;

@@ -1,5 +1,5 @@
-// Options that several public functions over reservoirs have, described once. What one function alone
-// takes is described beside it.
+// Options that several public functions over reservoirs have, described once. Options of a single
+// function are described beside it.
 import { checked, checkedLater, flag, type Kind, object, option, optional, type TableOf, text, whole } from "../core/options.js";
 import type { Context } from "../gpu/index.js";
 import { Matrix, type MatrixLike, type SparseMatrix } from "../numerics/index.js";

@@ -3,20 +3,21 @@
 import type { EnginePlan } from "./engine.js";
 
 /**
- * - "compile": the making of a kernel for this reservoir, where its plan has one; before the first call;
+ * - "compile": the making of a kernel for this reservoir, if its plan has one; before the first call;
  * - "draw", "radius": what the seeds of a sweep draw, and the measuring of W's radius, which
  *   threads beside the host's may do;
  * - "upload": inputs, fed back outputs and targets on their way to the device, and the weights of ensembles and sweeps;
  * - "scale": weights of a sweep made from what was drawn;
  * - "drive": b + W_in u, and W_fb y, of all steps of a chunk;
  * - "run": the time loop; on the CPU engines the drive is in it;
- * - "batch": the time loop of many sequences or reservoirs beside one another; where each has a multiprocessor of its own the drive is in it;
+ * - "batch": the time loop of many sequences or reservoirs side by side; if each has a
+ *   multiprocessor of its own, the drive is in it;
  * - "closedLoop": the time loop with readout, feedback and drive in it;
  * - "check": the look for states that are not finite;
  * - "summarise": statistics of states where they lie, and the shares of classes made of them;
  * - "train": sums over training rows;
  * - "solve": readouts of a sweep made from those sums;
- * - "score": readouts of a sweep held against targets;
+ * - "score": readouts of a sweep compared with targets;
  * - "readout": outputs of a closed loop on the host;
  * - "sums": the sums of training brought to the host, waiting included;
  * - "download": states and outputs on their way to the host;
@@ -88,15 +89,15 @@ export interface Profile extends EngineProfile {
   readonly engine: string;
   readonly plan: EnginePlan;
   /**
-   * Calls that are over, and what they took by the host's clock. Phases on a device lie beside one
-   * another, so they may sum up to more.
+   * Calls that are over, and what they took by the host's clock. Phases on a device overlap, so
+   * they may sum up to more.
    */
   readonly calls: number;
   readonly milliseconds: number;
 }
 
 /**
- * Several profiles of reservoirs by one plan as one: phases and counts summed. Undefined where
+ * Several profiles of reservoirs by one plan as one: phases and counts summed. Undefined if
  * there are none.
  */
 export function addProfiles(profiles: readonly Profile[]): Profile | undefined {
@@ -149,7 +150,7 @@ export interface LoopTime {
   readonly steps: number;
 }
 
-/** "run" and "batch" of a profile together; undefined where neither was measured. */
+/** "run" and "batch" of a profile together; undefined if neither was measured. */
 export function loopTime({ phases }: EngineProfile): LoopTime | undefined {
   const loops = phases.filter(({ phase }) => phase === "run" || phase === "batch");
   if (loops.length === 0) return undefined;

@@ -20,7 +20,7 @@ export interface LeakyIntegrateAndFireConfig {
    * restingPotential off the potential. Default "value".
    */
   readonly reset: "value" | "subtract";
-  /** mV; default -56.5. Not used where `reset` is "subtract". */
+  /** mV; default -56.5. Not used if `reset` is "subtract". */
   readonly resetPotential: number;
   /** ms in which the potential is held after a spike; default 3, inhibitory neurons 2. */
   readonly refractoryPeriod: number;
@@ -217,7 +217,7 @@ export type NeuronOptions =
   | NeuronType
   | { [Type in NeuronType]: { readonly type: Type } & Optional<Omit<Extract<NeuronConfig, { type: Type }>, "type">> }[NeuronType];
 
-/** What a user writes: `kind`, `size` and whatever differs from the defaults. */
+/** What a user writes: `kind`, `size` and every field that differs from the defaults. */
 export interface SpikingReservoirOptions
   extends Optional<
     Pick<

@@ -102,12 +102,12 @@ export interface SpikingModel {
   readonly initialState: FloatArray;
   /** What is left of a filtered spike after a step. */
   readonly stateKeep: number;
-  /** Not 0 where anything is drawn during a run. */
+  /** Not 0 if anything is drawn during a run. */
   readonly noiseLevel: number;
   /** Factor on the sum of four random bytes less 510, for a random current; 0 for none. */
   readonly noiseScale: number;
   /**
-   * A background spike arrives where a random 32-bit word is below this; 0 for none. Its weight is
+   * A background spike arrives if a random 32-bit word is below this; 0 for none. Its weight is
    * in units of 2^-fractionBits mV.
    */
   readonly backgroundChance: number;

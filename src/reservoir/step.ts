@@ -1,5 +1,5 @@
-// One step of a reservoir as a pure function, in the order of the equation. Every engine is held
-// against it, bit for bit.
+// One step of a reservoir as a pure function, in the order of the equation. Every engine must equal
+// it, bit for bit.
 import {
   allocate,
   type FloatArray,
@@ -23,7 +23,7 @@ const keep: Round = (value) => value;
  *
  * @param state x(t), N values
  * @param input u(t+1), I values
- * @param output y(t), O values; not read where the model has no feedback
+ * @param output y(t), O values; not read if the model has no feedback
  * @param step steps since reset, from 0: the noise counter
  * @param sequence 0, or the index in a batch
  */

@@ -33,7 +33,7 @@ export interface SummaryWork extends WorkOptions {
 }
 
 /**
- * @throws ArgumentError where what is asked for does not go with these sequences of a reservoir of
+ * @throws ArgumentError if what is asked for does not go with these sequences of a reservoir of
  * `size` neurons
  */
 export function checkSummary(

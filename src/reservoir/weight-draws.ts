@@ -14,7 +14,7 @@ export interface WeightDraws {
   readonly selfConnections: boolean;
   /** Whether every connection exists. */
   readonly full: boolean;
-  /** log(1 - p), portable; 0 where every connection exists. */
+  /** log(1 - p), portable; 0 if every connection exists. */
   readonly logMiss: number;
   /** What each draw is multiplied by: spectral radius over measured radius. */
   readonly factor: number;
@@ -78,7 +78,7 @@ export const isDrawnLater = ({ size, connectionProbability }: ReservoirConfig): 
 export const isWorthwhile = (connections: number): boolean => connections >= worthwhileConnections;
 
 /**
- * The values of a model that was drawn in place. @throws ArgumentError where they are steps, which
+ * The values of a model that was drawn in place. @throws ArgumentError if they are steps, which
  * engines find only to run them
  */
 export function drawnMatrix({
@@ -109,7 +109,7 @@ export const radiusOfRows = ({ sums, squares }: RowSums): number => circularLawO
 
 /**
  * A matrix of N x N whose values only the engine has, or `draw` gives when they are first read.
- * @throws Error where its data is read without
+ * @throws Error if its data is read without
  */
 export const undrawnMatrix = (size: number, draw?: () => Matrix): Matrix =>
   undrawn(Object.create(Matrix.prototype) as Matrix, size, ["data"], draw);

@@ -1,6 +1,6 @@
-// How weights of W are rounded once more where a description asks for it (docs/numerics.md, rule
-// 7). What is rounded stays rounded: a second time changes nothing, so that a device can find the
-// steps again in the values. How they are packed is the engines' business.
+// How weights of W are rounded once more if a description asks for it (docs/numerics.md, rule 7). A
+// second rounding changes nothing: a device can find the steps again in the values. How they are
+// packed is up to the engines.
 import type { FloatArray } from "../numerics/index.js";
 
 /**
@@ -16,7 +16,7 @@ export const isQuantized = (precision: WeightPrecision): precision is "int8" | "
 export const quantizedTakes = (needs: string): string => `"full" or "bfloat16" here, or ${needs}`;
 
 /**
- * Bytes of a weight where W is kept so; undefined for "full", where the model's precision says it.
+ * Bytes of a weight if W is kept so; undefined for "full", if the model's precision says it.
  */
 export const roundedBytes: Readonly<Record<WeightPrecision, number | undefined>> = {
   full: undefined,

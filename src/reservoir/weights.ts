@@ -133,7 +133,7 @@ export async function buildDrawnModel(
 }
 
 /**
- * As `drawWeights`, with the drawing and the iteration for the radius on an engine where W is large
+ * As `drawWeights`, with the drawing and the iteration for the radius on an engine if W is large
  * and the engine has room. The radius of a smaller W is measured at `places`, if there are any. The
  * bits are the same.
  * @throws SpectralRadiusError
@@ -154,7 +154,7 @@ export async function drawWeightsBy(config: ReservoirConfig, engine: Engine, pla
   return found ? { ...drawn, measured: () => found } : drawn;
 }
 
-/** What an engine gives, or undefined where its memory does not suffice. */
+/** What an engine gives, or undefined if its memory does not suffice. */
 async function unlessTooLarge<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
@@ -188,7 +188,7 @@ function expectedDrawingBytes(config: ReservoirConfig, inPlace: boolean): number
 }
 
 /**
- * @throws EngineCapacityError where a description's matrices cannot fit an engine, or the machine
+ * @throws EngineCapacityError if a description's matrices cannot fit an engine, or the machine
  * that draws them, before any is drawn
  */
 export function refuseOversized(config: ReservoirConfig, engine: Engine): void {
@@ -215,7 +215,7 @@ interface Recurrent {
  */
 export interface DrawnWeights {
   readonly matrix: Matrix | SparseMatrix;
-  /** The spectral radius where the topology has a formula for it. */
+  /** The spectral radius if the topology has a formula for it. */
   readonly analyticRadius: number | undefined;
   /** The spectral radius, measured when it is first asked for. */
   measured(): { readonly radius: number; readonly method: RadiusMethod };
@@ -366,7 +366,7 @@ function refuseSparseSteps({ weightPrecision }: ReservoirConfig): void {
   throw new ArgumentError("weightPrecision", weightPrecision, quantizedTakes('a W that is stored dense; set storage: "dense"'));
 }
 
-/** A dense W rounded by rows, where its weights are to be whole numbers of steps. */
+/** A dense W rounded by rows, if its weights are to be whole numbers of steps. */
 function inSteps(weights: Matrix, { weightPrecision, precision }: ReservoirConfig): Matrix {
   if (!isQuantized(weightPrecision)) return weights;
   roundWeights(weights.data, weights.cols, weightPrecision);

@@ -34,8 +34,8 @@ export const workTable = {
 const patience = 15;
 
 /**
- * When the event loop last had its turn. Shared by all work, so that many short pieces in a row let
- * signals and timers through too.
+ * When the event loop last had its turn. Shared by all work: many short pieces in a row let signals
+ * and timers through too.
  */
 let lastTurn = performance.now();
 

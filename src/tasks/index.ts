@@ -71,7 +71,7 @@ export function registerTask(task: Task): void {
 
 /**
  * The largest Lyapunov exponent of a task with these options (natural logarithm, per unit of time
- * or per iteration), with its source; undefined where it is not known for these parameters.
+ * or per iteration), with its source; undefined if it is not known for these parameters.
  */
 export function knownLyapunovExponent(name: string, options: Readonly<Record<string, unknown>> = {}): KnownLyapunovExponent | undefined {
   const known = tasks.find(name)?.lyapunovExponents ?? [];

@@ -28,8 +28,8 @@ export function delayedEuler(problem: DelayProblem, history: History, delay: num
 }
 
 /**
- * ReservoirPy's recurrence: the stages of a Runge-Kutta step, multiplied by h in the decay term
- * alone.
+ * ReservoirPy's recurrence: the stages of a Runge-Kutta step, multiplied by h only in the decay
+ * term.
  */
 export function delayedReservoirPy(problem: DelayProblem, history: History, delay: number, h: number): Float64Array {
   const { production, rows } = problem;

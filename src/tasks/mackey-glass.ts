@@ -71,7 +71,7 @@ const table = {
  * Row t is x at time (discard + t) dt. Ways to get there:
  *
  * - `method: "rk4"`, the default: the classical Runge-Kutta method of order 4 with equal steps, none longer than `step`, that
- *   divide dt, and tau too where they can. A delayed value is a grid value or, between two of them, the cubic Hermite interpolant
+ *   divide dt, and tau too if they can. A delayed value is a grid value or, between two of them, the cubic Hermite interpolant
  *   of their values and slopes, which keeps order 4. History values are `dt` apart and joined by straight lines.
  * - `method: "euler"`: x(t + step) = x(t) + step f(x(t), x(t - tau)) and every (dt / step)-th value, tau and dt whole multiples
  *   of step. With step 0.1, dt 1, `squash: true` and a seed this is the series of H. Jaeger 2001, "The echo state approach", GMD
@@ -127,7 +127,7 @@ export function mackeyGlass(length: number, options: MackeyGlassOptions = {}): M
 /**
  * The fewest equal steps between two rows, none longer than `step`, of which the delay is a whole
  * number. The slope jumps at time 0 and the curvature at time tau: order 4 needs both on the grid.
- * Where 50 times the steps are not enough, the fewest steps that `step` allows.
+ * If 50 times the steps are not enough, the fewest steps that `step` allows.
  */
 function substepsFor(dt: number, step: number, tau: number): number {
   const fewest = stepsPer(dt, step);

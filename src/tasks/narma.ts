@@ -123,7 +123,7 @@ export function narma(length: number, options: NarmaOptions = {}): InputsAndTarg
 
 const advice = "take a shorter series, or a smaller a1, a2, b or c (narma30 has those for order 30)";
 
-/** Target rows y(1) ... y(length), or undefined where they diverge. */
+/** Target rows y(1) ... y(length), or undefined if they diverge. */
 function standardSeries({ order, a1, a2, b, c }: Resolved<typeof table>, u: Float64Array, length: number): Float64Array | undefined {
   const out = new Float64Array(length);
   for (let t = 0; t < length; t++) {
@@ -138,7 +138,7 @@ function standardSeries({ order, a1, a2, b, c }: Resolved<typeof table>, u: Floa
 }
 
 /**
- * Target rows y(0) ... y(length - 1) of ReservoirPy's recurrence, or undefined where they diverge.
+ * Target rows y(0) ... y(length - 1) of ReservoirPy's recurrence, or undefined if they diverge.
  */
 function reservoirPySeries({ order, a1, a2, b, c }: Resolved<typeof table>, u: Float64Array, length: number): Float64Array | undefined {
   const out = new Float64Array(length);

@@ -44,7 +44,7 @@ export function stepsPer(interval: number, step: number): number {
 }
 
 /**
- * The whole number of `step`s in `interval`, or undefined where it is not whole to within rounding.
+ * The whole number of `step`s in `interval`, or undefined if it is not whole to within rounding.
  */
 export function wholeSteps(interval: number, step: number): number | undefined {
   const steps = Math.round(interval / step);

@@ -30,7 +30,7 @@ export interface ForecastingSplit<Data extends FloatArray = FloatArray> {
  * The order of the fields is train inputs, train targets, test inputs, test targets; ReservoirPy's
  * `to_forecasting` gives X, X_t, y, y_t.
  * @param series T x D; a flat series is one column.
- * @returns four matrices of D columns that share the memory of `series` where it is a matrix or a
+ * @returns four matrices of D columns that share the memory of `series` if it is a matrix or a
  * typed array.
  * @throws ArgumentError when there are too few rows.
  */

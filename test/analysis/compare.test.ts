@@ -85,7 +85,7 @@ describe("compare", () => {
   });
 
   it("shows how fast arithmetic departs from portable, and how that grows", async () => {
-    // Large enough that no multiprocessor holds W alone, where a batch is computed by tensor cores.
+    // Large enough that no multiprocessor holds W alone, if a batch is computed by tensor cores.
     const large = { size: 300, inputSize: 1, storage: "dense", spectralRadius: 1.2, leakRate: 1, seed: 4 } as const;
     const { reference, others, equal } = await compare(large, inputs, ["cpu", "sim:fast"], { sequences: 10 });
     const [fast] = others;

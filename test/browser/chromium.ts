@@ -3,7 +3,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { findChromium } from "../../src/plot/browser.js";
 
 /**
- * Opens the Chromium of this machine. @throws Error where there is none: these tests are for
+ * Opens the Chromium of this machine. @throws Error if there is none: these tests are for
  * machines that have one.
  */
 export function openChromium(): Promise<Browser> {

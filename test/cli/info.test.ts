@@ -1,4 +1,4 @@
-// What `spillway info` says of CUDA: where it can be used, and why where it cannot.
+// What `spillway info` says of CUDA: if it can be used, and why if it cannot.
 import { describe, expect, it } from "vitest";
 import { describeCuda, info } from "../../src/cli/commands/info.js";
 import { probe, shippedPtxVersion } from "../../src/gpu/index.js";

@@ -1,4 +1,4 @@
-// `cudaBlas` where there is no GPU, and what a ridge fit makes of things that are no library.
+// `cudaBlas` if there is no GPU, and what a ridge fit makes of things that are no library.
 import { describe, expect, it } from "vitest";
 import { cudaBlas, ridge } from "../../src/index.js";
 

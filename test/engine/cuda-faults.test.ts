@@ -1,5 +1,5 @@
 // The CUDA engine when the driver fails: any call at its first or last use. The error is the
-// driver's, and all that the engine took is given back; where the device was not lost, the next
+// driver's, and all that the engine took is given back; if the device was not lost, the next
 // reservoir runs on it.
 import { describe, expect, it } from "vitest";
 import { deviceEngine } from "../../src/engine/cuda/index.js";

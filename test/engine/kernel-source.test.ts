@@ -1,5 +1,5 @@
 // Where a persistent plan's kernel comes from: shipped, compiled by NVRTC or written by the
-// builder; how it is chosen, what is said of it, and what happens where one fails. What the kernels
+// builder; how it is chosen, what is said of it, and what happens if one fails. What the kernels
 // compute is in device/persistent.test.ts.
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { deviceEngine } from "../../src/engine/cuda/index.js";

@@ -1,4 +1,4 @@
-// What a context's pool keeps for reuse counts as free where work is cut into pieces: after a large
+// What a context's pool keeps for reuse counts as free if work is cut into pieces: after a large
 // reservoir is gone, the next one's are as large.
 import { describe, expect, it } from "vitest";
 import { DenseBatchRun } from "../../src/engine/cuda/batch/dense.js";

@@ -1,4 +1,4 @@
-// Compiles and runs reference.c. Needs a C compiler; it is an error where there is none.
+// Compiles and runs reference.c. Needs a C compiler; it is an error if there is none.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -125,7 +125,7 @@ function neuronWords(neuron: NeuronConfig): number[] {
 
 /**
  * Compiles spiking.c and asks it for the sums of every run. Needs a C compiler; it is an error
- * where there is none.
+ * if there is none.
  */
 export function computeSpikingHashes(compiler: string, ...flags: string[]): Record<string, SpikingHashes> {
   const folder = mkdtempSync(join(tmpdir(), "spillway-golden-"));

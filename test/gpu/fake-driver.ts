@@ -324,7 +324,7 @@ const sizesOf = (sizes: readonly number[]) => new Uint8Array(Uint32Array.from(si
 /** What the last of several steps gives. */
 const last = (...steps: unknown[]) => steps.at(-1) as number;
 
-/** Writes a result where the driver would. */
+/** Writes a result if the driver would. */
 function give(out: Pointer, value: number | bigint): number {
   if (out instanceof BigUint64Array) out[0] = BigInt(value);
   else if (out instanceof Int32Array) out[0] = Number(value);

@@ -91,7 +91,7 @@ const tolerated = (call: DriverCall, use: number) => call === "cuMemHostRegister
 const alike: readonly DriverCall[] = ["cuDeviceGetAttribute", "cuEventQuery"];
 
 /**
- * Calls that give something back: where one loses the context, nothing is left to give back and
+ * Calls that give something back: if one loses the context, nothing is left to give back and
  * nothing is told.
  */
 const givesBack = (call: DriverCall) =>
@@ -123,7 +123,7 @@ describe("the sweep", () => {
         for (let use = exhaustive ? 1 : last; use <= last; use++) {
           const inner = new FakeDriver(options);
           const driver = new FaultyDriver(inner, [{ call, use, code }]);
-          // Where everything can be given back, a second holder keeps the context, so that none of
+          // If everything can be given back, a second holder keeps the context, so that none of
           // it goes with the context.
           const strict = code === 400 && !givesBack(call);
           if (strict) for (const device of [0, 1]) inner.resolve("cuDevicePrimaryCtxRetain")(new BigUint64Array(1), device);

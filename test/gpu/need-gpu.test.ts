@@ -1,4 +1,4 @@
-// What `npm run test:gpu` says first where there is no GPU.
+// What `npm run test:gpu` says first if there is no GPU.
 import { spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
 /**
- * Takes an ordinary user's rights until the test ends, where it runs as root: root may write
+ * Takes an ordinary user's rights until the test ends, if it runs as root: root may write
  * anywhere, so that no permission is ever missing, and a broken writer could replace a device.
  */
 export function asOrdinaryUser(): void {

@@ -68,7 +68,7 @@ describe("the share of saturated neurons", () => {
       const states = await computer.run(inputs);
       const sink = ridge(options).accumulator({ stateSize: 30, inputSize: 1, outputSize: 1 });
       sink.add(states, Matrix.from(inputs), Matrix.from(inputs));
-      // By hand: of each neuron the mean square of its states, and of their squares where those are
+      // By hand: of each neuron the mean square of its states, and of their squares if those are
       // the features.
       let beyond = 0;
       for (let i = 0; i < 30; i++) {

@@ -1,4 +1,4 @@
-// Gram sums with and without the kernels that fuse: the same bits, and no fusing where a product
+// Gram sums with and without the kernels that fuse: the same bits, and no fusing if a product
 // may be inexact or the runtime has no relaxed SIMD.
 import { setFlagsFromString } from "node:v8";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";

@@ -85,7 +85,7 @@ describe("eigenvalues", () => {
   });
 
   it("of a matrix that defeats plain shifts are found by exceptional ones", () => {
-    // A cyclic shift in another basis: double shifts leave its Hessenberg form where it is.
+    // A cyclic shift in another basis: double shifts leave its Hessenberg form if it is.
     const size = 8;
     const shift = reflected(
       ring(size, () => 1),

@@ -1,4 +1,4 @@
-// A package of a user's own: the example of a section of docs/extending.md in a folder where the
+// A package of a user's own: the example of a section of docs/extending.md in a folder if the
 // built spillway is installed, used as such a package is, from programs and the command line.
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

@@ -33,7 +33,7 @@ export class Bench {
 
   /**
    * Runs a kernel; inputs are copied to the device, outputs are allocated there (and copied too
-   * where `seeded` or they are) and read back.
+   * if `seeded` or they are) and read back.
    */
   run(entry: string, shape: Omit<MachineLaunchOptions, "entry" | "args">, args: Argument[], seeded = false): LaunchResult {
     const { machine } = this;

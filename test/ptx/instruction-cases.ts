@@ -4,7 +4,7 @@
 
 export interface InstructionCase {
   /**
-   * The instruction, with %a %b %c for operands and %d for the result; more lines where it takes
+   * The instruction, with %a %b %c for operands and %d for the result; more lines if it takes
    * them.
    */
   code: string;

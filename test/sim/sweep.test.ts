@@ -32,7 +32,7 @@ function cudaErrors(error: unknown): CudaError[] {
 }
 
 /**
- * Calls that give something back or wait for it: where one loses the context, nothing is left to
+ * Calls that give something back or wait for it: if one loses the context, nothing is left to
  * give back and nothing is told.
  */
 const givesBack = (call: DriverCall) =>
@@ -52,7 +52,7 @@ const expected: Partial<Record<DriverCall, readonly number[]>> = {
 };
 
 /**
- * A download goes another way where the driver locks no memory for it; the pinned buffer, which is
+ * A download goes another way if the driver locks no memory for it; the pinned buffer, which is
  * the second, must be locked.
  */
 const tolerated = (call: DriverCall, use: number) => call === "cuMemHostRegister" && use !== 2;
@@ -90,7 +90,7 @@ describe("the sweep", () => {
             if (expected[call]?.includes(code)) continue;
             const driver = new FaultyDriver(make(inner), [{ call, use, code }]);
             const where = `${call}, use ${use}, status ${code}`;
-            // Where everything can be given back, a second holder keeps the contexts, so that none
+            // If everything can be given back, a second holder keeps the contexts, so that none
             // of it goes with them.
             const strict = !losesContext(code) && !givesBack(call) && call !== "cuStreamEndCapture";
             if (strict) for (const device of [0, 1]) retain(new BigUint64Array(1), device);

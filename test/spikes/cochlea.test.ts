@@ -1,4 +1,4 @@
-// The filter bank: centres, gains and levels against closed forms, and a spoken digit where the
+// The filter bank: centres, gains and levels against closed forms, and a spoken digit if the
 // recordings are there.
 import { describe, expect, it } from "vitest";
 import { cochleaEncode, cochleagram, filterCentres, neuronCounts } from "../../src/spikes/index.js";

@@ -1,4 +1,4 @@
-// Encoders: the spikes stand for the values, statistically where they are drawn, exactly where they are not.
+// Encoders: the spikes stand for the values, statistically if they are drawn, exactly if they are not.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {

@@ -1,4 +1,4 @@
-// What `npm run test:gpu` says first where a driver is installed and shows no device.
+// What `npm run test:gpu` says first if a driver is installed and shows no device.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -21,7 +21,7 @@ const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), "spillway-ptx-kernels-"));
 
 /**
- * True where a target for one chip alone has code of its own; its other kernels are those of its
+ * True if a target for one chip alone has code of its own; its other kernels are those of its
  * family, and are only assembled.
  */
 const ownCode = (target: Target, type: KernelType): boolean =>

@@ -1,6 +1,6 @@
 // The bits of every kind of constant in fixtures/literals.json are those that ptxas gives: a kernel
 // with the constant assembles to the same machine code as one with the bits. `SPILLWAY_UPDATE=1`
-// writes the file anew, with "differs" where ours are others. What ptxas takes and we refuse on
+// writes the file anew, with "differs" if ours are others. What ptxas takes and we refuse on
 // purpose is in `refusedHere`.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { type LiteralForm, literalColumns, literalKernel, literals, type Literal
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-literals-"));
 const path = "test/ptx/fixtures/literals.json";
-/** What ptxas says of a text: the lines of its errors, and the object file where there are none. */
+/** What ptxas says of a text: the lines of its errors, and the object file if there are none. */
 function assemble(ptx: string): { errorLines: number[]; fatal: boolean; object: Buffer | undefined } {
   const [source, out] = [join(folder, "in.ptx"), join(folder, "out.cubin")];
   writeFileSync(source, ptx);
@@ -91,7 +91,7 @@ function codes(kernels: readonly string[]): (string | undefined)[] {
   return kernels.map(() => undefined);
 }
 
-/** Our own answer: bits as hexadecimal digits, or undefined where we refuse. */
+/** Our own answer: bits as hexadecimal digits, or undefined if we refuse. */
 function ours(form: LiteralForm, type: string, literal: string): string | undefined {
   const machine = new PtxMachine({ memoryBytes: 4096, launchBytes: 2 ** 16 });
   const address = machine.allocate(16);

@@ -44,7 +44,7 @@ export interface TrajectoryDifference {
    * Growth of the difference by step, natural logarithm: the slope of log divergence over the later
    * half of the stretch from where it begins to where it reaches a tenth of the states' size. The
    * earlier half is how the first rounding errors add up, in a reservoir that forgets them too.
-   * Below 0 the difference shrinks; undefined where fewer than three values tell.
+   * Below 0 the difference shrinks; undefined if fewer than three values tell.
    */
   readonly rate: number | undefined;
 }
@@ -134,8 +134,8 @@ function binLabel(k: number): string {
 }
 
 /**
- * Distance of two floats in representable numbers between them; +0 and -0 are 1 apart, so that 0
- * means the same bits.
+ * Distance of two floats in representable numbers between them; +0 and -0 are 1 apart, so 0 means
+ * the same bits.
  */
 function order32(a: FloatArray, b: FloatArray): (at: number) => number {
   const left = new Int32Array(a.buffer, a.byteOffset, a.length);

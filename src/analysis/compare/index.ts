@@ -23,7 +23,7 @@ export interface CompareOptions {
   readonly chunk?: number | undefined;
   /**
    * Cut the inputs into so many sequences of equal length, which run as a batch, each from the
-   * initial state; rows left over are not run. Default 1, one run from start to end; where an
+   * initial state; rows left over are not run. Default 1, one run from start to end; if an
    * engine may compute fast, which engines do in batches, as many as leave each 100 steps, at most
    * 64.
    */
@@ -47,7 +47,7 @@ export interface Comparison {
   readonly steps: number;
   readonly sequences: number;
   readonly precision: string;
-  /** The first engine, which the others are held against. */
+  /** The first engine, to which the others are compared. */
   readonly reference: ComparedRun;
   readonly others: readonly (ComparedRun & { readonly difference: TrajectoryDifference })[];
   /** Whether every engine gave the reference's bits. */
@@ -66,7 +66,7 @@ const batchBytes = 2 ** 30;
  * difference in one step is carried on as it would be in a run: `divergence` shows what becomes of
  * it.
  *
- * Behind an engine's name ":fast" or ":portable" sets the arithmetic for it alone, whatever the
+ * `:fast` or `:portable` after an engine's name sets the arithmetic for that engine, whatever the
  * description says.
  *
  * @example

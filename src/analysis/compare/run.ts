@@ -14,7 +14,7 @@ import {
 
 /** One engine's run. */
 export interface ComparedRun {
-  /** As it was asked for: with ":fast" or ":portable" where the arithmetic was. */
+  /** As it was asked for: with ":fast" or ":portable" if the arithmetic was. */
   readonly engine: string;
   readonly reason: string;
   readonly plan: EnginePlan;
@@ -25,7 +25,7 @@ export interface ComparedRun {
   /** Steps a second by the median chunk. */
   readonly stepsPerSecond: number;
   /**
-   * The loop over time steps alone: by events on a device, by the clock on a host. Left out if the
+   * Only the loop over time steps: by events on a device, by the clock on a host. Left out if the
    * engine does not measure it, and on a simulated device, whose time compares with nothing.
    */
   readonly loop?: { readonly clock: PhaseProfile["clock"]; readonly stepsPerSecond: number } | undefined;

@@ -3,7 +3,7 @@
 import { portableLog } from "../../numerics/index.js";
 import { forEachRun, sortedBy } from "./partition.js";
 
-/** Information in bits: as counted, and as chance alone would have it counted. */
+/** Information in bits: as counted, and as expected from chance. */
 export interface CountedBits {
   readonly bits: number;
   /** The mean of `bits` over all orders of the source's words within each cell of the past. */

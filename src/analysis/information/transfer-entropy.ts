@@ -21,8 +21,8 @@ export interface TransferEntropyOptions {
   readonly sourceHistory?: number | undefined;
   /**
    * Bins of the target's present, of each of its past values, and of each of the source's. Default:
-   * the most that leave 15 rows a cell, 2 to 20, and twice as many for the past, so that little of
-   * what the target tells of itself is left over for the source.
+   * the most that leave 15 rows a cell, 2 to 20, and twice as many for the past: little of what the
+   * target tells of itself is then left over for the source.
    */
   readonly bins?: number | undefined;
   /** Surrogates for the test of significance; default 100. 0 leaves it out. */
@@ -35,7 +35,7 @@ const fields: readonly (keyof TransferEntropyOptions)[] = ["lag", "targetHistory
 
 /** How much the source's past tells of the target beyond the target's own. */
 export interface TransferEntropy {
-  /** As counted, in bits, at least 0. Chance alone gives some: about cells / (2 ln 2 rows). */
+  /** As counted, in bits, at least 0. Chance gives some: about cells / (2 ln 2 rows). */
   readonly bits: number;
   /**
    * `bits` less what they are on average if the source's words are put in another order within each

@@ -22,7 +22,7 @@ export async function lab({ port, open, engine, signal, print }: LabCommandOptio
   await running.close();
 }
 
-/** The built page: beside the package's code, or in dist/ where the code runs from its source. */
+/** The built page: beside the package's code, or in dist/ if the code runs from its source. */
 function pageFolder(): string {
   const beside = ["./lab-page", "../lab-page", "../../lab-page", "../../../dist/lab-page"].map((path) =>
     fileURLToPath(new URL(path, import.meta.url)),

@@ -55,7 +55,7 @@ export const kernelWords = {
   operation: "of elementwise: relu, sigmoid, vector_add, ...",
 } as const;
 
-/** Yes, where it is said. */
+/** Yes, if it is said. */
 export const kernelSwitches = {
   causal: "attention: a query sees no later keys",
   feedback: "persistent kernels: with feedback",

@@ -48,7 +48,7 @@ function presetShape(name: Preset, sizes: Record<string, unknown>): Record<strin
 }
 
 /**
- * A generated kernel's PTX, or with --json all that a launch needs. @throws UsageError where the
+ * A generated kernel's PTX, or with --json all that a launch needs. @throws UsageError if the
  * sizes do not make a kernel.
  */
 export function ptxOfKernel(name: string, flags: PtxFlags): string {

@@ -80,7 +80,7 @@ function normalised(builder: GraphBuilder, features: string): string {
   return builder.add("Div", [centred, builder.add("Sqrt", [builder.add("Add", [variance, builder.floats([layerNormEpsilon], [1])])])]);
 }
 
-/** What is above 0, divided by its sum; 1 for the largest output where nothing is. */
+/** What is above 0, divided by its sum; 1 for the largest output if nothing is. */
 function ridgeShares(builder: GraphBuilder, outputs: string, count: number): string {
   const positive = builder.add("Relu", [outputs]);
   const sum = builder.add("ReduceSum", [positive, builder.whole([0])], { keepdims: { int: 1 } });

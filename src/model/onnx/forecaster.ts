@@ -11,9 +11,9 @@ export type ForecasterUse = "predict" | "forecast";
 
 /**
  * "predict": "inputs" (T x I) to "outputs" (T x O), each from the state after its input, with the
- * model's own outputs fed back where it has feedback. "forecast": the closed loop; "steps" (a whole
- * number), or "inputs" (steps x E) where inputs come from outside, to "outputs" (steps x O). Both
- * begin at the state that the forecaster stands at, or where `stateful` at the inputs "state" (N),
+ * model's own outputs fed back if it has feedback. "forecast": the closed loop; "steps" (a whole
+ * number), or "inputs" (steps x E) if inputs come from outside, to "outputs" (steps x O). Both
+ * begin at the state that the forecaster stands at, or if `stateful` at the inputs "state" (N),
  * "fedBack" (O, with feedback) and "lastInput" (I), and give what they end at as "endState",
  * "endFedBack" and "endLastInput".
  */

@@ -42,10 +42,7 @@ export interface Graph {
   readonly nodes: readonly Node[];
 }
 
-/**
- * Names are handed out by one counter for a model, so that a graph inside another never hides a
- * name.
- */
+/** One counter for a model gives the names: a graph inside another never hides a name. */
 export class GraphBuilder {
   readonly #name: string;
   readonly #names: { next: number };

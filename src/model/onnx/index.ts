@@ -1,5 +1,5 @@
-// Trained models as ONNX files, so that they run where there is no Spillway. Training, noise and
-// portable bits stay behind.
+// Trained models as ONNX files, to run without Spillway. Training, noise and portable bits stay
+// behind.
 import { ArgumentError, checkFields } from "../../core/errors.js";
 import { writeFileAtomic } from "../../io/atomic.js";
 import { Classifier } from "../classifier.js";

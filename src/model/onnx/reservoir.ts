@@ -51,7 +51,7 @@ export function reservoirConstants(builder: GraphBuilder, model: EngineModel, pr
 }
 
 /**
- * x' = (1 - a) x + a f(W x + W_in u + b + W_fb y); each argument is a value's name, undefined where
+ * x' = (1 - a) x + a f(W x + W_in u + b + W_fb y); each argument is a value's name, undefined if
  * the model has none.
  */
 export function stepNodes(
@@ -75,7 +75,7 @@ export interface ReadoutConstants {
   readonly readout: LinearReadout;
   readonly weights: string;
   readonly intercept: string;
-  /** 1 where a neuron is squared in place, for `state: "squareHalf"`. */
+  /** 1 if a neuron is squared in place, for `state: "squareHalf"`. */
   readonly odd: string | undefined;
 }
 
@@ -106,7 +106,7 @@ export function readoutNodes(
   const { features } = readout;
   let state = x;
   if (odd) {
-    // x + odd (x^2 - x): squared where odd is 1, itself where it is 0.
+    // x + odd (x^2 - x): squared if odd is 1, itself if it is 0.
     const change = builder.add("Sub", [builder.add("Mul", [x, x]), x]);
     state = builder.add("Add", [x, builder.add("Mul", [odd, change])]);
   }

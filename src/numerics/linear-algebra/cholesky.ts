@@ -41,8 +41,8 @@ const roundingOfPivot = (size: number, diagonal: number): number => 8 * Math.sqr
 
 /**
  * The first pivot of a Cholesky factor that is nothing but rounding, or -1: L_ii^2 at most 8
- * sqrt(n) 2^-52 of A_ii. Whether such a pivot comes out above 0 is the luck of the order of sums,
- * so that every library is judged by this. `rows` counts the rows that are factored.
+ * sqrt(n) 2^-52 of A_ii. Whether such a pivot comes out above 0 depends on the order of sums, so
+ * every library is judged by this. `rows` counts the rows that are factored.
  */
 export function lostPivot(size: number, rows: number, factor: (i: number) => number, diagonal: (i: number) => number): number {
   for (let i = 0; i < rows; i++) if (!(factor(i) ** 2 > roundingOfPivot(size, diagonal(i)))) return i;
@@ -97,8 +97,8 @@ export class CholeskyFactor {
 }
 
 /**
- * Factors the leading n x n block of a symmetric matrix, of which the lower triangle is read, after
- * adding `diagonal[i]` to element (i, i).
+ * Factors the leading n x n block of a symmetric matrix after adding `diagonal[i]` to element (i,
+ * i). Only the lower triangle is read.
  *
  * L[i][j] = (A[i][j] - L[i][0] L[j][0] - ... - L[i][j-1] L[j][j-1]) / L[j][j], one product after
  * the other, and L[j][j] the square root of what is left of the diagonal (Golub and Van Loan,

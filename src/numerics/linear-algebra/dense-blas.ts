@@ -4,8 +4,8 @@ import type { Matrix } from "../matrix.js";
 import type { GramSum } from "./gram.js";
 
 /**
- * Gram matrices and solves in binary64, in whatever order a library likes: fast, and not the
- * portable bits.
+ * Gram matrices and solves in binary64, in the library's own order: fast, and not the portable
+ * bits.
  */
 export interface DenseBlas {
   /** What computes, for people and for files of readouts. */

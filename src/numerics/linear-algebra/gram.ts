@@ -65,7 +65,7 @@ export class PortableGram implements GramSum {
   #fused: FusedExports | undefined;
   #memory: Regions<"raw" | "panels" | "sums" | "totals"> | undefined;
 
-  /** @throws MemoryLimitError where two triangles of C x C binary64 values do not fit 4 GiB. */
+  /** @throws MemoryLimitError if two triangles of C x C binary64 values do not fit 4 GiB. */
   constructor(columns: number) {
     this.columns = columns;
     this.#panels = panelsFor(columns);
@@ -163,7 +163,7 @@ export class PortableGram implements GramSum {
 
   /**
    * Takes the place of what is summed so far: sums that another place made in the same order.
-   * @throws ArgumentError where they have other columns
+   * @throws ArgumentError if they have other columns
    */
   restore({ rows, rowsInBlock, sums, totals }: GramBlocks): void {
     if (sums.rows !== this.columns || totals.rows !== this.columns) {
@@ -222,7 +222,7 @@ export class PortableGram implements GramSum {
   }
 
   /**
-   * The totals and the sums of the unfinished block, which are 0 where there is none: value by
+   * The totals and the sums of the unfinished block, which are 0 if there is none: value by
    * value they add up to the result.
    */
   #parts(): readonly [totals: Float64Array, sums: Float64Array] {

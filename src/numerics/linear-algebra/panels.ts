@@ -1,5 +1,5 @@
 // Rows on their way into a Gram matrix or a triangular factor: copied into WebAssembly memory,
-// promoted, squared where asked, and laid out in panels of six columns. Nothing is summed here.
+// promoted, squared if asked, and laid out in panels of six columns. Nothing is summed here.
 import { type FloatArray, type Matrix, precisionOf } from "../matrix.js";
 import type { WasmExports, WasmInstance } from "../wasm/index.js";
 import { float64View } from "./memory.js";

@@ -55,7 +55,7 @@ export class ResidentRows {
   readonly #width: number;
   readonly #memory: Regions<"rows" | "weights" | "intercept" | "scores" | "sums">;
 
-  /** @throws MemoryLimitError where T x F binary64 values do not fit 4 GiB. */
+  /** @throws MemoryLimitError if T x F binary64 values do not fit 4 GiB. */
   constructor(matrix: Matrix<Float64Array>, outputs: number) {
     this.rows = matrix.rows;
     this.columns = matrix.cols;

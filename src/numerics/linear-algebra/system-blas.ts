@@ -162,7 +162,7 @@ export class SystemBlas implements DenseBlas {
 /** Rows that are converted to binary64 and handed to dsyrk at a time. */
 const chunkRows = 2048;
 
-/** X^T X by dsyrk, in whatever order the library likes. */
+/** X^T X by dsyrk, in the library's own order. */
 class SystemGram implements GramSum {
   readonly columns: number;
   rows = 0;

@@ -38,7 +38,7 @@ export class TriangularFactor {
   readonly #residualSquares: Float64Array;
   #memory: FactorMemory | undefined;
 
-  /** @throws MemoryLimitError where F x (F + O) binary64 values do not fit 4 GiB. */
+  /** @throws MemoryLimitError if F x (F + O) binary64 values do not fit 4 GiB. */
   constructor(features: number, targets: number) {
     this.features = features;
     this.targets = targets;
@@ -118,7 +118,7 @@ export class TriangularFactor {
     this.#pending = 0;
   }
 
-  /** A copy with its block finished, so that this one can go on as if nothing had been asked. */
+  /** A copy with its block finished; this one goes on unchanged. */
   clone(): TriangularFactor {
     const copy = new TriangularFactor(this.features, this.targets);
     const from = this.#open();
@@ -168,7 +168,7 @@ export class TriangularFactor {
     return out;
   }
 
-  /** W (F x O) with R W = Q^T Y. Finishes the block. Values are not finite where R is singular. */
+  /** W (F x O) with R W = Q^T Y. Finishes the block. Values are not finite if R is singular. */
   solve(): Matrix<Float64Array> {
     const rhs = this.transformedTargets();
     const memory = this.#open();

@@ -17,7 +17,7 @@ const grossGain = 4;
 const grossSpread = 12;
 
 /**
- * Blocks of more nonzeros are balanced by their row and column sums alone: chains are not as dense
+ * Blocks of more nonzeros are balanced only by their row and column sums: chains are not as dense
  * as that.
  */
 const newtonLimit = 2 ** 22;
@@ -140,7 +140,7 @@ class Imbalance implements SmoothObjective {
     for (let i = 0; i < out.length; i++) out[i] = 1 / (this.#rowSums[i]! + this.#columnSums[i]! || 1);
   }
 
-  /** The change of x_i alone that makes its row sum and column sum equal. */
+  /** The change of x_i that makes its row sum and column sum equal, if nothing else changes. */
   #equalising(i: number): number {
     const row = this.#rowSums[i]!;
     const column = this.#columnSums[i]!;

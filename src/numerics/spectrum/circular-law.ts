@@ -8,7 +8,7 @@ import { summarize } from "./structure.js";
  * sqrt(N var(w)) over all N^2 elements of a block, zeros included (Girko 1985: for independent
  * elements of mean 0 and density p this is sqrt(N p var)); or |N mean(w)|, the outlier that a mean
  * brings (Tao 2013, "Outliers in the spectrum of iid matrices with bounded rank perturbations"),
- * where that is larger.
+ * if that is larger.
  */
 export function circularLaw(component: Component): number {
   const n = component.size;

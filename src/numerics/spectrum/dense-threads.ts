@@ -11,7 +11,7 @@ type Worker = import("node:worker_threads").Worker;
  */
 const blocksPerThread = 2;
 
-/** Threads that this machine has beside the calling one; 0 where there are none to be had. */
+/** Threads that this machine has beside the calling one; 0 if there are none to be had. */
 export function spareThreads(): number {
   const os = globalThis.process?.getBuiltinModule?.("node:os");
   return os ? Math.min(mostThreads, os.availableParallelism() - 1) : 0;

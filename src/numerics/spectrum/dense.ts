@@ -53,7 +53,7 @@ function writeBlock<Values extends Float64Array>(component: Component, ld: numbe
   return values;
 }
 
-/** sqrt(re^2 + im^2), free of overflow; exact where one of the two is 0. */
+/** sqrt(re^2 + im^2), free of overflow; exact if one of the two is 0. */
 export function modulus(re: number, im: number): number {
   const larger = Math.max(Math.abs(re), Math.abs(im));
   const lesser = Math.min(Math.abs(re), Math.abs(im));

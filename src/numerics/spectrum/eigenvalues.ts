@@ -1,4 +1,4 @@
-// All eigenvalues of a square matrix, for plots and small matrices. For the largest modulus alone,
+// All eigenvalues of a square matrix, for plots and small matrices. For only the largest modulus,
 // spectralRadius is faster.
 import type { Matrix, SparseMatrix } from "../matrix.js";
 import { portableCos, portableSin } from "../portable.js";
@@ -46,8 +46,8 @@ function rootsOfCycle(weights: Float64Array): Eigenvalues {
   const negative = weights.reduce((count, w) => count + (w < 0 ? 1 : 0), 0) % 2;
   const re = new Float64Array(n);
   const im = new Float64Array(n);
-  // The angle of root k is (2k + negative) pi / n. Those beyond pi are written as conjugates, so
-  // that pairs are exact.
+  // The angle of root k is (2k + negative) pi / n. Those beyond pi are written as conjugates: pairs
+  // are exact.
   for (let k = 0; k < n; k++) {
     const turn = 2 * k + negative;
     const mirrored = turn > n;

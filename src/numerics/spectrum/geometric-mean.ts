@@ -1,8 +1,8 @@
-// Roots and the geometric mean of positive numbers from IEEE operations alone. No logarithms.
+// Roots and the geometric mean of positive numbers from IEEE operations only. No logarithms.
 import { exponentOf, timesPowerOfTwo } from "./power-of-two.js";
 
 /**
- * A positive number as mantissa in [1, 2) and exponent, so that long products neither overflow nor
+ * A positive number as mantissa in [1, 2) and exponent: long products neither overflow nor
  * underflow.
  */
 type Scaled = readonly [mantissa: number, exponent: number];

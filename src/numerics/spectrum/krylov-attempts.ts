@@ -34,7 +34,7 @@ export interface KrylovTask {
 
 /**
  * A basis of 60 vectors is the cheaper one up to 2000 rows; one of 120 needs half the products with
- * W and converges where the outer eigenvalues crowd. Where W is so sparse that orthogonalization
+ * W and converges if the outer eigenvalues crowd. If W is so sparse that orthogonalization
  * costs more than a product, the latter iterates with a power of W that balances the two: it has
  * the gaps of as many steps for the price of one. Up to 3000 rows patience ends where the dense
  * method is cheaper or, for a matrix as sparse as that, surer: random ones are done by then, and
@@ -53,7 +53,7 @@ export const largestBasis = (n: number, nonzeros: number): number =>
   Math.min(n, Math.max(...attempts(n, nonzeros).map(({ full }) => full)));
 
 /**
- * The attempts on a block of n rows, at least 2; each takes what the one before came to. Where none
+ * The attempts on a block of n rows, at least 2; each takes what the one before came to. If none
  * converges, the result of the last.
  */
 export function* krylovAttempts(n: number, nonzeros: number, firstExponent: number): Generator<KrylovTask, KrylovResult, KrylovResult> {

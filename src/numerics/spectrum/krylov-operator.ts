@@ -21,7 +21,7 @@ export interface KrylovOperator {
 }
 
 /**
- * Loads a block of `count` nonzeros, dense where more than half of it is not zero, with room after
+ * Loads a block of `count` nonzeros, dense if more than half of it is not zero, with room after
  * it for an iteration with a basis of `full` vectors: two vectors more, and two square matrices and
  * five rows of even length for the projected problem.
  */

@@ -8,7 +8,7 @@ import { ProjectedProblem } from "./projected-problem.js";
 import { fixedVector } from "./structure.js";
 
 /**
- * One attempt on a block of `count` nonzeros. @throws ArgumentError where it does not fit a
+ * One attempt on a block of `count` nonzeros. @throws ArgumentError if it does not fit a
  * WebAssembly memory
  */
 export function iterate(component: Component, count: number, { attempt, exponent }: KrylovTask): KrylovResult {

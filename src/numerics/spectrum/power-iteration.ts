@@ -1,5 +1,5 @@
-// Power iteration: the modulus of the largest eigenvalue by products with W alone, if that
-// eigenvalue is real and no other has its modulus. Right for the others is the Krylov iteration.
+// Power iteration: the modulus of the largest eigenvalue by products with W, if that eigenvalue is
+// real and no other has its modulus. For other matrices use the Krylov iteration.
 import { ResidentRows } from "../linear-algebra/index.js";
 import { type FloatArray, Matrix, precisionOf, type SparseMatrix } from "../matrix.js";
 import { rowDot } from "../row-dot.js";
@@ -61,7 +61,7 @@ export function* powerIterations(exponent: number): Generator<number, number | P
   }
 }
 
-/** x(0): numbers in [-1, 1) that depend on n alone. */
+/** x(0): numbers in [-1, 1) that depend only on n. */
 export const powerStart = (n: number): Float64Array => fixedVector(n, 0);
 
 /** | a / |a| - s b / |b| |, s the sign of a . b. */
@@ -94,7 +94,7 @@ export function vectorLength(x: FloatArray): number {
   return round(Math.sqrt(sum));
 }
 
-/** y = dots / |x| in their precision, in place; zeros where x is zeros. Returns |x|. */
+/** y = dots / |x| in their precision, in place; zeros if x is zeros. Returns |x|. */
 export function divideByLength(dots: FloatArray, x: FloatArray): number {
   const length = vectorLength(x);
   for (let r = 0; r < dots.length; r++) dots[r] = length > 0 ? dots[r]! / length : 0;
@@ -102,7 +102,7 @@ export function divideByLength(dots: FloatArray, x: FloatArray): number {
 }
 
 /**
- * The iteration's products on the host: makes as many as it is told, and gives the last two
+ * The iteration's products on the host: computes as many as asked, and returns the last two
  * vectors.
  */
 export function hostPowerIterations({ component, count, dense, exponent }: PowerTask): (count: number) => PowerIterates {

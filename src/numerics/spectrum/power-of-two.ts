@@ -12,7 +12,7 @@ export function exponentOf(x: number): number {
 }
 
 /**
- * x times 2^exponent for any whole exponent; rounded only where the result leaves the normal range.
+ * x times 2^exponent for any whole exponent; rounded only if the result leaves the normal range.
  */
 export function timesPowerOfTwo(x: number, exponent: number): number {
   let e = exponent;

@@ -103,7 +103,7 @@ export class ProjectedProblem {
 
   /**
    * Ends an Arnoldi step: what is left of the product has the squared norm `after`, of `before` at
-   * first. Gives the next vector's coupling, its norm, which is 0 where the space is invariant.
+   * first. Gives the next vector's coupling, its norm, which is 0 if the space is invariant.
    */
   couple(before: number, after: number): number {
     const j = this.#size++;
@@ -112,7 +112,7 @@ export class ProjectedProblem {
     return this.#coupling;
   }
 
-  /** What the iteration came to, or undefined where it goes on after `keep`. */
+  /** What the iteration came to, or undefined if it goes on after `keep`. */
   result(restarts: number, exponent: number): KrylovResult | undefined {
     const ritz = this.#solve();
     if (!ritz) return { radius: 0, residual: Number.POSITIVE_INFINITY, restarts, converged: false };
@@ -143,7 +143,7 @@ export class ProjectedProblem {
   }
 
   /**
-   * The Schur form in falling order; undefined where the QR algorithm does not find all
+   * The Schur form in falling order; undefined if the QR algorithm does not find all
    * eigenvalues.
    */
   #solve(): Ritz | undefined {

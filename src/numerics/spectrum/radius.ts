@@ -87,7 +87,7 @@ export class PowerIterationError extends SpectralRadiusError {
  */
 const denseLimit = 300;
 
-/** Up to this size the dense method takes over where the Krylov iteration does not converge. */
+/** Up to this size the dense method takes over if the Krylov iteration does not converge. */
 const denseFallbackLimit = 3000;
 
 /**
@@ -106,7 +106,7 @@ const circularLawLimit = 1e8;
  * scales differ grossly, and goes to a dense QR algorithm up to 300 rows and to a Krylov-Schur
  * iteration above (residual at most 1e-10 of the radius, and no less than what rounding hides),
  * which falls back on the dense method up to 3000 rows. Above 1e8 nonzeros in one component the
- * circular law is taken: sqrt(N var(w)) over all N^2 elements, or |N mean(w)| where that is larger
+ * circular law is taken: sqrt(N var(w)) over all N^2 elements, or |N mean(w)| if that is larger
  * (Girko 1985; Tao 2013 for the outlier); it is within a percent or two for independent elements
  * and wrong for others.
  *
@@ -118,13 +118,13 @@ const circularLawLimit = 1e8;
  *
  * `power` multiplies a fixed vector by W until its direction stays to 1e-10, and gives |W v|: at
  * most 4096 times, and 512 if the direction still turns by a quarter then. It is right if one real
- * eigenvalue has the largest modulus, as where all weights are positive, and fails for complex
+ * eigenvalue has the largest modulus, as if all weights are positive, and fails for complex
  * pairs, which most random matrices have.
  *
  * @throws ArgumentError for what is no matrix, and for options that there are not.
  * @throws ArgumentError on a matrix that is not square or holds a NaN or an infinity.
- * @throws SpectralRadiusError where the iteration does not converge on a component of more than
- * 3000 rows; PowerIterationError where `power` does not.
+ * @throws SpectralRadiusError if the iteration does not converge on a component of more than
+ * 3000 rows; PowerIterationError if `power` does not.
  */
 export function matrixSpectralRadius(matrix: Matrix | SparseMatrix, options: SpectralRadiusOptions = {}): SpectralRadius {
   checkFields(options, ["method"], "options of matrixSpectralRadius");

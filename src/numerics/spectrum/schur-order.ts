@@ -52,7 +52,7 @@ export function orderByModulus(form: SchurForm, count: number): void {
 
 /**
  * Swaps the block of p rows at row k with the block of q rows after it. False, and nothing changed,
- * where rounding would spoil T. Bai and Demmel 1993, "On swapping diagonal blocks in real Schur
+ * if rounding would spoil T. Bai and Demmel 1993, "On swapping diagonal blocks in real Schur
  * form": [-X; I] spans the invariant subspace of the second block where A X - X B = C, and its QR
  * factorization gives the orthogonal change of basis.
  */

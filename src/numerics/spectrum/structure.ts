@@ -11,7 +11,7 @@ export interface BlockSummary {
   readonly count: number;
   /** Nonzeros off the diagonal. */
   readonly offDiagonal: number;
-  /** 2^exponent <= the largest |w| < 2^(exponent + 1); 0 where there is no nonzero. */
+  /** 2^exponent <= the largest |w| < 2^(exponent + 1); 0 if there is no nonzero. */
   readonly exponent: number;
 }
 
@@ -43,7 +43,7 @@ export function cycleWeights(component: Component, summary: BlockSummary): Float
 }
 
 /**
- * c where W^T W = c^2 I, else undefined: the modulus of all eigenvalues of a multiple of an
+ * c if W^T W = c^2 I, else undefined: the modulus of all eigenvalues of a multiple of an
  * orthogonal matrix. Tried are the row norms, and then W^T W v = c^2 v for two fixed vectors v that
  * no matrix is made for, all to 1e-11.
  */
@@ -108,7 +108,7 @@ export function symmetrizeTree(component: Component, { offDiagonal }: BlockSumma
   };
 }
 
-/** n numbers in [-1, 1) that depend on `which` alone, multiples of 2^-31. */
+/** n numbers in [-1, 1) that depend only on `which`, multiples of 2^-31. */
 export function fixedVector(n: number, which: number): Float64Array {
   const vector = new Float64Array(n);
   const block = new Uint32Array(4);

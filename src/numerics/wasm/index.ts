@@ -90,7 +90,7 @@ export function fusedKernels({ memory }: WasmInstance): FusedExports | undefined
     .exports as unknown as FusedExports;
 }
 
-/** Written out, so that bundlers find the files. */
+/** Written out for bundlers to find the files. */
 function moduleUrl(kind: ModuleKind): URL {
   if (kind === "plain") return new URL("./spillway.wasm", import.meta.url);
   if (kind === "fused") return new URL("./spillway-fused.wasm", import.meta.url);

@@ -25,7 +25,7 @@ const sums = [-0, 0, -1, 2 ** 53, -(2 ** 53) - 2, 1 / 3, 1e300, -(2 ** -297)];
 let exact: boolean | undefined;
 
 /**
- * Whether `f64x2.relaxed_madd` is there and gives the bits of separate operations where the product
+ * Whether `f64x2.relaxed_madd` is there and gives the bits of separate operations if the product
  * is exact. Looked at once.
  */
 export function hasExactMultiplyAdd(): boolean {

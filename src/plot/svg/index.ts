@@ -171,7 +171,7 @@ function panelSvg(panel: Panel, layout: Figure["layout"], theme: (typeof themes)
   return parts.join("\n");
 }
 
-/** Every tick of an axis, or where their labels would overlap every second, third, ... */
+/** Every tick of an axis, or if their labels would overlap every second, third, ... */
 function fitting(scale: Scale): readonly Tick[] {
   const ticks = scale.ticks();
   if (ticks.length < 2) return ticks;

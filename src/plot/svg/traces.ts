@@ -52,7 +52,7 @@ export function dashOf(line: Readonly<Record<string, unknown>>): string {
   return dash ? ` stroke-dasharray="${dash}"` : "";
 }
 
-/** A path that is interrupted where a value is missing. */
+/** A path that is interrupted if a value is missing. */
 function lines(points: readonly Point[], trace: Trace): string {
   const line = style(trace, "line");
   let path = "";

@@ -6,10 +6,10 @@ import type { EncodedArray } from "../figure.js";
 
 const types = { f4: Float32Array, f8: Float64Array, i4: Int32Array, u2: Uint16Array, u1: Uint8Array };
 
-/** Values along an axis: numbers, or texts where the axis holds names or dates. */
+/** Values along an axis: numbers, or texts if the axis holds names or dates. */
 export type AxisValues = ArrayLike<number> | readonly string[];
 
-/** A list or an encoded array; undefined where there is none. */
+/** A list or an encoded array; undefined if there is none. */
 export function valuesOf(source: unknown): AxisValues | undefined {
   if (source === undefined || source === null) return undefined;
   if (typeof source === "object" && "bdata" in source) return decode(source as EncodedArray);

@@ -4,7 +4,7 @@ import type { Topology, TopologyConfig } from "./topology.js";
 
 /**
  * Ring weights of 1 and, between neurons 0, l, 2l, ... (l = `jump`), weights of `jumpWeight` both
- * ways; the last jump closes the circle only where l divides N (Rodan and Tino 2012, section 3).
+ * ways; the last jump closes the circle only if l divides N (Rodan and Tino 2012, section 3).
  * `jumpWeight` defaults to 0.5.
  */
 export const cycleWithJumps: Topology<Extract<TopologyConfig, { type: "cycleWithJumps" }>> = (config, { size }) => {

@@ -5,7 +5,7 @@ import type { Topology, TopologyConfig } from "./topology.js";
 /**
  * Row r takes `degree` distinct columns by Floyd's sampling (Bentley and Floyd 1987): for j = n -
  * degree ... n - 1 a position t = floor(U * (j + 1)) with the draw (r, j - (n - degree)) of purpose
- * 1 is taken, or j where t is taken already. Columns are then sorted; n = N - 1 with the diagonal
+ * 1 is taken, or j if t is taken already. Columns are then sorted; n = N - 1 with the diagonal
  * skipped, or N with self-connections.
  */
 export const fixedInDegree: Topology<Extract<TopologyConfig, { type: "fixedInDegree" }>> = (config, context) => {

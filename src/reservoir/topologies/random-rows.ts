@@ -62,8 +62,8 @@ function grow<Data extends Uint32Array | Float64Array>(from: Data, to: Data): Da
 }
 
 /**
- * A dense rows x cols block of which each row takes random positions: input weights, biases,
- * feedback weights.
+ * A dense rows x cols block whose rows each take random positions: input weights, biases, feedback
+ * weights.
  */
 export function drawDense(
   rows: number,

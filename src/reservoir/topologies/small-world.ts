@@ -1,4 +1,4 @@
-// Watts-Strogatz small world: a ring lattice, some of whose edges are rewired.
+// Watts-Strogatz small world: a ring lattice with some edges rewired.
 import { drawValue, sparseFromRows } from "./random-rows.js";
 import type { Topology, TopologyConfig } from "./topology.js";
 

@@ -44,7 +44,7 @@ export interface TopologyContext {
   readonly extra: RandomStream;
 }
 
-/** The unscaled matrix, in binary64, and its spectral radius where a formula gives it. */
+/** The unscaled matrix, in binary64, and its spectral radius if a formula gives it. */
 export interface TopologyMatrix {
   readonly matrix: SparseMatrix<Float64Array>;
   readonly radius?: number;

@@ -22,7 +22,7 @@ export function norm32(a: Float32Array, start: number, length: number): number {
 }
 
 /**
- * dot / (normA normB) in binary32: the product of the norms is rounded, then the quotient. 0 where
+ * dot / (normA normB) in binary32: the product of the norms is rounded, then the quotient. 0 if
  * a norm is 0.
  */
 export function cosine32(dot: number, normA: number, normB: number): number {

@@ -38,8 +38,8 @@ export interface PatternDetectorOptions {
    */
   readonly maximumDurationMs?: number | undefined;
   /**
-   * Lets all thresholds rise by 1 % after a detection where more than half of the last 100
-   * detections were weaker than 0.5, and fall by 1 % where fewer than a fifth were, never below the
+   * Lets all thresholds rise by 1 % after a detection if more than half of the last 100
+   * detections were weaker than 0.5, and fall by 1 % if fewer than a fifth were, never below the
    * defaults and never above 0.95. Default false: the false alarms that the thresholds stand for
    * hold.
    */
@@ -149,7 +149,7 @@ export class PatternDetector {
   }
 
   /**
-   * Looks for the types in one pattern. `truth`, where it is known, are the types that the pattern
+   * Looks for the types in one pattern. `truth`, if it is known, are the types that the pattern
    * is of: it goes into the statistics alone. `DeviceDetector` of spillway/spikes/gpu looks for
    * them on a device.
    * @throws ArgumentError on a pattern without spikes, one that is too long, or a type that there

@@ -14,7 +14,7 @@ const turned: SineCosine = { sine: 0, cosine: 0 };
 
 /** Size, coupling and frequencies of a bank of oscillators. */
 export interface OscillatorOptions {
-  /** M; default 128. Left out where `frequenciesHz` are given. */
+  /** M; default 128. Left out if `frequenciesHz` are given. */
   readonly count?: number | undefined;
   /** K in rad/s; default 0.3. */
   readonly coupling?: number | undefined;
@@ -66,7 +66,7 @@ export interface OrderParameter {
 
 /**
  * dphi_i/dt = 2 pi f_i + (K / M) sum_j sin(phi_j - phi_i) - drive s_i(t) sin(phi_i), by the
- * classical Runge-Kutta scheme of order 4 in steps of stepMs (in equal parts of it, where the pull
+ * classical Runge-Kutta scheme of order 4 in steps of stepMs (in equal parts of it, if the pull
  * of coupling and drive within it is above 1); the input s_i, from 0 to 1, is constant within a
  * step and pulls a driven oscillator towards phase 0. The sum is K R sin(psi - phi_i), so a step
  * costs M. Sources: Kuramoto 1984, "Chemical Oscillations, Waves, and Turbulence"; Strogatz 2000,
@@ -162,7 +162,7 @@ export class KuramotoOscillators {
 
   /**
    * How coherent a pattern makes the bank: the largest R that it brings it to. Neuron n drives
-   * oscillator floor(n M / N) (where there are fewer neurons, each drives its share of oscillators)
+   * oscillator floor(n M / N) (if there are fewer neurons, each drives its share of oscillators)
    * in the steps in which it fires.
    */
   coherence(pattern: SpikePattern): number {
@@ -202,7 +202,7 @@ export class KuramotoOscillators {
 
 /**
  * R e^(i psi) = mean of e^(i phi). For M phases drawn at random R is about 1 / sqrt(M). @throws
- * ArgumentError where there are none.
+ * ArgumentError if there are none.
  */
 export function orderOf(phases: ArrayLike<number>): OrderParameter {
   if (phases.length === 0) throw new ArgumentError("the number of phases", 0, "at least 1", { code: "shape" });

@@ -25,7 +25,7 @@ export interface ReceiverOperatingCurve {
 /**
  * The receiver-operating curve of scores of patterns that are of a kind (positives) and that are
  * not (negatives). Source: Fawcett 2006, "An introduction to ROC analysis", algorithms 1 and 2.
- * @throws ArgumentError where there are none of either, or a score is not a number.
+ * @throws ArgumentError if there are none of either, or a score is not a number.
  */
 export function receiverOperatingCurve(positives: ArrayLike<number>, negatives: ArrayLike<number>): ReceiverOperatingCurve {
   const all = [...scored("positives", positives, true), ...scored("negatives", negatives, false)].sort((a, b) => b.score - a.score);

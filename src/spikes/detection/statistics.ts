@@ -5,7 +5,7 @@ import { type PatternType, patternTypes } from "./measure.js";
 export interface TypeStatistics {
   /** Patterns in which it was detected. */
   readonly count: number;
-  /** Mean score of those; 0 where there are none. */
+  /** Mean score of those; 0 if there are none. */
   readonly meanStrength: number;
 }
 

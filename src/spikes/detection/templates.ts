@@ -28,7 +28,7 @@ export interface TemplateOptions {
 
 /** What a pattern is most like. */
 export interface TemplateMatch {
-  /** The label of the best template, or undefined where its score is below the threshold. */
+  /** The label of the best template, or undefined if its score is below the threshold. */
   readonly label: string | undefined;
   /** The index of the best template, the first of equals. */
   readonly index: number;
@@ -56,7 +56,7 @@ const kind = "spillway spike templates";
 
 /**
  * P templates of D = bins x channels numbers each. The score of a vector x and a template w is
- * their cosine x . w / (|x| |w|), in binary32 by rule 1 of docs/numerics.md; 0 where either is all
+ * their cosine x . w / (|x| |w|), in binary32 by rule 1 of docs/numerics.md; 0 if either is all
  * zeros.
  */
 export class PatternTemplates implements TemplateShape {
@@ -70,7 +70,7 @@ export class PatternTemplates implements TemplateShape {
 
   /**
    * Templates that are given, P x D in binary32.
-   * @throws ArgumentError where labels, vectors and shape do not fit, or a number is not finite.
+   * @throws ArgumentError if labels, vectors and shape do not fit, or a number is not finite.
    */
   constructor(labels: readonly string[], vectors: MatrixLike, options: TemplateShape & TemplateOptions) {
     const { bins, channels, threshold } = resolve(templateTable, options);
@@ -97,7 +97,7 @@ export class PatternTemplates implements TemplateShape {
    * One template a label: the mean of the vectors of its patterns, summed in the order they are
    * given. Templates stand in the order in which labels first occur. `labels` default to those in
    * the patterns' metadata.
-   * @throws ArgumentError where there is no pattern, one without a label, or one with fewer neurons
+   * @throws ArgumentError if there is no pattern, one without a label, or one with fewer neurons
    * than channels.
    */
   static learn(
@@ -128,7 +128,7 @@ export class PatternTemplates implements TemplateShape {
   }
 
   /**
-   * What a pattern is most like. @throws ArgumentError where it has fewer neurons than channels.
+   * What a pattern is most like. @throws ArgumentError if it has fewer neurons than channels.
    */
   match(pattern: SpikePattern): TemplateMatch {
     return this.matchVector(vectorOf(pattern, this));
@@ -160,7 +160,7 @@ export class PatternTemplates implements TemplateShape {
     );
   }
 
-  /** What `encode` gave. @throws FormatError where it is something else. */
+  /** What `encode` gave. @throws FormatError if it is something else. */
   static decode(bytes: Uint8Array, options: { readonly source?: string | undefined } = {}): PatternTemplates {
     const { source } = resolve(decodeTable, options);
     const { tensors, metadata } = decodeSafetensors(bytes, { source });

@@ -82,7 +82,7 @@ export function cochleagram(sound: MatrixLike, options: CochleaOptions): Matrix<
 
 /**
  * The centre frequencies of the filters in Hz, evenly spaced on the ERB scale. @throws
- * ArgumentError where they leave (0, sampleRate / 2).
+ * ArgumentError if they leave (0, sampleRate / 2).
  */
 export function filterCentres(options: CochleaOptions): Float64Array {
   checkFields(options, fields);

@@ -74,7 +74,7 @@ export function deltaEncode(values: MatrixLike, options: DeltaEncoderOptions): S
 /**
  * The signal that up and down spikes stand for, T x F with T = durationMs / stepMs + 1: start +
  * threshold (ups - downs up to row k's time k stepMs).
- * @throws ArgumentError where the number of neurons is odd or `start` does not have one number a
+ * @throws ArgumentError if the number of neurons is odd or `start` does not have one number a
  * channel.
  */
 export function deltaDecode(

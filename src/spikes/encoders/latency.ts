@@ -90,7 +90,7 @@ export interface LatencyDecoderOptions extends LatencyCode {
  * The values that first spikes stand for, T x F: the inverse of the encoder's curve at the first
  * spike of each channel's first neuron in each frame. All that the encoder was given may be given
  * again.
- * @throws ArgumentError where the neurons do not divide into groups.
+ * @throws ArgumentError if the neurons do not divide into groups.
  */
 export function latencyDecode(pattern: SpikePattern, options: LatencyDecoderOptions): Matrix<Float64Array> {
   checkFields(options, [...encoderFields, "silent"] satisfies (keyof (LatencyEncoderOptions & LatencyDecoderOptions))[]);

@@ -15,7 +15,7 @@ export interface PopulationEncoderOptions extends FrameOptions {
   /**
    * "probability" (default): neuron j fires once, with probability peakProbability times its
    * response, at a uniform time of the frame; takes a seed. "latency": it fires at (1 - response)
-   * of the frame, and not at all where the response is below `threshold` (Bohte et al. 2002).
+   * of the frame, and not at all if the response is below `threshold` (Bohte et al. 2002).
    */
   readonly code?: "probability" | "latency" | undefined;
   /** Standard deviation of a field, in neurons; default G / 6. */
@@ -42,7 +42,7 @@ const encoderFields: readonly (keyof PopulationEncoderOptions)[] = [
  * Gaussian receptive fields: neuron j of the G of a channel responds to f in [0, 1] with exp(-((j -
  * f (G - 1)) / width)^2 / 2), its centre at f = j / (G - 1). Source: Bohte, La Poutre, Kok 2002,
  * "Unsupervised clustering with spiking neurons by sparse temporal coding".
- * @throws ArgumentError on a value outside [0, 1], fewer than 2 neurons a channel, or no seed where
+ * @throws ArgumentError on a value outside [0, 1], fewer than 2 neurons a channel, or no seed if
  * one is drawn from.
  */
 export function populationEncode(values: MatrixLike, options: PopulationEncoderOptions): SpikePattern {
@@ -78,8 +78,8 @@ export function populationEncode(values: MatrixLike, options: PopulationEncoderO
 /**
  * The values that a population stands for, T x F: the mean centre j / (G - 1) of the spikes of each
  * channel and frame, each weighted alike, or by 1 - (time within the frame) / frameMs for the
- * latency code. NaN where a channel is silent. All that the encoder was given may be given again.
- * @throws ArgumentError where the neurons do not divide into groups of at least 2.
+ * latency code. NaN if a channel is silent. All that the encoder was given may be given again.
+ * @throws ArgumentError if the neurons do not divide into groups of at least 2.
  */
 export function populationDecode(
   pattern: SpikePattern,

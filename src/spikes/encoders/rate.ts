@@ -101,7 +101,7 @@ export interface RateDecoderOptions {
  * seconds) - minimum) / (maximum - minimum), not clipped, so that its mean is the value that was
  * encoded. Its standard deviation for a Poisson process is sqrt(r / (G frame)) / (maximum -
  * minimum). All that the encoder was given may be given again.
- * @throws ArgumentError where the neurons do not divide into groups, or minimum and maximum are the
+ * @throws ArgumentError if the neurons do not divide into groups, or minimum and maximum are the
  * same.
  */
 export function rateDecode(pattern: SpikePattern, options: RateDecoderOptions): Matrix<Float64Array> {
@@ -126,7 +126,7 @@ export function rateDecode(pattern: SpikePattern, options: RateDecoderOptions): 
 }
 
 /**
- * The T x F shape that a pattern decodes to. @throws ArgumentError where neurons or duration do not
+ * The T x F shape that a pattern decodes to. @throws ArgumentError if neurons or duration do not
  * divide.
  */
 export function decodedShape(pattern: SpikePattern, frameMs: number, group: number): { frames: number; channels: number } {

@@ -102,7 +102,7 @@ export function scaleToUnit(values: MatrixLike, scale: UnitScale = {}): Matrix<F
 
 /**
  * Any numbers brought into (0, 1) without knowing their range: v is compressed to sign(v) (ln |v| +
- * 1) where |v| > 1, then becomes (tanh(v) + 1) / 2.
+ * 1) if |v| > 1, then becomes (tanh(v) + 1) / 2.
  * @throws ArgumentError on a value that is not finite.
  */
 export function squashToUnit(values: MatrixLike): Matrix<Float64Array> {

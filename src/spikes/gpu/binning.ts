@@ -36,8 +36,8 @@ const unitsOfOne = 16777216;
  * first; one on the device may have its spikes in any order. Sums are of whole numbers (32 bits for
  * counts, units of 2^-24 for amplitudes). The bins, T x C in binary32, stay on the device;
  * `toMatrix` copies them.
- * @throws ArgumentError as binSpikes does; where a spike on the device lies outside its pattern;
- * where the amplitudes of one bin sum to 2^29.
+ * @throws ArgumentError as binSpikes does; if a spike on the device lies outside its pattern;
+ * if the amplitudes of one bin sum to 2^29.
  */
 export async function binSpikesOnDevice(
   context: Context,

@@ -38,7 +38,7 @@ export class DeviceDetector implements Disposable {
 
   /**
    * Looks for the types in one pattern; one that is on the host is copied to the device first.
-   * @throws ArgumentError as `PatternDetector.detect` does, and where a spike on the device lies
+   * @throws ArgumentError as `PatternDetector.detect` does, and if a spike on the device lies
    * outside the pattern; CircuitOpenError
    */
   async detect(pattern: SpikePattern | DeviceSpikePattern, truth?: readonly PatternType[]): Promise<DetectionResult> {

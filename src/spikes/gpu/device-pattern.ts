@@ -143,7 +143,7 @@ export class DeviceSpikePatterns implements Disposable {
   }
 
   /**
-   * A copy of patterns; `dispose` gives its memory back. Where one has amplitudes, the spikes of
+   * A copy of patterns; `dispose` gives its memory back. If one has amplitudes, the spikes of
    * those that have none get 1.
    * @throws ArgumentError for patterns of different numbers of neurons, OutOfMemoryError
    */

@@ -78,7 +78,7 @@ interface There {
   readonly columns: number;
 }
 
-/** All series in device memory. @throws ArgumentError where they do not have the same width */
+/** All series in device memory. @throws ArgumentError if they do not have the same width */
 function there(context: Context, held: Held, series: DeviceSeries): There {
   if (series instanceof DeviceMatrix) return { values: series.values, rows: [series.rows], columns: series.cols };
   if (!(series instanceof DeviceSequences) && !Array.isArray(series))

@@ -12,7 +12,7 @@ import { kernelOf } from "./kernels.js";
 
 /** Room that the blocks of a launch have together, unless one needs more. */
 const roomBytes = 2 ** 28;
-/** Blocks of a launch at most, where each has room of its own and where not. */
+/** Blocks of a launch at most, if each has room of its own and if not. */
 const mostBlocks = { withRoom: 1024, without: 2 ** 16 };
 /** Sums of whole numbers stay exact below this, and so do places in binary32. */
 const mostSpikes = 2 ** 24;

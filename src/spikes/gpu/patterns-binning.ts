@@ -21,7 +21,7 @@ const mostRows = 32_768;
  * using spikes = DeviceSpikePatterns.upload(context, patterns);
  * using bins = await binPatternsOnDevice(context, spikes, { binMs: 1 });
  * using states = await computer.batch(bins.sequences, { keep: "deviceLast" });
- * @throws ArgumentError as binSpikes does, naming the pattern; where a spike on the device lies
+ * @throws ArgumentError as binSpikes does, naming the pattern; if a spike on the device lies
  * outside its pattern
  */
 export async function binPatternsOnDevice(

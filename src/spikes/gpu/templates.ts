@@ -37,7 +37,7 @@ export interface DeviceMatches {
   readonly scores: DeviceSlice<"f32">;
   /** The index of each vector's best template, the first of equals. B values. */
   readonly best: DeviceSlice<"i32">;
-  /** The same, or -1 where its score is below the threshold. B values. */
+  /** The same, or -1 if its score is below the threshold. B values. */
   readonly matches: DeviceSlice<"i32">;
 }
 
@@ -100,7 +100,7 @@ export class DeviceTemplates implements Disposable {
   }
 
   /**
-   * What a pattern is most like; it is binned on the device. @throws ArgumentError where it has
+   * What a pattern is most like; it is binned on the device. @throws ArgumentError if it has
    * fewer neurons than channels.
    */
   async match(pattern: SpikePattern | DeviceSpikePattern): Promise<TemplateMatch> {
@@ -121,7 +121,7 @@ export class DeviceTemplates implements Disposable {
   /**
    * The same for B vectors of D numbers, such as states: on the host, or one after the other in
    * device memory, as `batch` leaves them with `keep: "deviceLast"`.
-   * @throws ArgumentError where they are of another length, or on the device of another type than
+   * @throws ArgumentError if they are of another length, or on the device of another type than
    * f32.
    */
   async matchVectors(vectors: Matrix | ReadonlyDeviceSlice<"f32"> | DeviceMatrix | DeviceSequences): Promise<TemplateMatch[]> {
@@ -168,7 +168,7 @@ export class DeviceTemplates implements Disposable {
 
   /**
    * Enqueues the detection of B vectors, all in device memory, and waits for nothing. @throws
-   * ArgumentError where something is of another length.
+   * ArgumentError if something is of another length.
    */
   enqueue(stream: Stream, vectors: ReadonlyDeviceSlice<"f32">, { scores, best, matches }: DeviceMatches): void {
     const { rows: templates, cols: length } = this.templates.vectors;

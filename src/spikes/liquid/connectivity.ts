@@ -46,7 +46,7 @@ function randomTargets(size: number, excitatory: number, probability: PairValues
 /** Grid offsets of one distance, in the order x fastest, then y, then z. */
 interface Shell {
   readonly chance: number;
-  /** ln(1 - chance), or 0 where the chance is 1. */
+  /** ln(1 - chance), or 0 if the chance is 1. */
   readonly logMiss: number;
   readonly offsets: readonly (readonly [number, number, number])[];
 }

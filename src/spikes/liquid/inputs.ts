@@ -23,9 +23,9 @@ export const inputTable = {
 
 /**
  * A pattern as T x I inputs, one row a step: the number of spikes of each neuron, or the sum of
- * their amplitudes where it has some. Row t holds the spikes from t to t + 1 steps; one at the very
+ * their amplitudes if it has some. Row t holds the spikes from t to t + 1 steps; one at the very
  * end belongs to the last row.
- * @throws ArgumentError where the pattern has another number of neurons than the reservoir has
+ * @throws ArgumentError if the pattern has another number of neurons than the reservoir has
  * inputs
  */
 export function patternInputs(

@@ -9,7 +9,7 @@ import { buildSpikingModel } from "./build.js";
 import { resolveSpikingConfig } from "./schema.js";
 
 /**
- * Checks a description and draws its network. @throws ArgumentError, EngineCapacityError where it
+ * Checks a description and draws its network. @throws ArgumentError, EngineCapacityError if it
  * cannot fit the engine
  */
 export function build(options: SpikingReservoirOptions, engine?: Engine): SpikingModel {
@@ -25,7 +25,7 @@ export function shape(options: SpikingReservoirOptions): SpikingShape {
 }
 
 /**
- * @throws EngineCapacityError where a description's synapses cannot fit an engine, before any is
+ * @throws EngineCapacityError if a description's synapses cannot fit an engine, before any is
  * drawn
  */
 function refuseOversized(config: SpikingReservoirConfig, engine: Engine): void {

@@ -56,7 +56,7 @@ export interface LearntLiquid {
  * 2^-fractionBits mV, with the delays that the synapses had. Input weights stay. A pattern that is
  * given twice is learnt from twice.
  * @throws ArgumentError on options that the rule does not take, or a pattern of another number of
- * neurons than the liquid has inputs; ArgumentError where learnt weights do not fit 32 bits;
+ * neurons than the liquid has inputs; ArgumentError if learnt weights do not fit 32 bits;
  * WorkInterruptedError
  */
 export async function learnSpikeTiming(
@@ -113,7 +113,7 @@ async function renewed(
   return next;
 }
 
-/** The mean of |w|, in the order of the rows; 1 where there is no synapse. */
+/** The mean of |w|, in the order of the rows; 1 if there is no synapse. */
 function meanSize({ values }: SparseMatrix): number {
   let sum = 0;
   for (const value of values) sum += Math.abs(value);

@@ -110,7 +110,7 @@ export function inUnits(weight: number, fractionBits: number, field: string): nu
   return units;
 }
 
-/** @throws ArgumentError where the input that can reach a neuron at once does not fit 32 bits */
+/** @throws ArgumentError if the input that can reach a neuron at once does not fit 32 bits */
 export function checkSums(
   model: Pick<SpikingModel, "synapses" | "inputSynapses" | "size" | "backgroundWeight" | "fractionBits" | "config">,
 ): void {

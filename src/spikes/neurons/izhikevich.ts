@@ -7,7 +7,7 @@ export const izhikevichPeak = 30;
 /**
  * One step of v' = 0.04 v^2 + 5 v + 140 - u + I, u' = a (b v - u) by the scheme of the paper's
  * program (Izhikevich 2003, "Simple model of spiking neurons", IEEE Transactions on Neural Networks
- * 14): v by two Euler steps of dt/2, then u by one of dt with the new v. Where v >= 30: v = c, u =
+ * 14): v by two Euler steps of dt/2, then u by one of dt with the new v. If v >= 30: v = c, u =
  * u + d. The paper takes dt = 1 ms. Returns v and u before the reset.
  */
 export function izhikevichStep(

@@ -59,7 +59,7 @@ export function decay(timeConstant: number, timeStep: number): number {
 function synapticGain(synaptic: number, membrane: number, timeStep: number): number {
   const keep = portableExp(-timeStep / membrane);
   if (synaptic === 0) return keep;
-  // The limit of the quotient where the two time constants meet and it would be 0/0.
+  // The limit of the quotient if the two time constants meet and it would be 0/0.
   if (Math.abs(synaptic - membrane) < 1e-6 * membrane) return (timeStep / membrane) * keep;
   return (synaptic / (synaptic - membrane)) * (portableExp(-timeStep / synaptic) - keep);
 }

@@ -25,7 +25,7 @@ export interface NeuronTrace {
    * When it fired, ms from the beginning: the end of the step in which it reached its threshold.
    */
   readonly spikeTimes: Float64Array;
-  /** The potential after each step, mV, T values; where it fired, after the reset. */
+  /** The potential after each step, mV, T values; if it fired, after the reset. */
   readonly potential: FloatArray;
 }
 

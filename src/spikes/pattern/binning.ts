@@ -12,7 +12,7 @@ export interface BinOptions {
   /** How many bins the duration is cut into: T. Give this or `binMs`. */
   readonly bins?: number | undefined;
   /**
-   * The width of a bin in ms; the last bin reaches past the end where the duration is no multiple
+   * The width of a bin in ms; the last bin reaches past the end if the duration is no multiple
    * of it.
    */
   readonly binMs?: number | undefined;
@@ -44,9 +44,9 @@ const amplitudeUnit = 16777216;
  * Spikes counted in bins of time and neuron, T x N (or T x channels), in binary32: element (k, n)
  * is the number of spikes of neuron n, or the sum of their amplitudes, with k = min(floor(t /
  * width), T - 1) and width = durationMs / T, each rounded to binary64. Amplitudes are added as
- * whole numbers in units of 2^-24 and the sum is rounded once. Where the duration is 0 every spike
+ * whole numbers in units of 2^-24 and the sum is rounded once. If the duration is 0 every spike
  * falls into the first bin.
- * @throws ArgumentError unless exactly one of `bins` and `binMs` is given, and where the amplitudes
+ * @throws ArgumentError unless exactly one of `bins` and `binMs` is given, and if the amplitudes
  * of one bin reach 2^29.
  */
 export function binSpikes(pattern: SpikePattern, options: BinOptions): Matrix<Float32Array> {
@@ -73,10 +73,10 @@ export function binSpikes(pattern: SpikePattern, options: BinOptions): Matrix<Fl
 
 /**
  * The profile of a whole population over time, 1 x bins in binary64: each spike adds 1, and its
- * amplitude besides where it has one, to bin min(floor(t / width), bins - 1), whatever its neuron;
- * then all is divided by the total, so that the profile sums to 1. Zeros where there are no spikes.
+ * amplitude besides if it has one, to bin min(floor(t / width), bins - 1), whatever its neuron;
+ * then all is divided by the total, so that the profile sums to 1. Zeros if there are no spikes.
  * One pattern is one input of a reservoir with inputSize = bins.
- * @throws ArgumentError where `bins` is not a whole number of at least 1.
+ * @throws ArgumentError if `bins` is not a whole number of at least 1.
  */
 export function timeProfile(pattern: SpikePattern, bins: number): Matrix<Float64Array> {
   checkPattern(pattern);
@@ -95,9 +95,9 @@ export function timeProfile(pattern: SpikePattern, bins: number): Matrix<Float64
 }
 
 /**
- * The raster of a pattern: T x N in binary32, 1 where neuron n fires within step k of `stepMs`
+ * The raster of a pattern: T x N in binary32, 1 if neuron n fires within step k of `stepMs`
  * (once or more) and 0 elsewhere.
- * @throws ArgumentError where `stepMs` is not above 0.
+ * @throws ArgumentError if `stepMs` is not above 0.
  */
 export function spikeRaster(pattern: SpikePattern, options: { readonly stepMs: number }): Matrix<Float32Array> {
   const counts = binSpikes(pattern, { binMs: resolve(stepTable, options).stepMs });
@@ -111,7 +111,7 @@ export function spikeRaster(pattern: SpikePattern, options: { readonly stepMs: n
 /**
  * The pattern of a raster, T x N: a spike at t = k stepMs wherever element (k, n) is not 0; lasting
  * T steps. Rasters of patterns whose spikes lie on the grid come back as those patterns.
- * @throws ArgumentError where `stepMs` is not above 0 or the raster has no columns.
+ * @throws ArgumentError if `stepMs` is not above 0 or the raster has no columns.
  */
 export function patternFromRaster(raster: Matrix, options: { readonly stepMs: number }): SpikePattern {
   const { stepMs } = resolve(stepTable, options);

@@ -24,7 +24,7 @@ export const mergeTable = {
 /**
  * All spikes of several patterns at the times they have. The result lasts as long as the longest,
  * and carries the metadata of the first.
- * @throws ArgumentError where there is no pattern.
+ * @throws ArgumentError if there is no pattern.
  */
 export function mergePatterns(patterns: readonly SpikePattern[], options: MergeOptions = {}): SpikePattern {
   const { neurons } = resolve(mergeTable, options);
@@ -47,7 +47,7 @@ export const concatenateTable = { gapMs: option(notNegative("ms"), 0, "The silen
 /**
  * Patterns one after the other in time, with a silence of `gapMs` (default 0) between two. Neuron n
  * of every pattern is one neuron; the result carries the metadata of the first.
- * @throws ArgumentError where there is no pattern, or the gap is below 0.
+ * @throws ArgumentError if there is no pattern, or the gap is below 0.
  */
 export function concatenatePatterns(
   patterns: readonly SpikePattern[],
@@ -77,10 +77,10 @@ const edgeOption = (fallback: PatternEdge): Option<PatternEdge> =>
 export const shiftTable = { edge: edgeOption("drop") };
 
 /**
- * Every spike `byMs` later (earlier where that is negative), in a pattern of the same duration. A
+ * Every spike `byMs` later (earlier if that is negative), in a pattern of the same duration. A
  * spike that leaves it is dropped, unless
  * `edge` is "clamp".
- * @throws ArgumentError where `byMs` is not a finite number.
+ * @throws ArgumentError if `byMs` is not a finite number.
  */
 export function shiftPattern(pattern: SpikePattern, byMs: number, options: { readonly edge?: PatternEdge | undefined } = {}): SpikePattern {
   const { edge } = resolve(shiftTable, options);
@@ -114,7 +114,7 @@ export const jitterTable = {
 /**
  * Every spike moved by a random time of its own, drawn for its position in the pattern. The same
  * seed gives the same pattern.
- * @throws ArgumentError where the standard deviation is below 0.
+ * @throws ArgumentError if the standard deviation is below 0.
  */
 export function jitterPattern(pattern: SpikePattern, options: JitterOptions): SpikePattern {
   const { seed, standardDeviationMs, distribution, edge } = resolve(jitterTable, options);
@@ -135,7 +135,7 @@ export const thinTable = {
 
 /**
  * The pattern with each spike left out with probability `dropProbability`, drawn for its position.
- * @throws ArgumentError where that is no number from 0 to 1.
+ * @throws ArgumentError if that is no number from 0 to 1.
  */
 export function thinPattern(pattern: SpikePattern, options: { readonly dropProbability: number; readonly seed: Seed }): SpikePattern {
   checkPattern(pattern);

@@ -16,7 +16,7 @@ import { neurons, notNegative } from "../options.js";
 import { type SpikeTimeUnit, spikeColumnPlaces, spikeTimeUnits } from "./csv-columns.js";
 import { checkPattern, type SpikeColumns, type SpikeMetadata, SpikePattern, type SpikePatternOptions } from "./pattern.js";
 
-/** What reading takes where a file does not say it, as CSV written elsewhere does not. */
+/** What reading takes if a file does not say it, as CSV written elsewhere does not. */
 export interface PatternReadOptions {
   /** Default what the file says, or the last spike's time. */
   readonly durationMs?: number | undefined;
@@ -59,7 +59,7 @@ interface Frame {
 }
 
 /**
- * A pattern as JSON text: durationMs, neuronCount, metadata, times, neurons, and amplitudes where
+ * A pattern as JSON text: durationMs, neuronCount, metadata, times, neurons, and amplitudes if
  * it has them. Every number reads back as it was.
  */
 export function patternToJson(pattern: SpikePattern): string {
@@ -87,7 +87,7 @@ export function patternFromJson(text: string, options: PatternReadOptions = {}):
 
 /**
  * A pattern as CSV text: a line "# " with durationMs, neuronCount and metadata as JSON, a header,
- * and a row a spike: time_ms, neuron, and amplitude where the pattern has them.
+ * and a row a spike: time_ms, neuron, and amplitude if the pattern has them.
  */
 export function patternToCsv(pattern: SpikePattern): string {
   const { durationMs, neuronCount, metadata, times, neurons, amplitudes } = checkPattern(pattern);

@@ -51,9 +51,9 @@ const decodeTable = {
 export class SpikeEventFile implements Disposable {
   /** How many patterns there are. */
   readonly count: number;
-  /** The class of each pattern, where the file has labels. */
+  /** The class of each pattern, if the file has labels. */
   readonly labels: Uint32Array | undefined;
-  /** The names of the classes, where the file has them. */
+  /** The names of the classes, if the file has them. */
   readonly classNames: readonly string[] | undefined;
   readonly neuronCount: number;
   readonly #options: Resolved<typeof decodeTable>;
@@ -72,7 +72,7 @@ export class SpikeEventFile implements Disposable {
   }
 
   /**
-   * @throws FileError where the file is no HDF5 file of event lists or takes too long, or h5wasm is
+   * @throws FileError if the file is no HDF5 file of event lists or takes too long, or h5wasm is
    * not installed.
    */
   static async decode(bytes: Uint8Array, options: SpikeHdf5Options = {}): Promise<SpikeEventFile> {
@@ -91,8 +91,8 @@ export class SpikeEventFile implements Disposable {
 
   /**
    * Pattern `i`, its times turned from seconds into ms. Its label is the name of its class, or the
-   * number where classes have no names.
-   * @throws ArgumentError where there is none, FileError where a unit or a time lies outside
+   * number if classes have no names.
+   * @throws ArgumentError if there is none, FileError if a unit or a time lies outside
    * neuronCount and durationMs.
    */
   pattern(i: number): SpikePattern {
@@ -158,10 +158,10 @@ export const writeHdf5Table = {
 } satisfies TableOf<SpikeHdf5WriteOptions>;
 
 /**
- * Patterns as an HDF5 file of event lists: times in seconds, units, and, where the patterns have
+ * Patterns as an HDF5 file of event lists: times in seconds, units, and, if the patterns have
  * labels, labels and extra/keys. Amplitudes, which that layout does not know, stand in
  * extra/amplitudes, a binary32 number a spike. Durations and neuron counts have no place.
- * @throws ArgumentError where some patterns have labels and others do not, or a neuron is beyond
+ * @throws ArgumentError if some patterns have labels and others do not, or a neuron is beyond
  * 65535.
  */
 export async function encodeSpikeHdf5(patterns: readonly SpikePattern[], options: SpikeHdf5WriteOptions = {}): Promise<Uint8Array> {
@@ -236,7 +236,7 @@ function arrayOf({ type, size, signed }: EventRows["type"]): NumberArrayConstruc
 
 /**
  * Whether the bytes that every HDF5 file begins with stand at 0, 512, 1024, 2048, ...: the library
- * prints a page of errors where they do not.
+ * prints a page of errors if they do not.
  */
 function signatureAt(bytes: Uint8Array): boolean {
   const signature = [0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a];

@@ -10,7 +10,7 @@ export interface Spike {
   readonly neuron: number;
   /** When it fired, in ms from the beginning of the pattern. */
   readonly timeMs: number;
-  /** How strongly, where that is known; rounded to binary32. Default 1. */
+  /** How strongly, if that is known; rounded to binary32. Default 1. */
   readonly amplitude?: number | undefined;
 }
 
@@ -66,7 +66,7 @@ export class SpikePattern {
   readonly times: Float64Array;
   /** The neuron of each spike. */
   readonly neurons: Uint32Array;
-  /** The amplitude of each spike, or undefined where each is 1. */
+  /** The amplitude of each spike, or undefined if each is 1. */
   readonly amplitudes: Float32Array | undefined;
   readonly durationMs: number;
   readonly neuronCount: number;
@@ -119,7 +119,7 @@ export class SpikePattern {
     return this.times.length;
   }
 
-  /** Spike `i` in the pattern's order. @throws ArgumentError where there is none. */
+  /** Spike `i` in the pattern's order. @throws ArgumentError if there is none. */
   spike(i: number): Spike {
     if (!(Number.isInteger(i) && i >= 0 && i < this.spikeCount)) {
       throw new ArgumentError("the index of a spike", i, `a whole number from 0 to ${this.spikeCount - 1}`);
@@ -140,19 +140,19 @@ export function isPattern(value: unknown): value is SpikePattern {
   return times instanceof Float64Array && neurons instanceof Uint32Array;
 }
 
-/** @throws ArgumentError where `value`, which errors call `name`, is no pattern */
+/** @throws ArgumentError if `value`, which errors call `name`, is no pattern */
 export function checkPattern(value: SpikePattern, name = "pattern"): SpikePattern {
   if (!isPattern(value)) throw new ArgumentError(name, value, "a SpikePattern");
   return value;
 }
 
-/** @throws ArgumentError where `patterns` is no list, or holds something other than patterns */
+/** @throws ArgumentError if `patterns` is no list, or holds something other than patterns */
 export function checkPatterns(patterns: readonly SpikePattern[]): void {
   if (!Array.isArray(patterns)) throw new ArgumentError("patterns", patterns, "a list of SpikePatterns");
   for (let i = 0; i < patterns.length; i++) checkPattern(patterns[i], `patterns[${i}]`);
 }
 
-/** @throws ArgumentError where spikes or the pattern's sizes are missing altogether */
+/** @throws ArgumentError if spikes or the pattern's sizes are missing altogether */
 function checkGiven(spikes: unknown, options: unknown): void {
   if (typeof spikes !== "object" || spikes === null || !(Array.isArray(spikes) || "times" in spikes))
     throw new ArgumentError("the list of spikes", spikes, "spikes { neuron, timeMs }, or columns { times, neurons }");

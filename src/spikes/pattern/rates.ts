@@ -11,7 +11,7 @@ export function spikeCount(pattern: SpikePattern): number {
 /**
  * The spikes with startMs <= t <= endMs, both ends included, at the times they have, in a pattern
  * of the same duration. {@link slicePattern} cuts a window out instead.
- * @throws ArgumentError where a time is not a number or the window ends before it starts.
+ * @throws ArgumentError if a time is not a number or the window ends before it starts.
  */
 export function spikesInWindow(pattern: SpikePattern, startMs: number, endMs: number): SpikePattern {
   checkPattern(pattern);
@@ -23,7 +23,7 @@ export function spikesInWindow(pattern: SpikePattern, startMs: number, endMs: nu
  * The window [startMs, endMs) as a pattern of its own that begins at 0 and lasts endMs - startMs; a
  * spike at the very end of the pattern belongs to the window that ends there, so that the slices of
  * a pattern hold each spike once.
- * @throws ArgumentError where the window is not within the pattern.
+ * @throws ArgumentError if the window is not within the pattern.
  */
 export function slicePattern(pattern: SpikePattern, startMs: number, endMs: number): SpikePattern {
   checkPattern(pattern);
@@ -37,7 +37,7 @@ export function slicePattern(pattern: SpikePattern, startMs: number, endMs: numb
 }
 
 /**
- * Spikes a second of the whole population: count / (duration / 1000), in Hz; 0 where the duration
+ * Spikes a second of the whole population: count / (duration / 1000), in Hz; 0 if the duration
  * is 0.
  */
 export function spikeRate(pattern: SpikePattern): number {
@@ -54,7 +54,7 @@ export function neuronCounts(pattern: SpikePattern): Uint32Array {
   return counts;
 }
 
-/** The rate of each neuron in Hz, N values; 0 where the duration is 0. */
+/** The rate of each neuron in Hz, N values; 0 if the duration is 0. */
 export function neuronRates(pattern: SpikePattern): Float64Array {
   checkPattern(pattern);
   const seconds = pattern.durationMs / 1000;
@@ -74,9 +74,9 @@ export function spikeTrains(pattern: SpikePattern): Float64Array[] {
 }
 
 /**
- * Intervals between successive spikes in ms: of one neuron, or, where none is named, of every
+ * Intervals between successive spikes in ms: of one neuron, or, if none is named, of every
  * neuron one after the other.
- * @throws ArgumentError where there is no such neuron.
+ * @throws ArgumentError if there is no such neuron.
  */
 export function interspikeIntervals(pattern: SpikePattern, neuron?: number): Float64Array {
   checkPattern(pattern);

@@ -66,7 +66,7 @@ export interface IntrinsicPlasticityResult {
  * Noise is left out while learning. The learning is in binary64; what comes of it is rounded to the
  * model's precision.
  * @throws ArgumentError on another activation, a reservoir with feedback, inputs of another width,
- * or where a gain leaves the positive numbers.
+ * or if a gain leaves the positive numbers.
  */
 export function intrinsicPlasticity(
   model: ReservoirModel,

@@ -6,7 +6,7 @@ import type { PlasticityProfile } from "./profiles.js";
 
 /** The figures of {@link learningStats}. */
 export interface LearningStats {
-  /** Mean, population variance, largest and smallest of |w|; NaN where there is no synapse. */
+  /** Mean, population variance, largest and smallest of |w|; NaN if there is no synapse. */
   readonly mean: number;
   readonly variance: number;
   readonly maximum: number;
@@ -19,7 +19,7 @@ export interface LearningStats {
   /** Mean of the last 1000 recorded activities; 0 before the first. */
   readonly meanActivity: number;
   /**
-   * Shannon entropy of |w| over 20 bins of [minimumWeight, maximumWeight], in bits: 0 where all are
+   * Shannon entropy of |w| over 20 bins of [minimumWeight, maximumWeight], in bits: 0 if all are
    * in one, log2(20) = 4.32 at most.
    */
   readonly entropyBits: number;

@@ -15,7 +15,7 @@ export interface RateHebbianOptions {
   /** How fast mean activity away from its target changes weights; default 1e-4. */
   readonly homeostaticRate?: number | undefined;
   /**
-   * After `apply`, W is scaled down to this spectral radius where it is above. Default: it is not
+   * After `apply`, W is scaled down to this spectral radius if it is above. Default: it is not
    * looked at.
    */
   readonly maximumRadius?: number | undefined;
@@ -30,9 +30,9 @@ export const rateHebbianTable = {
 
 /**
  * Rate-Hebbian learning of recurrent weights, for every step t of the states x (T x N): dW_ij = eta
- * x_i(t) x_j(t-1) - decay W_ij - homeostaticRate (mean(x(t)) - target) W_ij (the last where the
+ * x_i(t) x_j(t-1) - decay W_ij - homeostaticRate (mean(x(t)) - target) W_ij (the last if the
  * profile is homeostatic), for the synapses that are there. A synapse keeps its sign, and |w| is
- * put into [minimumWeight, maximumWeight]; where the profile is heterosynaptic, the sums of each
+ * put into [minimumWeight, maximumWeight]; if the profile is heterosynaptic, the sums of each
  * neuron's weights of either sign are then brought back to what they were at first. Hebb 1949 with
  * the decay of Gerstner and Kistler 2002.
  */
@@ -138,7 +138,7 @@ export const ojaTable = {
  * 1. For recurrent weights give states x(t-1) as sources and x(t) as targets. Source: Oja 1982,
  * "Simplified neuron model as a principal component analyzer".
  * @returns the new weights in the storage and precision of the old.
- * @throws ArgumentError on series of other widths, and where the weights leave the finite numbers:
+ * @throws ArgumentError on series of other widths, and if the weights leave the finite numbers:
  * the learning rate is too large.
  */
 export function oja(weights: LearnableWeights, sources: MatrixLike, options: OjaOptions = {}): LearnableWeights {

@@ -53,9 +53,9 @@ export const spikeTimingTable = {
  *   -eta ratio m^mu e^(dt / tau-)           for dt < 0,     nothing for dt = 0,
  * m = (|w| - minimum) / (maximum - minimum), then |w| is put into [minimum, maximum]: a synapse
  * keeps its sign. Traces that decay exactly stand for the sums over earlier spikes. Every updateMs,
- * in this order: |w| loses its share `decay`; where the profile is homeostatic, the total
+ * in this order: |w| loses its share `decay`; if the profile is homeostatic, the total
  * excitation of a neuron that fired at rate r is multiplied by 1 + homeostaticRate (target - r) /
- * target, the last factor within +-1 (Turrigiano 2008); where it is heterosynaptic, the sums of
+ * target, the last factor within +-1 (Turrigiano 2008); if it is heterosynaptic, the sums of
  * each neuron's excitatory and inhibitory weights are brought back to their totals by scaling (von
  * der Malsburg 1973), those at first being the sums that W came with. Sources: Song, Miller, Abbott
  * 2000, "Competitive Hebbian learning through spike-timing-dependent synaptic plasticity"; mu:
@@ -117,7 +117,7 @@ export class SpikeTimingPlasticity {
   /**
    * Learns from a pattern whose time 0 is now; afterwards now is its end. One pattern of a
    * recurrent network is source and target at once.
-   * @throws ArgumentError where the neurons are not as many as the weights have columns and rows,
+   * @throws ArgumentError if the neurons are not as many as the weights have columns and rows,
    * or the two patterns do not last as long.
    */
   apply(sources: SpikePattern, targets: SpikePattern = sources): void {

@@ -70,8 +70,8 @@ export class ReservoirStatistics {
   #state: FloatArray | undefined;
 
   /**
-   * Takes a snapshot of a state, N values, that stands after `pattern`, where it came from one; the
-   * state of the last call is the one before, where no other is given.
+   * Takes a snapshot of a state, N values, that stands after `pattern`, if it came from one; the
+   * state of the last call is the one before, if no other is given.
    * @throws ArgumentError on no values, or a state of another size than the one before.
    */
   observe(

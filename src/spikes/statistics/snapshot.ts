@@ -10,10 +10,10 @@ export interface ReservoirSnapshot {
   readonly averageActivation: number;
   /** Largest x. */
   readonly maximalActivation: number;
-  /** Spikes of the pattern that led here, where one did. */
+  /** Spikes of the pattern that led here, if one did. */
   readonly spikeCount: number | undefined;
   /**
-   * |x . x'| / (|x| |x'|) with x' the state before, from 0 to 1: how little the direction of the state moves. 0 where either is all zeros;
+   * |x . x'| / (|x| |x'|) with x' the state before, from 0 to 1: how little the direction of the state moves. 0 if either is all zeros;
    * undefined without x'.
    */
   readonly snapshotSimilarity: number | undefined;

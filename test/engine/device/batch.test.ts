@@ -88,7 +88,7 @@ describe("reservoir_batch_slices", () => {
   });
 });
 
-/** The largest difference of states from the reference's; NaN where one is no number. */
+/** The largest difference of states from the reference's; NaN if one is no number. */
 function distance(states: readonly Matrix[], exact: readonly Matrix[]): number {
   let largest = 0;
   for (const [b, each] of exact.entries())

@@ -98,7 +98,7 @@ describe("fast arithmetic", () => {
   const fast = { inputSize: 2, bias: 0.3, noiseLevel: 0.01, feedback: { size: 1 }, arithmetic: "fast" } as const;
   const dense = (size: number): ReservoirOptions => ({ ...fast, size, storage: "dense" });
   const sparse = (size: number): ReservoirOptions => ({ ...fast, size, storage: "sparse" });
-  /** The largest difference from the reference's states, NaN where one is no number. */
+  /** The largest difference from the reference's states, NaN if one is no number. */
   async function distance(members: readonly Member[], states: readonly Matrix[]): Promise<number> {
     const exact = await runEnsembleOnce(
       referenceEngine,

@@ -1,5 +1,5 @@
 // The device of the tests that run on a GPU as on the simulated device: SPILLWAY_DEVICE is "sim",
-// the default, or a GPU's number. Asking for a GPU forbids skipping: where none opens, every test
+// the default, or a GPU's number. Asking for a GPU forbids skipping: if none opens, every test
 // fails with the reason.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,13 +28,13 @@ export const size = (hardware: number, simulated: number, underChecker = hardwar
 
 /**
  * Opens the device of the tests; a simulated one is new each time. @throws Error with what the
- * probe found where there is no such GPU.
+ * probe found if there is no such GPU.
  */
 export function openTestDevice(options: Omit<OpenOptions, "device" | "driver"> = {}): Context {
   return onHardware ? openHardware(options) : openDevice({ ...options, driver: simulatedDriver() });
 }
 
-/** Opens the GPU. @throws Error with what the probe found where there is none. */
+/** Opens the GPU. @throws Error with what the probe found if there is none. */
 export function openHardware(options: Omit<OpenOptions, "device" | "driver"> = {}): Context {
   const found = probe();
   if (!found.available) throw new Error(`these tests need an NVIDIA GPU: ${found.reason}`);

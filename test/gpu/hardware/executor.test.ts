@@ -1,4 +1,4 @@
-// The kernel executor on a real GPU: cuBLAS where it is installed, NVRTC, and the rate of products
+// The kernel executor on a real GPU: cuBLAS if it is installed, NVRTC, and the rate of products
 // by events.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { GpuCompute, KernelExecutor, LibraryError, sharedExecutor } from "../../../src/gpu/index.js";

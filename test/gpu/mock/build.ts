@@ -17,7 +17,7 @@ export function cudaIncludeFolder(): string {
 }
 
 /**
- * The include folder of the toolkit that nvcc says it is in, where nvcc is a script that calls
+ * The include folder of the toolkit that nvcc says it is in, if nvcc is a script that calls
  * another.
  */
 function toolkitOfWrapper(nvcc: string): string {

@@ -47,7 +47,7 @@ function softmaxSubject(form: "warp" | "block"): Subject {
       r * dim,
     );
   }
-  // So far apart that exponentials overflow where any but the largest is subtracted: each row is
+  // So far apart that exponentials overflow if any but the largest is subtracted: each row is
   // its largest element.
   const apart = x.map((each, at) => each + ((at * 37 + Math.floor(at / dim) * 52) % dim) * 100);
   const single = new Float64Array(rows * dim);
@@ -69,7 +69,7 @@ function softmaxSubject(form: "warp" | "block"): Subject {
 function attentionSubject(type: "f16" | "f32"): Subject {
   const shape = { heads: 2, seqLen: 135, headDim: 24, keyLength: 139, causal: true, type } as const;
   const kernel = attention(shape, { target: "sm_80" });
-  // The second head's scores are so far apart that exponentials overflow where any but the largest
+  // The second head's scores are so far apart that exponentials overflow if any but the largest
   // is subtracted.
   const far = (values: Float32Array, s: number): Float32Array =>
     values.map((each, at) => (s === 0 && at >= values.length / 2 ? 60 * each : each));

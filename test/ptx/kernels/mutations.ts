@@ -104,7 +104,7 @@ function mutantsOf(ptx: string): Mutant[] {
 
 const mutate = (ptx: string, { line, after }: Mutant): string => ptx.split("\n").with(line, after).join("\n");
 
-/** Why a mutant went: its PTX is none, or the run noticed it; undefined where it lives. */
+/** Why a mutant went: its PTX is none, or the run noticed it; undefined if it lives. */
 function fate(check: (ptx: string) => boolean, ptx: string): "malformed" | "killed" | undefined {
   try {
     return check(ptx) ? undefined : "killed";
@@ -122,7 +122,7 @@ export interface Sweep {
 }
 
 /**
- * Runs every `every`th mutant of a PTX text. @throws Error where the text does not pass the check
+ * Runs every `every`th mutant of a PTX text. @throws Error if the text does not pass the check
  * as it is
  */
 export function sweep({ ptx, check }: { ptx: string; check: (ptx: string) => boolean }, every: number): Sweep {

@@ -65,7 +65,7 @@ export function product(
   return { value, size };
 }
 
-/** The largest |got - value| / size; NaN where anything is not a number. */
+/** The largest |got - value| / size; NaN if anything is not a number. */
 export function worst(got: ArrayLike<number>, value: ArrayLike<number>, size: ArrayLike<number> | number): number {
   let most = 0;
   for (let k = 0; k < value.length; k++) {

@@ -1,4 +1,4 @@
-// Binning on a device: what binSpikes gives on the host, bit for bit, and an error where it has
+// Binning on a device: what binSpikes gives on the host, bit for bit, and an error if it has
 // one.
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
@@ -11,7 +11,7 @@ const context = openTestDevice();
 afterAll(() => context.dispose());
 
 /**
- * Spikes at uniform times, every fourth at a multiple of 1 ms, with amplitudes from -2 to 6 where
+ * Spikes at uniform times, every fourth at a multiple of 1 ms, with amplitudes from -2 to 6 if
  * asked for.
  */
 function patternOf(count: number, neuronCount: number, seed: number, amplitudes = false): SpikePattern {

@@ -4,8 +4,8 @@ import { generatorStream, patternOf, modulatedSpikes } from "../generators.js";
 import { generatorOptions, type PatternMeasure } from "../measure.js";
 
 /**
- * Population sparseness: a = mean(r)^2 / mean(r^2) over the neurons' rates r is 1 where all fire
- * alike and 1/N where one does all the firing (Treves and Rolls 1991, "What determines the capacity
+ * Population sparseness: a = mean(r)^2 / mean(r^2) over the neurons' rates r is 1 if all fire
+ * alike and 1/N if one does all the firing (Treves and Rolls 1991, "What determines the capacity
  * of autoassociative memories in the brain?"); score (1 - a) / (1 - 1/N), as Vinje and Gallant
  * 2000. Counts n of Poisson neurons differ although their rates do not, so the mean of r^2 is taken
  * as that of n (n - 1), less four times what this deviates by in N neurons of equal rate m, sqrt((4

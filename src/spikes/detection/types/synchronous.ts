@@ -8,7 +8,7 @@ const binMs = 5;
 
 /**
  * Synchrony chi of counts c_i in bins of 5 ms: chi^2 = Var_t(mean_i c_i) / mean_i Var_t(c_i), which
- * is 1 where all neurons do the same and 1/N where they are independent (Golomb and Rinzel 1994,
+ * is 1 if all neurons do the same and 1/N if they are independent (Golomb and Rinzel 1994,
  * "Clustering in globally coupled inhibitory neurons"; Golomb 2007). Score: sqrt of chi^2 above its
  * chance level in T bins, (1 + 4 sqrt(2 / T)) / N.
  */
