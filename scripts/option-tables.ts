@@ -4,6 +4,9 @@ import { writeFileSync } from "node:fs";
 import type { OptionTable } from "../src/core/options.js";
 import { experimentTable } from "../src/experiment/schema.js";
 import { classifierTable, forecasterTable } from "../src/model/schemas.js";
+import { crossValidationTable } from "../src/pipeline/cross-validate.js";
+import { spikeFolderTable } from "../src/pipeline/data-folders.js";
+import { foldTable, splitTable } from "../src/pipeline/splits.js";
 import { leastMeanSquaresTable } from "../src/readout/least-mean-squares.js";
 import { recursiveLeastSquaresTable } from "../src/readout/recursive-least-squares.js";
 import { ridgeTable } from "../src/readout/ridge.js";
@@ -68,7 +71,7 @@ function section(title: string, options: readonly (readonly [name: string, optio
 
 const ofTable = (title: string, table: OptionTable) => section(title, Object.entries(table));
 
-const spikeTables: Readonly<Record<string, OptionTable>> = {
+const spikeAndPipelineTables: Readonly<Record<string, OptionTable>> = {
   "`binSpikes` and `binSpikesOnDevice`": binTable,
   "`mergePatterns`": mergeTable,
   "`jitterPattern`": jitterTable,
@@ -90,6 +93,10 @@ const spikeTables: Readonly<Record<string, OptionTable>> = {
   "Generators of patterns": generatorTable,
   "`simulateNeuron`": simulateNeuronTable,
   "`ReservoirStatistics.run`": observedRunTable,
+  "`kFold`, `stratifiedKFold` and `groupKFold`": foldTable,
+  "`trainTestSplit`": splitTable,
+  "`crossValidate` and `gridSearch`": crossValidationTable,
+  "`readSpikeFolder`": spikeFolderTable,
 };
 
 /** The page. */
@@ -114,7 +121,7 @@ export function optionsPage(): string {
     ofTable("`softmaxRegression`", softmaxTable),
     ofTable("`recursiveLeastSquares`", recursiveLeastSquaresTable),
     ofTable("`leastMeanSquares`", leastMeanSquaresTable),
-    ...Object.entries(spikeTables).map(([title, table]) => ofTable(title, table)),
+    ...Object.entries(spikeAndPipelineTables).map(([title, table]) => ofTable(title, table)),
     ofTable("An experiment file", experimentTable),
     ...tasks.all().map(({ name, options }) => ofTable(`The task \`${name}\``, options)),
   ].join("\n");

@@ -136,7 +136,8 @@ export function checkedSequences(
     }
     if (sequence.rows < least) {
       const why = `representation "${settings.representation}" with washout ${settings.washout}`;
-      throw ArgumentError.shape(`sequences[${b}] has ${sequence.rows} rows; ${why} takes at least ${least}`, { field: "sequences" });
+      const field = settings.washout >= sequence.rows ? "washout" : "sequences";
+      throw ArgumentError.shape(`sequences[${b}] has ${sequence.rows} rows; ${why} takes at least ${least}`, { field });
     }
   });
   return checked;

@@ -1,19 +1,23 @@
 // What can be wrong with a pipeline's parameters, found before any case is seen. What a case must
 // be is known when it is trained.
-import { ArgumentError, checkFields } from "../core/errors.js";
+import { ArgumentError } from "../core/errors.js";
 import { nearest } from "../core/near-names.js";
+import type { TableOf } from "../core/options.js";
 import { classTrainer } from "../model/class-readout.js";
 import { parseClassifierSettings, requireReservoir } from "../model/schemas.js";
 import { resolveConfig } from "../reservoir/config-schema.js";
 import { isSpiking } from "../reservoir/index.js";
+import { engineTable, threadsTable } from "../reservoir/options.js";
 import { encoderNames } from "../spikes/index.js";
 import { resolveSpikingConfig } from "../spikes/liquid/schema.js";
 import { type EncoderParameters, type PipelineParameters, scalerOf } from "./parameters.js";
+import type { PipelineRunOptions } from "./pipeline.js";
 
 /** Fields of a pipeline that a classifier has not. */
 const ownFields: readonly string[] = ["scaler", "encoder", "reservoir"];
 
-const runFields: readonly string[] = ["engine", "threads"];
+/** Where a pipeline runs. */
+export const runTable = { ...engineTable, ...threadsTable } satisfies TableOf<PipelineRunOptions>;
 
 /** @throws ArgumentError naming the option of the readout */
 export function checkParameters(parameters: PipelineParameters): void {
@@ -40,11 +44,6 @@ export function checkParameters(parameters: PipelineParameters): void {
   if (scaler === "standard") throw new ArgumentError("scaler", scaler, '"unit" or "none" before an encoder: z-scores have no bounds');
   if (encoder.type === "pattern" && scaler !== "none")
     throw new ArgumentError("scaler", scaler, '"none" before the encoder "pattern": spikes are not scaled');
-}
-
-/** @throws ArgumentError for an option that there is not */
-export function checkRunOptions(options: object): void {
-  checkFields(options, runFields);
 }
 
 /** A description with its path before what is wrong. */

@@ -1,14 +1,17 @@
 // Cross-validation: a pipeline trained and tested on each split, and what came out. It chooses nothing.
-import { ArgumentError, checkFields } from "../core/errors.js";
+import { ArgumentError } from "../core/errors.js";
+import { checkedLater, list, optional, resolve, seed as anySeed, type TableOf } from "../core/options.js";
 import { type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
 import { checkLabels } from "../model/classifier-options.js";
 import type { Label } from "../model/index.js";
 import type { Seed } from "../numerics/index.js";
 import { WorkInterruptedError, type WorkOptions } from "../reservoir/index.js";
 import { checkSequences } from "../reservoir/inputs.js";
+import { workTable } from "../reservoir/work.js";
+import { runTable } from "./check.js";
 import type { PipelineCase, PipelineParameters } from "./parameters.js";
 import { Pipeline, type PipelineRunOptions } from "./pipeline.js";
-import { groupKFold, type Split, stratifiedKFold } from "./splits.js";
+import { foldTable, groupKFold, type Split, stratifiedKFold } from "./splits.js";
 
 /** Cases with their labels, and if it is known who or what each comes from. */
 export interface LabelledCases {
@@ -55,7 +58,18 @@ export interface CrossValidation {
   readonly interrupted: boolean;
 }
 
-const fields: readonly string[] = ["splits", "folds", "seeds", "splitSeed", "engine", "threads", "signal", "onProgress"];
+/** The options of `crossValidate` and `gridSearch`. */
+export const crossValidationTable = {
+  splits: optional(
+    checkedLater<readonly Split[]>("a list of {train, test}"),
+    "Splits of one's own; left out, folds that keep groups whole or, without groups, shares of classes.",
+  ),
+  folds: foldTable.folds,
+  seeds: optional(list(anySeed, "a list of at least one seed", 1), "Seeds of the reservoir, each trained on every split."),
+  splitSeed: foldTable.seed,
+  ...runTable,
+  ...workTable,
+} satisfies TableOf<CrossValidationOptions>;
 
 /**
  * Trains the pipeline on the train cases of each split and tests it on the others. Stopped by its
@@ -70,14 +84,11 @@ export async function crossValidate(
 ): Promise<CrossValidation> {
   const { sequences, labels, groups } = cases ?? {};
   if (sequences === undefined || labels === undefined) throw new ArgumentError("cases", cases, "an object with sequences and labels");
-  checkFields(options, fields);
-  const { engine, threads, signal, onProgress, seeds } = options;
+  const { folds: foldCount, splitSeed, seeds, signal, onProgress, splits: own, ...run } = resolve(crossValidationTable, options);
   checkSequences(sequences, "sequences");
   checkLabels(labels, sequences.length);
-  if (seeds !== undefined && !(Array.isArray(seeds) && seeds.length > 0))
-    throw new ArgumentError("seeds", seeds, "a list of at least one seed");
-  const dealt = { folds: options.folds, seed: options.splitSeed };
-  const splits = options.splits ?? (groups ? groupKFold(groups, dealt) : stratifiedKFold(labels, dealt));
+  const dealt = { folds: foldCount, seed: splitSeed };
+  const splits = own ?? (groups ? groupKFold(groups, dealt) : stratifiedKFold(labels, dealt));
   checkSplits(splits, sequences.length);
   const chosen: readonly (Seed | undefined)[] = seeds ?? [undefined];
   const total = splits.length * chosen.length;
@@ -88,7 +99,7 @@ export async function crossValidate(
   for (const [k, seed] of chosen.entries()) {
     const described = seed === undefined ? parameters : { ...parameters, reservoir: { ...parameters.reservoir, seed } };
     for (const [fold, { train, test }] of splits.entries()) {
-      await using pipeline = new Pipeline(described, { engine, threads });
+      await using pipeline = new Pipeline(described, run);
       try {
         const part = (places: readonly number[]) => places.map((place) => sequences[place]!);
         const answers = (places: readonly number[]) => places.map((place) => labels[place]!);

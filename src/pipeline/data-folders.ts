@@ -1,11 +1,13 @@
 // Data sets as they lie in folders: archives of time series, sounds, spike patterns. Nothing is
 // downloaded.
-import { ArgumentError, checkFields } from "../core/errors.js";
+import { ArgumentError } from "../core/errors.js";
+import { callback, option, optional, type Resolved, resolve, type TableOf, text } from "../core/options.js";
 import { quoted } from "../core/text.js";
 import { listFiles, npyToMatrix, readCsv, readNpy, readUea, readWav, type UeaOptions } from "../io/index.js";
 import type { Label } from "../model/index.js";
 import { Matrix } from "../numerics/index.js";
-import { readSpikePattern, SpikeEventFile, type SpikePattern } from "../spikes/index.js";
+import { readSpikePattern, SpikeEventFile, type SpikeHdf5Options, type SpikePattern } from "../spikes/index.js";
+import { readPatternTable } from "../spikes/pattern/files.js";
 
 /** Cases with labels, and groups if the names of the files tell them. */
 export interface FolderCases {
@@ -60,7 +62,11 @@ export interface SoundFolderOptions {
   readonly keep?: ((fields: Readonly<Record<string, string>>) => boolean) | undefined;
 }
 
-const soundFields: readonly (keyof SoundFolderOptions)[] = ["pattern", "keep"];
+/** The options of `readWavFolder` and `readSeriesFolder`. */
+export const soundFolderTable = {
+  pattern: option(text(), "{label}_{group}_{index}", "How a file's name tells its class and where it comes from."),
+  keep: optional(callback<NonNullable<SoundFolderOptions["keep"]>>(), "Which files are taken, by what their names tell."),
+} satisfies TableOf<SoundFolderOptions>;
 
 /** Sounds of one folder, samples as T x 1 in [-1, 1]. */
 export interface SoundFolder extends FolderCases {
@@ -73,8 +79,7 @@ export interface SoundFolder extends FolderCases {
  * if nothing matches, or sample rates differ
  */
 export async function readWavFolder(folder: string, options: SoundFolderOptions = {}): Promise<SoundFolder> {
-  checkFields(options, soundFields);
-  const found = await matching(folder, [".wav"], options);
+  const found = await matching(folder, [".wav"], resolve(soundFolderTable, options));
   const sequences: Matrix[] = [];
   let sampleRate: number | undefined;
   for (const { path } of found) {
@@ -101,8 +106,7 @@ export interface SeriesFolder extends FolderCases {
  * ArgumentError if nothing matches, or channels differ
  */
 export async function readSeriesFolder(folder: string, options: SoundFolderOptions = {}): Promise<SeriesFolder> {
-  checkFields(options, soundFields);
-  const found = await matching(folder, [".csv", ".npy"], options);
+  const found = await matching(folder, [".csv", ".npy"], resolve(soundFolderTable, options));
   const sequences: Matrix[] = [];
   for (const { path } of found) {
     const series = path.toLowerCase().endsWith(".csv") ? (await readCsv(path)).matrix : npyToMatrix(await readNpy(path), { source: path });
@@ -124,6 +128,13 @@ export interface SpikeFolderOptions extends SoundFolderOptions {
   readonly durationMs?: number | undefined;
 }
 
+/** The options of `readSpikeFolder`. */
+export const spikeFolderTable = {
+  ...soundFolderTable,
+  neuronCount: readPatternTable.neuronCount,
+  durationMs: readPatternTable.durationMs,
+} satisfies TableOf<SpikeFolderOptions>;
+
 /** Spike patterns with their classes. */
 export interface SpikeFolder extends Omit<FolderCases, "sequences"> {
   /** The cases of a `Pipeline` with the encoder "pattern". */
@@ -141,10 +152,9 @@ export interface SpikeFolder extends Omit<FolderCases, "sequences"> {
  * differ in their number of neurons
  */
 export async function readSpikeFolder(path: string, options: SpikeFolderOptions = {}): Promise<SpikeFolder> {
-  checkFields(options, [...soundFields, "neuronCount", "durationMs"] satisfies (keyof SpikeFolderOptions)[]);
-  const { neuronCount, durationMs } = options;
-  if (/\.(h5|hdf5)$/i.test(path)) return readEvents(path, options);
-  const found = await matching(path, [".json", ".csv", ".npz"], options);
+  const { neuronCount, durationMs, ...names } = resolve(spikeFolderTable, options);
+  if (/\.(h5|hdf5)$/i.test(path)) return readEvents(path, names.keep, { neuronCount, durationMs });
+  const found = await matching(path, [".json", ".csv", ".npz"], names);
   const sequences: SpikePattern[] = [];
   for (const file of found) {
     const pattern = await readSpikePattern(file.path, { neuronCount, durationMs });
@@ -159,8 +169,8 @@ export async function readSpikeFolder(path: string, options: SpikeFolderOptions 
   return { ...described(found), sequences, neuronCount: sequences[0]!.neuronCount };
 }
 
-async function readEvents(path: string, { keep, neuronCount, durationMs }: SpikeFolderOptions): Promise<SpikeFolder> {
-  const file = await SpikeEventFile.open(path, { neuronCount, durationMs });
+async function readEvents(path: string, keep: SoundFolderOptions["keep"], options: SpikeHdf5Options): Promise<SpikeFolder> {
+  const file = await SpikeEventFile.open(path, options);
   try {
     if (!file.labels) throw ArgumentError.because(`${path} has no labels; a data set to classify takes a class for each pattern`);
     const sequences: SpikePattern[] = [];
@@ -188,7 +198,7 @@ interface Found {
 async function matching(
   folder: string,
   extensions: readonly string[],
-  { pattern = "{label}_{group}_{index}", keep }: SoundFolderOptions,
+  { pattern, keep }: Resolved<typeof soundFolderTable>,
 ): Promise<Found[]> {
   const { join } = globalThis.process.getBuiltinModule("node:path");
   const parts = pattern.split(/\{(\w+)\}/);

@@ -1,8 +1,15 @@
 // A small search over a grid of parameters, in this process, by cross-validation on the training
 // cases alone.
 import { ArgumentError } from "../core/errors.js";
+import { resolve } from "../core/options.js";
 import { WorkInterruptedError, type WorkOptions } from "../reservoir/index.js";
-import { type CrossValidation, type CrossValidationOptions, crossValidate, type LabelledCases } from "./cross-validate.js";
+import {
+  type CrossValidation,
+  type CrossValidationOptions,
+  crossValidate,
+  crossValidationTable,
+  type LabelledCases,
+} from "./cross-validate.js";
 import { type PipelineParameters, withParameter } from "./parameters.js";
 
 /** Lists of values by path: `{ "reservoir.leakRate": [0.1, 0.3], "readout.lambda": [0.01, 1] }`. */
@@ -46,7 +53,7 @@ export async function gridSearch(
     throw new ArgumentError("grid", grid, 'lists of values by path, such as {"reservoir.leakRate": [0.1, 0.3]}');
   if (typeof base !== "object" || base === null) throw new ArgumentError("base", base, "the parameters of a pipeline");
   const combinations = combine(Object.entries(grid));
-  const { onProgress, ...rest } = options ?? {};
+  const { onProgress, ...rest } = resolve(crossValidationTable, options);
   const points: GridPoint[] = [];
   let interrupted = false;
   for (const [k, values] of combinations.entries()) {

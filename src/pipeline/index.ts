@@ -19,4 +19,13 @@ export {
 export { type GridPoint, type GridSearch, type GridSearchOptions, gridSearch, type ParameterGrid } from "./grid-search.js";
 export { type EncoderParameters, type PipelineCase, type PipelineParameters, type Scaler, withParameter } from "./parameters.js";
 export { Pipeline, type PipelineRunOptions } from "./pipeline.js";
-export { type FoldOptions, groupKFold, kFold, leaveOneGroupOut, type Split, stratifiedKFold, trainTestSplit } from "./splits.js";
+export {
+  type FoldOptions,
+  groupKFold,
+  kFold,
+  leaveOneGroupOut,
+  type Split,
+  type SplitOptions,
+  stratifiedKFold,
+  trainTestSplit,
+} from "./splits.js";

@@ -1,4 +1,5 @@
 // Pipeline: from raw cases to classes in one object that JSON describes. Its reservoirs and readouts are a Classifier's.
+import { option, resolve, text } from "../core/options.js";
 import { readBytes, writeFileAtomic } from "../io/index.js";
 import { accuracy, type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
 import { checkLabels } from "../model/classifier-options.js";
@@ -6,8 +7,8 @@ import { Classifier, type Label, NotFittedError } from "../model/index.js";
 import type { Matrix } from "../numerics/index.js";
 import type { WorkOptions } from "../reservoir/index.js";
 import { checkSequences } from "../reservoir/inputs.js";
-import { Turns } from "../reservoir/work.js";
-import { checkParameters, checkRunOptions } from "./check.js";
+import { Turns, workTable } from "../reservoir/work.js";
+import { checkParameters, runTable } from "./check.js";
 import { Front } from "./front.js";
 import type { PipelineCase, PipelineParameters } from "./parameters.js";
 import { decodePipeline, encodePipeline } from "./pipeline-file.js";
@@ -19,6 +20,8 @@ export interface PipelineRunOptions {
   /** Worker threads of the CPU engine; default 1. */
   readonly threads?: number | undefined;
 }
+
+const openTable = { ...runTable, source: option(text(), "model data", "The name that errors call the data by.") };
 
 /**
  * Scaler, encoder, reservoir, representation and readout in a row. All of it is `parameters`, plain
@@ -42,15 +45,15 @@ export class Pipeline implements AsyncDisposable {
    */
   constructor(parameters: PipelineParameters, options: PipelineRunOptions = {}) {
     checkParameters(parameters);
-    checkRunOptions(options);
+    this.#run = resolve(runTable, options);
     this.parameters = structuredClone(parameters);
     this.#front = new Front(parameters);
-    this.#run = options;
   }
 
   /** Trains on cases (T x C each, or spike patterns) and their labels. @throws ArgumentError */
   async fit(sequences: readonly PipelineCase[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<this> {
-    return this.#turns.take(() => this.#fit(sequences, labels, work));
+    const read = resolve(workTable, work);
+    return this.#turns.take(() => this.#fit(sequences, labels, read));
   }
 
   async #fit(sequences: readonly PipelineCase[], labels: ArrayLike<Label>, work: WorkOptions): Promise<this> {
@@ -127,7 +130,7 @@ export class Pipeline implements AsyncDisposable {
     bytes: Uint8Array,
     options: PipelineRunOptions & { readonly source?: string | undefined } = {},
   ): Promise<Pipeline> {
-    const { source = "model data", ...run } = options;
+    const { source, ...run } = resolve(openTable, options);
     const { classifier, parameters, range } = await decodePipeline(bytes, source);
     const pipeline = new Pipeline(parameters, run);
     pipeline.#front = new Front(parameters, range);

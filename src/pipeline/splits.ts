@@ -1,6 +1,7 @@
 // Which cases train and which test: folds of many kinds, as lists of places. Nothing here looks at
 // the cases themselves.
-import { ArgumentError, checkFields } from "../core/errors.js";
+import { ArgumentError } from "../core/errors.js";
+import { checkedLater, number, option, optional, resolve, seed as anySeed, type TableOf, whole } from "../core/options.js";
 import { isList, RandomStream, type Seed, seedKeys } from "../numerics/index.js";
 import { checkWhole } from "../reservoir/inputs.js";
 
@@ -18,7 +19,13 @@ export interface FoldOptions {
   readonly seed?: Seed | undefined;
 }
 
-const foldFields: readonly (keyof FoldOptions)[] = ["folds", "seed"];
+const seedOption = option(anySeed, "spillway", "Decides which cases fall together.");
+
+/** The options of `kFold`, `stratifiedKFold` and `groupKFold`. */
+export const foldTable = {
+  folds: option(whole({ atLeast: 2 }), 5, "How many folds."),
+  seed: seedOption,
+} satisfies TableOf<FoldOptions>;
 
 /** Philox stream of the splits. */
 const stream = 96;
@@ -28,9 +35,8 @@ const stream = 96;
  * than folds
  */
 export function kFold(cases: number, options: FoldOptions = {}): Split[] {
-  checkFields(options, foldFields);
-  const { folds = 5, seed = "spillway" } = options;
-  if (!Number.isSafeInteger(cases) || cases < 1) throw new ArgumentError("cases", cases, "a whole number of at least 1");
+  const { folds, seed } = resolve(foldTable, options);
+  checkWhole("cases", cases, 1);
   checkFolds(folds, cases, "cases");
   const order = shuffled(cases, seed, 0);
   const foldOf = new Array<number>(cases);
@@ -45,8 +51,7 @@ export function kFold(cases: number, options: FoldOptions = {}): Split[] {
  * @throws ArgumentError if a class has fewer cases than there are folds
  */
 export function stratifiedKFold(labels: ArrayLike<string | number>, options: FoldOptions = {}): Split[] {
-  checkFields(options, foldFields);
-  const { folds = 5, seed = "spillway" } = options;
+  const { folds, seed } = resolve(foldTable, options);
   checkFolds(folds, checkedList("labels", labels).length, "cases");
   const foldOf = new Array<number>(labels.length);
   let next = 0;
@@ -67,8 +72,7 @@ export function stratifiedKFold(labels: ArrayLike<string | number>, options: Fol
  * @throws ArgumentError if there are fewer groups than folds
  */
 export function groupKFold(groups: ArrayLike<string | number>, options: FoldOptions = {}): Split[] {
-  checkFields(options, foldFields);
-  const { folds = 5, seed = "spillway" } = options;
+  const { folds, seed } = resolve(foldTable, options);
   const all = [...placesBy(checkedList("groups", groups))];
   checkFolds(folds, all.length, "groups");
   const order = shuffled(all.length, seed, 0).map((k) => all[k]!);
@@ -98,24 +102,36 @@ export function leaveOneGroupOut(groups: ArrayLike<string | number>): Split[] {
   return splitsOf(foldOf, all.length);
 }
 
+/** How cases are parted in two. */
+export interface SplitOptions {
+  /** The share of the cases to test; default 0.25. */
+  readonly test?: number | undefined;
+  /** Decides which cases fall together; default "spillway". */
+  readonly seed?: Seed | undefined;
+  /** The class of each case, to test a share of every class. */
+  readonly labels?: ArrayLike<string | number> | undefined;
+  /** The group of each case, to keep groups whole. */
+  readonly groups?: ArrayLike<string | number> | undefined;
+}
+
+const eachCase = (description: string) => optional(checkedLater<ArrayLike<string | number>>("a list with one a case"), description);
+
+/** The options of `trainTestSplit`. */
+export const splitTable = {
+  test: option(number({ above: 0, below: 1, takes: "a share above 0 and below 1" }), 0.25, "The share of the cases to test."),
+  seed: seedOption,
+  labels: eachCase("The class of each case, to test a share of every class."),
+  groups: eachCase("The group of each case, to keep groups whole."),
+} satisfies TableOf<SplitOptions>;
+
 /**
  * One split with a share of the cases to test, of every class if `labels` are given and of whole
  * groups if `groups` are.
  * @throws ArgumentError for a share that leaves nothing to train or to test
  */
-export function trainTestSplit(
-  cases: number,
-  options: {
-    readonly test?: number | undefined;
-    readonly seed?: Seed | undefined;
-    readonly labels?: ArrayLike<string | number> | undefined;
-    readonly groups?: ArrayLike<string | number> | undefined;
-  } = {},
-): Split {
-  checkFields(options, ["test", "seed", "labels", "groups"]);
-  const { test = 0.25, seed = "spillway", labels, groups } = options;
-  if (!Number.isSafeInteger(cases) || cases < 2) throw new ArgumentError("cases", cases, "a whole number of at least 2");
-  if (!(test > 0 && test < 1)) throw new ArgumentError("test", test, "a share above 0 and below 1");
+export function trainTestSplit(cases: number, options: SplitOptions = {}): Split {
+  const { test, seed, labels, groups } = resolve(splitTable, options);
+  checkWhole("cases", cases, 2);
   if (labels && groups)
     throw ArgumentError.because("labels and groups are both given; a split keeps either the shares of classes or groups whole");
   for (const [name, list] of Object.entries({ labels, groups })) {
@@ -158,7 +174,6 @@ export function trainTestSplit(
 }
 
 function checkFolds(folds: number, count: number, what: string): void {
-  checkWhole("folds", folds, 2);
   if (count < folds)
     throw ArgumentError.because(`folds is ${folds} and there are ${count} ${what}; it takes at most as many`, { field: "folds" });
 }

@@ -25,6 +25,8 @@ const pattern = new spikes.SpikePattern({ times: [1, 5], neurons: [0, 1] }, { du
 const square = numerics.Matrix.zeros(2, 2);
 const cases = Array.from({ length: 6 }, (_, b) => rows(5, 2, b % 2 === 0 ? 0.1 : -0.1));
 const labels = ["a", "b", "a", "b", "a", "b"];
+const labelled = { sequences: cases, labels };
+const parameters = { reservoir: { size: 6, connectionProbability: 0.5 } };
 const small = { reservoir: { size: 6 }, ...reference };
 let computer: Awaited<ReturnType<typeof ReservoirComputer.create>>;
 let forecaster: spillway.Forecaster;
@@ -104,6 +106,17 @@ const withOptions: readonly Place[] = [
   ["encodeWav", (wrong) => io.encodeWav(rows(2), wrong)],
   ["parseUea", (wrong) => io.parseUea("", wrong)],
   ["kFold", (wrong) => pipeline.kFold(9, wrong)],
+  ["stratifiedKFold", (wrong) => pipeline.stratifiedKFold(labels, wrong)],
+  ["groupKFold", (wrong) => pipeline.groupKFold(labels, wrong)],
+  ["crossValidate", (wrong) => pipeline.crossValidate(parameters, labelled, wrong)],
+  ["gridSearch", (wrong) => pipeline.gridSearch(parameters, { washout: [0] }, labelled, wrong)],
+  ["Pipeline, its parameters", (wrong) => new pipeline.Pipeline({ ...parameters, ...(wrong as object) })],
+  ["Pipeline", (wrong) => new pipeline.Pipeline(parameters, wrong)],
+  ["Pipeline.fromBytes", (wrong) => pipeline.Pipeline.fromBytes(new Uint8Array(), wrong)],
+  ["fit of a pipeline", (wrong) => new pipeline.Pipeline(parameters).fit(cases, labels, wrong)],
+  ["readWavFolder", (wrong) => pipeline.readWavFolder(".", wrong)],
+  ["readSeriesFolder", (wrong) => pipeline.readSeriesFolder(".", wrong)],
+  ["readSpikeFolder", (wrong) => pipeline.readSpikeFolder(".", wrong)],
   ["trainTestSplit", (wrong) => pipeline.trainTestSplit(9, wrong)],
   ["plotStateHeatmap", (wrong) => plot.plotStateHeatmap(rows(3), wrong)],
   ["plotForecast", (wrong) => plot.plotForecast(rows(3), rows(3), wrong)],
@@ -201,6 +214,8 @@ describe("the same mistake is the same class and code", () => {
     ["a frequency of an oscillator", () => new spikes.KuramotoOscillators({ frequenciesHz: [Number.NaN] })],
     ["a phase of an oscillator", () => new spikes.KuramotoOscillators({ phases: [Number.NaN] })],
     ["a duration of a file", () => spikes.patternFromJson('{"times":[],"neurons":[]}', { durationMs: Number.NaN })],
+    ["a share of a split", () => pipeline.trainTestSplit(9, { test: Number.NaN })],
+    ["a case of a pipeline", () => new pipeline.Pipeline(parameters).fit([nan(), ...cases.slice(1)], labels)],
     ["an option of a metric", () => spillway.nrmse(rows(3), rows(3), { scale: Number.NaN })],
   ] as const)("NaN in %s", async (_, call) => {
     expect(await errorOf(call)).toMatchObject({ name: "ArgumentError", code: "value" });
@@ -219,6 +234,8 @@ describe("the same mistake is the same class and code", () => {
     ["an initial state of lorenz96", () => tasks.lorenz96(5, { N: 6, initialState: [1, 2] })],
     ["neurons of a pattern", () => new spikes.SpikePattern({ times: [1, 2], neurons: [0] }, { durationMs: 10, neuronCount: 2 })],
     ["phases of oscillators", () => new spikes.KuramotoOscillators({ count: 3, phases: [1] })],
+    ["labels of a pipeline", () => new pipeline.Pipeline(parameters).fit(cases, ["a", "b"])],
+    ["labels of a split", () => pipeline.trainTestSplit(9, { labels })],
     ["labels of templates", () => spikes.PatternTemplates.learn([pattern], { bins: 1, channels: 2, labels: [] })],
     ["a template", () => new spikes.PatternTemplates(["a"], [[1, 2, 3]], { bins: 1, channels: 2 })],
     ["columns of learnt states", () => new spikes.RateHebbianPlasticity(square).apply(rows(3, 3))],
@@ -239,6 +256,9 @@ describe("the same mistake is the same class and code", () => {
     ["rows of a task", () => spillway.lorenz(0)],
     ["a period", () => spillway.seasonalNaive(rows(3), { period: 0, steps: 1 })],
     ["folds", () => pipeline.kFold(9, { folds: 1 })],
+    ["cases", () => pipeline.kFold(0)],
+    ["threads of a pipeline", () => new pipeline.Pipeline(parameters, { threads: 0 })],
+    ["seeds", () => pipeline.crossValidate(parameters, labelled, { seeds: [] })],
     ["bins", () => spikes.binSpikes(pattern, { bins: 0 })],
     ["neurons of a pattern", () => spikes.poissonPattern({ seed: 1, neuronCount: 0 })],
     ["epochs", () => spikes.intrinsicPlasticity(computer.model as never, rows(2), { epochs: 0 })],
@@ -258,6 +278,7 @@ describe("the same mistake is the same class and code", () => {
     ["leastMeanSquares().fit", () => spillway.leastMeanSquares().fit(rows(9), rows(9), { washout: 10 })],
     ["train", () => computer.train(rows(5), rows(5), accumulator(), { washout: 5 })],
     ["Forecaster.fit", () => Forecaster.fit(rows(9), { ...small, washout: 9 })],
+    ["fit of a pipeline", () => new pipeline.Pipeline({ ...parameters, washout: 5 }).fit(cases, labels)],
     ["Forecaster.score", () => forecaster.score(rows(9), { washout: 9 })],
     [
       "sweepReadouts",

@@ -1,8 +1,9 @@
 // Spike-timing plasticity in a running liquid: patterns in, a liquid with learnt weights out. The
 // rule itself is the plasticity room's.
-import { option, optional, resolve, type TableOf, text } from "../../core/options.js";
+import { option, optional, resolve, type TableOf } from "../../core/options.js";
 import type { Matrix, SparseMatrix } from "../../numerics/index.js";
 import { ReservoirComputer, type SpikingModel, type WorkOptions } from "../../reservoir/index.js";
+import { engineTable } from "../../reservoir/options.js";
 import { workTable } from "../../reservoir/work.js";
 import { positive } from "../options.js";
 import { checkPatterns, type SpikePattern } from "../pattern/pattern.js";
@@ -32,7 +33,7 @@ export const liquidLearningTable = {
   ...workTable,
   weightUnit: optional(positive("mV"), "The size that is 1 to the rule; left out, the mean |w| of the liquid."),
   renewMs: option(positive("ms"), 1000, "How often the liquid is given the weights that have been learnt."),
-  engine: optional(text(), "What runs the liquid."),
+  ...engineTable,
 } satisfies TableOf<LiquidLearningOptions>;
 
 /** A liquid after learning. */

@@ -1,8 +1,9 @@
 // Plasticity of rates: a Hebbian rule with decay and homeostasis, and Oja's rule. Rules of spike
 // times are in spike-timing.ts.
 import { ArgumentError } from "../../core/errors.js";
-import { checked, option, optional, resolve, type TableOf } from "../../core/options.js";
+import { option, optional, resolve, type TableOf } from "../../core/options.js";
 import { asMatrix, firstNonFinite, type Matrix, type MatrixLike, matrixSpectralRadius } from "../../numerics/index.js";
+import { seriesOf } from "../../reservoir/options.js";
 import { notNegativeNumber, positiveNumber } from "../options.js";
 import { LearningRecord, type LearningStats } from "./learning-stats.js";
 import { type PlasticityChoice, type PlasticityProfile, profileOption } from "./profiles.js";
@@ -126,10 +127,7 @@ export interface OjaOptions {
 /** The options of `oja`. */
 export const ojaTable = {
   learningRate: option(positiveNumber, 0.01, "eta."),
-  targets: optional(
-    checked<MatrixLike>("T x N numbers", (value) => typeof value === "object" && value !== null),
-    "y; left out, W x with the weights of that moment.",
-  ),
+  targets: optional(seriesOf("T x N"), "y; left out, W x with the weights of that moment."),
 } satisfies TableOf<OjaOptions>;
 
 /**
