@@ -104,7 +104,8 @@ function describeReservoir({ config, seeds }: ExperimentResult): string {
   const { size, spectralRadius, leakRate, precision, topology } = reservoir;
   const radius =
     spectralRadius === null ? `as drawn (${formatNumber(seeds[0]?.measuredRadius ?? Number.NaN)})` : String(spectralRadius ?? 0.95);
-  const leak = typeof leakRate === "object" ? "one per neuron" : String(leakRate ?? 0.3);
+  const leak =
+    typeof leakRate !== "object" ? String(leakRate ?? 0.3) : "from" in leakRate ? `${leakRate.from} to ${leakRate.to}` : "one per neuron";
   const pattern = typeof topology === "object" ? topology.type : (topology ?? "erdosRenyi");
   return `N = ${size}, ${pattern}, spectral radius ${radius}, leak rate ${leak}, ${precision ?? "float32"}`;
 }

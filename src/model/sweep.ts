@@ -11,7 +11,7 @@ import { featureCount } from "../reservoir/features.js";
 import { anySeries, checkWhole, series } from "../reservoir/inputs.js";
 import { addMeasurements, type Profile } from "../reservoir/profile.js";
 import { expectedNonzeros, expectedShape, type ModelShape } from "../reservoir/shape.js";
-import { buildModel, weightFactor } from "../reservoir/weights.js";
+import { buildModel, leakRateOf, weightFactor } from "../reservoir/weights.js";
 import { WorkInterruptedError } from "../reservoir/work.js";
 import { type Base, BaseDrawing, type SeedRange } from "./sweep-bases.js";
 import { oneByOne, retrain } from "./sweep-one-by-one.js";
@@ -190,9 +190,13 @@ export async function sweepReadouts(options: SweepOptions): Promise<SweepResult>
         done = before + made;
         onProgress?.(done, total);
       };
-      const members = bases.flatMap((base, b) =>
-        variants.map((variant, i) => memberOf(base, b, { ...variant, seed: seeds[part.from + b]! }, lambdas[i]!)),
-      );
+      const members = bases.flatMap((base, b) => {
+        const seed = seeds[part.from + b]!;
+        const leakRates = leakRatesOf(seed);
+        return variants.map((variant, i) =>
+          memberOf(base, b, { ...variant, seed }, leakRates(variant.leakRate, variant.size), lambdas[i]!),
+        );
+      });
       const work: SweepWork = { ...rows, members, bases, onProgress: report };
       const swept =
         engine.sweep?.(work) ?? oneByOne(engine, work, (m) => configOf(part.from + members[m]!.base, m % settings.length), bases, trainers);
@@ -315,8 +319,25 @@ function checkDetermined(rows: number, count: number, lambda: number): void {
     );
 }
 
-function memberOf({ drawn, model: { precision } }: Base, base: number, config: ReservoirConfig, lambda: number): SweepMember {
-  const { inputScaling, bias, leakRate, noiseLevel } = config;
+/** Leak rates of a seed: of one description one list, which an engine then has once. */
+function leakRatesOf(seed: ReservoirConfig["seed"]): (leakRate: ReservoirConfig["leakRate"], size: number) => SweepMember["leakRate"] {
+  const lists = new Map<ReservoirConfig["leakRate"], readonly number[]>();
+  return (leakRate, size) => {
+    if (typeof leakRate === "number" || !("from" in leakRate)) return leakRate;
+    const list = lists.get(leakRate) ?? Array.from({ length: size }, leakRateOf({ leakRate, seed }));
+    lists.set(leakRate, list);
+    return list;
+  };
+}
+
+function memberOf(
+  { drawn, model: { precision } }: Base,
+  base: number,
+  config: ReservoirConfig,
+  leakRate: SweepMember["leakRate"],
+  lambda: number,
+): SweepMember {
+  const { inputScaling, bias, noiseLevel } = config;
   const factor = weightFactor(config, drawn);
   return { base, factor, inputScaling, bias, leakRate, noiseLevel: precision === "float32" ? Math.fround(noiseLevel) : noiseLevel, lambda };
 }

@@ -21,7 +21,7 @@ import {
   seed,
   whole,
 } from "../core/options.js";
-import type { ReservoirConfig, ReservoirOptions } from "./config.js";
+import type { LeakRange, ReservoirConfig, ReservoirOptions } from "./config.js";
 import type { TopologyConfig } from "./topologies/topology.js";
 import { isQuantized, quantizedTakes } from "./weight-rounding.js";
 
@@ -32,8 +32,12 @@ const factors = (each: string): Kind<number | readonly number[]> => {
   const takes = `a finite number, or one per ${each}`;
   return either(takes, factor, list(factor, takes));
 };
-const leakTakes = "a number above 0 and at most 1, or one per neuron";
+const leakTakes = "a number above 0 and at most 1, one per neuron, or {from, to}";
 const leak = number({ above: 0, atMost: 1 });
+const leakRange: Kind<LeakRange> = object(
+  { from: given(leak, "The slowest neuron's."), to: given(leak, "The fastest neuron's.") },
+  leakTakes,
+);
 const radiusTakes = "a number of at least 0, or null to leave the weights as drawn";
 
 const topologyTables = {
@@ -103,7 +107,7 @@ export const reservoirTable = {
   biasDistribution: option(distribution, "uniform", "Distribution of the biases."),
   biasDensity: option(share, 1, "Share of neurons with a bias."),
   leakRate: option(
-    either(leakTakes, leak, list(leak, leakTakes)),
+    either(leakTakes, leak, list(leak, leakTakes), leakRange),
     0.3,
     "a in x' = (1 - a) x + a f(...); 1 is the plain echo state network.",
   ),

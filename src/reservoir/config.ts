@@ -20,6 +20,15 @@ export interface FeedbackConfig {
   readonly distribution: WeightDistribution;
 }
 
+/**
+ * Leak rates between two, as many in each octave: `from` (`to` / `from`)^u, u uniform in [0, 1),
+ * drawn from the seed. A reservoir then sees slow and fast changes at once.
+ */
+export interface LeakRange {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** A random initial state: distribution times scaling, drawn from the seed. */
 export interface RandomInitialState {
   readonly distribution: WeightDistribution;
@@ -69,8 +78,11 @@ export interface ReservoirConfig {
   readonly biasDistribution: WeightDistribution;
   /** Share of neurons with a bias; default 1. */
   readonly biasDensity: number;
-  /** a in (0, 1], or one per neuron; default 0.3. 1 is the plain echo state network. */
-  readonly leakRate: number | readonly number[];
+  /**
+   * a in (0, 1], one per neuron, or a range to draw one for each neuron from; default 0.3. 1 is the
+   * plain echo state network.
+   */
+  readonly leakRate: number | readonly number[] | LeakRange;
   /** Uniform noise in [-noiseLevel, noiseLevel) on every pre-activation; default 0. */
   readonly noiseLevel: number;
   /** f; default "tanh". */

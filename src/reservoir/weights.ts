@@ -18,6 +18,8 @@ import {
   type SparseMatrix,
   seedKeys,
   matrixSpectralRadius,
+  portableExp,
+  portableLog,
   storedValues,
   toDense,
   toSparse,
@@ -49,7 +51,7 @@ export interface ReservoirMatrices {
 }
 
 /** Stream numbers of the matrices. */
-const streams = { weights: 0, inputWeights: 1, bias: 2, feedbackWeights: 3, initialState: 4 } as const;
+const streams = { weights: 0, inputWeights: 1, bias: 2, feedbackWeights: 3, initialState: 4, leakRate: 5 } as const;
 
 /**
  * Draws and scales the matrices of a checked description. The same description gives the same bits
@@ -90,9 +92,7 @@ export function buildModel(
       ? ownMatrix("bias", own.bias, size, 1, config).data
       : drawn(config, keys, "bias", 1, config.bias === 0 ? 0 : config.biasDensity, config.biasDistribution, config.bias).data,
     ...(feedbackWeights ? { feedbackWeights } : {}),
-    leakRate: allocate(precision, size).map((_, r) =>
-      typeof config.leakRate === "number" ? config.leakRate : config.leakRate[r]!,
-    ) as FloatArray,
+    leakRate: allocate(precision, size).map(leakRateOf(config)) as FloatArray,
     initialState: initialState(config, keys, own),
     activation: config.activation,
     noiseLevel: precision === "float32" ? Math.fround(config.noiseLevel) : config.noiseLevel,
@@ -373,6 +373,17 @@ function inSteps(weights: Matrix, { weightPrecision, precision }: ReservoirConfi
   const beyond = firstNonFinite(weights.data);
   if (beyond >= 0) throw new ArgumentError("weights", weights.data[beyond], `values whose steps ${precision} can hold; scale W`);
   return weights;
+}
+
+/** a of a neuron, by its number, in binary64. */
+export function leakRateOf({ leakRate, seed }: Pick<ReservoirConfig, "leakRate" | "seed">): (_: unknown, neuron: number) => number {
+  if (typeof leakRate === "number") return () => leakRate;
+  if (!("from" in leakRate)) return (_, neuron) => leakRate[neuron]!;
+  const { from, to } = leakRate;
+  const octaves = portableLog(to / from);
+  const draws = new RandomStream(seedKeys(seed).weights, streams.leakRate);
+  const [least, most] = [Math.min(from, to), Math.max(from, to)];
+  return (_, neuron) => Math.min(Math.max(from * portableExp(draws.uniform(neuron, 0) * octaves), least), most);
 }
 
 /** W_in and b before they are scaled, in binary64. */

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { allocate, Matrix, type Precision } from "../../src/numerics/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { RandomInitialState, ReservoirConfig, ReservoirOptions, WeightDistribution } from "../../src/reservoir/config.js";
+import { leakRateOf } from "../../src/reservoir/weights.js";
 
 /** Ridge regression on what the reservoir did, and the closed loop of its readout. */
 export interface GoldenTraining {
@@ -121,7 +122,7 @@ export function describeCase({
     draws("b", config.biasDistribution, config.biasDensity, [config.bias]),
     draws("W_fb", feedback?.distribution ?? "uniform", feedback?.density ?? 0, each(feedback?.scaling ?? 0, fedBack)),
     ["noiseLevel", config.noiseLevel],
-    ["leakRate", ...each(config.leakRate, size)],
+    ["leakRate", ...Array.from({ length: size }, leakRateOf(config))],
     ...initialState(config.initialState),
     ["sequences", sequences],
     ["steps", steps],

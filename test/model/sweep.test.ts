@@ -36,6 +36,16 @@ describe("sweepReadouts", () => {
       }
   });
 
+  it("draws leak rates from a range as the reservoir of a seed alone does", async () => {
+    const reservoir = { size: 20, leakRate: { from: 0.1, to: 1 }, precision: "float64" } as const;
+    const swept = await sweepReadouts({ ...data, reservoir, seeds: [1, 2], settings: [{}], washout: 10, validation: 10 });
+    for (const [s, seed] of [1, 2].entries()) {
+      const alone = await sweepReadouts({ ...data, reservoir: { ...reservoir, seed }, settings: [{}], washout: 10, validation: 10 });
+      expect(swept.scores.at(s, 0)).toBe(alone.scores.at(0, 0));
+    }
+    expect(swept.scores.at(0, 0)).not.toBe(swept.scores.at(1, 0));
+  });
+
   it("takes the description's own seed and an engine by itself", async () => {
     const { engine, member } = await sweepReadouts({ reservoir: { size: 5, seed: 7 }, settings: [{}], ...data });
     expect(engine.reason).toMatch(/\w/);

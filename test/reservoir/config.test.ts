@@ -55,8 +55,10 @@ describe("a reservoir's description", () => {
     [{ size: 0 }, "size is 0; it takes a whole number of at least 1"],
     [{ size: 2.5 }, "size is 2.5; it takes a whole number of at least 1"],
     [{ size: "ten" }, 'size is "ten"; it takes a whole number of at least 1'],
-    [{ size: 5, leakRate: 0 }, "leakRate is 0; it takes a number above 0 and at most 1, or one per neuron"],
-    [{ size: 5, leakRate: 1.5 }, "leakRate is 1.5; it takes a number above 0 and at most 1, or one per neuron"],
+    [{ size: 5, leakRate: 0 }, "leakRate is 0; it takes a number above 0 and at most 1, one per neuron, or {from, to}"],
+    [{ size: 5, leakRate: 1.5 }, "leakRate is 1.5; it takes a number above 0 and at most 1, one per neuron, or {from, to}"],
+    [{ size: 5, leakRate: { from: 0, to: 1 } }, "leakRate.from is 0; it takes a number above 0 and at most 1"],
+    [{ size: 5, leakRate: { from: 0.1 } }, "leakRate.to is missing; it takes a number above 0 and at most 1"],
     [{ size: 3, leakRate: [0.1, 0.2] }, "leakRate is an array of 2; it takes a number, or one per neuron (3)"],
     [{ size: 5, spectralRadius: -1 }, "spectralRadius is -1; it takes a number of at least 0, or null to leave the weights as drawn"],
     [

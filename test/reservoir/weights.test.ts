@@ -31,6 +31,21 @@ describe("weights", () => {
     expect(other.inputWeights.column(0)).not.toEqual(other.inputWeights.column(1));
   });
 
+  it("draw leak rates from a range, as many in each octave, and the same for the same seed", () => {
+    const rates = (from: number, to: number, seed = 1) =>
+      build({ size: 4000, leakRate: { from, to }, seed, connectionProbability: 0.001, spectralRadius: null, precision: "float64" })
+        .leakRate;
+    const drawn = rates(0.0625, 1);
+    for (const octave of [1, 2, 3, 4]) {
+      const share = drawn.filter((a) => a <= 2 ** (1 - octave) && a > 2 ** -octave).length / 4000;
+      expect(share).toBeCloseTo(0.25, 1);
+    }
+    expect(rates(0.0625, 1)).toEqual(drawn);
+    expect(rates(0.0625, 1, 2)).not.toEqual(drawn);
+    expect(Math.min(...rates(1, 0.5))).toBeGreaterThanOrEqual(0.5);
+    expect(new Set(rates(0.3, 0.3))).toEqual(new Set([0.3]));
+  });
+
   it("have the asked spectral radius, to rounding, where the dominant eigenvalues are complex as where they are real", () => {
     for (let seed = 0; seed < 10; seed++) {
       const of = build({ size: 120, spectralRadius: 0.9, seed, precision: "float64" });
