@@ -132,11 +132,11 @@ describe("a liquid that has learnt", () => {
     await using liquid = await LiquidStateMachine.fromModel(model, { engine });
     const path = join(await mkdtemp(join(tmpdir(), "spillway-liquid-")), "learnt.safetensors");
     await liquid.run(pattern);
-    await saveReservoir(path, liquid.reservoir);
+    await saveReservoir(path, liquid.computer);
     const { computer } = await loadReservoir(path);
     const opened = computer as ReservoirComputer<SpikingModel>;
     expect(opened.model).toEqual(model);
-    expect(opened.state).toEqual(liquid.reservoir.state);
+    expect(opened.state).toEqual(liquid.computer.state);
     const [here, there] = [await liquid.spikes(pattern), await reservoirSpikes(opened, pattern)];
     expect(here.spikeCount).toBeGreaterThan(100);
     expect([there.times, there.neurons]).toEqual([here.times, here.neurons]);

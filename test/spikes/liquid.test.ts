@@ -203,10 +203,10 @@ describe("a liquid's description", () => {
 describe("a pattern through a liquid", () => {
   it("gives the last state of a run of its bins, and leaves the liquid as it was", async () => {
     await using liquid = await LiquidStateMachine.create(plain);
-    const before = liquid.reservoir.state;
+    const before = liquid.computer.state;
     const pattern = patternOf(3);
     const state = await liquid.process(pattern);
-    expect(liquid.reservoir.state).toEqual(before);
+    expect(liquid.computer.state).toEqual(before);
     const states = await liquid.run(pattern);
     expect(states.rows).toBe(200);
     expect(state).toEqual(states.row(199));

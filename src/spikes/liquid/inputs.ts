@@ -29,12 +29,12 @@ export const inputTable = {
  * inputs
  */
 export function patternInputs(
-  reservoir: Pick<AnyReservoirComputer, "model">,
+  computer: Pick<AnyReservoirComputer, "model">,
   pattern: SpikePattern,
   options: InputOptions = {},
 ): Matrix<Float32Array> {
   checkPattern(pattern);
-  return binSpikes(pattern, { binMs: stepFor(reservoir, pattern, options), values: "amplitudes" });
+  return binSpikes(pattern, { binMs: stepFor(computer, pattern, options), values: "amplitudes" });
 }
 
 /** Length of a step in ms. @throws ArgumentError for what does not go with the reservoir */

@@ -29,7 +29,7 @@ export type LiquidOptions = Omit<SpikingReservoirOptions, "kind"> & { readonly k
  * on a grid or at random, with delays and background noise, whose exponentially filtered spikes are
  * the state that readouts see.
  *
- * `reservoir` is a ReservoirComputer: readouts, models, analyses and files take it as they take a
+ * `computer` is a ReservoirComputer: readouts, models, analyses and files take it as they take a
  * rate reservoir.
  *
  * @example
@@ -37,10 +37,10 @@ export type LiquidOptions = Omit<SpikingReservoirOptions, "kind"> & { readonly k
  * const state = await liquid.process(pattern); // N values
  */
 export class LiquidStateMachine implements AsyncDisposable {
-  readonly reservoir: ReservoirComputer<SpikingModel>;
+  readonly computer: ReservoirComputer<SpikingModel>;
 
-  private constructor(reservoir: ReservoirComputer<SpikingModel>) {
-    this.reservoir = reservoir;
+  private constructor(computer: ReservoirComputer<SpikingModel>) {
+    this.computer = computer;
   }
 
   /**
@@ -58,12 +58,12 @@ export class LiquidStateMachine implements AsyncDisposable {
 
   /** The weights, delays and neuron constants of the reservoir. */
   get model(): SpikingModel {
-    return this.reservoir.model;
+    return this.computer.model;
   }
 
   /** The description with every default filled in. */
   get config(): SpikingReservoirConfig {
-    return this.reservoir.config;
+    return this.computer.config;
   }
 
   /**
@@ -71,7 +71,7 @@ export class LiquidStateMachine implements AsyncDisposable {
    * states. @throws ArgumentError
    */
   process(pattern: SpikePattern | DeviceSpikePattern, options: OneStateOptions = {}): Promise<FloatArray> {
-    return processPattern(this.reservoir, pattern, options);
+    return processPattern(this.computer, pattern, options);
   }
 
   /**
@@ -82,12 +82,12 @@ export class LiquidStateMachine implements AsyncDisposable {
     patterns: readonly SpikePattern[] | DeviceSpikePatterns,
     options?: O,
   ): Promise<ProcessedPatterns<O>> {
-    return processPatterns(this.reservoir, patterns, options);
+    return processPatterns(this.computer, patterns, options);
   }
 
   /** All states of a pattern that runs on from the present state, T x N. */
   run(pattern: SpikePattern | DeviceSpikePattern, work: WorkOptions = {}): Promise<Matrix> {
-    return runPattern(this.reservoir, pattern, work);
+    return runPattern(this.computer, pattern, work);
   }
 
   /**
@@ -95,17 +95,17 @@ export class LiquidStateMachine implements AsyncDisposable {
    * state is untouched.
    */
   spikes(pattern: SpikePattern, work: WorkOptions = {}): Promise<SpikePattern> {
-    return reservoirSpikes(this.reservoir, pattern, work);
+    return reservoirSpikes(this.computer, pattern, work);
   }
 
   /** Back to the initial state. */
   reset(): void {
-    this.reservoir.reset();
+    this.computer.reset();
   }
 
   /** Gives memory back. Idempotent. */
   dispose(): Promise<void> {
-    return this.reservoir.dispose();
+    return this.computer.dispose();
   }
 
   /** Lets `await using` dispose of it. */

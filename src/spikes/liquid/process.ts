@@ -62,12 +62,12 @@ export type ProcessedPatterns<O extends ProcessOptions> = O extends ProcessOptio
  * in.
  */
 async function patternInputsThere(
-  reservoir: AnyReservoirComputer,
+  computer: AnyReservoirComputer,
   patterns: DeviceSpikePatterns,
   options: InputOptions,
 ): Promise<DeviceSequences> {
-  const { context, engine } = reservoir;
-  const binMs = stepFor(reservoir, patterns, options);
+  const { context, engine } = computer;
+  const binMs = stepFor(computer, patterns, options);
   if (!context) throw new ArgumentError("the engine of the reservoir", engine.name, "one on a device, for patterns that lie there");
   const { binPatternsOnDevice } = await import("../gpu/patterns-binning.js");
   return binPatternsOnDevice(context, patterns, { binMs, values: patterns.columns.amplitudes ? "amplitudes" : "counts" });
@@ -81,15 +81,15 @@ async function patternInputsThere(
  * @throws ArgumentError, WorkInterruptedError
  */
 export async function processPatterns<const O extends ProcessOptions = Record<never, never>>(
-  reservoir: AnyReservoirComputer,
+  computer: AnyReservoirComputer,
   patterns: readonly SpikePattern[] | DeviceSpikePatterns,
   options?: O,
 ): Promise<ProcessedPatterns<O>> {
-  return (await processed(reservoir, patterns, resolve(processTable, options ?? {}))) as ProcessedPatterns<O>;
+  return (await processed(computer, patterns, resolve(processTable, options ?? {}))) as ProcessedPatterns<O>;
 }
 
 async function processed(
-  reservoir: AnyReservoirComputer,
+  computer: AnyReservoirComputer,
   patterns: readonly SpikePattern[] | DeviceSpikePatterns,
   options: Resolved<typeof processTable>,
 ): Promise<Matrix | Matrix[] | DeviceMatrix | DeviceSequences> {
@@ -99,15 +99,15 @@ async function processed(
   if (count === 0 && keep === "device")
     throw new ArgumentError("the number of patterns", 0, 'at least 1 beside keep "device"', { code: "shape" });
   if (!(patterns instanceof DeviceSpikePatterns)) {
-    const inputs = patterns.map((pattern) => patternInputs(reservoir, pattern, binning));
-    return keep === "device" ? statesThere(reservoir, inputs, options) : statesOf(reservoir, inputs, state, { signal, onProgress });
+    const inputs = patterns.map((pattern) => patternInputs(computer, pattern, binning));
+    return keep === "device" ? statesThere(computer, inputs, options) : statesOf(computer, inputs, state, { signal, onProgress });
   }
-  const inputs = await patternInputsThere(reservoir, patterns, binning);
+  const inputs = await patternInputsThere(computer, patterns, binning);
   try {
     const { sequences } = inputs;
     return await (keep === "device"
-      ? statesThere(reservoir, sequences, options)
-      : statesOf(reservoir, sequences, state, { signal, onProgress }));
+      ? statesThere(computer, sequences, options)
+      : statesOf(computer, sequences, state, { signal, onProgress }));
   } finally {
     inputs.dispose();
   }
@@ -115,14 +115,14 @@ async function processed(
 
 /** The last state of each sequence, B x N, or all states in the memory of the device. */
 async function statesThere(
-  reservoir: AnyReservoirComputer,
+  computer: AnyReservoirComputer,
   sequences: readonly (Matrix | DeviceMatrix)[],
   { state, signal, onProgress }: ProcessOptions,
 ): Promise<DeviceMatrix | DeviceSequences> {
-  const { size, noiseLevel } = reservoir.model;
+  const { size, noiseLevel } = computer.model;
   if (state === "mean") throw new ArgumentError("state", state, '"last" or "all" beside keep "device"');
   const keep = state === "all" ? "device" : "deviceLast";
-  const batch = (some: readonly (Matrix | DeviceMatrix)[]) => reservoir.batch(some, { keep, signal, onProgress });
+  const batch = (some: readonly (Matrix | DeviceMatrix)[]) => computer.batch(some, { keep, signal, onProgress });
   const kept = noiseLevel === 0 ? await batch(sequences) : await oneByOne(sequences, batch);
   if (state === "all") return kept;
   return new DeviceMatrix(kept.sequences[0]!.context, kept.values, { rows: sequences.length, cols: size }, kept);
@@ -163,12 +163,12 @@ async function oneByOne(
 
 /** The last or the mean state of each sequence, B x N, or all states of each. */
 async function statesOf(
-  reservoir: AnyReservoirComputer,
+  computer: AnyReservoirComputer,
   inputs: readonly (Matrix | DeviceMatrix)[],
   state: "last" | "mean" | "all",
   { signal, onProgress }: WorkOptions,
 ): Promise<Matrix | Matrix[]> {
-  const { size, precision } = reservoir.model;
+  const { size, precision } = computer.model;
   const total = inputs.reduce((sum, { rows }) => sum + rows, 0);
   const found: Matrix[] = [];
   let done = 0;
@@ -177,7 +177,7 @@ async function statesOf(
     const progress = onProgress && ((steps: number) => onProgress(before + steps, total));
     // A sequence at a time bounds the memory that a mean takes to one sequence; the noise of each
     // is that of the first.
-    const [states] = await reservoir.batch([sequence], { keep: state === "last" ? "last" : "all", signal, onProgress: progress });
+    const [states] = await computer.batch([sequence], { keep: state === "last" ? "last" : "all", signal, onProgress: progress });
     found.push(state === "mean" ? new Matrix(1, size, columnMeans(states!)) : states!);
     done += sequence.rows;
   }
@@ -192,27 +192,27 @@ export type OneStateOptions = Omit<ProcessOptions, "keep" | "state"> & { readonl
 
 /** One pattern's state, N values: see {@link processPatterns}. */
 export async function processPattern(
-  reservoir: AnyReservoirComputer,
+  computer: AnyReservoirComputer,
   pattern: SpikePattern | DeviceSpikePattern,
   options: OneStateOptions = {},
 ): Promise<FloatArray> {
   const patterns = pattern instanceof DeviceSpikePattern ? pattern.alone() : [pattern];
-  return (await processPatterns(reservoir, patterns, resolve(oneStateTable, options))).data;
+  return (await processPatterns(computer, patterns, resolve(oneStateTable, options))).data;
 }
 
 const runTable = { ...inputTable, ...workTable };
 
 /** All states of a pattern that runs on from the present state, T x N. */
 export async function runPattern(
-  reservoir: AnyReservoirComputer,
+  computer: AnyReservoirComputer,
   pattern: SpikePattern | DeviceSpikePattern,
   options: InputOptions & WorkOptions = {},
 ): Promise<Matrix> {
   const { stepMs, ...work } = resolve(runTable, options);
-  if (!(pattern instanceof DeviceSpikePattern)) return reservoir.run(patternInputs(reservoir, pattern, { stepMs }), work);
-  const inputs = await patternInputsThere(reservoir, pattern.alone(), { stepMs });
+  if (!(pattern instanceof DeviceSpikePattern)) return computer.run(patternInputs(computer, pattern, { stepMs }), work);
+  const inputs = await patternInputsThere(computer, pattern.alone(), { stepMs });
   try {
-    return await reservoir.run(inputs.sequences[0]!, work);
+    return await computer.run(inputs.sequences[0]!, work);
   } finally {
     inputs.dispose();
   }
@@ -223,21 +223,21 @@ export async function runPattern(
  * initial state; the reservoir's own state is put back. A spike's time is the end of its step.
  */
 export async function reservoirSpikes(
-  reservoir: ReservoirComputer<SpikingModel>,
+  computer: ReservoirComputer<SpikingModel>,
   input: SpikePattern | Matrix,
   options: WorkOptions = {},
 ): Promise<SpikePattern> {
   const { signal } = resolve(workTable, options);
-  const { model } = reservoir;
+  const { model } = computer;
   const { timeStep } = model.config;
-  const inputs = input instanceof SpikePattern ? patternInputs(reservoir, input) : asMatrix(input, "input");
+  const inputs = input instanceof SpikePattern ? patternInputs(computer, input) : asMatrix(input, "input");
   const times: number[] = [];
   const neurons: number[] = [];
-  const before = reservoir.state;
+  const before = computer.state;
   let t = 0;
-  reservoir.reset();
+  computer.reset();
   try {
-    for await (const fired of firedSteps(reservoir, inputs, { signal })) {
+    for await (const fired of firedSteps(computer, inputs, { signal })) {
       t++;
       for (const neuron of fired) {
         times.push(t * timeStep);
@@ -245,7 +245,7 @@ export async function reservoirSpikes(
       }
     }
   } finally {
-    reservoir.state = before;
+    computer.state = before;
   }
   return new SpikePattern(
     { times, neurons },
@@ -258,15 +258,15 @@ export async function reservoirSpikes(
  * rising.
  */
 export async function* firedSteps(
-  reservoir: ReservoirComputer<SpikingModel>,
+  computer: ReservoirComputer<SpikingModel>,
   inputs: Matrix,
   { signal }: WorkOptions = {},
 ): AsyncGenerator<readonly number[]> {
-  const { model } = reservoir;
+  const { model } = computer;
   const rows = Math.max(1, Math.floor(2 ** 20 / model.size));
   const chunks = Array.from({ length: Math.ceil(inputs.rows / rows) }, (_, k) => inputs.subarray(k * rows, (k + 1) * rows));
-  let last = reservoir.state.values;
-  for await (const states of reservoir.stream(chunks, { signal })) {
+  let last = computer.state.values;
+  for await (const states of computer.stream(chunks, { signal })) {
     for (let row = 0; row < states.rows; row++) {
       yield firedNeurons(model, last, states.row(row));
       last = states.row(row);

@@ -40,7 +40,7 @@ async function corpus(): Promise<Uint8Array[]> {
   return [
     await encodeReservoir(sparse),
     await encodeReservoir(feedback),
-    await encodeReservoir(liquid.reservoir),
+    await encodeReservoir(liquid.computer),
     await forecaster.toBytes(),
     await classifier.toBytes(),
     await softmax.toBytes(),
