@@ -3,6 +3,7 @@
 import { visibleLines } from "../core/text.js";
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { packageVersion } from "../model/version.js";
+import type { PlanCommandOptions } from "./commands/plan.js";
 import type { PtxFlags } from "./commands/ptx.js";
 import { kernelNumbers, kernelSwitches, kernelWords } from "./commands/ptx-options.js";
 import type { PtxRunFlags } from "./commands/ptx-run.js";
@@ -130,17 +131,24 @@ A run that is there already is replaced when the new one has finished. Stopped w
     .command("info")
     .description("which engines can run here, and why (not); versions; the machine")
     .option("--json", "as JSON")
-    .option("--plan <file>", "instead, how an engine would run the reservoir of an experiment")
-    .option("--loop <name>", "with --plan: a way of running the time loop by name, such as streamed")
-    .option("--kernel-source <name>", "with --plan: where its kernels come from: auto, shipped, nvrtc or builder")
-    .addOption(engineOption())
     .addOption(importOption())
-    .addHelpText("after", "\nExamples:\n  $ spillway info --json\n  $ spillway info --plan narma10.yaml --engine cuda")
-    .action(async (flags: { json?: boolean; plan?: string; loop?: string; kernelSource?: string; engine: string }) => {
-      const { plan, ...rest } = flags;
-      if (plan !== undefined) print(await (await import("./commands/plan.js")).describePlan(plan, rest));
-      else print(await (await import("./commands/info.js")).info(flags));
-    });
+    .addHelpText("after", "\nExamples:\n  $ spillway info\n  $ spillway info --json")
+    .action(async (flags: { json?: boolean }) => print(await (await import("./commands/info.js")).info(flags)));
+
+  program
+    .command("plan")
+    .description("how an engine would run the reservoir of an experiment: kernel, threads, memory")
+    .argument("<file>", "an experiment file, for its reservoir and its data")
+    .addOption(engineOption())
+    .option("--plan <name>", "a way of running the time loop by name, such as streamed")
+    .option("--kernel-source <name>", "where its kernels come from: auto, shipped, nvrtc or builder")
+    .addOption(importOption())
+    .option("--json", "as JSON")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ spillway plan narma10.yaml --engine cuda\n  $ spillway plan narma10.yaml --engine cuda --plan streamed",
+    )
+    .action(async (file: string, flags: PlanCommandOptions) => print(await (await import("./commands/plan.js")).describePlan(file, flags)));
 
   program
     .command("tasks")

@@ -1,4 +1,4 @@
-// `spillway info --plan`: how an engine would run the reservoir of an experiment.
+// `spillway plan`: how an engine would run the reservoir of an experiment.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 describe("the plan of an experiment", () => {
   it("names engine, device, kernel, chunk and bytes, without running anything", async () => {
-    const text = await describePlan(file, { engine: "sim", loop: "streamed" });
+    const text = await describePlan(file, { engine: "sim", plan: "streamed" });
     expect(text).toMatch(/^small: 40 neurons on sim \(asked for; Spillway simulated device opens/);
     for (const part of ['plan "streamed"', "sparse_step_", "stepsPerChunk", "bytesBesideChunks"]) expect(text).toContain(part);
   });
@@ -48,13 +48,13 @@ describe("the plan of an experiment", () => {
   });
 
   it.each([
-    [{ loop: "streamed" }, 'plan is "streamed"'],
+    [{ plan: "streamed" }, 'plan is "streamed"'],
     [{ kernelSource: "nvrtc" }, 'kernelSource is "nvrtc"'],
   ])("refuses %j where the engine has no choice", async (options, named) => {
     await expect(describePlan(file, { engine: "cpu", ...options })).rejects.toThrow(`${named}; the engine "cpu" has one way to run alone`);
   });
 
   it("refuses a plan that there is not, with those that there are", async () => {
-    await expect(describePlan(file, { engine: "sim", loop: "fastest" })).rejects.toThrow('plan is "fastest"; it takes "auto"');
+    await expect(describePlan(file, { engine: "sim", plan: "fastest" })).rejects.toThrow('plan is "fastest"; it takes "auto"');
   });
 });

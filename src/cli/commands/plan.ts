@@ -1,4 +1,4 @@
-// `spillway info --plan FILE`: how an engine would run the reservoir of an experiment. The weights
+// `spillway plan FILE`: how an engine would run the reservoir of an experiment. The weights
 // are drawn, without a radius; nothing is run.
 import "../../index.js";
 import type { EngineOptions } from "../../reservoir/engine.js";
@@ -13,20 +13,23 @@ import { formatTable } from "../table.js";
 export interface PlanCommandOptions {
   readonly engine?: string | undefined;
   /** A plan by name; default "auto". */
-  readonly loop?: string | undefined;
+  readonly plan?: string | undefined;
   /** Where kernels come from; default "auto". */
   readonly kernelSource?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
 /** The text (or JSON) of the plan. */
-export async function describePlan(path: string, { engine: name, loop, kernelSource, json }: PlanCommandOptions): Promise<string> {
+export async function describePlan(
+  path: string,
+  { engine: name, plan: planName, kernelSource, json }: PlanCommandOptions,
+): Promise<string> {
   const { experiment, path: file } = await loadExperiment(path);
   const seed = experiment.seeds[0]!;
   const inputs = inputsOf(experiment, await loadData(experiment, file, seed));
   const reservoir = { ...experiment.reservoir, seed, inputSize: inputs.cols };
   const { engine, reason } = await chooseEngine(name, await shapeFor(name, reservoir));
-  const options: EngineOptions = { plan: loop, kernelSource: kernelSource as EngineOptions["kernelSource"] };
+  const options: EngineOptions = { plan: planName, kernelSource: kernelSource as EngineOptions["kernelSource"] };
   checkPlanOptions(engine, options);
   // A plan goes by the shape of W. Its radius would take longer than all else.
   const unscaled = isSpiking(reservoir) ? reservoir : { ...reservoir, spectralRadius: null };

@@ -83,7 +83,7 @@ export interface ClosedLoopRun {
 export interface TimeLoop {
   /** "cluster", "grid", "streamed", ...: the plan's name. */
   readonly name: string;
-  /** Kernel, blocks, threads, where the weights lie: what `spillway info --plan` prints. */
+  /** Kernel, blocks, threads, where the weights lie: what `spillway plan` prints. */
   readonly details: Readonly<Record<string, string | number | boolean>>;
   /** What making its kernel took on the host, if it was made for this model. */
   readonly kernelMilliseconds?: number | undefined;
