@@ -1,6 +1,13 @@
 // Writes docs/options.md from the descriptions of options in src. test/docs.test.ts says if it is
 // stale.
 import { writeFileSync } from "node:fs";
+import { compileTable } from "../src/gpu/compile-options.js";
+import { launchTable } from "../src/gpu/launch-config.js";
+import { nvrtcTable } from "../src/gpu/nvrtc.js";
+import { openTable } from "../src/gpu/open-device.js";
+import { structTable } from "../src/gpu/struct.js";
+import { moduleTable } from "../src/ptx/builder/module.js";
+import { simulationTable } from "../src/sim/options.js";
 import type { OptionTable } from "../src/core/options.js";
 import { experimentTable } from "../src/experiment/schema.js";
 import { classifierTable, forecasterTable } from "../src/model/schemas.js";
@@ -124,6 +131,19 @@ export function optionsPage(): string {
     ...Object.entries(spikeAndPipelineTables).map(([title, table]) => ofTable(title, table)),
     ofTable("An experiment file", experimentTable),
     ...tasks.all().map(({ name, options }) => ofTable(`The task \`${name}\``, options)),
+    ofTable("`openDevice`", openTable),
+    ofTable("A launch of a kernel", launchTable),
+    ofTable("`Context.compile`", compileTable),
+    ofTable("`loadNvrtc`", nvrtcTable),
+    ofTable("`struct`", structTable),
+    ofTable("`simulatedDriver`", simulationTable),
+    ofTable("`PtxModule`", moduleTable),
+    ...tasks.map(({ name, options }) =>
+      section(
+        `The task \`${name}\``,
+        options.map((option) => [option.name, option]),
+      ),
+    ),
   ].join("\n");
 }
 

@@ -159,8 +159,8 @@ export class LaunchError extends SpillwayError {
   /** Undefined if no kernel is meant, as of a copy. */
   readonly kernel: string | undefined;
 
-  constructor(kernel: string | undefined, what: string) {
-    super("value", visible(kernel === undefined ? what : `kernel ${kernel}: ${what}`, mostSentence));
+  constructor(kernel: string | undefined, what: string, details: ErrorDetails = {}) {
+    super("value", visible(kernel === undefined ? what : `kernel ${kernel}: ${what}`, mostSentence), details);
     this.kernel = kernel;
   }
 }

@@ -352,23 +352,36 @@ export function resolve<Table extends OptionTable>(table: Table, options: object
 }
 
 function checkNames(value: object, known: readonly string[], path: string): void {
-  for (const [name, item] of Object.entries(value)) if (!known.includes(name)) throw ArgumentError.unknownField(path + name, item, known);
+  for (const name in value)
+    if (!known.includes(name)) throw ArgumentError.unknownField(path + name, (value as Readonly<Record<string, unknown>>)[name], known);
 }
 
 function pick(value: object, table: OptionTable): object {
   return Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(table, name)));
 }
 
+const namesOfTables = new WeakMap<OptionTable, readonly string[]>();
+
+/** The names of a table's options, listed once: options are read at every launch of a kernel. */
+function namesOf(table: OptionTable): readonly string[] {
+  let names = namesOfTables.get(table);
+  if (names === undefined) {
+    names = Object.keys(table);
+    namesOfTables.set(table, names);
+  }
+  return names;
+}
+
 function readTable<Table extends OptionTable>(table: Table, value: object, path: string): Resolved<Table> {
   const source = value as Readonly<Record<string, unknown>>;
-  const names = Object.keys(table);
+  const names = namesOf(table);
   // A misspelt option that has to be there is missing as well; its name says more.
   checkNames(value, names, path);
   const out: Record<string, unknown> = {};
   for (const name of names) {
-    const { required, default: fallback } = table[name]!;
+    const each = table[name]!;
     const found = source[name];
-    const read = found === undefined && !required ? fallback : table[name]!.read(found, path + name);
+    const read = found === undefined && !each.required ? each.default : each.read(found, path + name);
     if (read !== undefined) out[name] = read;
   }
   return out as Resolved<Table>;

@@ -96,7 +96,7 @@ export class ChunkedSession implements EngineSession {
 
   async run(sequence: SequenceInput, options: RunOptions): Promise<void> {
     const { into: states, every = 1 } = options;
-    if (states instanceof DeviceMatrix) throw ArgumentError.because("this engine keeps no states on a device");
+    if (states instanceof DeviceMatrix) throw ArgumentError.because("this engine keeps no states on a device", { field: "into" });
     const keep = (chunk: Matrix, from: number) => this.#timed("keep", () => keepRows(chunk, from, every, states!));
     await this.runSequence(sequence, options, states !== undefined, states && keep);
   }

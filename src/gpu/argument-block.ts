@@ -61,14 +61,18 @@ export class ArgumentBlock {
   checkCount(given: number): void {
     if (given !== this.count) {
       const takes = this.#parameters.map(({ text }) => text).join(", ");
-      throw new LaunchError(this.#kernel, `${given} arguments were given; it takes ${this.count}: (${takes})`);
+      throw new LaunchError(this.#kernel, `${given} arguments were given; it takes ${this.count}: (${takes})`, {
+        field: "arguments",
+        value: given,
+        expected: `(${takes})`,
+      });
     }
   }
 
   /** Writes an argument. @throws LaunchError if the parameter does not take it. */
   write(index: number, value: unknown, core: ContextCore, stream: bigint): void {
     const refusal = store(this.#host, this.#places[index]!, this.#parameters[index]!, value, core, stream);
-    if (refusal) throw new LaunchError(this.#kernel, `argument ${index}${refusal.path}${refusal.reason}`);
+    if (refusal) throw new LaunchError(this.#kernel, `argument ${index}${refusal.path}${refusal.reason}`, { field: `arguments[${index}]` });
   }
 
   /**
@@ -87,6 +91,7 @@ export class ArgumentBlock {
         throw new LaunchError(
           this.#kernel,
           `argument ${index} has ${(slice as DeviceSlice).length} elements; the kernel touches ${elements} (${said})`,
+          { field: `arguments[${index}]`, expected: `${elements} elements` },
         );
       }
     }

@@ -9,7 +9,11 @@ import { DeviceSlice, type Memory } from "./slice.js";
 /** @throws ArgumentError if a length is no count of elements. */
 function checkLength(length: number): void {
   if (!Number.isSafeInteger(length) || length < 0)
-    throw ArgumentError.because(`a buffer's length is a whole number of elements, at least 0; got ${length}`);
+    throw ArgumentError.because(`a buffer's length is a whole number of elements, at least 0; got ${length}`, {
+      field: "length",
+      value: length,
+      expected: "a whole number, at least 0",
+    });
 }
 
 /** Gives memory back after all work of the streams that used it. */

@@ -1,5 +1,6 @@
 // What a compilation is asked for, and the compiler's options that follow from it.
-import { ArgumentError, checkFields } from "../core/errors.js";
+import { ArgumentError } from "../core/errors.js";
+import { choice, either, flag, list, number, option, optional, record, resolve, type TableOf, text, whole } from "../core/options.js";
 
 /** How CUDA C++ is compiled. */
 export interface CompileOptions {
@@ -36,10 +37,26 @@ export interface CompileOptions {
   readonly cache?: boolean;
 }
 
-const compileFields: readonly (keyof CompileOptions)[] = [
-  ...(["name", "architecture", "output", "std", "fastMath", "fuseMultiplyAdd", "lineInfo", "maxRegisters", "defines"] as const),
-  ...(["headers", "includePaths", "nameExpressions", "options", "cache"] as const),
-];
+const macro = either("a text, a finite number, true or false", text(), number(), flag);
+const texts = list(text(), "a list of texts");
+
+/** The options of a compilation. */
+export const compileTable = {
+  name: option(text(), "kernel.cu", "The source's name in messages."),
+  architecture: optional(text(), "Such as sm_90 for machine code, compute_75 for PTX; left out, the device's."),
+  output: optional(choice("ptx", "cubin"), "Left out, cubin for an architecture sm_, ptx for compute_."),
+  std: option(text(), "c++17", "The C++ standard."),
+  fastMath: option(flag, false, "Faster and less exact arithmetic."),
+  fuseMultiplyAdd: optional(flag, "Whether a * b + c may be fused; left out, the compiler's choice, true."),
+  lineInfo: option(flag, false, "Line numbers for profilers and checkers."),
+  maxRegisters: optional(whole({ atLeast: 1 }), "Registers that a thread may have at most."),
+  defines: option(record(macro, "an object of macros by name"), {}, "Macros."),
+  headers: option(record(text(), "an object of texts by name"), {}, "Headers by the name that they are included by."),
+  includePaths: option(texts, [], "Folders that #include looks in."),
+  nameExpressions: option(texts, [], "Names such as gemv<float>."),
+  options: option(texts, [], "Further options, as NVRTC takes them."),
+  cache: option(flag, true, "Whether the disk cache is read and written."),
+} satisfies TableOf<CompileOptions>;
 
 /** A compilation, complete. */
 export interface CompileRequest {
@@ -66,6 +83,7 @@ export function chooseArchitecture(wanted: string | undefined, available: readon
   if (before.length === 0)
     throw ArgumentError.because(
       `${compiler} compiles for compute capability ${(Math.min(...available) / 10).toFixed(1)} and later; this device has ${(number / 10).toFixed(1)}: use an older NVRTC, or PTX made beforehand`,
+      { field: "architecture", value: wanted },
     );
   return `compute_${Math.max(...before)}`;
 }
@@ -74,28 +92,26 @@ const macroName = /^[A-Za-z_]\w*$/;
 
 /** The request that options stand for. @throws ArgumentError if one makes no sense. */
 export function compileRequest(source: string, options: CompileOptions, architecture: string): CompileRequest {
-  checkFields(options, compileFields, "compile");
-  const output = options.output ?? (architecture.startsWith("sm_") ? "cubin" : "ptx");
+  const asked = resolve(compileTable, options, "compile");
+  const { name, headers, nameExpressions, output = architecture.startsWith("sm_") ? "cubin" : "ptx" } = asked;
   if (output === "cubin" && !architecture.startsWith("sm_"))
-    throw ArgumentError.because(`machine code needs an architecture such as "sm_90"; got ${JSON.stringify(architecture)}`);
-  const out = [`--gpu-architecture=${architecture}`, `--std=${options.std ?? "c++17"}`];
-  if (options.fastMath) out.push("--use_fast_math");
-  if (options.fuseMultiplyAdd !== undefined) out.push(`--fmad=${options.fuseMultiplyAdd}`);
-  if (options.lineInfo) out.push("--generate-line-info");
-  if (options.maxRegisters !== undefined) out.push(`--maxrregcount=${options.maxRegisters}`);
-  for (const [name, value] of Object.entries(options.defines ?? {})) {
-    if (!macroName.test(name))
-      throw ArgumentError.because(`a macro's name is letters, digits and underscores; got ${JSON.stringify(name)}`);
-    out.push(`--define-macro=${name}=${typeof value === "boolean" ? Number(value) : value}`);
+    throw ArgumentError.because(`machine code needs an architecture such as "sm_90"; got ${JSON.stringify(architecture)}`, {
+      field: "architecture",
+      value: architecture,
+    });
+  const out = [`--gpu-architecture=${architecture}`, `--std=${asked.std}`];
+  if (asked.fastMath) out.push("--use_fast_math");
+  if (asked.fuseMultiplyAdd !== undefined) out.push(`--fmad=${asked.fuseMultiplyAdd}`);
+  if (asked.lineInfo) out.push("--generate-line-info");
+  if (asked.maxRegisters !== undefined) out.push(`--maxrregcount=${asked.maxRegisters}`);
+  for (const [macroIs, value] of Object.entries(asked.defines)) {
+    if (!macroName.test(macroIs))
+      throw ArgumentError.because(`a macro's name is letters, digits and underscores; got ${JSON.stringify(macroIs)}`, {
+        field: "defines",
+      });
+    out.push(`--define-macro=${macroIs}=${typeof value === "boolean" ? Number(value) : value}`);
   }
-  for (const path of options.includePaths ?? []) out.push(`--include-path=${path}`);
-  out.push(...(options.options ?? []));
-  return {
-    source,
-    name: options.name ?? "kernel.cu",
-    options: out,
-    headers: options.headers ?? {},
-    nameExpressions: options.nameExpressions ?? [],
-    output,
-  };
+  for (const path of asked.includePaths) out.push(`--include-path=${path}`);
+  out.push(...asked.options);
+  return { source, name, options: out, headers, nameExpressions, output };
 }

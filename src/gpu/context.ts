@@ -1,5 +1,6 @@
 // A device that was opened: the primary context, retained, and everything that is made in it.
-import { ArgumentError, SpillwayError, checkFields } from "../core/errors.js";
+import { ArgumentError, SpillwayError } from "../core/errors.js";
+import { checked, optional, type Resolved, resolve, type TableOf } from "../core/options.js";
 import { DeviceBuffer } from "./buffer.js";
 import { ContextCore, type CoreOptions } from "./context-core.js";
 import type { DeviceInfo } from "./device-info.js";
@@ -10,6 +11,16 @@ import { DeviceEvent } from "./event.js";
 import { Holding, type Leak } from "./ledger.js";
 import { MemoryPool, type PoolStatistics } from "./memory-pool.js";
 import { Module } from "./module.js";
+import {
+  eventTable,
+  type EventOptions,
+  type LabelOptions,
+  labelTable,
+  streamTable,
+  type StreamOptions,
+  type UploadOptions,
+  uploadTable,
+} from "./options.js";
 import type { CompileOptions } from "./compile-options.js";
 import type { Compiled, Nvrtc } from "./nvrtc.js";
 import { PinnedBuffer } from "./pinned.js";
@@ -27,6 +38,20 @@ export interface MemoryInfo {
 
 /** Something that is held, as `Context.held` lists it. */
 export type Held = Leak;
+
+/** How device memory is allocated. */
+export interface AllocOptions extends LabelOptions {
+  /** Allocates in this stream's order; left out, the memory is good everywhere. */
+  readonly stream?: Stream;
+}
+
+const allocTable = {
+  ...labelTable,
+  stream: optional(
+    checked<Stream>("a stream", (value) => value instanceof Stream),
+    "Allocates in this stream's order.",
+  ),
+} satisfies TableOf<AllocOptions>;
 
 /** @internal What a context is opened with. */
 export interface ContextOptions extends CoreOptions {
@@ -83,13 +108,10 @@ export class Context implements Disposable {
     }
   }
 
-  /**
-   * A stream. `priority` is from `priorities.least` to `priorities.greatest`, which is the lower
-   * number; default 0. @throws CudaError.
-   */
-  stream(options: { priority?: number; label?: string } = {}): Stream {
-    checkFields(options, ["priority", "label"], "stream");
-    return Stream.create(this.core, this.#staging, options.priority ?? 0, options.label);
+  /** A stream. @throws ArgumentError, CudaError. */
+  stream(options: StreamOptions = {}): Stream {
+    const { priority, label } = resolve(streamTable, options, "stream");
+    return Stream.create(this.core, this.#staging, priority, label);
   }
 
   /** The stream priorities that the device knows. @throws CudaError. */
@@ -100,10 +122,10 @@ export class Context implements Disposable {
     return { least: least[0]!, greatest: greatest[0]! };
   }
 
-  /** An event; `timing: false` makes it cheaper and without a time. @throws CudaError. */
-  event(options: { timing?: boolean; label?: string } = {}): DeviceEvent {
-    checkFields(options, ["timing", "label"], "event");
-    return DeviceEvent.create(this.core, options.timing ?? true, options.label);
+  /** An event. @throws ArgumentError, CudaError. */
+  event(options: EventOptions = {}): DeviceEvent {
+    const { timing, label } = resolve(eventTable, options, "event");
+    return DeviceEvent.create(this.core, timing, label);
   }
 
   /**
@@ -113,18 +135,20 @@ export class Context implements Disposable {
    *
    * @throws OutOfMemoryError with what was asked, free and held; ArgumentError; CudaError.
    */
-  alloc<T extends Dtype>(dtype: T, length: number, options: { label?: string; stream?: Stream } = {}): DeviceBuffer<T> {
-    checkFields(options, ["label", "stream"], "alloc");
-    options.stream?.use();
-    if (options.stream?.capturing)
-      throw new SpillwayError("lifecycle", `${options.stream.label} is being captured into a graph: allocate before`);
-    return DeviceBuffer.allocate(this.core, dtype, length, options.label, options.stream?.handle);
+  alloc<T extends Dtype>(dtype: T, length: number, options: AllocOptions = {}): DeviceBuffer<T> {
+    return this.#allocate(dtype, length, resolve(allocTable, options, "alloc"));
+  }
+
+  #allocate<T extends Dtype>(dtype: T, length: number, { label, stream }: Resolved<typeof allocTable>): DeviceBuffer<T> {
+    stream?.use();
+    if (stream?.capturing) throw new SpillwayError("lifecycle", `${stream.label} is being captured into a graph: allocate before`);
+    return DeviceBuffer.allocate(this.core, dtype, length, label, stream?.handle);
   }
 
   /** Device memory of zeros, good everywhere. @throws as `alloc`. */
-  zeros<T extends Dtype>(dtype: T, length: number, options: { label?: string } = {}): DeviceBuffer<T> {
-    checkFields(options, ["label"], "zeros");
-    return this.#filled(this.alloc(dtype, length, options), (address, bytes, stream) =>
+  zeros<T extends Dtype>(dtype: T, length: number, options: LabelOptions = {}): DeviceBuffer<T> {
+    const { label } = resolve(labelTable, options, "zeros");
+    return this.#filled(this.#allocate(dtype, length, { label, stream: undefined }), (address, bytes, stream) =>
       this.core.call("cuMemsetD8Async", address, 0, bytes, stream),
     );
   }
@@ -135,12 +159,11 @@ export class Context implements Disposable {
    *
    * @throws as `alloc`; ArgumentError if the array cannot hold the type.
    */
-  upload<A extends HostArray, T extends Dtype = DtypeOf<A>>(array: A, options: { dtype?: T; label?: string } = {}): DeviceBuffer<T> {
-    checkFields(options, ["dtype", "label"], "upload");
-    const { label } = options;
-    const dtype = options.dtype ?? (dtypeOf(array) as Dtype as T);
-    if (!holds(dtype, array)) throw ArgumentError.because(`an array of ${dtypeOf(array)} cannot be uploaded as ${dtype}`);
-    return this.#filled(this.alloc(dtype, array.length, label === undefined ? {} : { label }), (address, bytes, stream) =>
+  upload<A extends HostArray, T extends Dtype = DtypeOf<A>>(array: A, options: UploadOptions<T> = {}): DeviceBuffer<T> {
+    const { dtype = dtypeOf(array), label } = resolve(uploadTable, options, "upload");
+    if (!holds(dtype, array))
+      throw ArgumentError.because(`an array of ${dtypeOf(array)} cannot be uploaded as ${dtype}`, { field: "dtype", value: dtype });
+    return this.#filled(this.#allocate(dtype as T, array.length, { label, stream: undefined }), (address, bytes, stream) =>
       this.core.call("cuMemcpyHtoDAsync", address, array, bytes, stream),
     );
   }
@@ -172,9 +195,8 @@ export class Context implements Disposable {
   }
 
   /** Page-locked host memory of `length` elements, zeros. @throws ArgumentError, CudaError. */
-  pinned<T extends Dtype>(dtype: T, length: number, options: { label?: string } = {}): PinnedBuffer<T> {
-    checkFields(options, ["label"], "pinned");
-    return PinnedBuffer.lock(this.core, dtype, length, options.label);
+  pinned<T extends Dtype>(dtype: T, length: number, options: LabelOptions = {}): PinnedBuffer<T> {
+    return PinnedBuffer.lock(this.core, dtype, length, resolve(labelTable, options, "pinned").label);
   }
 
   /**
@@ -184,14 +206,13 @@ export class Context implements Disposable {
    */
   borrow<T extends Dtype>(dtype: T, address: bigint, length: number): DeviceSlice<T> {
     if (address < 0n || address % BigInt(bytesOf(dtype)) !== 0n)
-      throw ArgumentError.because(`0x${address.toString(16)} is no address of ${dtype}`);
+      throw ArgumentError.because(`0x${address.toString(16)} is no address of ${dtype}`, { field: "address", value: address });
     return new DeviceSlice({ core: this.core, holding: undefined, stream: undefined, shared: false }, dtype, address, length);
   }
 
   /** Loads PTX (text), a cubin or a fatbin. @throws ModuleLoadError with the driver's log. */
-  load(image: string | Uint8Array, options: { label?: string } = {}): Module {
-    checkFields(options, ["label"], "load");
-    return Module.load(this.core, this.info, image, options.label);
+  load(image: string | Uint8Array, options: LabelOptions = {}): Module {
+    return Module.load(this.core, this.info, image, resolve(labelTable, options, "load").label);
   }
 
   /**

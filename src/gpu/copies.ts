@@ -2,6 +2,7 @@
 // memory type, host address, device address, array and pitch, then the width in bytes and the
 // height.
 import { ArgumentError } from "../core/errors.js";
+import { given, optional, type TableOf, whole } from "../core/options.js";
 import type { Driver } from "./driver.js";
 
 const memoryType = { host: 1, device: 2 } as const;
@@ -41,16 +42,28 @@ export interface Rectangle {
   readonly destinationPitch?: number;
 }
 
+const elements = whole({ atLeast: 1 });
+export const rectangleTable = {
+  columns: given(elements, "Elements of a row."),
+  rows: given(elements, "Rows."),
+  sourcePitch: optional(elements, "Elements from one row's begin to the next in the source; left out, columns."),
+  destinationPitch: optional(elements, "The same in the destination."),
+} satisfies TableOf<Rectangle>;
+
 /** @throws ArgumentError if a rectangle does not lie within memory of `length` elements. */
 export function checkRectangle(side: string, columns: number, rows: number, pitch: number, length: number): void {
-  for (const [name, value] of Object.entries({ columns, rows }))
-    if (!Number.isSafeInteger(value) || value < 1)
-      throw ArgumentError.because(`${name} of a 2-D copy is a whole number, at least 1; got ${value}`);
-  if (!Number.isSafeInteger(pitch) || pitch < columns)
-    throw ArgumentError.shape(`the ${side}'s pitch is a whole number of elements, at least the ${columns} columns; got ${pitch}`);
+  if (pitch < columns)
+    throw ArgumentError.shape(`the ${side}'s pitch is a whole number of elements, at least the ${columns} columns; got ${pitch}`, {
+      field: `${side}Pitch`,
+      value: pitch,
+      expected: `at least ${columns}`,
+    });
   const needed = (rows - 1) * pitch + columns;
   if (needed > length)
-    throw ArgumentError.shape(`the ${side} has ${length} elements; ${rows} rows of ${columns} at pitch ${pitch} need ${needed}`);
+    throw ArgumentError.shape(`the ${side} has ${length} elements; ${rows} rows of ${columns} at pitch ${pitch} need ${needed}`, {
+      field: side,
+      expected: `at least ${needed} elements`,
+    });
 }
 
 /** A side of a copy that is host memory. */

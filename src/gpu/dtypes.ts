@@ -79,7 +79,12 @@ export function isDtype(name: string): name is Dtype {
 /** Bytes of an element. @throws ArgumentError if the type is unknown. */
 export function bytesOf(dtype: Dtype): number {
   const array = Object.hasOwn(arrays, dtype) ? arrays[dtype] : undefined;
-  if (!array) throw ArgumentError.because(`there is no element type ${JSON.stringify(dtype)}; there are ${dtypes.join(", ")}`);
+  if (!array)
+    throw ArgumentError.because(`there is no element type ${JSON.stringify(dtype)}; there are ${dtypes.join(", ")}`, {
+      field: "dtype",
+      value: dtype,
+      expected: dtypes.join(", "),
+    });
   return array.BYTES_PER_ELEMENT;
 }
 
@@ -105,7 +110,11 @@ const byTag: Readonly<Record<string, Dtype>> = {
 /** The element type of a typed array. @throws ArgumentError if the value is none. */
 export function dtypeOf<A extends HostArray>(array: A): DtypeOf<A> {
   const dtype = byTag[Object.prototype.toString.call(array).slice(8, -1)];
-  if (dtype === undefined) throw ArgumentError.because(`expected a typed array of numbers, got ${Object.prototype.toString.call(array)}`);
+  if (dtype === undefined)
+    throw ArgumentError.because(`expected a typed array of numbers, got ${Object.prototype.toString.call(array)}`, {
+      field: "array",
+      expected: "a typed array of numbers",
+    });
   return dtype as DtypeOf<A>;
 }
 

@@ -103,7 +103,11 @@ export function entryModule(ptx: string, entries: readonly string[]): string {
   for (const entry of entries) {
     if (!byName.get(entry)?.some((piece) => piece.entry)) {
       const names = all.filter((piece) => piece.entry).map(({ name }) => name);
-      throw ArgumentError.because(`the PTX has no entry ${JSON.stringify(entry)}; it has ${names.join(", ") || "none"}`);
+      throw ArgumentError.because(`the PTX has no entry ${JSON.stringify(entry)}; it has ${names.join(", ") || "none"}`, {
+        field: "entries",
+        value: entry,
+        expected: names.join(", "),
+      });
     }
     keep(entry);
   }

@@ -68,7 +68,12 @@ export class DeviceEvent extends Owned {
   elapsedSince(start: DeviceEvent): number {
     this.use();
     start.use();
-    if (!this.#timing || !start.#timing) throw ArgumentError.because("an event made with timing: false tells no time");
+    if (!this.#timing || !start.#timing)
+      throw ArgumentError.because("an event made with timing: false tells no time", {
+        field: "timing",
+        value: false,
+        expected: "true",
+      });
     const milliseconds = new Float32Array(1);
     this.core.call("cuEventElapsedTime", milliseconds, start.awaited.handle, this.awaited.handle);
     return milliseconds[0]!;

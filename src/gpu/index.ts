@@ -7,7 +7,7 @@ export { DisposedError, LaunchError, SpillwayError, ArgumentError } from "../cor
 export { DeviceBuffer } from "./buffer.js";
 export { CompileCache, defaultCacheFolder } from "./compile-cache.js";
 export type { CompileOptions, CompileRequest } from "./compile-options.js";
-export { Context, type Held, type KernelSource, type MemoryInfo } from "./context.js";
+export { type AllocOptions, Context, type Held, type KernelSource, type MemoryInfo } from "./context.js";
 export type { Rectangle } from "./copies.js";
 export { type DeviceAttribute, deviceAttribute, type DeviceInfo } from "./device-info.js";
 export { MissingCallError, type Driver } from "./driver.js";
@@ -62,6 +62,7 @@ export { type Dimensions, type LaunchConfig, launchAttribute, launchConfigBytes,
 export { describeLaunch, type LaunchRecord } from "./launch-history.js";
 export type { Leak } from "./ledger.js";
 export { LibraryError, type TriedPath } from "./library-search.js";
+export type { EventOptions, LabelOptions, StreamOptions, UploadOptions } from "./options.js";
 export type { PoolStatistics } from "./memory-pool.js";
 export { type ImageKind, imageKind, Module } from "./module.js";
 export { loadDriver } from "./native-driver.js";

@@ -1,6 +1,7 @@
 // A kernel of a module with the parameters it was declared with. It is launched by a stream and
 // owned by its module.
 import { LaunchError } from "../core/errors.js";
+import { list, option, type TableOf, whole } from "../core/options.js";
 import { quoted } from "../core/text.js";
 import { ArgumentBlock, argumentBytes } from "./argument-block.js";
 import type { ContextCore } from "./context-core.js";
@@ -40,6 +41,14 @@ export interface KernelOptions {
    */
   readonly lengths?: readonly (readonly number[])[];
 }
+
+export const kernelTable = {
+  lengths: option(
+    list(list(whole(), "a list of positions of parameters"), "a list with a list for each parameter"),
+    [],
+    "For each parameter, the parameters whose product is how many elements the kernel touches through it.",
+  ),
+} satisfies TableOf<KernelOptions>;
 
 // CUfunction_attribute, cuda.h.
 const attribute = {
@@ -97,7 +106,7 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
     name: string,
     parameters: Parameters,
     entry: readonly EntryParameter[] | undefined,
-    options: KernelOptions,
+    lengths: readonly (readonly number[])[],
   ) {
     this.core = core;
     this.handle = handle;
@@ -121,7 +130,7 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
       cooperative: limits.cooperativeLaunch !== 0,
       overlap: info.computeCapability[0] >= 9 && core.driver.has("cuLaunchKernelEx"),
     });
-    const lengths = checkedLengths(name, parsed, options.lengths ?? []);
+    checkLengths(name, parsed, lengths);
     this.checksLengths = lengths.some((factors) => factors.length > 0);
     this.block = new ArgumentBlock(name, parsed, lengths, memory, launchConfigBytes, address + BigInt(launchConfigBytes));
     this.#launchEx = core.driver.has("cuLaunchKernelEx") ? core.function("cuLaunchKernelEx") : undefined;
@@ -152,7 +161,11 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
     checkCount(this.name, parsed, bytes.length);
     for (const [index, { text, bytes: declared }] of parsed.entries())
       if (bytes[index] !== declared)
-        throw new LaunchError(this.name, `parameter ${index} takes ${bytes[index]} bytes; ${quoted(text)} has ${declared}`);
+        throw new LaunchError(this.name, `parameter ${index} takes ${bytes[index]} bytes; ${quoted(text)} has ${declared}`, {
+          field: `parameters[${index}]`,
+          value: text,
+          expected: `${bytes[index]} bytes`,
+        });
     return "driver";
   }
 
@@ -182,6 +195,7 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
       throw new LaunchError(
         this.name,
         `shared is ${bytes} bytes; beside its ${this.#staticShared} static bytes a block can have ${limit} here`,
+        { field: "shared", value: bytes, expected: `at most ${limit} bytes` },
       );
     this.core.call("cuFuncSetAttribute", this.handle, attribute.maxDynamicShared, bytes);
     this.#dynamicShared = bytes;
@@ -263,7 +277,8 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
    */
   maxActiveClusters(config: LaunchConfig): number {
     this.use();
-    if (config.cluster === undefined) throw new LaunchError(this.name, "maxActiveClusters takes a launch with a cluster");
+    if (config.cluster === undefined)
+      throw new LaunchError(this.name, "maxActiveClusters takes a launch with a cluster", { field: "cluster" });
     this.prepare(config, 0n);
     const clusters = new Int32Array(1);
     this.core.call("cuOccupancyMaxActiveClusters", clusters, this.handle, this.#config.address);
@@ -272,7 +287,12 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
 }
 
 function checkCount(kernel: string, parsed: readonly Layout[], actual: number): void {
-  if (parsed.length !== actual) throw new LaunchError(kernel, `${parsed.length} parameters were declared; the kernel has ${actual}`);
+  if (parsed.length !== actual)
+    throw new LaunchError(kernel, `${parsed.length} parameters were declared; the kernel has ${actual}`, {
+      field: "parameters",
+      value: parsed.length,
+      expected: `${actual} parameters`,
+    });
 }
 
 /** A layout as errors tell it. */
@@ -299,25 +319,33 @@ export function checkEntry(kernel: string, parsed: readonly Layout[], entry: rea
     throw new LaunchError(
       kernel,
       `parameter ${index} is .${actual.type} of ${actual.bytes} bytes${aligned} in the PTX; it was declared ${toldOf(layout)}`,
+      { field: `parameters[${index}]`, value: layout.text, expected: `.${actual.type} of ${actual.bytes} bytes${aligned}` },
     );
   }
 }
 
-function checkedLengths(
-  kernel: string,
-  parsed: readonly Layout[],
-  lengths: readonly (readonly number[])[],
-): readonly (readonly number[])[] {
+function checkLengths(kernel: string, parsed: readonly Layout[], lengths: readonly (readonly number[])[]): void {
   if (lengths.length > parsed.length)
-    throw new LaunchError(kernel, `lengths has ${lengths.length} entries for ${parsed.length} parameters`);
+    throw new LaunchError(kernel, `lengths has ${lengths.length} entries for ${parsed.length} parameters`, {
+      field: "lengths",
+      value: lengths,
+      expected: `at most ${parsed.length} entries`,
+    });
   for (const [index, factors] of lengths.entries()) {
     if (factors.length > 0 && parsed[index]!.kind !== "pointer")
-      throw new LaunchError(kernel, `lengths[${index}] is about ${quoted(parsed[index]!.text)}, which is no pointer`);
+      throw new LaunchError(kernel, `lengths[${index}] is about ${quoted(parsed[index]!.text)}, which is no pointer`, {
+        field: `lengths[${index}]`,
+        value: factors,
+        expected: "[]",
+      });
     for (const factor of factors) {
       const parameter = parsed[factor];
       if (parameter?.kind !== "scalar" || !/^[iu]/.test(parameter.dtype))
-        throw new LaunchError(kernel, `lengths[${index}] names parameter ${factor}, which is no integer`);
+        throw new LaunchError(kernel, `lengths[${index}] names parameter ${factor}, which is no integer`, {
+          field: `lengths[${index}]`,
+          value: factor,
+          expected: "the position of an integer",
+        });
     }
   }
-  return lengths;
 }

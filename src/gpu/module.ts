@@ -1,10 +1,11 @@
 // A module: compiled kernels and their globals, loaded from PTX, a cubin or a fatbin.
-import { LaunchError, checkFields } from "../core/errors.js";
+import { LaunchError } from "../core/errors.js";
+import { resolve } from "../core/options.js";
 import type { ContextCore } from "./context-core.js";
 import { bytesOf, type Dtype } from "./dtypes.js";
 import type { DeviceInfo } from "./device-info.js";
 import { CudaError, ModuleLoadError } from "./errors.js";
-import { Kernel, type KernelOptions } from "./kernel.js";
+import { Kernel, type KernelOptions, kernelTable } from "./kernel.js";
 import { Holding } from "./ledger.js";
 import { Owned } from "./owned.js";
 import type { Parameter } from "./parameters.js";
@@ -129,7 +130,7 @@ export class Module extends Owned {
     options: KernelOptions = {},
   ): Kernel<Parameters> {
     this.use();
-    checkFields(options, ["lengths"], `options of kernel ${name}`);
+    const { lengths } = resolve(kernelTable, options, `options of kernel ${name}`);
     const core = this.core;
     const handle = new BigUint64Array(1);
     const symbol = this.#loweredNames[name] ?? name;
@@ -137,7 +138,7 @@ export class Module extends Owned {
     const code = core.function("cuModuleGetFunction")(handle, this.#handle, symbol);
     if (code === status.notFound) throw this.#notFound(code, "cuModuleGetFunction", "kernel", name, this.kernelNames);
     if (code !== status.success) throw core.failure(code, "cuModuleGetFunction");
-    return new Kernel(core, this.#info, this.holding, handle[0]!, name, parameters, this.#entries?.get(symbol), options);
+    return new Kernel(core, this.#info, this.holding, handle[0]!, name, parameters, this.#entries?.get(symbol), lengths);
   }
 
   /**
@@ -155,7 +156,8 @@ export class Module extends Owned {
     if (code === status.notFound) throw this.#notFound(code, "cuModuleGetGlobal", "global", name, undefined);
     if (code !== status.success) throw this.core.failure(code, "cuModuleGetGlobal");
     const bytes = Number(size[0]);
-    if (bytes % bytesOf(dtype) !== 0) throw new LaunchError(name, `the global has ${bytes} bytes, no whole number of ${dtype}`);
+    if (bytes % bytesOf(dtype) !== 0)
+      throw new LaunchError(name, `the global has ${bytes} bytes, no whole number of ${dtype}`, { field: "dtype", value: dtype });
     const memory = { core: this.core, holding: this.holding, stream: undefined, shared: false };
     return new DeviceSlice(memory, dtype, address[0]!, bytes / bytesOf(dtype));
   }

@@ -1,5 +1,5 @@
 // CUDA C++ to PTX or machine code at run time, with results kept on disk. It needs no device.
-import { checkFields } from "../core/errors.js";
+import { checked, either, optional, resolve, type TableOf, text } from "../core/options.js";
 import { CompileCache, cacheKey, defaultCacheFolder } from "./compile-cache.js";
 import { type CompileOptions, type CompileRequest, chooseArchitecture, compileRequest } from "./compile-options.js";
 import { CompileError } from "./errors.js";
@@ -38,6 +38,19 @@ export interface NvrtcOptions {
    */
   readonly cache?: string | false;
 }
+
+/** The options of `loadNvrtc`. */
+export const nvrtcTable = {
+  library: optional(text(), "The library's path; left out, SPILLWAY_NVRTC_LIBRARY or the first that loads of the usual places."),
+  cache: optional(
+    either(
+      "the path of a folder, or false",
+      text(),
+      checked<false>("false", (value) => value === false, { const: false }),
+    ),
+    "The cache's folder, or false for none; left out, SPILLWAY_CACHE or the platform's folder for caches.",
+  ),
+} satisfies TableOf<NvrtcOptions>;
 
 /** A compiler with a cache. */
 export class Nvrtc {
@@ -100,6 +113,6 @@ export class Nvrtc {
 
 /** Loads NVRTC. @throws LibraryError naming every path that was tried. */
 export function loadNvrtc(options: NvrtcOptions = {}): Nvrtc {
-  checkFields(options, ["library", "cache"], "loadNvrtc");
-  return new Nvrtc(loadNvrtcLibrary(options.library), options.cache ?? defaultCacheFolder());
+  const { library, cache = defaultCacheFolder() } = resolve(nvrtcTable, options, "loadNvrtc");
+  return new Nvrtc(loadNvrtcLibrary(library), cache);
 }

@@ -1,5 +1,6 @@
 // Opening a device: the driver that is meant, its initialisation, and the primary context.
-import { ArgumentError, SpillwayError, checkFields } from "../core/errors.js";
+import { ArgumentError, SpillwayError } from "../core/errors.js";
+import { callback, choice, either, flag, option, optional, type Resolved, resolve, type TableOf, text, whole } from "../core/options.js";
 import { Context, type KernelSource } from "./context.js";
 import { checkedCall, describeStatus } from "./context-core.js";
 import { deviceCount, type DeviceInfo, deviceInfo } from "./device-info.js";
@@ -8,6 +9,7 @@ import { CudaError } from "./errors.js";
 import type { Leak } from "./ledger.js";
 import { loadDriver } from "./native-driver.js";
 import { loadNvrtc, type Nvrtc } from "./nvrtc.js";
+import { anObject } from "./options.js";
 import { losesContext, status } from "./status.js";
 
 /** How a device is opened. */
@@ -41,8 +43,6 @@ export interface OpenOptions {
   readonly onLeak?: (leak: Leak) => void;
 }
 
-const openFields: readonly (keyof OpenOptions)[] = ["device", "driver", "library", "nvrtc", "kernelSource", "debug", "onLeak"];
-
 const registered = new Map<string, () => Driver>();
 
 /** Makes `openDevice({ device: name })` use a driver of one's own, such as a simulated device. */
@@ -59,16 +59,41 @@ function warnOfLeak(leak: Leak): void {
   process.emitWarning(leakSentence(leak), "SpillwayLeakWarning");
 }
 
-function driverFor(options: OpenOptions): Driver {
-  if (options.driver) return options.driver;
-  if (typeof options.device !== "string") return loadDriver(options.library);
-  const make = registered.get(options.device);
+/** The options of `openDevice`. */
+export const openTable = {
+  device: option(
+    either("a whole number of at least 0, or the name of a registered driver", whole(), text()),
+    0,
+    "Its number among the devices that CUDA shows, or the name of a registered driver such as sim.",
+  ),
+  driver: optional(anObject<Driver>("a driver"), "Left out, the machine's, or the one registered under the name of device."),
+  library: optional(text(), "The path of the CUDA driver's library, which is searched for otherwise."),
+  nvrtc: optional(anObject<Nvrtc>("a compiler, such as loadNvrtc gives"), "Left out, NVRTC as it is found when first needed."),
+  kernelSource: option(
+    choice("ptx", "nvrtc"),
+    "ptx",
+    "What the package's own kernels are loaded from: as they were compiled for the package, or compiled for this device. The bits are the same.",
+  ),
+  debug: option(flag, false, "Waits after each launch and notes its line, so that an error names the launch that caused it; slow."),
+  onLeak: optional(callback<(leak: Leak) => void>(), "Is told of what was collected without dispose; left out, a warning."),
+} satisfies TableOf<OpenOptions>;
+
+const { driver: driverOption, library: libraryOption } = openTable;
+const listTable = { driver: driverOption, library: libraryOption };
+
+function driverFor({ driver, device, library }: Resolved<typeof openTable>): Driver {
+  if (driver) return driver;
+  if (typeof device !== "string") return loadDriver(library);
+  const make = registered.get(device);
   if (!make) {
     const names = [...registered.keys()].map((name) => JSON.stringify(name)).join(", ");
-    const advice = options.device === "sim" ? '; import "spillway/sim" to have the simulated one' : "";
-    throw ArgumentError.because(
-      `there is no device ${JSON.stringify(options.device)}; a device is a number${names && `, or ${names}`}${advice}`,
-    );
+    const takes = `a number${names && `, or ${names}`}`;
+    const advice = device === "sim" ? '; import "spillway/sim" to have the simulated one' : "";
+    throw ArgumentError.because(`there is no device ${JSON.stringify(device)}; a device is ${takes}${advice}`, {
+      field: "device",
+      value: device,
+      expected: takes,
+    });
   }
   return make();
 }
@@ -83,7 +108,7 @@ export function initialise(driver: Driver): void {
 
 /** The devices that CUDA shows, without opening any. @throws LibraryError, CudaError. */
 export function listDevices(options: Pick<OpenOptions, "driver" | "library"> = {}): readonly DeviceInfo[] {
-  const driver = options.driver ?? loadDriver(options.library);
+  const { library, driver = loadDriver(library) } = resolve(listTable, options, "listDevices");
   initialise(driver);
   return Array.from({ length: deviceCount(driver) }, (_, ordinal) => deviceInfo(driver, ordinal));
 }
@@ -97,19 +122,18 @@ export function listDevices(options: Pick<OpenOptions, "driver" | "library"> = {
  * option.
  */
 export function openDevice(device: number | string | OpenOptions = 0): Context {
-  const options = typeof device === "object" ? device : { device };
-  checkFields(options, openFields, "openDevice");
-  const { kernelSource = "ptx" } = options;
-  if (kernelSource !== "ptx" && kernelSource !== "nvrtc") throw new ArgumentError("kernelSource", kernelSource, '"ptx" or "nvrtc"');
+  const options = resolve(openTable, typeof device === "object" ? device : { device }, "openDevice");
+  const { kernelSource, debug, onLeak = warnOfLeak } = options;
   const nvrtc = kernelSource === "nvrtc" ? (options.nvrtc ?? loadNvrtc()) : options.nvrtc;
   const driver = driverFor(options);
   initialise(driver);
   const ordinal = typeof options.device === "number" ? options.device : 0;
   const count = deviceCount(driver);
-  if (!Number.isInteger(ordinal) || ordinal < 0 || ordinal >= count)
+  if (ordinal >= count)
     throw new SpillwayError(
       "unavailable",
       `there is no device ${ordinal}: CUDA shows ${count} device${count === 1 ? "" : "s"}, numbered from 0`,
+      { field: "device", value: ordinal },
     );
   const info = deviceInfo(driver, ordinal);
   const handle = new BigUint64Array(1);
@@ -120,8 +144,8 @@ export function openDevice(device: number | string | OpenOptions = 0): Context {
   }
   let compiler = nvrtc;
   return new Context(driver, info, handle[0]!, {
-    debug: options.debug ?? false,
-    onLeak: options.onLeak ?? warnOfLeak,
+    debug,
+    onLeak,
     kernelSource,
     nvrtc: () => {
       compiler ??= loadNvrtc();

@@ -91,6 +91,7 @@ export function parseParameters(kernel: string, parameters: readonly unknown[]):
     throw new LaunchError(
       kernel,
       `parameter ${index} is ${describe(parameter)}; a parameter is such as "i32", "f32*", "const f32*", "bytes[48]" or struct({ x: "f32" })`,
+      { field: `parameters[${index}]`, value: parameter, expected: '"i32", "f32*", "const f32*", "bytes[48]" or a struct' },
     );
   });
 }

@@ -52,7 +52,11 @@ export class PinnedBuffer<T extends Dtype = Dtype> extends Owned {
   /** @internal */
   static lock<T extends Dtype>(core: ContextCore, dtype: T, length: number, label = `pinned ${dtype}[${length}]`): PinnedBuffer<T> {
     if (!Number.isSafeInteger(length) || length < 1)
-      throw ArgumentError.because(`a pinned buffer's length is a whole number of elements, at least 1; got ${length}`);
+      throw ArgumentError.because(`a pinned buffer's length is a whole number of elements, at least 1; got ${length}`, {
+        field: "length",
+        value: length,
+        expected: "a whole number, at least 1",
+      });
     const { buffer, offset } = alignedMemory(core, length * bytesOf(dtype));
     const bytes = new Uint8Array(buffer, offset, length * bytesOf(dtype));
     core.call("cuMemHostRegister", bytes, bytes.byteLength, portable);

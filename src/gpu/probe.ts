@@ -1,6 +1,6 @@
 // Whether CUDA can be used here, found by using it: nothing follows from a file that exists or a
 // variable that is set.
-import { checkFields } from "../core/errors.js";
+import { callback, optional, resolve, type TableOf, text, tuple, whole } from "../core/options.js";
 import { checkedCall, forgetCurrent } from "./context-core.js";
 import { type DeviceInfo, deviceCount, deviceInfo } from "./device-info.js";
 import type { Driver } from "./driver.js";
@@ -8,6 +8,7 @@ import { CudaError } from "./errors.js";
 import { isWsl, LibraryError, type TriedPath } from "./library-search.js";
 import { loadDriver } from "./native-driver.js";
 import { loadNvrtc, type Nvrtc } from "./nvrtc.js";
+import { anObject } from "./options.js";
 import { driverForPtx, versionText } from "./ptx-entry.js";
 import { status } from "./status.js";
 
@@ -63,6 +64,17 @@ export interface ProbeOptions {
   readonly nvrtc?: () => Nvrtc;
 }
 
+/** The options of `probe`. */
+export const probeTable = {
+  library: optional(text(), "The path of a driver's library to try in place of the usual ones."),
+  driver: optional(anObject<Driver>("a driver"), "A driver that is loaded already."),
+  ptxVersion: optional(
+    tuple<[number, number]>("[major, minor]", [whole(), whole()]),
+    "The PTX version that kernels are shipped as; an older driver does not count as available.",
+  ),
+  nvrtc: optional(callback<() => Nvrtc>(), "How NVRTC is loaded; left out, by loadNvrtc."),
+} satisfies TableOf<ProbeOptions>;
+
 const sentence = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 function probeNvrtc(load: () => Nvrtc): NvrtcProbe {
@@ -110,12 +122,12 @@ function hidden(visible: string | undefined): string {
  * returns.
  */
 export function probe(options: ProbeOptions = {}): GpuProbe {
-  checkFields(options, ["library", "driver", "ptxVersion", "nvrtc"], "probe");
+  const { library, ptxVersion, nvrtc = () => loadNvrtc(), ...given } = resolve(probeTable, options, "probe");
   const visibleDevices = process.env["CUDA_VISIBLE_DEVICES"];
-  const base = { nvrtc: probeNvrtc(options.nvrtc ?? (() => loadNvrtc())), wsl: isWsl(), visibleDevices };
+  const base = { nvrtc: probeNvrtc(nvrtc), wsl: isWsl(), visibleDevices };
   let driver: Driver;
   try {
-    driver = options.driver ?? loadDriver(options.library);
+    driver = given.driver ?? loadDriver(library);
   } catch (error) {
     const tried = error instanceof LibraryError ? error.tried : [];
     return { ...base, available: false, reason: sentence(error), library: undefined, tried, driverVersion: undefined, devices: [] };
@@ -132,10 +144,10 @@ export function probe(options: ProbeOptions = {}): GpuProbe {
     const count = deviceCount(driver);
     if (count === 0) return answer(`the driver shows no device${hidden(visibleDevices)}`);
     devices = Array.from({ length: count }, (_, ordinal) => probeDevice(driver, ordinal));
-    const needed = options.ptxVersion && driverForPtx(options.ptxVersion);
+    const needed = ptxVersion && driverForPtx(ptxVersion);
     if (needed !== undefined && version[0]! < needed)
       return answer(
-        `the driver is of CUDA ${driverVersion}, and PTX ${options.ptxVersion!.join(".")} needs one of CUDA ${versionText(needed)} or later: update NVIDIA's driver`,
+        `the driver is of CUDA ${driverVersion}, and PTX ${ptxVersion!.join(".")} needs one of CUDA ${versionText(needed)} or later: update NVIDIA's driver`,
       );
     if (devices.every(({ problem }) => problem !== undefined)) return answer(`no device opens: ${devices[0]!.problem}`);
     return answer(undefined);

@@ -1,6 +1,7 @@
 // The kernels that come with the package: their PTX, sources and descriptions, found beside the
 // code. It knows no kernel by name.
-import { ArgumentError, SpillwayError, checkFields } from "../core/errors.js";
+import { ArgumentError, SpillwayError } from "../core/errors.js";
+import { list, optional, resolve, type TableOf, text, tuple, whole } from "../core/options.js";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
@@ -77,6 +78,15 @@ export interface ShippedPtxOptions {
   readonly entries?: readonly string[];
 }
 
+/** The options of `shippedPtx`. */
+export const shippedTable = {
+  computeCapability: optional(
+    tuple<[number, number]>("[major, minor]", [whole(), whole()]),
+    "The device's; left out, the least that there is a form for.",
+  ),
+  entries: optional(list(text(), "a list of names of kernels"), "These kernels alone, with what they use; left out, all of the file."),
+} satisfies TableOf<ShippedPtxOptions>;
+
 let located: string | undefined;
 
 /** Beside a bundle in dist/ or a folder of it, or at the root of the sources. */
@@ -113,7 +123,11 @@ function byName(): ReadonlyMap<string, ShippedKernels> {
 function described(name: string): ShippedKernels {
   const found = byName().get(name);
   if (!found)
-    throw ArgumentError.because(`there is no shipped kernel file ${JSON.stringify(name)}; there are ${[...byName().keys()].join(", ")}`);
+    throw ArgumentError.because(`there is no shipped kernel file ${JSON.stringify(name)}; there are ${[...byName().keys()].join(", ")}`, {
+      field: "name",
+      value: name,
+      expected: [...byName().keys()].join(", "),
+    });
   return found;
 }
 
@@ -156,9 +170,9 @@ function textOf(texts: Map<string, string>, file: string, entries: readonly stri
  * device is too old for every form.
  */
 export function shippedPtx(name: string, options: ShippedPtxOptions = {}): string {
-  checkFields(options, ["computeCapability", "entries"], "shippedPtx");
-  const { file } = imageFor(name, options);
-  return textOf(shippedTexts, file, options.entries, () => readPtx(file));
+  const { computeCapability, entries } = resolve(shippedTable, options, "shippedPtx");
+  const { file } = imageFor(name, computeCapability);
+  return textOf(shippedTexts, file, entries, () => readPtx(file));
 }
 
 /**
@@ -167,10 +181,11 @@ export function shippedPtx(name: string, options: ShippedPtxOptions = {}): strin
  * @throws as `shippedPtx`; CompileError
  */
 export function compiledPtx(compiler: Nvrtc, name: string, options: ShippedPtxOptions = {}): string {
-  const { file, target } = imageFor(name, options);
+  const { computeCapability, entries } = resolve(shippedTable, options, "shippedPtx");
+  const { file, target } = imageFor(name, computeCapability);
   const texts = compiledTexts.get(compiler) ?? new Map<string, string>();
   compiledTexts.set(compiler, texts);
-  return textOf(texts, file, options.entries, () => {
+  return textOf(texts, file, entries, () => {
     const { source, ...how } = shippedSource(name);
     const least = Math.min(...compiler.architectures);
     const architecture = `compute_${capability(target) < least ? least : target.slice("sm_".length)}`;
@@ -179,12 +194,15 @@ export function compiledPtx(compiler: Nvrtc, name: string, options: ShippedPtxOp
 }
 
 /** The form for the newest devices that the device belongs to. @throws ArgumentError */
-function imageFor(name: string, { computeCapability }: ShippedPtxOptions): ShippedImage {
+function imageFor(name: string, computeCapability: ShippedPtxOptions["computeCapability"]): ShippedImage {
   const { images } = described(name);
   const device = computeCapability && computeCapability[0] * 10 + computeCapability[1];
   const image = device === undefined ? images[0] : images.findLast(({ target }) => runsOn(target, device));
   if (!image)
-    throw ArgumentError.because(`the kernels of ${name} need a device of ${images[0]!.target} or later; this one is of sm_${device!}`);
+    throw ArgumentError.because(`the kernels of ${name} need a device of ${images[0]!.target} or later; this one is of sm_${device!}`, {
+      field: "computeCapability",
+      value: computeCapability,
+    });
   return image;
 }
 

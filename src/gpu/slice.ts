@@ -48,7 +48,11 @@ export interface ReadonlyDeviceSlice<T extends Dtype = Dtype> {
 /** @throws ArgumentError if a slice does not lie within its whole. */
 function checkRange(from: number, to: number, length: number): void {
   if (!Number.isInteger(from) || !Number.isInteger(to) || from < 0 || to < from || to > length)
-    throw ArgumentError.shape(`a slice of ${length} elements runs from 0 <= from <= to <= ${length}; got from ${from} to ${to}`);
+    throw ArgumentError.shape(`a slice of ${length} elements runs from 0 <= from <= to <= ${length}; got from ${from} to ${to}`, {
+      field: "from",
+      value: from,
+      expected: `0 <= from <= to <= ${length}`,
+    });
 }
 
 /** A stretch of device memory. */
@@ -96,6 +100,7 @@ export class DeviceSlice<T extends Dtype = Dtype> implements ReadonlyDeviceSlice
     if (this.byteLength % bytes !== 0 || this.address % BigInt(bytes) !== 0n)
       throw ArgumentError.because(
         `${this.byteLength} bytes at address 0x${this.address.toString(16)} are no aligned elements of ${dtype} (${bytes} bytes each)`,
+        { field: "dtype", value: dtype },
       );
     return new DeviceSlice(this.memory, dtype, this.address, this.byteLength / bytes, this.writable);
   }
@@ -111,12 +116,13 @@ export class DeviceSlice<T extends Dtype = Dtype> implements ReadonlyDeviceSlice
  * another context or disposed.
  */
 export function usable<T extends Dtype>(core: ContextCore, slice: ReadonlyDeviceSlice<T>, toWrite: boolean): DeviceSlice<T> {
-  if (!(slice instanceof DeviceSlice)) throw ArgumentError.because("expected a buffer or a slice of one");
+  if (!(slice instanceof DeviceSlice)) throw new ArgumentError("memory", slice, "a buffer or a slice of one");
   slice.memory.holding?.use();
   if (slice.memory.core !== core)
     throw ArgumentError.because(
       `memory of the context of device ${slice.memory.core.device} was given to another context, of device ${core.device}`,
+      { field: "memory", expected: `memory of the context of device ${core.device}` },
     );
-  if (toWrite && !slice.writable) throw ArgumentError.because("read-only device memory was given to be written");
+  if (toWrite && !slice.writable) throw ArgumentError.because("read-only device memory was given to be written", { field: "memory" });
   return slice as DeviceSlice<T>;
 }

@@ -1,9 +1,10 @@
 // A stream: work for the device in order. Nothing here waits but `sync`, and what resolves does so
 // without holding up the event loop.
 import { ArgumentError, LaunchError, SpillwayError } from "../core/errors.js";
+import { resolve } from "../core/options.js";
 import { callSite } from "./call-site.js";
 import type { ContextCore } from "./context-core.js";
-import { checkRectangle, describeCopy2D, hostSide, type Rectangle } from "./copies.js";
+import { checkRectangle, describeCopy2D, hostSide, type Rectangle, rectangleTable } from "./copies.js";
 import { type ArrayOf, bytesOf, type Dtype, type HostArray, holds } from "./dtypes.js";
 import type { DeviceEvent } from "./event.js";
 import { Graph, type GraphRecording } from "./graph.js";
@@ -11,6 +12,7 @@ import type { Kernel } from "./kernel.js";
 import type { LaunchConfig } from "./launch-config.js";
 import { LaunchHistory } from "./launch-history.js";
 import { Holding } from "./ledger.js";
+import { type LabelOptions, labelTable } from "./options.js";
 import { Owned } from "./owned.js";
 import type { ArgumentsFor, Parameter } from "./parameters.js";
 import { PinnedBuffer } from "./pinned.js";
@@ -27,6 +29,9 @@ const nonBlocking = 1;
  * kernel by its first launch.
  */
 const relaxed = 2;
+
+const bitsError = (dtype: Dtype, bits: number, expected: string): ArgumentError =>
+  ArgumentError.because(`the bits of an element of ${dtype} are ${expected}; got ${bits}`, { field: "bits", value: bits, expected });
 
 function destroy(core: ContextCore, handle: bigint, history: LaunchHistory): void {
   try {
@@ -115,6 +120,7 @@ export class Stream extends Owned {
       throw new LaunchError(
         kernel.name,
         `it belongs to a context of device ${kernel.core.device} and the stream to another, of device ${core.device}`,
+        { field: "kernel", expected: `a kernel of the context of device ${core.device}` },
       );
     const block = kernel.block;
     const count = (values as readonly unknown[]).length;
@@ -155,9 +161,15 @@ export class Stream extends Owned {
 
   #checkCopy(dtype: Dtype, length: number, array: HostArray): void {
     if (!holds(dtype, array))
-      throw ArgumentError.because(`a copy of ${dtype} needs an array of that type on the host; got ${array.constructor.name}`);
+      throw ArgumentError.because(`a copy of ${dtype} needs an array of that type on the host; got ${array.constructor.name}`, {
+        field: "array",
+        expected: `an array of ${dtype}`,
+      });
     if (array.length !== length)
-      throw ArgumentError.shape(`a copy is between equal lengths; got ${length} elements on the device and ${array.length} on the host`);
+      throw ArgumentError.shape(`a copy is between equal lengths; got ${length} elements on the device and ${array.length} on the host`, {
+        field: "array",
+        expected: `${length} elements`,
+      });
   }
 
   /**
@@ -214,6 +226,7 @@ export class Stream extends Owned {
     if (target.dtype !== source.dtype || target.length !== source.length)
       throw ArgumentError.because(
         `a copy is between equals; got ${source.length} of ${source.dtype} onto ${target.length} of ${target.dtype}`,
+        { field: "source", expected: `${target.length} of ${target.dtype}` },
       );
     if (target.byteLength === 0) return;
     const there = source instanceof DeviceSlice ? source.memory.core : this.core;
@@ -243,21 +256,24 @@ export class Stream extends Owned {
     rectangle: Rectangle,
   ): void {
     this.use();
-    const { columns, rows, sourcePitch = columns, destinationPitch = columns } = rectangle;
+    const { columns, rows, sourcePitch = columns, destinationPitch = columns } = resolve(rectangleTable, rectangle, "a 2-D copy");
     const device = [destination, source].find((side) => side instanceof DeviceSlice);
-    if (!device) throw ArgumentError.because("a 2-D copy has device memory on one side at least");
+    if (!device) throw ArgumentError.because("a 2-D copy has device memory on one side at least", { field: "destination" });
     const dtype = device.dtype;
     const width = bytesOf(dtype);
     const side = (name: string, memory: unknown, pitch: number, toWrite: boolean) => {
       if (memory instanceof DeviceSlice) {
         const slice = this.#use(memory, toWrite);
-        if (slice.dtype !== dtype) throw ArgumentError.because(`a 2-D copy is between equal types; got ${slice.dtype} and ${dtype}`);
+        if (slice.dtype !== dtype)
+          throw ArgumentError.because(`a 2-D copy is between equal types; got ${slice.dtype} and ${dtype}`, { field: name });
         checkRectangle(name, columns, rows, pitch, slice.length);
         return { host: false, address: slice.address, pitchBytes: pitch * width };
       }
       const array = this.#host(memory as HostArray | PinnedBuffer);
       if (!holds(dtype, array))
-        throw ArgumentError.because(`a 2-D copy of ${dtype} needs an array of that type on the host; got ${array.constructor.name}`);
+        throw ArgumentError.because(`a 2-D copy of ${dtype} needs an array of that type on the host; got ${array.constructor.name}`, {
+          field: name,
+        });
       checkRectangle(name, columns, rows, pitch, array.length);
       return hostSide(this.core.driver, array, pitch * width);
     };
@@ -280,15 +296,13 @@ export class Stream extends Owned {
     if (byteLength === 0) return;
     const width = bytesOf(dtype);
     if (bits === 0 || width === 1) {
-      if (bits >>> 0 !== bits || bits > 255)
-        throw ArgumentError.because(`the bits of an element of ${dtype} are from 0 to 255; got ${bits}`);
+      if (bits >>> 0 !== bits || bits > 255) throw bitsError(dtype, bits, "from 0 to 255");
       this.core.callOn(this.history, "cuMemsetD8Async", address, bits, byteLength, this.handle);
       return;
     }
     const most = width === 2 ? 65535 : 4294967295;
-    if (width === 8) throw ArgumentError.because(`elements of ${dtype} are filled with zeros only; got ${bits}`);
-    if (bits >>> 0 !== bits || bits > most)
-      throw ArgumentError.because(`the bits of an element of ${dtype} are from 0 to ${most}; got ${bits}`);
+    if (width === 8) throw bitsError(dtype, bits, "0");
+    if (bits >>> 0 !== bits || bits > most) throw bitsError(dtype, bits, `from 0 to ${most}`);
     this.core.callOn(this.history, width === 2 ? "cuMemsetD16Async" : "cuMemsetD32Async", address, bits, length, this.handle);
   }
 
@@ -360,9 +374,10 @@ export class Stream extends Owned {
    *
    * @throws CudaError; what `work` throws, after which the stream is as before.
    */
-  capture(work: (stream: this) => void, options: { label?: string } = {}): Graph {
+  capture(work: (stream: this) => void, options: LabelOptions = {}): Graph {
+    const { label } = resolve(labelTable, options, "capture");
     const { handle, recording } = this.captureWork(work);
-    return Graph.create(this.core, handle, recording, options.label);
+    return Graph.create(this.core, handle, recording, label);
   }
 
   /** @internal What `work` gives, as a CUgraph. */

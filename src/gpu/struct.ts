@@ -1,6 +1,7 @@
 // Structs that kernels take by value, laid out as C and CUDA C++ lay them out. It describes them;
 // argument-writer.ts writes their values.
-import { ArgumentError, checkFields } from "../core/errors.js";
+import { ArgumentError } from "../core/errors.js";
+import { option, optional, record, resolve, type TableOf, text, whole } from "../core/options.js";
 import { describe, quoted } from "../core/text.js";
 import { bytesOf, type Dtype, isDtype } from "./dtypes.js";
 import { alignUp, type FieldLayout, type Layout, layoutOfText, mostParameterBytes } from "./layout.js";
@@ -35,7 +36,16 @@ export interface StructOptions<Name extends string = string> {
   readonly offsets?: { readonly [Field in Name]?: number };
 }
 
-const optionFields: readonly (keyof StructOptions)[] = ["name", "align", "pack", "offsets"];
+const powerOfTwo = (atMost: number) =>
+  whole({ atLeast: 1, atMost, takes: `a power of two up to ${atMost}`, accepts: (value) => (value & (value - 1)) === 0 });
+
+/** The options of `struct`. */
+export const structTable = {
+  name: optional(text(), "What errors call it; left out, its fields."),
+  align: option(powerOfTwo(4096), 1, "As alignas(16) before the struct's name."),
+  pack: optional(powerOfTwo(16), "As #pragma pack(1): no field is aligned to more."),
+  offsets: option(record(whole(), "an object of offsets by field"), {}, "Bytes at which fields begin that do not begin where C puts them."),
+} satisfies TableOf<StructOptions>;
 
 /** A struct as kernels take it. Made by `struct`, `vector`. */
 export class StructType<F extends Fields = Fields> {
@@ -50,22 +60,20 @@ export class StructType<F extends Fields = Fields> {
 
   /** @internal */
   constructor(fields: F, options: StructOptions<keyof F & string>) {
-    checkFields(options, optionFields, "struct");
-    const { name, align = 1, pack } = options;
-    checkPower("align", align, 4096);
-    if (pack !== undefined) checkPower("pack", pack, 16);
-    for (const field of Object.keys(options.offsets ?? {}))
-      if (!Object.hasOwn(fields, field)) throw ArgumentError.because(`struct: offsets names ${quoted(field)}, which is no field`);
+    const { name, align, pack, offsets } = resolve(structTable, options, "struct");
+    for (const [field, offset] of Object.entries(offsets))
+      if (!Object.hasOwn(fields, field)) throw ArgumentError.unknownField(`offsets.${field}`, offset, Object.keys(fields), "struct");
     let end = 0;
     let alignment = align;
     const layouts: FieldLayout[] = [];
     for (const [field, type] of Object.entries(fields)) {
-      if (!/^[A-Za-z_]\w*$/.test(field)) throw ArgumentError.because(`struct: a field is called ${quoted(field)}; it takes a name of C`);
+      if (!/^[A-Za-z_]\w*$/.test(field))
+        throw ArgumentError.because(`struct: a field is called ${quoted(field)}; it takes a name of C`, { field });
       const layout = layoutOfField(field, type);
       const own = Math.min(layout.alignment, pack ?? layout.alignment);
-      const offset = options.offsets?.[field as keyof F & string] ?? alignUp(end, own);
+      const offset = offsets[field] ?? alignUp(end, own);
       if (!Number.isInteger(offset) || offset < end || offset > mostParameterBytes)
-        throw new ArgumentError(`struct: the offset of field ${quoted(field)}`, offset, `${end}, the end of what is before it, or more`);
+        throw new ArgumentError(`offsets.${field}`, offset, `${end}, the end of what is before it, or more`, { of: "struct" });
       layouts.push({ name: field, offset, layout });
       end = offset + layout.bytes;
       alignment = Math.max(alignment, own);
@@ -88,10 +96,7 @@ export class StructType<F extends Fields = Fields> {
   }
 }
 
-function checkPower(what: string, value: number, most: number): void {
-  if (!Number.isInteger(value) || value < 1 || value > most || (value & (value - 1)) !== 0)
-    throw new ArgumentError(`struct: ${what}`, value, `a power of two up to ${most}`);
-}
+const fieldTakes = '"f32", "const f32*", "bytes[16]", a struct, or ["f32", 3]';
 
 function layoutOfField(field: string, type: FieldType): Layout {
   if (type instanceof StructType) return type.layout;
@@ -100,15 +105,18 @@ function layoutOfField(field: string, type: FieldType): Layout {
     if (type.length !== 2 || !Number.isInteger(count) || count < 1 || count > mostParameterBytes)
       throw ArgumentError.because(
         `struct: field ${quoted(field)} is ${describe(type)}; an array is [type, count] with a whole number from 1`,
+        { field, value: type, expected: "[type, count] with a whole number from 1" },
       );
     const element = layoutOfField(field, of);
     return { kind: "array", text: `${element.text}[${count}]`, element, count, bytes: count * element.bytes, alignment: element.alignment };
   }
   const layout = typeof type === "string" ? layoutOfText(type) : undefined;
   if (layout === undefined)
-    throw ArgumentError.because(
-      `struct: field ${quoted(field)} is ${describe(type)}; a field is such as "f32", "const f32*", "bytes[16]", a struct, or ["f32", 3]`,
-    );
+    throw ArgumentError.because(`struct: field ${quoted(field)} is ${describe(type)}; a field is such as ${fieldTakes}`, {
+      field,
+      value: type,
+      expected: fieldTakes,
+    });
   return layout;
 }
 
@@ -122,7 +130,7 @@ function layoutOfField(field: string, type: FieldType): Layout {
  */
 export function struct<const F extends Fields>(fields: F, options: StructOptions<keyof F & string> = {}): StructType<F> {
   if (typeof fields !== "object" || fields === null || Array.isArray(fields))
-    throw ArgumentError.because(`struct: the fields are ${describe(fields)}; they take an object of types by name`);
+    throw new ArgumentError("fields", fields, "an object of types by name", { of: "struct" });
   return new StructType(fields, options);
 }
 

@@ -134,7 +134,7 @@ export class SimulatedKernel {
       this.maxThreads,
       info.staticSharedBytes,
       constants.reduce((sum, { bytes }) => sum + bytes, 0),
-      info.localBytes ?? limits.stackBytes ?? 8192,
+      info.localBytes ?? limits.stackBytes,
       reportedRegisters,
       module.ptxVersion,
       10 * capability.major + capability.minor,

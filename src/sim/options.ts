@@ -1,7 +1,9 @@
 // What a simulated device is like: its options, their defaults, and the environment variables that
 // stand in for options left out.
-import { ArgumentError, checkFields } from "../core/errors.js";
-import { type Checks, type LaunchCounters, type Limits, PtxMachine, rejectUnknownChecks } from "../ptx/interpreter/index.js";
+import { ArgumentError } from "../core/errors.js";
+import { callback, choice, filled, object, option, optional, type OptionTable, resolve, type TableOf, whole } from "../core/options.js";
+import { type Checks, type LaunchCounters, type Limits, PtxMachine } from "../ptx/interpreter/index.js";
+import { checksTable, limitsTable } from "../ptx/interpreter/run/options.js";
 
 /** A launch that has run, as `onLaunch` gets it. */
 export interface LaunchReport {
@@ -96,65 +98,95 @@ export interface Simulation {
   readonly multiprocessors: number;
   readonly memoryBytes: number;
   readonly launchBytes: number;
-  readonly checks: Partial<Checks>;
-  readonly limits: Partial<Limits>;
+  readonly checks: Checks;
+  readonly limits: Limits;
   readonly driverVersion: number;
   readonly print: (text: string) => void;
   readonly onLaunch: (report: LaunchReport) => void;
 }
 
-function wholeNumber(name: string, value: number | undefined, variable: string, least: number, most: number): number | undefined {
-  const text = process.env[variable];
-  const [given, source] = value === undefined ? [text ? Number(text) : undefined, variable] : [value, name];
-  if (given === undefined) return undefined;
-  const whole = Number.isInteger(given) || (given === Number.POSITIVE_INFINITY && most === given);
-  if (!whole || given < least || given > most)
-    throw new ArgumentError(`${source} of the simulated device`, undefined, `a whole number from ${least} to ${most}`, {
-      shown: String(text && value === undefined ? JSON.stringify(text) : given),
-    });
-  return given;
-}
+const capabilityNames = capabilities.map(({ major, minor }) => `${major}.${minor}`);
+const memory = whole({ atLeast: 4096, unit: "bytes" });
 
-function capabilityOf(given: string): Capability {
-  const found = capabilities.find(({ major, minor }) => `${major}.${minor}` === given);
-  if (found) return found;
-  const known = capabilities.map(({ major, minor }) => `${major}.${minor}`).join(", ");
-  throw new ArgumentError("capability of the simulated device", given, `one of ${known}`);
-}
+/** The options of a simulated device. What depends on another option has no default here. */
+export const simulationTable = {
+  capability: option(choice(...capabilityNames), "9.0", "Compute capability (SPILLWAY_SIM_CAPABILITY)."),
+  devices: option(whole({ atLeast: 1, atMost: 16 }), 1, "Devices, which share one memory (SPILLWAY_SIM_DEVICES)."),
+  multiprocessors: option(
+    whole({ atLeast: 1, atMost: 1024 }),
+    8,
+    "Multiprocessors of a device, which say how many blocks run at once (SPILLWAY_SIM_MULTIPROCESSORS).",
+  ),
+  memoryBytes: optional(memory, "Device memory; left out, 256 MiB (SPILLWAY_SIM_MEMORY). All devices together have less than 2 GiB."),
+  launchBytes: option(
+    whole({ atLeast: 2 ** 20, atMost: 2 ** 30, unit: "bytes" }),
+    2 ** 27,
+    "Memory for the shared and local memory of running kernels (SPILLWAY_SIM_LAUNCH_MEMORY).",
+  ),
+  checks: filled(object(checksTable), "Checks that are to be on or off; all but globalRaces (SPILLWAY_SIM_GLOBAL_RACES) are on."),
+  limits: filled(
+    object(limitsTable),
+    "What ends a launch that does not (SPILLWAY_SIM_IDLE_POLLS, SPILLWAY_SIM_IDLE_STEPS, SPILLWAY_SIM_STEPS, SPILLWAY_SIM_STACK).",
+  ),
+  driverVersion: option(whole({ atLeast: 1000 }), 13_000, "The CUDA release that the driver says it is of; it decides which PTX is taken."),
+  print: optional(callback<(text: string) => void>(), "Is given what kernels print; left out, it is written to standard output."),
+  onLaunch: optional(callback<(report: LaunchReport) => void>(), "Is told of each launch that has run."),
+} satisfies TableOf<SimulatedDriverOptions>;
 
-const optionFields: readonly (keyof SimulatedDriverOptions)[] = [
-  ...(["capability", "devices", "multiprocessors", "memoryBytes", "launchBytes", "checks", "limits"] as const),
-  ...(["driverVersion", "print", "onLaunch"] as const),
-];
+const of = "the simulated device";
+
+const variables: Readonly<Record<string, string>> = {
+  capability: "SPILLWAY_SIM_CAPABILITY",
+  devices: "SPILLWAY_SIM_DEVICES",
+  multiprocessors: "SPILLWAY_SIM_MULTIPROCESSORS",
+  memoryBytes: "SPILLWAY_SIM_MEMORY",
+  launchBytes: "SPILLWAY_SIM_LAUNCH_MEMORY",
+};
+const checkVariables = { globalRaces: "SPILLWAY_SIM_GLOBAL_RACES" };
+const limitVariables = {
+  idlePolls: "SPILLWAY_SIM_IDLE_POLLS",
+  idleSteps: "SPILLWAY_SIM_IDLE_STEPS",
+  steps: "SPILLWAY_SIM_STEPS",
+  stackBytes: "SPILLWAY_SIM_STACK",
+};
+
+/** Options, and from environment variables those that are left out. @throws ArgumentError */
+function withEnvironment(table: OptionTable, options: object, from: Readonly<Record<string, string>>): object {
+  const out: Record<string, unknown> = { ...options };
+  for (const [name, variable] of Object.entries(from)) {
+    const text = process.env[variable];
+    if (out[name] !== undefined || !text) continue;
+    const { schema, takes, read } = table[name]!;
+    const value = schema["type"] === "boolean" ? /^(1|true|on)$/.test(text) : schema["type"] === "string" ? text : Number(text);
+    try {
+      out[name] = read(value, variable);
+    } catch {
+      throw new ArgumentError(variable, text, takes, { of });
+    }
+  }
+  return out;
+}
 
 /** @throws ArgumentError naming the option or variable that cannot be. */
 export function resolveOptions(options: SimulatedDriverOptions): Simulation {
-  checkFields(options, optionFields, "the simulated device");
-  rejectUnknownChecks(options);
-  const { limits = {} } = options;
-  const limit = (name: "idlePolls" | "idleSteps" | "steps" | "stackBytes", variable: string) => {
-    const value = wholeNumber(`limits.${name}`, limits[name], variable, 1, Number.POSITIVE_INFINITY);
-    return value === undefined ? {} : { [name]: value };
+  // First what is given, so that what is refused is named before anything is filled in.
+  resolve(simulationTable, options, of);
+  const { checks = {}, limits = {} } = options;
+  const all = {
+    ...withEnvironment(simulationTable, options, variables),
+    checks: withEnvironment(checksTable, checks, checkVariables),
+    limits: withEnvironment(limitsTable, limits, limitVariables),
   };
-  const devices = wholeNumber("devices", options.devices, "SPILLWAY_SIM_DEVICES", 1, 16) ?? 1;
-  const launchBytes = wholeNumber("launchBytes", options.launchBytes, "SPILLWAY_SIM_LAUNCH_MEMORY", 1 << 20, 2 ** 30) ?? 2 ** 27;
-  const most = Math.floor((2 ** 31 - 2 ** 17 - launchBytes) / devices);
+  const { capability: name, memoryBytes, print, onLaunch, ...rest } = resolve(simulationTable, all, of);
+  const most = Math.floor((2 ** 31 - 2 ** 17 - rest.launchBytes) / rest.devices);
+  if (memoryBytes !== undefined && memoryBytes > most)
+    throw new ArgumentError("memoryBytes", memoryBytes, `a whole number of bytes from 4096 to ${most}`, { of });
   return {
-    capability: capabilityOf(options.capability ?? (process.env["SPILLWAY_SIM_CAPABILITY"] || "9.0")),
-    devices,
-    multiprocessors: wholeNumber("multiprocessors", options.multiprocessors, "SPILLWAY_SIM_MULTIPROCESSORS", 1, 1024) ?? 8,
-    memoryBytes: wholeNumber("memoryBytes", options.memoryBytes, "SPILLWAY_SIM_MEMORY", 4096, most) ?? Math.min(2 ** 28, most),
-    launchBytes,
-    checks: { globalRaces: /^(1|true|on)$/.test(process.env["SPILLWAY_SIM_GLOBAL_RACES"] ?? ""), ...options.checks },
-    limits: {
-      ...limit("idlePolls", "SPILLWAY_SIM_IDLE_POLLS"),
-      ...limit("idleSteps", "SPILLWAY_SIM_IDLE_STEPS"),
-      ...limit("steps", "SPILLWAY_SIM_STEPS"),
-      ...limit("stackBytes", "SPILLWAY_SIM_STACK"),
-    },
-    driverVersion: options.driverVersion ?? 13_000,
-    print: options.print ?? ((text) => process.stdout.write(text)),
-    onLaunch: options.onLaunch ?? (() => undefined),
+    ...rest,
+    capability: capabilities[capabilityNames.indexOf(name)]!,
+    memoryBytes: memoryBytes ?? Math.min(2 ** 28, most),
+    print: print ?? ((text) => process.stdout.write(text)),
+    onLaunch: onLaunch ?? (() => undefined),
   };
 }
 

@@ -217,7 +217,7 @@ describe("the executor", () => {
     const layer = { weights: three, inputs: 1, outputs: 3 };
     expect(() => executor.network([layer, { ...layer, bias: three }])).toThrow("layer 1 has 1 inputs; the layer before has 3 outputs");
     expect(() => executor.network([{ ...layer, activation: "max" as "relu" }])).toThrow(
-      'layer 0: activation is "max"; it takes none, relu',
+      'layer 0: activation is "max"; it takes "none", "relu"',
     );
     using short = executor.device.allocate(3);
     expect(() => executor.standard.relu(short, 4)).toThrow("argument 0 has 3 elements; the kernel touches 4 (argument 1)");

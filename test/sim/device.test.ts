@@ -58,10 +58,10 @@ describe("the simulated device", () => {
   );
 
   it.each([
-    [{ capability: "6.1" }, 'capability of the simulated device is "6.1"; it takes one of 7.5, 8.0, 8.6, 8.9, 9.0, 10.0, 12.0'],
-    [{ multiprocessors: 0 }, "multiprocessors of the simulated device is 0; it takes a whole number from 1 to 1024"],
-    [{ memoryBytes: 2 ** 31 }, "memoryBytes of the simulated device is 2147483648; it takes a whole number from 4096 to 2013134848"],
-    [{ limits: { idlePolls: -1 } }, "limits.idlePolls of the simulated device is -1; it takes a whole number from 1 to Infinity"],
+    [{ capability: "6.1" }, 'the simulated device: capability is "6.1"; it takes "7.5", "8.0", "8.6", "8.9", "9.0", "10.0" or "12.0"'],
+    [{ multiprocessors: 0 }, "the simulated device: multiprocessors is 0; it takes a whole number from 1 to 1024"],
+    [{ memoryBytes: 2 ** 31 }, "the simulated device: memoryBytes is 2147483648; it takes a whole number of bytes from 4096 to 2013134848"],
+    [{ limits: { idlePolls: -1 } }, "the simulated device: limits.idlePolls is -1; it takes a whole number of at least 1, or Infinity"],
   ] as const)("refuses %j", (options, sentence) => {
     expect(() => simulatedDriver(options)).toThrow(sentence);
   });

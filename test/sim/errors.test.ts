@@ -117,7 +117,7 @@ describe("a limit", () => {
       expect(faultOf(count).message).toContain("its limit of 7000 steps");
       process.env["SPILLWAY_SIM_STEPS"] = "many";
       expect(() => simulatedDriver()).toThrow(
-        'SPILLWAY_SIM_STEPS of the simulated device is "many"; it takes a whole number from 1 to Infinity',
+        'the simulated device: SPILLWAY_SIM_STEPS is "many"; it takes a whole number of at least 1, or Infinity',
       );
     } finally {
       delete process.env["SPILLWAY_SIM_STEPS"];

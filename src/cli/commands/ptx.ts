@@ -1,5 +1,6 @@
 // `spillway ptx KERNEL`: the PTX of a generated kernel for given sizes. Running PTX is ptx-run.ts.
 import { generateKernel, type KernelType, kernelKinds, presets, PtxBuildError, targets } from "../../ptx/index.js";
+import { ArgumentError } from "../../core/errors.js";
 import { nearest } from "../../core/near-names.js";
 import { quoted } from "../../core/text.js";
 import { UsageError } from "../exit.js";
@@ -71,7 +72,7 @@ export function ptxOfKernel(name: string, flags: PtxFlags): string {
     const kernel = generateKernel({ ...base, ...shape } as unknown as KernelType, { target: flags.target as keyof typeof targets });
     return flags.json ? JSON.stringify(kernel, undefined, 2) : kernel.ptx.trimEnd();
   } catch (error) {
-    if (error instanceof PtxBuildError) throw new UsageError(error.message, { cause: error });
+    if (error instanceof PtxBuildError || error instanceof ArgumentError) throw new UsageError(error.message, { cause: error });
     throw error;
   }
 }

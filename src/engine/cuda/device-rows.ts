@@ -160,6 +160,7 @@ export function deviceSide(context: Context, { size, precision }: EngineModel): 
       if (matrix.context !== context)
         throw ArgumentError.because(
           `${name} lies in memory of another context, of device ${matrix.context.info.ordinal}; this reservoir takes memory of its own, of device ${context.info.ordinal} (create it with context)`,
+          { field: name },
         );
       try {
         usable(context.core, matrix.values as RealSlice<"f32">, false);

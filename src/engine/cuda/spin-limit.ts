@@ -16,6 +16,6 @@ export function spinLimitOf(option?: number): number {
   const text = process.env[variable];
   const limit = option ?? (text ? Number(text) : usualLimit);
   if (Number.isSafeInteger(limit) && limit >= 1) return limit;
-  const given = option === undefined ? `${variable} is ${JSON.stringify(text)}` : `spinLimit is ${limit}`;
-  throw ArgumentError.because(`${given}; it takes clock ticks, a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`);
+  const [field, value] = option === undefined ? [variable, text] : ["spinLimit", limit];
+  throw new ArgumentError(field, value, `clock ticks, a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`);
 }

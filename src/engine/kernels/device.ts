@@ -1,7 +1,8 @@
 // The named kernels for own programs, over slices of device memory. It checks shapes and enqueues;
 // it waits for nothing.
-import { SpillwayError, checkFields } from "../../core/errors.js";
-import { type Context, DeviceSlice, type ReadonlyDeviceSlice, type Stream } from "../../gpu/index.js";
+import { SpillwayError } from "../../core/errors.js";
+import { checked, optional, resolve, type TableOf } from "../../core/options.js";
+import { type Context, DeviceSlice, type ReadonlyDeviceSlice, Stream } from "../../gpu/index.js";
 import type { Precision } from "../../numerics/index.js";
 import type { DeviceMatrix } from "../../reservoir/device-matrix.js";
 import { binSpikesOnDevice, type DeviceBinOptions, type DeviceSpikePattern } from "../../spikes/gpu/index.js";
@@ -12,6 +13,7 @@ import { allocAny } from "../cuda/kernels.js";
 import { NamedKernels, type RealInput } from "../cuda/named-kernels.js";
 import type { RealSlice } from "../cuda/time-loop.js";
 import { type Checked, type ElementType, NeuromorphicOperations } from "./operations.js";
+import { precisionTable } from "./options.js";
 
 /** Slices of device memory. */
 export interface DeviceArrays {
@@ -30,6 +32,14 @@ export interface NeuromorphicKernelOptions {
   /** Where work is enqueued; default a stream of their own, which `dispose` gives back. */
   readonly stream?: Stream | undefined;
 }
+
+const kernelsTable = {
+  ...precisionTable,
+  stream: optional(
+    checked<Stream>("a stream", (value) => value instanceof Stream),
+    "Where work is enqueued; left out, a stream of their own.",
+  ),
+} satisfies TableOf<NeuromorphicKernelOptions>;
 
 /**
  * The operations on a device, by the kernels that the plan "named" runs: `matvec_input`,
@@ -50,8 +60,7 @@ export class NeuromorphicKernels extends NeuromorphicOperations<DeviceArrays> im
 
   /** Kernels on a device that is open. Each is loaded by its first use. */
   constructor(context: Context, options: NeuromorphicKernelOptions = {}) {
-    checkFields(options, ["precision", "stream"]);
-    const { precision = "float32", stream } = options;
+    const { precision, stream } = resolve(kernelsTable, options);
     super(precision);
     this.context = context;
     this.#owned = stream ? undefined : context.stream({ label: "neuromorphic kernels" });

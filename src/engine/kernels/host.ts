@@ -1,11 +1,13 @@
 // The named kernels in plain TypeScript, over typed arrays: slow, and what those of a device are
 // held against.
+import { resolve } from "../../core/options.js";
 import { type FloatArray, Matrix, type Precision, philox4x32, rowDot, type SparseMatrix, uniformFromWords } from "../../numerics/index.js";
 import { divideByLength } from "../../numerics/spectrum/power-iteration.js";
 import { activationOf } from "../../reservoir/index.js";
 import { cosine32, dot32, norm32 } from "../../spikes/detection/cosine.js";
 import { type BinOptions, binSpikes, type SpikePattern } from "../../spikes/index.js";
 import { type Checked, type ElementType, isSparseArrays, NeuromorphicOperations, type NoiseWork, type SparseArrays } from "./operations.js";
+import { precisionTable } from "./options.js";
 
 /** Typed arrays. */
 export interface HostArrays {
@@ -25,7 +27,8 @@ export class HostNeuromorphicKernels extends NeuromorphicOperations<HostArrays> 
   readonly #round: (value: number) => number;
 
   /** For states and weights of a precision, default "float32". */
-  constructor({ precision = "float32" }: { readonly precision?: Precision | undefined } = {}) {
+  constructor(options: { readonly precision?: Precision | undefined } = {}) {
+    const { precision } = resolve(precisionTable, options);
     super(precision);
     this.#round = precision === "float32" ? Math.fround : (value) => value;
   }

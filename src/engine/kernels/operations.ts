@@ -1,9 +1,10 @@
 // The operations of the named kernels with the shapes that they take, for any holder of the
 // numbers. The classes on top of this one compute them.
-import { ArgumentError, checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { resolve } from "../../core/options.js";
 import type { Precision } from "../../numerics/index.js";
 import type { Activation } from "../../reservoir/model.js";
-import { activationNumber } from "../cuda/activation.js";
+import { detectionTable, inputTable, leakyTable, powerTable, productTable } from "./options.js";
 
 /** Types of elements that the operations read and write. */
 export type ElementType = "f32" | "f64" | "i32" | "u32" | "u64" | "i64";
@@ -157,7 +158,6 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
 
   /** @internal */
   protected constructor(precision: Precision) {
-    if (precision !== "float32" && precision !== "float64") throw new ArgumentError("precision", precision, '"float32" or "float64"');
     this.precision = precision;
   }
 
@@ -166,10 +166,7 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
    * docs/numerics.md, rule 3. @throws ArgumentError
    */
   matvecInput(work: InputWork<A>): A["real"] {
-    checkFields(work, ["size", "steps", "weights", "inputs", "bias", "out"]);
-    const { size, steps = 1, weights, inputs, bias } = work;
-    checkCount("size", size);
-    checkCount("steps", steps);
+    const { size, steps, weights, inputs, bias } = resolve(inputTable, work);
     const length = inputs === undefined ? 0 : this.#any("inputs", inputs, this.#real);
     if (length % steps !== 0)
       throw ArgumentError.shape(`inputs has ${length} values; ${steps} steps take a multiple of it`, { field: "inputs" });
@@ -186,7 +183,7 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
    * ArgumentError
    */
   matvecReservoir(work: ProductWork<A>): A["real"] {
-    checkFields(work, ["weights", "state", "out"]);
+    resolve(productTable, work);
     const columns = this.#any("state", work.state, this.#real);
     const rows = this.#rowsOf(work.weights, columns);
     const out = this.#out("out", work.out, this.#real, rows, "the rows of weights");
@@ -199,15 +196,11 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
    * @throws ArgumentError
    */
   leakyIntegration(work: LeakyWork<A>): A["real"] {
-    checkFields(work, ["state", "drive", "recurrent", "feedback", "leak", "activation", "noise", "out"]);
-    const { state, activation = "tanh", noise } = work;
-    const size = this.#any("state", state, this.#real);
+    const { activation } = resolve(leakyTable, work);
+    const size = this.#any("state", work.state, this.#real);
     for (const name of ["drive", "leak"] as const) this.#check(name, work[name], this.#real, size, "as many as state");
     for (const name of ["recurrent", "feedback"] as const)
       if (work[name] !== undefined) this.#check(name, work[name], this.#real, size, "as many as state");
-    if (!Object.hasOwn(activationNumber, activation))
-      throw new ArgumentError("activation", activation, Object.keys(activationNumber).join(", "));
-    if (noise !== undefined) checkNoise(noise);
     const out = this.#out("out", work.out, this.#real, size, "as many as state");
     this.computeLeaky({ ...work, activation, out });
     return out;
@@ -220,7 +213,7 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
    * ArgumentError
    */
   powerIteration(work: PowerWork<A>): PowerStep<A> {
-    checkFields(work, ["weights", "state", "out", "length"]);
+    resolve(powerTable, work);
     const size = this.#any("state", work.state, this.#real);
     const rows = this.#rowsOf(work.weights, size);
     if (rows !== size) throw ArgumentError.shape(`weights has ${rows} rows; it takes ${size}, as many as state`, { field: "weights" });
@@ -237,11 +230,7 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
    * each vector. @throws ArgumentError
    */
   patternDetection(work: DetectionWork<A>): Detections<A> {
-    checkFields(work, ["vectors", "templates", "length", "score", "threshold", "scores", "best", "matches"]);
-    const { length, score = "cosine", threshold = 0.5 } = work;
-    checkCount("length", length);
-    if (score !== "cosine" && score !== "dot") throw new ArgumentError("score", score, '"cosine" or "dot"');
-    if (!Number.isFinite(threshold)) throw new ArgumentError("threshold", threshold, "a finite number");
+    const { length, score, threshold } = resolve(detectionTable, work);
     const [count, templateCount] = (["vectors", "templates"] as const).map((name) => {
       const values = this.#any(name, work[name], "f32");
       if (values === 0 || values % length !== 0)
@@ -278,7 +267,7 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
   #any(name: string, array: unknown, type: ElementType): number {
     const found = this.typeOf(array);
     if (found === undefined) throw new ArgumentError(name, array, `${this.takes} of ${type}`);
-    if (found !== type) throw ArgumentError.because(`${name} holds ${found}; it takes ${type}`, { field: name });
+    if (found !== type) throw ArgumentError.because(`${name} holds ${found}; it takes ${type}`, { field: name, expected: type });
     return (array as { readonly length: number }).length;
   }
 
@@ -311,28 +300,13 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
     const values = this.#any("weights.values", weights.values, this.#real);
     this.#check("weights.columns", weights.columns, "u32", values, "as many as values");
     const offsets = this.#any("weights.rowOffsets", weights.rowOffsets, "u32");
-    if (offsets === 0) throw ArgumentError.because("weights.rowOffsets is empty; it takes one value a row and one more");
+    if (offsets === 0)
+      throw ArgumentError.because("weights.rowOffsets is empty; it takes one value a row and one more", {
+        field: "weights.rowOffsets",
+      });
     return offsets - 1;
   }
 
   /** @internal What arrays are called in errors. */
   protected abstract readonly takes: string;
-}
-
-function checkCount(name: string, value: number): void {
-  if (!Number.isInteger(value) || value < 1 || value > 0x7fffffff) throw new ArgumentError(name, value, "a whole number of at least 1");
-}
-
-function checkNoise(noise: NoiseWork): void {
-  checkFields(noise, ["level", "key", "step", "sequence"]);
-  const { level, key, step, sequence = 0 } = noise;
-  if (!Number.isFinite(level)) throw new ArgumentError("noise.level", level, "a finite number");
-  if (!Array.isArray(key) || key.length !== 2) throw new ArgumentError("noise.key", key, "two whole numbers below 2^32");
-  for (const [name, word] of [
-    ["key", key[0]],
-    ["key", key[1]],
-    ["step", step],
-    ["sequence", sequence],
-  ] as const)
-    if (word >>> 0 !== word) throw new ArgumentError(`noise.${name}`, word, "a whole number below 2^32");
 }

@@ -32,7 +32,11 @@ export interface CublasHandle {
  */
 export function openCublas({ core, info }: Context): CublasHandle {
   if (!isNative(core.driver))
-    throw ArgumentError.because(`cuBLAS works on a GPU only; this device is ${info.name} of the driver ${core.driver.library}`);
+    throw ArgumentError.because(`cuBLAS works on a GPU only; this device is ${info.name} of the driver ${core.driver.library}`, {
+      field: "blas",
+      value: "cublas",
+      expected: '"none" or "auto"',
+    });
   const library = loadCublas();
   core.enter("cublasCreate");
   const handle = new BigUint64Array(1);

@@ -60,6 +60,7 @@ export class GpuCompute implements Disposable {
       if (![...this.#kernels.values()].some((each) => each.module === module)) module.dispose();
       throw ArgumentError.because(
         `the source of ${JSON.stringify(name)} has no kernel of this name; it has ${module.kernelNames?.join(", ") ?? "others"}`,
+        { field: "name", value: name, expected: module.kernelNames?.join(", ") },
       );
     }
     this.#kernels.set(name, { source, options: key, module });
@@ -94,7 +95,11 @@ export class GpuCompute implements Disposable {
     if (!kernel) {
       const known = this.kernelNames;
       const there = known.length > 0 ? `are ${known.join(", ")}` : "is none";
-      throw ArgumentError.because(`no kernel ${JSON.stringify(name)} was compiled${suggestion(name, known)}; there ${there}`);
+      throw ArgumentError.because(`no kernel ${JSON.stringify(name)} was compiled${suggestion(name, known)}; there ${there}`, {
+        field: "name",
+        value: name,
+        expected: known.join(", "),
+      });
     }
     this.launcher.launch(kernel.module, name, grid, block, args, options);
   }

@@ -3,7 +3,7 @@
 // object for each matrix.
 import { ArgumentError } from "../../core/errors.js";
 import type { DeviceBuffer } from "../buffer.js";
-import type { BlasChoice, ProductSource } from "./matmul.js";
+import type { ExecutorOptions, ProductSource } from "./matmul.js";
 import { checkSizes, type StandardKernels } from "./standard-kernels.js";
 
 /** A matrix of binary32, rows x columns, row-major, on a device. */
@@ -28,9 +28,15 @@ export class GpuTensor implements Disposable {
    * This times another, rows x its columns, a tensor of its own. @throws ArgumentError if the
    * shapes do not go together; as `StandardKernels.matmul`.
    */
-  matmul(other: GpuTensor, options: { blas?: BlasChoice } = {}): GpuTensor {
+  matmul(other: GpuTensor, options: ExecutorOptions = {}): GpuTensor {
     if (other.rows !== this.columns)
-      throw ArgumentError.shape(`a product takes as many rows on the right as columns on the left; got ${this.shape} times ${other.shape}`);
+      throw ArgumentError.shape(
+        `a product takes as many rows on the right as columns on the left; got ${this.shape} times ${other.shape}`,
+        {
+          field: "other",
+          expected: `${this.columns} rows`,
+        },
+      );
     const { context, stream } = this.#kernels.device;
     checkSizes("matmul", { m: this.rows, n: other.columns });
     const out = context.alloc("f32", this.rows * other.columns, { stream });
@@ -46,7 +52,10 @@ export class GpuTensor implements Disposable {
   /** Adds a row (1 x columns) to every row, in place. @throws ArgumentError if it is none. */
   addRow(row: GpuTensor): this {
     if (row.rows !== 1 || row.columns !== this.columns)
-      throw ArgumentError.shape(`a row of ${this.shape} is 1 x ${this.columns}; got ${row.shape}`);
+      throw ArgumentError.shape(`a row of ${this.shape} is 1 x ${this.columns}; got ${row.shape}`, {
+        field: "row",
+        expected: `1 x ${this.columns}`,
+      });
     this.#kernels.broadcastAdd(this.buffer, row.buffer, this.rows, this.columns);
     return this;
   }

@@ -6,9 +6,9 @@ export { DenseRoutines } from "./dense-routines.js";
 export { GpuCompute } from "./gpu-compute.js";
 export { type DeviceSource, GpuDevice } from "./gpu-device.js";
 export { GpuTensor } from "./gpu-tensor.js";
-export { type ExecutorOptions, KernelExecutor, type NetworkOutput, type Product } from "./kernel-executor.js";
+export { KernelExecutor, type NetworkOutput, type Product } from "./kernel-executor.js";
 export { type KernelArgument, KernelLauncher, type LaunchOptions } from "./kernel-launcher.js";
-export type { BlasChoice, MatmulKernel, ProductSource } from "./matmul.js";
+export type { BlasChoice, ExecutorOptions, MatmulKernel, ProductSource } from "./matmul.js";
 export { type Layer, type LayerActivation, NeuralNetwork } from "./neural-network.js";
 export { sharedExecutor } from "./shared-executor.js";
 export {

@@ -1,8 +1,9 @@
 // The standard kernels on host arrays, and kernels of one's own beside them. On memory that is on
 // the device already they are `standard`.
 
-import { ArgumentError, checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
 import { suggestion } from "../../core/near-names.js";
+import { resolve } from "../../core/options.js";
 import type { DeviceBuffer } from "../buffer.js";
 import type { CompileOptions } from "../compile-options.js";
 import type { ArrayOf } from "../dtypes.js";
@@ -11,18 +12,9 @@ import { GpuCompute } from "./gpu-compute.js";
 import type { DeviceSource, GpuDevice } from "./gpu-device.js";
 import { GpuTensor } from "./gpu-tensor.js";
 import type { KernelArgument, LaunchOptions } from "./kernel-launcher.js";
-import type { BlasChoice, ProductSource } from "./matmul.js";
+import { type ExecutorOptions, executorTable, type ProductSource } from "./matmul.js";
 import { type Layer, NeuralNetwork } from "./neural-network.js";
 import { type BatchNorm, checkSizes, type Norm, type Output, StandardKernels, standardKernelNames } from "./standard-kernels.js";
-
-/** How an executor works. */
-export interface ExecutorOptions {
-  /**
-   * What multiplies matrices: default "none", this package's kernels, whose bits are the same on
-   * every device.
-   */
-  readonly blas?: BlasChoice;
-}
 
 /** A product or a network's output, and what multiplied. */
 export interface Product {
@@ -55,7 +47,7 @@ export class KernelExecutor implements Disposable {
 
   /** Opens a device, or stands on one that is open. @throws as `openDevice`. */
   constructor(device: GpuDevice | DeviceSource = 0, options: ExecutorOptions = {}) {
-    checkFields(options, ["blas"], "KernelExecutor");
+    resolve(executorTable, options, "KernelExecutor");
     this.compute = new GpuCompute(device);
     this.device = this.compute.device;
     this.standard = new StandardKernels(this.device, options);
@@ -72,7 +64,10 @@ export class KernelExecutor implements Disposable {
    */
   compileKernel(name: string, source: string, options: CompileOptions = {}): void {
     if ((standardKernelNames as readonly string[]).includes(name))
-      throw ArgumentError.because(`${JSON.stringify(name)} is a standard kernel; give yours another name, or compile it by a GpuCompute`);
+      throw ArgumentError.because(`${JSON.stringify(name)} is a standard kernel; give yours another name, or compile it by a GpuCompute`, {
+        field: "name",
+        value: name,
+      });
     this.compute.compileKernel(name, source, options);
   }
 
@@ -83,6 +78,7 @@ export class KernelExecutor implements Disposable {
         const known = this.kernelNames;
         throw ArgumentError.because(
           `there is no kernel ${JSON.stringify(name)}, neither standard nor compiled${suggestion(name, known)}; there are ${known.join(", ")}`,
+          { field: "name", value: name, expected: known.join(", ") },
         );
       }
       this.compute.runKernel(name, grid, block, args, options);

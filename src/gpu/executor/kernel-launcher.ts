@@ -37,7 +37,11 @@ const described = (argument: KernelArgument): string =>
  */
 function parameterFor(kernel: string, index: number, { type, bytes }: EntryParameter, argument: KernelArgument): Parameter {
   const refuse = (takes: string) =>
-    new LaunchError(kernel, `argument ${index} is ${described(argument)}, and the kernel has .${type} there: it takes ${takes}`);
+    new LaunchError(kernel, `argument ${index} is ${described(argument)}, and the kernel has .${type} there: it takes ${takes}`, {
+      field: `args[${index}]`,
+      value: argument,
+      expected: takes,
+    });
   const width = Number(/\d+/.exec(type)?.[0] ?? 0);
   if (bytes * 8 !== width) {
     if (ArrayBuffer.isView(argument)) return `bytes[${bytes}]`;
@@ -150,11 +154,18 @@ export class KernelLauncher implements Disposable {
       const what = module.kernelNames
         ? `there is no kernel of this name in ${module.label}, which has ${module.kernelNames.join(", ")}`
         : "";
-      throw new LaunchError(name, what || "machine code does not say what its parameters are: give `parameters`");
+      throw new LaunchError(name, what || "machine code does not say what its parameters are: give `parameters`", {
+        field: what ? "name" : "parameters",
+        value: what ? name : undefined,
+      });
     }
     if (entry.length !== args.length) {
       const takes = entry.map(({ type }) => `.${type}`).join(", ");
-      throw new LaunchError(name, `${args.length} arguments were given; it takes ${entry.length}: (${takes})`);
+      throw new LaunchError(name, `${args.length} arguments were given; it takes ${entry.length}: (${takes})`, {
+        field: "args",
+        value: args,
+        expected: `(${takes})`,
+      });
     }
     return args.map((argument, index) => parameterFor(name, index, entry[index]!, argument));
   }

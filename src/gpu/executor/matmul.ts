@@ -1,11 +1,26 @@
 // Which kernel multiplies two matrices, and how it is launched. Every kernel gives the same bits;
 // they differ in speed.
+import { choice, optional, type TableOf } from "../../core/options.js";
 
 /**
  * How `blas` chooses what multiplies: this package's kernels; cuBLAS, or an error; or cuBLAS if
  * it loads and this package's kernels elsewhere.
  */
 export type BlasChoice = "none" | "cublas" | "auto";
+
+/** What multiplies. */
+export interface ExecutorOptions {
+  /**
+   * What multiplies matrices: default "none", this package's kernels, whose bits are the same on
+   * every device. A call's default is what its executor was made with.
+   */
+  readonly blas?: BlasChoice;
+}
+
+/** The options of an executor and of its products. */
+export const executorTable = {
+  blas: optional(choice("none", "auto", "cublas"), "What multiplies matrices; left out, this package's kernels."),
+} satisfies TableOf<ExecutorOptions>;
 
 /** What a product was computed by. */
 export type ProductSource =

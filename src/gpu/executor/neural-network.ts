@@ -1,8 +1,9 @@
 // A feed-forward network whose weights stay on the device: linear, activation, ..., softmax,
 // without a way back to the host in between.
 import { ArgumentError } from "../../core/errors.js";
+import { checked, choice, given, option, optional, resolve, type Resolved, type TableOf, whole } from "../../core/options.js";
 import type { DeviceBuffer } from "../buffer.js";
-import type { BlasChoice, ProductSource } from "./matmul.js";
+import type { ExecutorOptions, ProductSource } from "./matmul.js";
 import type { GpuDevice } from "./gpu-device.js";
 import type { Input, Output, StandardKernels } from "./standard-kernels.js";
 
@@ -21,7 +22,15 @@ export interface Layer {
   readonly activation?: LayerActivation;
 }
 
-const activations: readonly LayerActivation[] = ["none", "relu", "sigmoid", "tanh", "softmax"];
+const values = checked<Float32Array>("a Float32Array", (value) => value instanceof Float32Array);
+const units = whole({ atLeast: 1 });
+const layerTable = {
+  weights: given(values, "inputs x outputs, row-major."),
+  inputs: given(units, "Values that come in."),
+  outputs: given(units, "Values that go out."),
+  bias: optional(values, "One for each output; left out, none."),
+  activation: option(choice("none", "relu", "sigmoid", "tanh", "softmax"), "none", "What follows the sum."),
+} satisfies TableOf<Layer>;
 
 interface LoadedLayer {
   readonly weights: DeviceBuffer<"f32">;
@@ -32,20 +41,23 @@ interface LoadedLayer {
 }
 
 /** @throws ArgumentError if a layer does not fit itself or the one before. */
-function checkLayers(layers: readonly Layer[]): void {
-  if (layers.length === 0) throw ArgumentError.because("a network has at least one layer");
-  for (const [index, { weights, inputs, outputs, bias, activation = "none" }] of layers.entries()) {
+function readLayers(layers: readonly Layer[]): Resolved<typeof layerTable>[] {
+  if (!Array.isArray(layers) || layers.length === 0)
+    throw ArgumentError.because("a network has at least one layer", { field: "layers", value: layers, expected: "a list of layers" });
+  const read = layers.map((layer, index) => resolve(layerTable, layer, `layer ${index}`));
+  for (const [index, { weights, inputs, outputs, bias }] of read.entries()) {
     const which = `layer ${index}`;
-    for (const [name, size] of Object.entries({ inputs, outputs }))
-      if (!Number.isSafeInteger(size) || size < 1) throw new ArgumentError(`${which}: ${name}`, size, "a whole number, at least 1");
     if (weights.length !== inputs * outputs)
-      throw ArgumentError.shape(`${which}: weights has ${weights.length} values; ${inputs} x ${outputs} has ${inputs * outputs}`);
-    if (bias && bias.length !== outputs) throw ArgumentError.shape(`${which}: bias has ${bias.length} values for ${outputs} outputs`);
-    if (!activations.includes(activation)) throw new ArgumentError(`${which}: activation`, activation, activations.join(", "));
-    const before = layers[index - 1];
+      throw ArgumentError.shape(`${which}: weights has ${weights.length} values; ${inputs} x ${outputs} has ${inputs * outputs}`, {
+        field: "weights",
+      });
+    if (bias && bias.length !== outputs)
+      throw ArgumentError.shape(`${which}: bias has ${bias.length} values for ${outputs} outputs`, { field: "bias" });
+    const before = read[index - 1];
     if (before && before.outputs !== inputs)
-      throw ArgumentError.shape(`${which} has ${inputs} inputs; the layer before has ${before.outputs} outputs`);
+      throw ArgumentError.shape(`${which} has ${inputs} inputs; the layer before has ${before.outputs} outputs`, { field: "inputs" });
   }
+  return read;
 }
 
 /** A network on a device. */
@@ -58,13 +70,13 @@ export class NeuralNetwork implements Disposable {
 
   /** @internal Uploads the weights; `KernelExecutor.network` makes one. */
   constructor(kernels: StandardKernels, layers: readonly Layer[]) {
-    checkLayers(layers);
+    const read = readLayers(layers);
     this.#kernels = kernels;
     this.#device = kernels.device;
-    this.inputs = layers[0]!.inputs;
-    this.outputs = layers[layers.length - 1]!.outputs;
+    this.inputs = read[0]!.inputs;
+    this.outputs = read[read.length - 1]!.outputs;
     try {
-      for (const [index, { weights, bias, inputs, outputs, activation = "none" }] of layers.entries()) {
+      for (const [index, { weights, bias, inputs, outputs, activation }] of read.entries()) {
         const layer = {
           weights: this.#device.upload(weights, { label: `weights ${index}` }),
           bias: undefined,
@@ -91,7 +103,7 @@ export class NeuralNetwork implements Disposable {
   run(
     input: Input,
     batch: number,
-    options: { blas?: BlasChoice } = {},
+    options: ExecutorOptions = {},
   ): { readonly output: DeviceBuffer<"f32">; readonly sources: readonly ProductSource[] } {
     const { context, stream } = this.#device;
     const sources: ProductSource[] = [];

@@ -19,6 +19,7 @@ export function sharedExecutor(device: number | string = 0): KernelExecutor {
   if (typeof device !== "number" && typeof device !== "string")
     throw ArgumentError.because(
       `sharedExecutor got ${describe(device)}; it takes a device's number or name, and a new KernelExecutor takes the rest`,
+      { field: "device", value: device, expected: "a device's number or name" },
     );
   const known = shared.get(device);
   if (known && !known.device.context.disposed && !known.device.context.loss) return known;

@@ -4,6 +4,7 @@
 
 import { ArgumentError } from "../../core/errors.js";
 import { suggestion } from "../../core/near-names.js";
+import { resolve } from "../../core/options.js";
 import type { DeviceBuffer } from "../buffer.js";
 import type { Dtype } from "../dtypes.js";
 import type { Kernel, KernelOptions } from "../kernel.js";
@@ -13,7 +14,7 @@ import type { ArgumentsFor, Parameter } from "../parameters.js";
 import type { DeviceSlice, ReadonlyDeviceSlice } from "../slice.js";
 import { Cublas } from "./cublas.js";
 import type { GpuDevice } from "./gpu-device.js";
-import { type BlasChoice, chooseTile, type ProductSource, type Tile, tileCount } from "./matmul.js";
+import { type BlasChoice, chooseTile, type ExecutorOptions, executorTable, type ProductSource, type Tile, tileCount } from "./matmul.js";
 
 /** Memory that a kernel reads. */
 export type Input = ReadonlyDeviceSlice<"f32">;
@@ -108,11 +109,15 @@ function rowShape(rows: number, columns: number): { readonly grid: number; reado
 export function checkSizes(kernel: string, sizes: Readonly<Record<string, number>>): void {
   let elements = 1;
   for (const [name, size] of Object.entries(sizes)) {
-    if (!Number.isSafeInteger(size) || size < 0) throw new ArgumentError(`${kernel}: ${name}`, size, "a whole number, at least 0");
-    if (size > 2147483647) throw new ArgumentError(`${kernel}: ${name}`, size, "at most 2147483647");
+    if (!Number.isSafeInteger(size) || size < 0) throw new ArgumentError(name, size, "a whole number, at least 0", { of: kernel });
+    if (size > 2147483647) throw new ArgumentError(name, size, "at most 2147483647", { of: kernel });
     elements *= Math.max(1, size);
   }
-  if (!Number.isSafeInteger(elements)) throw ArgumentError.because(`${kernel}: ${Object.values(sizes).join(" x ")} elements are too many`);
+  if (!Number.isSafeInteger(elements))
+    throw ArgumentError.because(`${kernel}: ${Object.values(sizes).join(" x ")} elements are too many`, {
+      field: Object.keys(sizes).join(" x "),
+      value: elements,
+    });
 }
 
 /** The standard kernels on a device's memory. */
@@ -129,9 +134,9 @@ export class StandardKernels {
    * For one device; each kernel is loaded at its first use. `blas` is what multiplies matrices
    * if a call does not say; default "none".
    */
-  constructor(device: GpuDevice, options: { blas?: BlasChoice } = {}) {
+  constructor(device: GpuDevice, options: ExecutorOptions = {}) {
+    this.blas = resolve(executorTable, options, "StandardKernels").blas ?? "none";
     this.device = device;
-    this.blas = options.blas ?? "none";
   }
 
   /**
@@ -144,6 +149,7 @@ export class StandardKernels {
       if (!Object.hasOwn(declarations, name))
         throw ArgumentError.because(
           `there is no standard kernel ${JSON.stringify(name)}${suggestion(name, standardKernelNames)}; there are ${standardKernelNames.join(", ")}`,
+          { field: "name", value: name, expected: standardKernelNames.join(", ") },
         );
       const { context } = this.device;
       const ptx = context.shippedPtx("executor", { entries: [name] });
@@ -283,11 +289,12 @@ export class StandardKernels {
    * @throws LaunchError if an array is shorter than its matrix; with `blas: "cublas"`
    * LibraryError, CublasError.
    */
-  matmul(a: Input, b: Input, c: Output, m: number, k: number, n: number, options: { blas?: BlasChoice } = {}): ProductSource {
+  matmul(a: Input, b: Input, c: Output, m: number, k: number, n: number, options: ExecutorOptions = {}): ProductSource {
     checkSizes("matmul", { m, k });
     checkSizes("matmul", { k, n });
     checkSizes("matmul", { m, n });
-    const cublas = this.#blas(options.blas ?? this.blas);
+    const { blas = this.blas } = resolve(executorTable, options, "matmul");
+    const cublas = this.#blas(blas);
     if (cublas && k > 0) {
       for (const [what, slice, elements] of [["A", a, m * k] as const, ["B", b, k * n] as const, ["C", c, m * n] as const])
         if (slice.length < elements)
@@ -307,7 +314,6 @@ export class StandardKernels {
 
   /** cuBLAS if the choice is for it. */
   #blas(choice: BlasChoice): Cublas | undefined {
-    if (!["none", "cublas", "auto"].includes(choice)) throw new ArgumentError("blas", choice, '"none", "auto" or "cublas"');
     if (choice === "none" || this.#cublas) return choice === "none" ? undefined : this.#cublas;
     if (this.#noCublas === undefined) {
       try {

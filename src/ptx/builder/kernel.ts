@@ -1,6 +1,7 @@
 // A kernel under construction: everything the classes below offer, with the directives of an entry.
 // It becomes text in a PtxModule.
-import { checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { checked, optional, resolve, type TableOf, whole } from "../../core/options.js";
 import { WarpGroup } from "./warp-group.js";
 
 /** Threads of a block in each direction; 1 if left out. */
@@ -18,21 +19,39 @@ export interface LaunchBounds {
   readonly cluster?: number;
 }
 
+const isBlock = (value: unknown): boolean =>
+  Array.isArray(value) &&
+  value.length >= 1 &&
+  value.length <= 3 &&
+  value.every((size) => size === undefined || (Number.isInteger(size) && size >= 1));
+
+/** The bounds of a kernel. */
+export const boundsTable = {
+  block: optional(
+    checked<Threads>("a list of one to three whole numbers of at least 1", isBlock),
+    "The block that a launch must have, in threads.",
+  ),
+  maxThreads: optional(whole({ atLeast: 1, atMost: 1024 }), "The most threads that a block may have, if it is not fixed."),
+  minBlocks: optional(whole({ atLeast: 1, atMost: 32 }), "Blocks that should fit on a multiprocessor at once."),
+  cluster: optional(whole({ atLeast: 1, atMost: 16 }), "Blocks of a cluster that a launch must have."),
+} satisfies TableOf<LaunchBounds>;
+
 /** Where the builder's methods are: arithmetic, control, memory, warp and matrix instructions. */
 export class PtxKernel extends WarpGroup {
   readonly bounds: LaunchBounds;
 
-  /** Made by `PtxModule.kernel`. @throws PtxBuildError on bounds that no device takes */
+  /** Made by `PtxModule.kernel`. @throws ArgumentError on bounds that no device takes */
   constructor(name: string, bounds: LaunchBounds = {}) {
     super(name);
-    checkFields(bounds, ["block", "maxThreads", "minBlocks", "cluster"], `kernel ${name}`);
+    resolve(boundsTable, bounds, `kernel ${name}`);
     this.bounds = bounds;
-    const threads = this.threads;
-    if (threads !== undefined && (!Number.isInteger(threads) || threads < 1 || threads > 1024))
-      throw this.fail(`a block of ${threads} threads; it takes 1 to 1024`);
-    const { cluster = 1, minBlocks = 1 } = bounds;
-    if (!Number.isInteger(cluster) || cluster < 1 || cluster > 16) throw this.fail(`a cluster of ${cluster} blocks; it takes 1 to 16`);
-    if (!Number.isInteger(minBlocks) || minBlocks < 1 || minBlocks > 32) throw this.fail(`minBlocks is ${minBlocks}; it takes 1 to 32`);
+    const { threads = 1 } = this;
+    if (threads > 1024)
+      throw ArgumentError.because(`kernel ${name}: a block of ${threads} threads; it takes 1 to 1024`, {
+        field: "block",
+        value: bounds.block,
+        expected: "1 to 1024 threads",
+      });
   }
 
   /** Threads of a block if the bounds say so. */

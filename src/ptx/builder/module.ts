@@ -1,11 +1,11 @@
 // A PTX module: kernels for one target, checked and printed. The same program gives the same bytes,
 // always.
-import { checkFields } from "../../core/errors.js";
+import { checked, optional, option, resolve, type TableOf } from "../../core/options.js";
 import { PtxBuildError } from "./errors.js";
 import { type Instruction, instructionText, type Item, registersRead, registersWritten, type Statement } from "./instruction.js";
 import { type LaunchBounds, PtxKernel } from "./kernel.js";
 import { arrayText, type DeclaredArray } from "./storage.js";
-import { laterVersion, type PtxVersion, type Target, targetFacts } from "./targets.js";
+import { laterVersion, type PtxVersion, type Target, targetFacts, targetOption } from "./targets.js";
 import { typeBytes, type RegisterType, registerTypes } from "./types.js";
 import { type BuiltKernelResources, validateKernel } from "./validate.js";
 
@@ -19,6 +19,22 @@ export interface ModuleOptions {
   addressSize?: 64;
 }
 
+const isVersion = (value: unknown): boolean => Array.isArray(value) && value.length === 2 && value.every(Number.isInteger) && value[0] >= 6;
+
+/** The options of a module. */
+export const moduleTable = {
+  target: targetOption,
+  version: optional(
+    checked<PtxVersion>("[major, minor], [6, 0] or later", isVersion),
+    "PTX version; left out, the least that has everything used.",
+  ),
+  addressSize: option(
+    checked<64>("64", (value) => value === 64, { const: 64 }),
+    64,
+    "Bits of an address.",
+  ),
+} satisfies TableOf<ModuleOptions>;
+
 /** A module for one target: kernels are added by `kernel`, checked and printed by `emit`. */
 export class PtxModule {
   readonly target: Target;
@@ -27,16 +43,10 @@ export class PtxModule {
   private readonly kernels: PtxKernel[] = [];
 
   /**
-   * @throws PtxBuildError for an unknown target or a PTX version before 6.0; ArgumentError for an
-   * unknown option.
+   * @throws ArgumentError for an unknown option or target, or a PTX version before 6.0
    */
   constructor(options: ModuleOptions = {}) {
-    checkFields(options, ["target", "version", "addressSize"], "PtxModule");
-    const { target = "sm_75", version, addressSize = 64 } = options;
-    targetFacts(target);
-    if (addressSize !== 64) throw new PtxBuildError(`addressSize is ${addressSize}; it takes 64`);
-    if (version !== undefined && !(version[0] >= 6 && Number.isInteger(version[0]) && Number.isInteger(version[1])))
-      throw new PtxBuildError(`version is ${version.join(".")}; it takes 6.0 or later`);
+    const { target, version } = resolve(moduleTable, options, "PtxModule");
     this.target = target;
     this.version = version;
   }

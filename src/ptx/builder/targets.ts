@@ -1,7 +1,7 @@
 // What each compute capability offers, as far as a generated kernel needs to know. Sources: CUDA
 // C++ Programming Guide 13.0, table "Technical Specifications per Compute Capability"; PTX ISA 9.0,
 // "Release Notes" for the first PTX version of a target.
-import { PtxBuildError } from "./errors.js";
+import { choice, option } from "../../core/options.js";
 
 /** A PTX ISA version: [7, 8] is 7.8. */
 export type PtxVersion = readonly [major: number, minor: number];
@@ -49,11 +49,14 @@ export const targets = {
 /** A target that modules are made for. */
 export type Target = keyof typeof targets;
 
-/** @throws PtxBuildError for a target that is not known. */
+const targetKind = choice(...(Object.keys(targets) as Target[]));
+
+/** The option of what is made for a target. */
+export const targetOption = option(targetKind, "sm_75", "What it is made for.");
+
+/** @throws ArgumentError for a target that is not known. */
 export function targetFacts(target: string): TargetFacts {
-  if (!Object.hasOwn(targets, target))
-    throw new PtxBuildError(`target is ${JSON.stringify(target)}; it takes one of ${Object.keys(targets).join(", ")}`);
-  return targets[target as Target];
+  return targets[targetKind.read(target, "target")];
 }
 
 /** What an instruction asks for. */

@@ -8,7 +8,7 @@ export { type MachineLaunchOptions, type MachineOptions, PtxMachine } from "./ma
 export { parsePtx } from "./parser.js";
 export { type KernelInfo, type LaunchResult, PtxProgram } from "./program.js";
 export type { InstructionClass, LaunchCounters } from "./run/counters.js";
-export { type Checks, type Limits, rejectUnknownChecks } from "./run/options.js";
+export type { Checks, Limits } from "./run/options.js";
 export type {
   PtxFunction,
   PtxInitialValue,

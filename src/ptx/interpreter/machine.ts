@@ -1,6 +1,7 @@
 // The simulated device: memory that a host may allocate, copy and free, and programs of PTX to
 // launch on it. It knows no driver API.
 import { LaunchError } from "../../core/errors.js";
+import { resolve } from "../../core/options.js";
 import type { MachineDimensions, MachineArgument } from "./arguments.js";
 import { makeSupport, type Support } from "./compile/support.js";
 import { parsePtx } from "./parser.js";
@@ -8,7 +9,7 @@ import { PtxProgram } from "./program.js";
 import { Access } from "./run/access.js";
 import { BarrierObjects } from "./run/barrier-object.js";
 import { type Allocation, DeviceMemory, globalHigh, shadow } from "./run/memory.js";
-import { defaultChecks, type Checks, defaultLimits, type Limits, rejectUnknownChecks } from "./run/options.js";
+import { type Checks, checksTable, type Limits, limitsTable } from "./run/options.js";
 
 /** Memory, checks and limits of a machine. */
 export interface MachineOptions {
@@ -81,9 +82,8 @@ export class PtxMachine {
    * together; ArgumentError for a check or limit that there is not
    */
   constructor(options: MachineOptions = {}) {
-    rejectUnknownChecks(options);
-    this.checks = { ...defaultChecks, ...options.checks };
-    this.limits = { ...defaultLimits, ...options.limits };
+    this.checks = resolve(checksTable, options.checks ?? {}, "checks of the simulated device");
+    this.limits = resolve(limitsTable, options.limits ?? {}, "limits of the simulated device");
     this.sharedBytesPerBlock = options.sharedBytesPerBlock ?? 232_448;
     this.residentBlocks = options.residentBlocks ?? 8;
     this.memory = new DeviceMemory(options.memoryBytes ?? 2 ** 28, options.launchBytes ?? 2 ** 27, this.checks.initialised);

@@ -1,6 +1,7 @@
 // A loaded PTX module: its variables on the device, its kernels compiled on first use, and launches
 // of them.
 import { LaunchError } from "../../core/errors.js";
+import { resolve } from "../../core/options.js";
 import { checkBlock, dimensions, packArguments } from "./arguments.js";
 import { type CompiledKernel, KernelCompiler, parameterLayout } from "./compile/function.js";
 import { UnsupportedPtxError } from "./errors.js";
@@ -8,7 +9,7 @@ import type { MachineLaunchOptions, PtxMachine } from "./machine.js";
 import { collectCounters, type LaunchCounters } from "./run/counters.js";
 import { GridRun, type GridShape, type Slot } from "./run/grid.js";
 import { LaunchState, mostRegisterBytes } from "./run/launch-state.js";
-import type { Checks } from "./run/options.js";
+import { type Checks, checksTable, limitsTable } from "./run/options.js";
 import { type Allocation, globalHigh, shadow } from "./run/memory.js";
 import { type PtxFunction, type PtxInitialValue, type PtxModule, type PtxVariable, scalarBytes } from "./types.js";
 
@@ -195,8 +196,9 @@ export class PtxProgram {
     const { machine } = this;
     const { memory } = machine;
     const fn = this.entry(options.entry);
-    const checks = { ...machine.checks, ...options.checks, initialised: machine.checks.initialised };
-    const limits = { ...machine.limits, ...options.limits };
+    const given = resolve(checksTable, { ...machine.checks, ...options.checks }, "checks of a launch");
+    const checks = { ...given, initialised: machine.checks.initialised };
+    const limits = resolve(limitsTable, { ...machine.limits, ...options.limits }, "limits of a launch");
     const kernel = this.kernel(fn, checks);
     const shape = this.shape(fn, kernel, options);
     const packed = packArguments(fn, options.args);

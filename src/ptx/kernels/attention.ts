@@ -1,9 +1,9 @@
 // Attention without the matrix of scores in memory (Dao 2023, FlashAttention-2, algorithm 1):
 // blocks of queries stay on the chip, keys and values stream by, and the softmax is corrected as
 // larger scores appear.
-import { type Pointer, PtxBuildError, type PtxKernel, type Target, targetFacts, type Value, type Variable } from "../builder/index.js";
+import { type Pointer, type PtxKernel, type Target, targetFacts, type Value, type Variable } from "../builder/index.js";
 import { attentionSingle } from "./attention-single.js";
-import { ceilDiv, checkSizes, generate, type GeneratedKernel, type KernelGeneratorOptions, range } from "./generated-kernel.js";
+import { ceilDiv, checkSizes, generate, type GeneratedKernel, type KernelGeneratorOptions, range, refusal } from "./generated-kernel.js";
 import { commitTiles, matrixAddress, pieceAt, placeBytes, type TilePlace, TileStream, waitTiles } from "./matrix-tiles.js";
 
 /** Sizes of an attention. */
@@ -60,20 +60,18 @@ function plan({ headDim, type }: HalfShape, target: Target): Plan {
  * keyLength x headDim, by rows, all of one type; scores and sums are binary32. Of halves the
  * products are the tensor cores', and probabilities are rounded to the half type before they meet
  * V; of f32 all is binary32. f16 and f32 take sm_75 and later, bf16 sm_80. Arguments: q, k, v, o.
- * @throws PtxBuildError, PtxTargetError
+ * @throws ArgumentError, PtxBuildError, PtxTargetError
  */
 export function attention(shape: AttentionShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   const { heads = 1, seqLen, headDim, keyLength = seqLen, causal = false, type = "f16", scale = 1 / Math.sqrt(headDim) } = shape;
   const { target = "sm_75" } = options;
-  if (type !== "f16" && type !== "bf16" && type !== "f32")
-    throw new PtxBuildError(`type is ${type}; it takes "f16", "bf16" or "f32"`, "flash_attention");
+  if (type !== "f16" && type !== "bf16" && type !== "f32") throw refusal("flash_attention", "type", type, '"f16", "bf16" or "f32"');
   const name = attentionName({ causal, type });
   checkSizes(name, { headDim }, 256);
   checkSizes(name, { heads }, 65535);
   checkSizes(name, { seqLen, keyLength }, Math.floor(2 ** 31 / (2 * headDim)) - 1);
-  if (!Number.isFinite(scale) || scale === 0) throw new PtxBuildError(`scale is ${scale}; it takes a number other than 0`, name);
-  if (causal && keyLength < seqLen)
-    throw new PtxBuildError(`keyLength is ${keyLength}; causal attention takes at least seqLen, ${seqLen}`, name);
+  if (!Number.isFinite(scale) || scale === 0) throw refusal(name, "scale", scale, "a number other than 0");
+  if (causal && keyLength < seqLen) throw refusal(name, "keyLength", keyLength, `at least seqLen, ${seqLen}, since it is causal`);
   const sizes = { heads, seqLen, headDim, keyLength, causal, scale };
   if (type === "f32") return attentionSingle(name, { ...sizes, type }, options);
   const whole = { ...sizes, type };

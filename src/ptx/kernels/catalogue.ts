@@ -1,7 +1,6 @@
 // Every kernel that can be generated, by kind: its name before it is made, and presets for common
 // uses.
-import { unknownField } from "../../core/errors.js";
-import { PtxBuildError } from "../builder/index.js";
+import { ArgumentError } from "../../core/errors.js";
 import { attention, attentionName, type AttentionShape } from "./attention.js";
 import {
   classShares,
@@ -73,18 +72,17 @@ const catalogue: { readonly [K in KernelKind]: Entry<Shapes[K]> } = {
 export const kernelKinds = Object.keys(catalogue) as KernelKind[];
 
 function entryOf(type: KernelType): Entry<KernelType> {
-  if (!Object.hasOwn(catalogue, type.kind))
-    throw new PtxBuildError(`kind is ${JSON.stringify(type.kind)}; it takes one of ${kernelKinds.join(", ")}`);
+  if (!Object.hasOwn(catalogue, type.kind)) throw new ArgumentError("kind", type.kind, `one of ${kernelKinds.join(", ")}`);
   return catalogue[type.kind] as unknown as Entry<KernelType>;
 }
 
-/** The `.entry` that a kernel will have. @throws PtxBuildError for an unknown kind. */
+/** The `.entry` that a kernel will have. @throws ArgumentError, PtxBuildError for an unknown kind. */
 export function kernelName(type: KernelType): string {
   return entryOf(type).name(type);
 }
 
 /**
- * Makes a kernel. @throws PtxBuildError, also for a field that a kernel of this kind does not have;
+ * Makes a kernel. @throws ArgumentError, PtxBuildError, also for a field that a kernel of this kind does not have;
  * PtxTargetError
  */
 export function generateKernel(type: KernelType, options: KernelGeneratorOptions = {}): GeneratedKernel {
@@ -98,7 +96,7 @@ export function generateKernel(type: KernelType, options: KernelGeneratorOptions
   });
   const kernel = make(watched, options);
   for (const [field, value] of Object.entries(type))
-    if (value !== undefined && !read.has(field)) throw new PtxBuildError(unknownField(field, [...read]), type.kind);
+    if (value !== undefined && !read.has(field)) throw ArgumentError.unknownField(field, value, [...read], `kernel ${type.kind}`);
   return kernel;
 }
 

@@ -1,8 +1,8 @@
 // What a classifier does with states on a device, in portable arithmetic: statistics of each
 // sequence's states, and from features the shares of the classes. The same bits as src/model on the
 // host.
-import { type Pointer, PtxBuildError, type PtxKernel, type Value } from "../builder/index.js";
-import { ceilDiv, checkSizes, generate, type GeneratedKernel, type KernelGeneratorOptions } from "./generated-kernel.js";
+import type { Pointer, PtxKernel, Value } from "../builder/index.js";
+import { ceilDiv, checkSizes, generate, type GeneratedKernel, type KernelGeneratorOptions, refusal } from "./generated-kernel.js";
 import { portableExpOfNegative, risingSum, warpSum } from "./portable-double.js";
 
 /** What of the states of sequences is wanted. */
@@ -53,18 +53,20 @@ const threads = 128;
  * state of sequence b and the mean of its states from row `washout` on, summed in rising order.
  * Sequence b has lengths[p] states in all; those of steps [from, to) begin `pitch` numbers after
  * those of sequence b - 1. Arguments: states, pitch, from, to, washout, lengths, places, features.
- * @throws PtxBuildError
+ * @throws ArgumentError, PtxBuildError
  */
 export function stateStatistics(shape: StateStatisticsShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   const { size, type = "f32", features, last = true, mean = true, sequences = 1 } = shape;
   const name = stateStatisticsName({ type });
-  if (type !== "f32" && type !== "f64") throw new PtxBuildError(`type is ${type}; it takes "f32" or "f64"`, name);
+  if (type !== "f32" && type !== "f64") throw refusal(name, "type", type, '"f32" or "f64"');
   checkSizes(name, { size, features, sequences });
   const least = size * (Number(last) + Number(mean));
   if (least === 0 || features < least)
-    throw new PtxBuildError(
-      `features is ${features}; last ${last} and mean ${mean} of ${size} numbers take ${least || "one of them"}`,
+    throw refusal(
       name,
+      "features",
+      features,
+      least === 0 ? "last or mean" : `at least ${least}, as many as last and mean of ${size} numbers`,
     );
   return generate({ name, grid: [sequences, ceilDiv(size, threads)], block: [threads] }, options, (k) => {
     const states = k.pointer(type, "states");
@@ -102,14 +104,14 @@ export function stateStatistics(shape: StateStatisticsShape, options: KernelGene
  * 1e-5) if it is asked for, as the readout sees it. Softmax gives exp(s_k - max) / sum; "positive"
  * gives max(s_k, 0) / sum, or 1 for the first largest score if none is above 0. All in binary64.
  * Arguments: features, weights (K x F), intercept (K), shares (rows x K).
- * @throws PtxBuildError
+ * @throws ArgumentError, PtxBuildError
  */
 export function classShares(shape: ClassSharesShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   const { features, classes, transform = "plain", layerNorm = false, shares = "softmax", rows = 1 } = shape;
   const name = classSharesName({ shares });
   if (!["plain", "squareHalf", "squares"].includes(transform))
-    throw new PtxBuildError(`transform is ${transform}; it takes "plain", "squareHalf" or "squares"`, name);
-  if (shares !== "softmax" && shares !== "positive") throw new PtxBuildError(`shares is ${shares}; it takes "softmax" or "positive"`, name);
+    throw refusal(name, "transform", transform, '"plain", "squareHalf" or "squares"');
+  if (shares !== "softmax" && shares !== "positive") throw refusal(name, "shares", shares, '"softmax" or "positive"');
   checkSizes(name, { features, classes, rows });
   return generate({ name, grid: [rows], block: [threads] }, options, (k) => {
     const [given, weights, intercept, out] = ["features", "weights", "intercept", "shares"].map((each) => k.pointer("f64", each)) as [

@@ -1,6 +1,7 @@
 // One number in, one number out: the executor's element-wise kernels. They take their size when
 // they are launched; the grid is made for `count`.
-import { PtxBuildError, type PtxKernel, type Value } from "../builder/index.js";
+import { ArgumentError } from "../../core/errors.js";
+import type { PtxKernel, Value } from "../builder/index.js";
 import { ceilDiv, checkSizes, generate, type GeneratedKernel, type KernelGeneratorOptions } from "./generated-kernel.js";
 import { portableSigmoid, portableTanh } from "./portable.js";
 
@@ -99,14 +100,13 @@ function forEach(k: PtxKernel, n: U, visit: (i: U) => void): void {
 
 /**
  * One of the element-wise kernels, with a grid for `count` elements; it takes any number of them.
- * Its arguments stand beside its name. @throws PtxBuildError
+ * Its arguments stand beside its name. @throws ArgumentError, PtxBuildError
  */
 export function elementwise(
   { operation, count }: { readonly operation: ElementwiseName; readonly count: number },
   options: KernelGeneratorOptions = {},
 ): GeneratedKernel {
-  if (!Object.hasOwn(bodies, operation))
-    throw new PtxBuildError(`operation is ${JSON.stringify(operation)}; it takes one of ${elementwiseNames.join(", ")}`);
+  if (!Object.hasOwn(bodies, operation)) throw new ArgumentError("operation", operation, `one of ${elementwiseNames.join(", ")}`);
   checkSizes(operation, { count });
   return generate({ name: operation, grid: [Math.min(ceilDiv(count, threads), 65536)], block: [threads] }, options, bodies[operation]);
 }

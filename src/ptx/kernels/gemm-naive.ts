@@ -14,7 +14,7 @@ export const gemmNaiveName = "gemm_naive";
 /**
  * C = A B in binary32: A is m x k, B k x n, C m x n, all by rows; products are fused and added in
  * rising k. Arguments: a, b, c.
- * @throws PtxBuildError
+ * @throws ArgumentError, PtxBuildError
  */
 export function gemmNaive({ m, n, k: depth }: GemmShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   checkSizes(gemmNaiveName, { m, n, k: depth });

@@ -1,15 +1,6 @@
 // C = A B on the tensor cores by mma.sync: f16, bf16 or tf32 factors, sums in binary32; tiles
 // stream through shared memory in several stages. Halves on sm_90a are left to gemm-warp-group.ts.
-import {
-  typeBytes,
-  type Pointer,
-  PtxBuildError,
-  type PtxKernel,
-  type Target,
-  targetFacts,
-  type Value,
-  type Variable,
-} from "../builder/index.js";
+import { typeBytes, type Pointer, type PtxKernel, type Target, targetFacts, type Value, type Variable } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
 import { gemmWarpGroup } from "./gemm-warp-group.js";
 import {
@@ -21,6 +12,7 @@ import {
   range,
   type TileGrid,
   tileGrid,
+  refusal,
 } from "./generated-kernel.js";
 import { commitTiles, matrixAddress, pieceAt, placeBytes, type TilePlace, TileStream, waitTiles } from "./matrix-tiles.js";
 
@@ -63,7 +55,7 @@ interface Plan {
 function plan(shape: GemmTensorCoreShape, target: Target): Plan {
   const { m, n, type = "f16" } = shape;
   const name = gemmTensorCoreName({ type });
-  if (!["f16", "bf16", "tf32"].includes(type)) throw new PtxBuildError(`type is ${type}; it takes "f16", "bf16" or "tf32"`, name);
+  if (!["f16", "bf16", "tf32"].includes(type)) throw refusal(name, "type", type, '"f16", "bf16" or "tf32"');
   const sizes = [
     [128, 256],
     [128, 128],
@@ -73,7 +65,7 @@ function plan(shape: GemmTensorCoreShape, target: Target): Plan {
   const blocks = ([rows, columns]: readonly [number, number]): number => ceilDiv(m, rows) * ceilDiv(n, columns);
   const [tileM, tileN] = shape.tile ?? sizes.find((size) => blocks(size) >= 128) ?? [64, 64];
   if (!sizes.some(([rows, columns]) => rows === tileM && columns === tileN))
-    throw new PtxBuildError(`tile is ${tileM} x ${tileN}; it takes ${sizes.map((size) => size.join(" x ")).join(", ")}`, name);
+    throw refusal(name, "tile", `${tileM} x ${tileN}`, sizes.map((size) => size.join(" x ")).join(", "));
   const element = type === "tf32" ? "f32" : type;
   const tileK = depthBytes / typeBytes(element);
   const placeA = { rows: tileM, rowBytes: depthBytes, pitch: depthBytes };
@@ -91,7 +83,7 @@ function plan(shape: GemmTensorCoreShape, target: Target): Plan {
  * rows. Any sizes; rows whose length is no multiple of 16 bytes are read element by element. f16
  * takes sm_75 and later, bf16 and tf32 sm_80; for sm_90a, f16 and bf16 are multiplied by warp
  * groups. Arguments: a, b, c.
- * @throws PtxBuildError, PtxTargetError
+ * @throws ArgumentError, PtxBuildError, PtxTargetError
  */
 export function gemmTensorCore(shape: GemmTensorCoreShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   const { m, n, k: depth, type = "f16" } = shape;

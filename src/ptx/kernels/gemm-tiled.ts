@@ -1,6 +1,6 @@
 // C = A B through tiles in shared memory: blocks of 256 threads, a square of results a thread, two
 // tiles of each factor in turn.
-import { Pointer, PtxBuildError, type PtxKernel, type Value, type Variable } from "../builder/index.js";
+import { Pointer, type PtxKernel, type Value, type Variable } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
 import {
   ceilDiv,
@@ -11,6 +11,7 @@ import {
   range,
   type TileGrid,
   tileGrid,
+  refusal,
 } from "./generated-kernel.js";
 
 /** Sizes and tile of a product by tiles in shared memory. */
@@ -35,13 +36,13 @@ export function gemmTiledSize({ m, n, tileSize }: GemmTiledShape): number {
 /**
  * C = A B in binary32: A is m x k, B k x n, C m x n, all by rows; products are fused and added in
  * rising k. Any sizes; if k or n is no multiple of 4 the loads are narrower. Arguments: a, b, c.
- * @throws PtxBuildError
+ * @throws ArgumentError, PtxBuildError
  */
 export function gemmTiled(shape: GemmTiledShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   const { m, n, k: depth } = shape;
   checkSizes(gemmTiledName, { m, n, k: depth });
   const tile = gemmTiledSize(shape);
-  if (![16, 32, 64, 128].includes(tile)) throw new PtxBuildError(`tileSize is ${tile}; it takes 16, 32, 64 or 128`, gemmTiledName);
+  if (![16, 32, 64, 128].includes(tile)) throw refusal(gemmTiledName, "tileSize", tile, "16, 32, 64 or 128");
   const tiles = tileGrid(gemmTiledName, ceilDiv(m, tile), ceilDiv(n, tile));
   return generate({ name: gemmTiledName, grid: tiles.grid, block: [threads], minBlocks: 2 }, options, (k) =>
     new TiledProduct(k, m, n, depth, tile).build(tiles),

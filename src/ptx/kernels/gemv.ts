@@ -18,7 +18,7 @@ const warps = 4;
 /**
  * y = (alpha * (A x)) + (beta * y) in binary32, A m x n by rows, each dot product in the order of
  * docs/numerics.md, rule 1. If beta is 0, y is not read. Arguments: a, x, y, alpha, beta.
- * @throws PtxBuildError
+ * @throws ArgumentError, PtxBuildError
  */
 export function gemv({ m, n }: GemvShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   checkSizes(gemvName, { m, n });
@@ -53,7 +53,7 @@ export function gemv({ m, n }: GemvShape, options: KernelGeneratorOptions = {}):
 /**
  * y[i] = ((1 - leak) * x[i]) + (leak * tanh(z[i])) in binary32 (docs/numerics.md, rules 4 and 5),
  * `size` numbers. Arguments: x, z, y, leak.
- * @throws PtxBuildError
+ * @throws ArgumentError, PtxBuildError
  */
 export function leakyStep({ size }: { readonly size: number }, options: KernelGeneratorOptions = {}): GeneratedKernel {
   checkSizes(leakyStepName, { size });

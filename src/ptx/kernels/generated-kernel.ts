@@ -1,5 +1,6 @@
 // What a generator of kernels gives: PTX with all that a launch needs to know. It launches nothing.
-import { checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { resolve, type TableOf } from "../../core/options.js";
 import {
   type BuiltKernelResources,
   type LaunchBounds,
@@ -9,6 +10,7 @@ import {
   PtxModule,
   type Target,
 } from "../builder/index.js";
+import { targetOption } from "../builder/targets.js";
 
 /** A size in three directions. */
 export type Size3 = readonly [x: number, y: number, z: number];
@@ -51,6 +53,11 @@ export interface KernelGeneratorOptions {
   target?: Target;
 }
 
+/** The options of every generator of kernels. */
+export const generatorTable = {
+  target: targetOption,
+} satisfies TableOf<KernelGeneratorOptions>;
+
 interface Shape {
   readonly name: string;
   readonly grid: readonly [number, number?, number?];
@@ -60,10 +67,9 @@ interface Shape {
   readonly cooperative?: boolean;
 }
 
-/** Builds, checks and prints one kernel. @throws PtxBuildError, PtxTargetError */
+/** Builds, checks and prints one kernel. @throws ArgumentError, PtxBuildError, PtxTargetError */
 export function generate(shape: Shape, options: KernelGeneratorOptions, body: (k: PtxKernel) => void): GeneratedKernel {
-  checkFields(options, ["target"], "generateKernel");
-  const { target = "sm_75" } = options;
+  const { target } = resolve(generatorTable, options, "generateKernel");
   const { name, grid, block, minBlocks, cluster, cooperative = false } = shape;
   const module = new PtxModule({ target });
   const bounds: LaunchBounds = {
@@ -95,23 +101,24 @@ export function generate(shape: Shape, options: KernelGeneratorOptions, body: (k
   };
 }
 
-/** Refuses sizes that are no whole numbers within a range. @throws PtxBuildError */
+/** What a kernel of this name does not take. */
+export const refusal = (kernel: string, field: string, value: unknown, expected: string): ArgumentError =>
+  new ArgumentError(field, value, expected, { of: `kernel ${kernel}` });
+
+/** Refuses sizes that are no whole numbers within a range. @throws ArgumentError */
 export function checkSizes(kernel: string, sizes: Readonly<Record<string, number | undefined>>, most = 2 ** 30): void {
   for (const [name, value] of Object.entries(sizes))
     if (value === undefined || !Number.isInteger(value) || value < 1 || value > most)
-      throw new PtxBuildError(`${name} is ${value ?? "missing"}; it takes a whole number from 1 to ${most}`, kernel);
+      throw refusal(kernel, name, value, `a whole number from 1 to ${most}`);
 }
 
 /**
  * Refuses a choice that is none of `words`; one that is left out is no choice. @throws
- * PtxBuildError
+ * ArgumentError
  */
 export function checkWord(kernel: string, name: string, value: string | undefined, words: readonly string[]): void {
   if (value !== undefined && !words.includes(value))
-    throw new PtxBuildError(
-      `${name} is ${JSON.stringify(value)}; it takes ${words.map((word) => JSON.stringify(word)).join(" or ")}`,
-      kernel,
-    );
+    throw refusal(kernel, name, value, words.map((word) => JSON.stringify(word)).join(" or "));
 }
 
 /**
@@ -126,7 +133,7 @@ export interface TileGrid {
 
 /**
  * Rows of tiles are along y, unless they are more than the 65535 blocks that a grid has that way.
- * @throws PtxBuildError
+ * @throws ArgumentError, PtxBuildError
  */
 export function tileGrid(kernel: string, rows: number, columns: number): TileGrid {
   const most = 65535;

@@ -1,7 +1,7 @@
 // Layer norm (Ba, Kiros and Hinton 2016) and root-mean-square norm (Zhang and Sennrich 2019) of
 // rows.
-import { PtxBuildError, type PtxKernel, type Value } from "../builder/index.js";
-import { checkSizes, ceilDiv, generate, type GeneratedKernel, type KernelGeneratorOptions } from "./generated-kernel.js";
+import type { PtxKernel, Value } from "../builder/index.js";
+import { checkSizes, ceilDiv, generate, type GeneratedKernel, type KernelGeneratorOptions, refusal } from "./generated-kernel.js";
 import { eachRow, planRow } from "./row.js";
 
 /** Sizes and form of a layer norm or RMS norm. */
@@ -31,8 +31,7 @@ function norm(
 ): GeneratedKernel {
   const { rows = 1, hiddenSize, epsilon = defaultEpsilon, affine = true } = shape;
   checkSizes(name, { rows, hiddenSize });
-  if (!(epsilon >= 0 && epsilon < Number.POSITIVE_INFINITY))
-    throw new PtxBuildError(`epsilon is ${epsilon}; it takes a number from 0`, name);
+  if (!(epsilon >= 0 && epsilon < Number.POSITIVE_INFINITY)) throw refusal(name, "epsilon", epsilon, "a number from 0");
   const plan = planRow(name, hiddenSize, shape.form);
   return generate({ name, grid: [ceilDiv(rows, plan.rowsPerBlock)], block: [plan.threads] }, options, (k) => {
     const [x, y] = [k.pointer("f32", "x"), k.pointer("f32", "y")];
@@ -74,7 +73,7 @@ function scaled(k: PtxKernel, value: Value<"f32">, gamma: Value<"f32"> | undefin
 /**
  * y = (x - mean(x)) / sqrt(var(x) + epsilon) * gamma + beta over each row, the variance that of the
  * row (divided by its length), in binary32. Arguments: x, y, gamma and beta if affine, rows.
- * @throws PtxBuildError
+ * @throws ArgumentError, PtxBuildError
  */
 export function layerNorm(shape: NormShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   return norm(layerNormName, shape, 1e-5, ["gamma", "beta"], options, true);
@@ -83,7 +82,7 @@ export function layerNorm(shape: NormShape, options: KernelGeneratorOptions = {}
 /**
  * y = x / sqrt(mean(x^2) + epsilon) * gamma over each row, in binary32: no mean is subtracted.
  * Arguments: x, y, gamma if affine, rows.
- * @throws PtxBuildError
+ * @throws ArgumentError, PtxBuildError
  */
 export function rmsNorm(shape: NormShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   return norm(rmsNormName, shape, 1e-6, ["gamma"], options, false);

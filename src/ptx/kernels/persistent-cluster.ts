@@ -2,7 +2,7 @@
 // stored straight into the shared memory of the other blocks, and barrier objects there count their
 // bytes. Portable arithmetic, as in persistent.ts. sm_90 and later.
 import { type Pointer, PtxBuildError, type PtxKernel, type Value, type Variable } from "../builder/index.js";
-import { checkSizes, generate, type GeneratedKernel, type KernelGeneratorOptions, range } from "./generated-kernel.js";
+import { checkSizes, generate, type GeneratedKernel, type KernelGeneratorOptions, range, refusal } from "./generated-kernel.js";
 import { checkNeuron, NeuronStep, type NeuronShape, runArguments, stepArguments } from "./persistent-neuron.js";
 import { DenseRows } from "./persistent-rows.js";
 
@@ -22,7 +22,7 @@ export const persistentClusterName = "reservoir_persistent_cluster";
  * The run of persistentGrid for a dense W within one cluster, whose blocks are the grid. Arguments:
  * weights, leak, drive, feedback, state (any numbers), states, report, steps, spinLimit and those
  * of noise, all as there.
- * @throws PtxBuildError, PtxTargetError
+ * @throws ArgumentError, PtxBuildError, PtxTargetError
  */
 export function persistentCluster(shape: PersistentClusterShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   const { size, rowsPerWarp = 4, arithmetic } = shape;
@@ -30,8 +30,8 @@ export function persistentCluster(shape: PersistentClusterShape, options: Kernel
   const name = persistentClusterName;
   checkNeuron(name, shape);
   checkSizes(name, { size, warps }, 65536);
-  if (![1, 2, 4, 8].includes(rowsPerWarp)) throw new PtxBuildError(`rowsPerWarp is ${rowsPerWarp}; it takes 1, 2, 4 or 8`, name);
-  if (warps > 32 || (warps & (warps - 1)) !== 0) throw new PtxBuildError(`warps is ${warps}; it takes a power of two up to 32`, name);
+  if (![1, 2, 4, 8].includes(rowsPerWarp)) throw refusal(name, "rowsPerWarp", rowsPerWarp, "1, 2, 4 or 8");
+  if (warps > 32 || (warps & (warps - 1)) !== 0) throw refusal(name, "warps", warps, "a power of two up to 32");
   const rows = new DenseRows(size, rowsPerWarp, arithmetic);
   const blocks = Math.ceil(rows.padded / (rowsPerWarp * warps));
   if (blocks > 16)

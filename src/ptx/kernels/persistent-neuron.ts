@@ -33,7 +33,7 @@ export interface NeuronShape {
   readonly arithmetic?: PersistentArithmetic;
 }
 
-/** @throws PtxBuildError on an activation or arithmetic that there is not */
+/** @throws ArgumentError, PtxBuildError on an activation or arithmetic that there is not */
 export function checkNeuron(kernel: string, { activation, arithmetic }: NeuronShape): void {
   checkWord(kernel, "activation", activation, ["tanh", "identity", "relu", "sigmoid"]);
   checkWord(kernel, "arithmetic", arithmetic, ["portable", "fast"]);

@@ -2,7 +2,15 @@
 // through L2 over the whole grid. Portable arithmetic, so the bits are those of every other engine.
 // The cluster form is in persistent-cluster.ts.
 import { type Pointer, PtxBuildError, type PtxKernel, type Value } from "../builder/index.js";
-import { ceilDiv, checkSizes, checkWord, generate, type GeneratedKernel, type KernelGeneratorOptions } from "./generated-kernel.js";
+import {
+  ceilDiv,
+  checkSizes,
+  checkWord,
+  generate,
+  type GeneratedKernel,
+  type KernelGeneratorOptions,
+  refusal,
+} from "./generated-kernel.js";
 import { AnyCode, collect, UnitCode } from "./persistent-exchange.js";
 import { checkNeuron, NeuronStep, type NeuronShape, runArguments, stepArguments } from "./persistent-neuron.js";
 import { DenseRows, type GroupStorage, type PersistentRows, SparseRows } from "./persistent-rows.js";
@@ -49,8 +57,7 @@ function arrange(shape: PersistentShape): Arrangement {
   const name = persistentGridName(shape);
   checkSizes(name, { size, multiprocessors }, 65536);
   if (longestRow !== undefined) checkSizes(name, { longestRow }, size);
-  if (rowsPerWarp !== undefined && ![1, 2, 4, 8].includes(rowsPerWarp))
-    throw new PtxBuildError(`rowsPerWarp is ${rowsPerWarp}; it takes 1, 2, 4 or 8`, name);
+  if (rowsPerWarp !== undefined && ![1, 2, 4, 8].includes(rowsPerWarp)) throw refusal(name, "rowsPerWarp", rowsPerWarp, "1, 2, 4 or 8");
   if (shape.warps !== undefined) checkSizes(name, { warps: shape.warps }, 32);
   // The first that fits is taken; the order is that of an H200. Dense weights beyond 160 registers
   // a lane leave too few for the rest.
@@ -98,7 +105,7 @@ function arrange(shape: PersistentShape): Arrangement {
  * The report stays 0, or is (block + 1) * 2^32 + step if a block waited longer than the limit
  * for the states of a step, or statesOutOfRange. With `range: "any"` that is its third word, and
  * after such a wait state is not written.
- * @throws PtxBuildError, PtxTargetError also if the weights do not fit in registers
+ * @throws ArgumentError, PtxBuildError, PtxTargetError also if the weights do not fit in registers
  */
 export function persistentGrid(shape: PersistentShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   const name = persistentGridName(shape);

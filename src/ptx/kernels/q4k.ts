@@ -11,7 +11,8 @@
 // "block32": 18 bytes for 32 values.
 //   bytes 0-1   d, f16            bytes 2-17  low nibbles: values 0 to 15, high nibbles: values 16 to 31
 //   value = d (q - 8)
-import { halfBits, halfValue, PtxBuildError } from "../builder/index.js";
+import { ArgumentError } from "../../core/errors.js";
+import { halfBits, halfValue } from "../builder/index.js";
 
 /** Blocks of 256 weights with scales of 6 bits, or of 32 with one scale each. */
 export type Q4Format = "superblock" | "block32";
@@ -36,14 +37,14 @@ const f = Math.fround;
 
 /**
  * Quantises a matrix, by rows. Values are rounded to the nearest step; nothing is searched for.
- * @throws PtxBuildError
+ * @throws ArgumentError, PtxBuildError
  */
 export function quantizeQ4(weights: Float32Array, rows: number, columns: number, format: Q4Format = "superblock"): Q4Matrix {
-  if (!Object.hasOwn(q4Blocks, format)) throw new PtxBuildError(`format is ${format}; it takes "superblock" or "block32"`);
+  if (!Object.hasOwn(q4Blocks, format)) throw new ArgumentError("format", format, '"superblock" or "block32"');
   if (weights.length !== rows * columns)
-    throw new PtxBuildError(`weights has ${weights.length} values; ${rows} x ${columns} takes ${rows * columns}`);
+    throw ArgumentError.shape(`weights has ${weights.length} values; ${rows} x ${columns} takes ${rows * columns}`, { field: "weights" });
   const wrong = weights.findIndex((value) => !Number.isFinite(value));
-  if (wrong >= 0) throw new PtxBuildError(`weights[${wrong}] is ${weights[wrong]}; it takes finite numbers`);
+  if (wrong >= 0) throw new ArgumentError(`weights[${wrong}]`, weights[wrong], "finite numbers");
   const { values, bytes } = q4Blocks[format];
   const blocks = q4BlocksPerRow(format, columns);
   const data = new Uint8Array(rows * blocks * bytes);

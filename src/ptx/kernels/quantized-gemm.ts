@@ -1,6 +1,6 @@
 // C = A W^T with W in four bits. Blocks are unpacked in registers: memory brings no more than their
 // bytes. Made for few rows of A. Superblocks on sm_80 and later go to quantized-gemm-tensor.ts.
-import { type Pointer, PtxBuildError, type PtxKernel, targetFacts, type Value, type Variable } from "../builder/index.js";
+import { type Pointer, type PtxKernel, targetFacts, type Value, type Variable } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
 import {
   ceilDiv,
@@ -11,6 +11,7 @@ import {
   range,
   type TileGrid,
   tileGrid,
+  refusal,
 } from "./generated-kernel.js";
 import { type Q4Format, q4Blocks, q4BlocksPerRow } from "./q4k.js";
 import { TensorQuantizedProduct, tensorRows, tensorWarps } from "./quantized-gemm-tensor.js";
@@ -33,12 +34,11 @@ const warps = 4;
 /**
  * C[i, j] = sum_l A[i, l] W[j, l] in binary32: A is m x k and C m x n by rows, W n rows of blocks
  * of k values as quantizeQ4 gives them. Any sizes. Arguments: a, w, c.
- * @throws PtxBuildError
+ * @throws ArgumentError, PtxBuildError
  */
 export function quantizedGemm(shape: QuantizedGemmShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   const { m, n, k: depth, format = "superblock" } = shape;
-  if (!Object.hasOwn(q4Blocks, format))
-    throw new PtxBuildError(`format is ${format}; it takes "superblock" or "block32"`, "q4k_gemm_fused");
+  if (!Object.hasOwn(q4Blocks, format)) throw refusal("q4k_gemm_fused", "format", format, '"superblock" or "block32"');
   const name = quantizedGemmName({ format });
   checkSizes(name, { m, n, k: depth });
   const rowsA = Math.min(m, 4);
@@ -46,7 +46,7 @@ export function quantizedGemm(shape: QuantizedGemmShape, options: KernelGenerato
   // With few rows of W, more warps matter more than fewer loads of A.
   const rowsW = shape.rowsPerWarp ?? (tensor ? tensorRows : m > 1 ? 2 : n >= 16384 ? 8 : n >= 8192 ? 4 : n >= 2048 ? 2 : 1);
   if (![1, 2, 4, 8, ...(tensor ? [tensorRows] : [])].includes(rowsW))
-    throw new PtxBuildError(`rowsPerWarp is ${rowsW}; it takes 1, 2, 4 or 8, or 16 for superblocks on sm_80 and later`, name);
+    throw refusal(name, "rowsPerWarp", rowsW, "1, 2, 4 or 8, or 16 for superblocks on sm_80 and later");
   if (rowsW === tensorRows) {
     const tiles = tileGrid(name, ceilDiv(m, rowsA), ceilDiv(n, tensorRows));
     return generate({ name, grid: tiles.grid, block: [32 * tensorWarps], minBlocks: rowsA === 1 ? 4 : 2 }, options, (k) =>

@@ -18,7 +18,7 @@ export const softmaxName = ({ dim, form }: SoftmaxShape): string => `softmax_${p
  * y[r, i] = exp(x[r, i] - max_j x[r, j]) / sum_j exp(x[r, j] - max_j x[r, j]) in binary32 for
  * `rows` x dim; a row whose largest element is infinite gives NaN. Arguments: x, y, rows (which may
  * differ from the shape's, with a grid to match).
- * @throws PtxBuildError
+ * @throws ArgumentError, PtxBuildError
  */
 export function rowSoftmax(shape: SoftmaxShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   const { rows = 1, dim } = shape;

@@ -194,11 +194,11 @@ describe("what they do not take", () => {
     ["size is 0; it takes a whole number of at least 1", () => host.matvecInput({ size: 0 })],
     ["drive has 3 values; it takes 2, as many as state", () => host.leakyIntegration({ ...leaky(2), drive: zeros(3) })],
     [
-      'activation is "sin"; it takes tanh, identity, relu, sigmoid',
+      'activation is "sin"; it takes "tanh", "identity", "relu" or "sigmoid"',
       () => host.leakyIntegration({ ...leaky(1), activation: "sin" as "tanh" }),
     ],
     [
-      "noise.key is -1; it takes a whole number below 2^32",
+      "noise.key[1] is -1; it takes a whole number below 2^32",
       () => host.leakyIntegration({ ...leaky(1), noise: { level: 1, key: [1, -1], step: 0 } }),
     ],
     ["weights has 2 rows; it takes 3, as many as state", () => host.powerIteration({ weights: zeros(6), state: zeros(3) })],
@@ -206,6 +206,7 @@ describe("what they do not take", () => {
       "vectors has 5 values; it takes a multiple of 2, length",
       () => host.patternDetection({ vectors: zeros(5), templates: zeros(4), length: 2 }),
     ],
+    [`unknown field "precison": did you mean "precision"?`, () => new HostNeuromorphicKernels({ precison: "float64" } as never)],
     ['precision is "half"; it takes "float32" or "float64"', () => new HostNeuromorphicKernels({ precision: "half" as "float32" })],
   ];
   it.each(refused)("%s", (sentence, work) => {

@@ -135,10 +135,10 @@ describe("attention", () => {
   it("refuses what it does not have", () => {
     expect(() => attention({ heads: 1, seqLen: 4, headDim: 257 })).toThrow("headDim is 257; it takes a whole number from 1 to 256");
     expect(() => attention({ heads: 1, seqLen: 4, headDim: 8, keyLength: 3, causal: true })).toThrow(
-      "keyLength is 3; causal attention takes at least seqLen, 4",
+      "keyLength is 3; it takes at least seqLen, 4",
     );
     expect(() => attention({ heads: 1, seqLen: 4, headDim: 8, type: "tf32" as "f32" })).toThrow(
-      'type is tf32; it takes "f16", "bf16" or "f32"',
+      'type is "tf32"; it takes "f16", "bf16" or "f32"',
     );
     expect(() => attention({ heads: 1, seqLen: 4, headDim: 8, type: "bf16" })).toThrow("takes sm_80 or later; the target is sm_75");
   });

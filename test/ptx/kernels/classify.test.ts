@@ -76,9 +76,11 @@ describe("statistics of states", () => {
   });
 
   it("refuses what it does not have", () => {
-    expect(() => stateStatistics({ size: 5, features: 9 })).toThrow("features is 9; last true and mean true of 5 numbers take 10");
+    expect(() => stateStatistics({ size: 5, features: 9 })).toThrow(
+      "features is 9; it takes at least 10, as many as last and mean of 5 numbers",
+    );
     expect(() => stateStatistics({ size: 5, features: 9, last: false, mean: false })).toThrow("take one of them");
-    expect(() => stateStatistics({ size: 5, features: 10, type: "f16" as "f32" })).toThrow('type is f16; it takes "f32" or "f64"');
+    expect(() => stateStatistics({ size: 5, features: 10, type: "f16" as "f32" })).toThrow('type is "f16"; it takes "f32" or "f64"');
   });
 });
 
@@ -130,7 +132,7 @@ describe("shares of classes", () => {
   it("refuses what it does not have", () => {
     expect(() => classShares({ features: 3, classes: 0 })).toThrow("classes is 0; it takes a whole number from 1");
     expect(() => classShares({ features: 3, classes: 2, shares: "sigmoid" as "softmax" })).toThrow(
-      'shares is sigmoid; it takes "softmax" or "positive"',
+      'shares is "sigmoid"; it takes "softmax" or "positive"',
     );
   });
 });

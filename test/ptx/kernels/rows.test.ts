@@ -90,7 +90,7 @@ describe("softmax", () => {
   });
 
   it("refuses another form", () => {
-    expect(() => rowSoftmax({ rows: 1, dim: 3, form: "thread" as "warp" })).toThrow('form is thread; it takes "warp" or "block"');
+    expect(() => rowSoftmax({ rows: 1, dim: 3, form: "thread" as "warp" })).toThrow('form is "thread"; it takes "warp" or "block"');
   });
 });
 

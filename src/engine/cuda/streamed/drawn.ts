@@ -73,7 +73,10 @@ export function rowOffsetsOf(counts: Uint32Array): Uint32Array<ArrayBuffer> {
     sum += counts[r]!;
     offsets[r + 1] = sum;
   }
-  if (sum >= 2 ** 32) throw ArgumentError.because(`a sparse W has ${sum} connections; it takes fewer than 2^32`);
+  if (sum >= 2 ** 32)
+    throw ArgumentError.because(`a sparse W has ${sum} connections; it takes fewer than 2^32`, {
+      field: "connectionProbability",
+    });
   return offsets;
 }
 

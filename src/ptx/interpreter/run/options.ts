@@ -1,6 +1,6 @@
 // What a launch may be told: which checks run and where simulated limits lie. Defaults are the
 // strict ones.
-import { checkFields } from "../../../core/errors.js";
+import { checked, flag, option, type TableOf } from "../../../core/options.js";
 
 /** Each check can be switched on or off; all but `globalRaces` are on by default. */
 export interface Checks {
@@ -41,16 +41,17 @@ export interface Checks {
   spins: boolean;
 }
 
-export const defaultChecks: Checks = {
-  bounds: true,
-  alignment: true,
-  initialised: true,
-  races: true,
-  globalRaces: false,
-  barriers: true,
-  shuffles: true,
-  spins: true,
-};
+/** The checks of a machine, and whether each is on. */
+export const checksTable = {
+  bounds: option(flag, true, "Accesses outside live allocations."),
+  alignment: option(flag, true, "Addresses that are no multiple of the access size."),
+  initialised: option(flag, true, "Reads of bytes that nothing wrote; fixed when the device is made."),
+  races: option(flag, true, "Races on shared memory between threads of a block."),
+  globalRaces: option(flag, false, "Races on global memory; a kernel is several times slower."),
+  barriers: option(flag, true, "Threads that go past a barrier which others wait at."),
+  shuffles: option(flag, true, "Shuffles from lanes that take no part, and masks that do not fit."),
+  spins: option(flag, true, "Loops that nothing can end."),
+} satisfies TableOf<Checks>;
 
 /** When a launch that does not end is ended. */
 export interface Limits {
@@ -73,10 +74,19 @@ export interface Limits {
   stackBytes: number;
 }
 
-export const defaultLimits: Limits = { idlePolls: 20_000, idleSteps: 50_000_000, steps: 1_000_000_000, stackBytes: 8192 };
+const count = checked<number>(
+  "a whole number of at least 1, or Infinity",
+  (value) => value === Infinity || (Number.isInteger(value) && (value as number) >= 1),
+  {
+    type: "integer",
+    minimum: 1,
+  },
+);
 
-/** @throws ArgumentError for a check or a limit that there is not */
-export function rejectUnknownChecks({ checks = {}, limits = {} }: { checks?: Partial<Checks>; limits?: Partial<Limits> }): void {
-  checkFields(checks, Object.keys(defaultChecks), "checks of the simulated device");
-  checkFields(limits, Object.keys(defaultLimits), "limits of the simulated device");
-}
+/** What ends a launch that does not. */
+export const limitsTable = {
+  idlePolls: option(count, 20_000, "Polls of one warp during which nothing in the launch changes."),
+  idleSteps: option(count, 50_000_000, "Steps during which nothing in the launch changes."),
+  steps: option(count, 1_000_000_000, "Steps of one launch."),
+  stackBytes: option(count, 8192, "Bytes of local memory for the calls of a thread whose depth is open."),
+} satisfies TableOf<Limits>;
