@@ -130,7 +130,6 @@ export function optionsPage(): string {
     ofTable("`leastMeanSquares`", leastMeanSquaresTable),
     ...Object.entries(spikeAndPipelineTables).map(([title, table]) => ofTable(title, table)),
     ofTable("An experiment file", experimentTable),
-    ...tasks.all().map(({ name, options }) => ofTable(`The task \`${name}\``, options)),
     ofTable("`openDevice`", openTable),
     ofTable("A launch of a kernel", launchTable),
     ofTable("`Context.compile`", compileTable),
@@ -138,12 +137,7 @@ export function optionsPage(): string {
     ofTable("`struct`", structTable),
     ofTable("`simulatedDriver`", simulationTable),
     ofTable("`PtxModule`", moduleTable),
-    ...tasks.map(({ name, options }) =>
-      section(
-        `The task \`${name}\``,
-        options.map((option) => [option.name, option]),
-      ),
-    ),
+    ...tasks.all().map(({ name, options }) => ofTable(`The task \`${name}\``, options)),
   ].join("\n");
 }
 

@@ -61,13 +61,8 @@ export function stateStatistics(shape: StateStatisticsShape, options: KernelGene
   if (type !== "f32" && type !== "f64") throw refusal(name, "type", type, '"f32" or "f64"');
   checkSizes(name, { size, features, sequences });
   const least = size * (Number(last) + Number(mean));
-  if (least === 0 || features < least)
-    throw refusal(
-      name,
-      "features",
-      features,
-      least === 0 ? "last or mean" : `at least ${least}, as many as last and mean of ${size} numbers`,
-    );
+  if (least === 0) throw refusal(name, "last", last, "true, unless mean is true");
+  if (features < least) throw refusal(name, "features", features, `at least ${least}, as many as last and mean of ${size} numbers`);
   return generate({ name, grid: [sequences, ceilDiv(size, threads)], block: [threads] }, options, (k) => {
     const states = k.pointer(type, "states");
     const [pitch, from, to, washout] = ["pitch", "from", "to", "washout"].map((each) => k.parameter("u32", each)) as Value<"u32">[];

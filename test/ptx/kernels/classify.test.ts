@@ -79,7 +79,9 @@ describe("statistics of states", () => {
     expect(() => stateStatistics({ size: 5, features: 9 })).toThrow(
       "features is 9; it takes at least 10, as many as last and mean of 5 numbers",
     );
-    expect(() => stateStatistics({ size: 5, features: 9, last: false, mean: false })).toThrow("take one of them");
+    expect(() => stateStatistics({ size: 5, features: 9, last: false, mean: false })).toThrow(
+      "last is false; it takes true, unless mean is true",
+    );
     expect(() => stateStatistics({ size: 5, features: 10, type: "f16" as "f32" })).toThrow('type is "f16"; it takes "f32" or "f64"');
   });
 });

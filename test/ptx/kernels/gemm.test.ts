@@ -183,7 +183,7 @@ describe("gemmTensorCore", () => {
     expect(() => gemmTensorCore({ m: 16, n: 16, k: 16, type: "bf16" })).toThrow("takes sm_80 or later; the target is sm_75");
     expect(() => gemmTensorCore({ m: 16, n: 16, k: 16, type: "f64" as "f16" })).toThrow('type is "f64"; it takes "f16", "bf16" or "tf32"');
     expect(() => gemmTensorCore({ m: 16, n: 16, k: 16, tile: [64, 256] })).toThrow(
-      "tile is 64 x 256; it takes 128 x 256, 128 x 128, 64 x 128, 64 x 64",
+      'tile is "64 x 256"; it takes 128 x 256, 128 x 128, 64 x 128, 64 x 64',
     );
   });
 });
