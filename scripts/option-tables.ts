@@ -9,6 +9,7 @@ import { structTable } from "../src/gpu/struct.js";
 import { moduleTable } from "../src/ptx/builder/module.js";
 import { simulationTable } from "../src/sim/options.js";
 import type { OptionTable } from "../src/core/options.js";
+import type { Part } from "../src/core/registry.js";
 import { experimentTable } from "../src/experiment/schema.js";
 import { classifierTable, forecasterTable } from "../src/model/schemas.js";
 import { crossValidationTable } from "../src/pipeline/cross-validate.js";
@@ -31,6 +32,7 @@ import { processTable } from "../src/spikes/liquid/process.js";
 import { registrationTable } from "../src/reservoir/engines.js";
 import { ensembleTable, ensembleWorkTable } from "../src/reservoir/ensemble.js";
 import { ownMatricesTable } from "../src/reservoir/options.js";
+import { topologies } from "../src/reservoir/topologies/index.js";
 import { spikingTable } from "../src/spikes/liquid/schema.js";
 import { simulateNeuronTable } from "../src/spikes/neurons/simulate.js";
 import { binTable } from "../src/spikes/pattern/binning.js";
@@ -65,14 +67,24 @@ interface Described {
 }
 
 function section(title: string, options: readonly (readonly [name: string, option: Described])[]): string {
-  const items = options.map(([name, option]) => {
-    const isPlain =
-      option.default === null || Array.isArray(option.default) || ["string", "number", "boolean"].includes(typeof option.default);
-    const state = option.required ? " (has to be given)" : isPlain ? ` (\`${JSON.stringify(option.default)}\`)` : "";
-    const takes = option.takes ? ` Takes ${option.takes}.` : "";
-    const sentence = option.description.replace(/^([a-z])(?=[a-z])/, (letter) => letter.toUpperCase()).replace(/(?<![.?!])$/, ".");
-    return item(`\`${name}\`${state}: ${sentence}${takes}`);
-  });
+  return `## ${title}\n\n${options.map(([name, option]) => line(name, option)).join("\n")}\n`;
+}
+
+function line(name: string, option: Described): string {
+  const isPlain =
+    option.default === null || Array.isArray(option.default) || ["string", "number", "boolean"].includes(typeof option.default);
+  const state = option.required ? " (has to be given)" : isPlain ? ` (\`${JSON.stringify(option.default)}\`)` : "";
+  const takes = option.takes ? ` Takes ${option.takes}.` : "";
+  const sentence = option.description.replace(/^([a-z])(?=[a-z])/, (letter) => letter.toUpperCase()).replace(/(?<![.?!])$/, ".");
+  return item(`\`${name}\`${state}: ${sentence}${takes}`);
+}
+
+/** Parts by name, each followed by its options. */
+function partsSection(title: string, parts: readonly Part[]): string {
+  const items = parts.flatMap(({ name, description, options }) => [
+    item(`\`${name}\`: ${description}`),
+    ...Object.entries(options).map(([option, described]) => line(`${name}.${option}`, described)),
+  ]);
   return `## ${title}\n\n${items.join("\n")}\n`;
 }
 
@@ -111,6 +123,7 @@ export function optionsPage(): string {
   return [
     "# Options\n\nWritten by `npm run docs:options` from the descriptions that check them. In\nparentheses is the default.\n",
     ofTable("A reservoir", reservoirTable),
+    partsSection("Topologies", topologies.all()),
     ofTable("A spiking reservoir", spikingTable),
     ofTable("`ReservoirComputer.create`", createTable),
     ofTable("Its `matrices`", ownMatricesTable),

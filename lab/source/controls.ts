@@ -7,6 +7,7 @@ import {
   type NumericSetting,
   ranges,
   type signalNames,
+  topologyNames,
 } from "../../src/lab/settings.js";
 import { fillSelect, labelled } from "./page.js";
 
@@ -19,17 +20,6 @@ const signals: Readonly<Record<(typeof signalNames)[number], string>> = {
   logistic: "logistic map",
 };
 
-const topologies: Readonly<Record<LabSettings["topology"], string>> = {
-  erdosRenyi: "Erdős–Rényi",
-  ring: "ring",
-  delayLine: "delay line",
-  cycleWithJumps: "cycle with jumps",
-  smallWorld: "small world",
-  orthogonal: "orthogonal",
-  fixedInDegree: "fixed in-degree",
-  blockDiagonal: "block diagonal",
-};
-
 /** The value of the signal that stands for the user's own data. */
 const own = "own";
 
@@ -37,6 +27,8 @@ const own = "own";
 export interface Controls {
   /** Offers the user's own data among the signals, under a name, and chooses it. */
   offerOwn(name: string): void;
+  /** Offers these topologies, and takes what the settings say now. */
+  offerTopologies(names: readonly string[], settings: LabSettings): void;
 }
 
 /**
@@ -71,7 +63,7 @@ export function makeControls(
     return select;
   };
   const signal = choice("signal", signals);
-  choice("topology", topologies);
+  const topology = choice("topology", inWords(topologyNames()));
   for (const [name, { label, minimum, maximum, step }] of Object.entries(ranges)) {
     const key = name as NumericSetting;
     const slider = document.createElement("input");
@@ -96,6 +88,10 @@ export function makeControls(
   form.append(reset);
   for (const show of shows) show();
   return {
+    offerTopologies(names, settings) {
+      fillSelect(topology, Object.entries(inWords(names)));
+      change(settings);
+    },
     offerOwn(name) {
       const option = signal.querySelector<HTMLOptionElement>(`option[value="${own}"]`) ?? new Option("", own);
       option.textContent = name;
@@ -104,4 +100,9 @@ export function makeControls(
       change({});
     },
   };
+}
+
+/** Topologies by name, and as people write it: "small world". */
+function inWords(names: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(names.map((name) => [name, name.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)]));
 }

@@ -2,7 +2,7 @@
 import { loadWasm, ReservoirComputer } from "../../src/lab/browser.js";
 import { driveOf, type Measure } from "../../src/lab/measures.js";
 import { experimentDataOf, type OwnSeries } from "../../src/lab/own-data.js";
-import { experimentOf, type LabSettings, reservoirOf, settingsFromLink, settingsToLink } from "../../src/lab/settings.js";
+import { experimentOf, type LabSettings, reservoirOf, settingsFromLink, settingsToLink, topologyNames } from "../../src/lab/settings.js";
 import { drawNote } from "./canvas.js";
 import { drawForecast, drawMemory, drawSpectrum, forecastLegend } from "./charts.js";
 import { makeControls } from "./controls.js";
@@ -21,7 +21,8 @@ const rest = 120;
 /** Milliseconds for the first steps of a new reservoir, before its first frame. */
 const fillMs = 80;
 
-let settings: LabSettings = settingsFromLink(location.hash);
+const link = location.hash;
+let settings: LabSettings = settingsFromLink(link);
 /** The last series that was read, and whether it drives the reservoir. */
 let series: OwnSeries | undefined;
 let usesOwn = false;
@@ -43,6 +44,11 @@ const connectionsOf = (weights: ReservoirComputer["model"]["weights"]) =>
 
 async function build(): Promise<void> {
   const id = ++request;
+  if (!topologyNames().includes(settings.topology)) {
+    live = undefined;
+    for (const name of ["hash", "radius", "capacity", "score"]) say(name, "");
+    return say("status", `${settings.topology} is a topology of the machine that serves this page: run it there`);
+  }
   measures.postMessage({ id, settings, own: own()?.drive } satisfies MeasureRequest);
   for (const name of ["hash", "radius", "capacity", "score"]) say(name, "…");
   try {
@@ -146,8 +152,16 @@ async function copy(text: string, what: string): Promise<void> {
   }
 }
 
-const remote = connect(() => settings);
 const controls = makeControls(element<HTMLFormElement>("controls"), settings, changed);
+const remote = connect(
+  () => settings,
+  (topologies) => {
+    const others = topologies.filter((name) => !topologyNames().includes(name));
+    if (others.length === 0) return;
+    const linked = settingsFromLink(link, topologies);
+    controls.offerTopologies(topologies, others.includes(linked.topology) ? linked : settings);
+  },
+);
 makeDataPanel((read) => {
   series = read;
   controls.offerOwn(`your data: ${read.name}`);

@@ -13,8 +13,11 @@ export interface Remote {
   setOwn(own: boolean): void;
 }
 
-/** Shows the panel once the server has answered. `settings` gives what the sliders say. */
-export function connect(settings: () => LabSettings): Remote {
+/**
+ * Shows the panel once the server has answered, and hands on the topologies that it has. `settings`
+ * gives what the sliders say.
+ */
+export function connect(settings: () => LabSettings, offer: (topologies: readonly string[]) => void): Remote {
   const button = element<HTMLButtonElement>("remote-run");
   const progress = element<HTMLProgressElement>("remote-progress");
   let own = false;
@@ -43,6 +46,7 @@ export function connect(settings: () => LabSettings): Remote {
     if (message.type === "hello") {
       open = true;
       element("remote").hidden = false;
+      offer(message.topologies);
       end(`${message.engine} engine (${message.reason})`);
     } else if (message.type === "progress") {
       progress.value = message.done / message.total;

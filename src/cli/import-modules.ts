@@ -23,7 +23,7 @@ export async function importModules(modules: readonly string[]): Promise<void> {
       const code = error instanceof Error && "code" in error ? String(error.code) : "";
       if (error instanceof SpillwayError || /^ERR_(MODULE_NOT_FOUND|PACKAGE_PATH_NOT_EXPORTED)$|^MODULE_NOT_FOUND$/.test(code))
         throw new UsageError(sentence, { cause: error });
-      throw new Error(sentence, { cause: error });
+      throw new SpillwayError("file", sentence, { cause: error });
     }
   }
 }

@@ -283,7 +283,8 @@ export function byType<Value extends { readonly type: string }>(
       const names = parts.names();
       const known = names.includes(type as string);
       const fields = (name: string) => Object.keys(parts.table(name));
-      if (isObject) checkNames(value, [...new Set(["type", ...names.flatMap(fields)])], `${field}.`);
+      // The options of a type that is not known are not known either.
+      if (isObject && (known || typeof type !== "string")) checkNames(value, [...new Set(["type", ...names.flatMap(fields)])], `${field}.`);
       if (known) return kindOf(type as string).read(isObject ? value : { type }, field) as unknown as Value;
       throw new ArgumentError(isObject ? `${field}.type` : field, type, takes() + parts.advice(type));
     },

@@ -1,6 +1,6 @@
 // What page and server say to each other over the WebSocket.
 import { describe } from "../numerics/index.js";
-import { expectedNonzeros } from "../reservoir/shape.js";
+import { expectedNonzeros } from "../reservoir/topologies/index.js";
 import { type LabSettings, parseSettings, topologyOf } from "./settings.js";
 
 /**
@@ -16,7 +16,14 @@ export interface RunRequest {
 
 /** From the server. */
 export type ServerMessage =
-  | { readonly type: "hello"; readonly engine: string; readonly reason: string; readonly version: string }
+  | {
+      readonly type: "hello";
+      readonly engine: string;
+      readonly reason: string;
+      readonly version: string;
+      /** The topologies that the server has, those of a user's package among them. */
+      readonly topologies: readonly string[];
+    }
   | { readonly type: "progress"; readonly id: number; readonly done: number; readonly total: number }
   | {
       readonly type: "result";

@@ -9,6 +9,7 @@ import { describe } from "../numerics/index.js";
 import { chooseEngine } from "../reservoir/index.js";
 import { longestMessage } from "./messages.js";
 import { readPage, refuse } from "./page.js";
+import { topologyNames } from "./settings.js";
 import { RunQueue, serveClient } from "./socket.js";
 
 /** The page that is served, and where runs that it asks for are made. */
@@ -70,7 +71,7 @@ export async function openLab(options: LabOptions): Promise<Lab> {
     const refusal = hostRefusal(request) ?? targetRefusal(request) ?? originRefusal(request) ?? tokenRefusal(request, token) ?? full;
     if (refusal) return endWith(socket, refusal);
     sockets.handleUpgrade(request, socket, head, (client) =>
-      serveClient(client, queue, { type: "hello", engine: engine.name, reason, version: packageVersion }),
+      serveClient(client, queue, { type: "hello", engine: engine.name, reason, version: packageVersion, topologies: topologyNames() }),
     );
   });
   const connections = boundConnections(server);

@@ -2,19 +2,8 @@
 // experiment file. Page and server share it.
 import { describe } from "../numerics/index.js";
 import type { ReservoirOptions, TopologyConfig } from "../reservoir/index.js";
+import { expectedNonzeros, topologies } from "../reservoir/topologies/index.js";
 import { tasks } from "../tasks/index.js";
-
-/** Topologies that the lab offers. */
-export const topologyNames = [
-  "erdosRenyi",
-  "ring",
-  "delayLine",
-  "cycleWithJumps",
-  "smallWorld",
-  "orthogonal",
-  "fixedInDegree",
-  "blockDiagonal",
-] as const;
 
 /** Benchmark series that the lab offers to drive the reservoir. */
 export const signalNames = ["mackeyGlass", "lorenz", "rossler", "mso", "narma", "logistic"] as const;
@@ -46,7 +35,7 @@ export interface LabSettings {
   /** Uniform noise in [-noiseLevel, noiseLevel) on every pre-activation. */
   readonly noiseLevel: number;
   /** How neurons are connected. */
-  readonly topology: (typeof topologyNames)[number];
+  readonly topology: string;
   /** What drives the reservoir: the name of a task. */
   readonly signal: string;
   /** Of the reservoir. */
@@ -81,21 +70,37 @@ export const ranges: Readonly<Record<NumericSetting, Range>> = {
   seed: { label: "seed", minimum: 0, maximum: 99, step: 1 },
 };
 
-/** The sliders that only some topologies have. */
-const ofTopology: Readonly<Record<LabSettings["topology"], readonly NumericSetting[]>> = {
-  erdosRenyi: ["spectralRadius", "connectionProbability"],
-  ring: ["spectralRadius"],
-  delayLine: ["lineWeight"],
-  cycleWithJumps: ["spectralRadius", "jump", "jumpWeight"],
-  smallWorld: ["spectralRadius", "connectionProbability", "rewiring"],
-  orthogonal: ["spectralRadius"],
-  fixedInDegree: ["spectralRadius", "connectionProbability"],
-  blockDiagonal: ["spectralRadius", "connectionProbability", "blocks"],
+/** The sliders that are an option of one topology. */
+const optionSliders: Readonly<Partial<Record<NumericSetting, readonly [topology: string, option: string]>>> = {
+  jump: ["cycleWithJumps", "jump"],
+  jumpWeight: ["cycleWithJumps", "jumpWeight"],
+  blocks: ["blockDiagonal", "blocks"],
+  rewiring: ["smallWorld", "rewiring"],
+  lineWeight: ["delayLine", "weight"],
 };
 
+/** The topologies that the lab offers: those whose required options have sliders. */
+export function topologyNames(): readonly string[] {
+  const hasSlider = (type: string, option: string) =>
+    Object.values(optionSliders).some(([topology, name]) => topology === type && name === option);
+  return topologies
+    .all()
+    .filter(
+      ({ name, options }) =>
+        name !== "custom" && Object.keys(options).every((option) => !options[option]!.required || hasSlider(name, option)),
+    )
+    .map(({ name }) => name);
+}
+
 /** Whether a setting changes anything with a topology. */
-export function hasEffect(name: NumericSetting, topology: LabSettings["topology"]): boolean {
-  return ofTopology[topology].includes(name) || !Object.values(ofTopology).some((names) => names.includes(name));
+export function hasEffect(name: NumericSetting, topology: string): boolean {
+  const slider = optionSliders[name];
+  if (slider) return slider[0] === topology;
+  if (name === "spectralRadius") return topology !== "delayLine";
+  if (name !== "connectionProbability" || !topologies.find(topology)) return true;
+  const connections = (connectionProbability: number) =>
+    expectedNonzeros({ size: 1000, connectionProbability, topology: topologyOf({ ...defaultSettings, topology }) });
+  return connections(0.1) !== connections(0.2);
 }
 
 /** What the page begins with. */
@@ -128,19 +133,11 @@ export function reservoirOf(settings: LabSettings): ReservoirOptions & { readonl
 }
 
 /** The topology with its own settings. */
-export function topologyOf({ topology: type, jump, jumpWeight, blocks, rewiring, lineWeight }: LabSettings): TopologyConfig {
-  switch (type) {
-    case "cycleWithJumps":
-      return { type, jump, jumpWeight };
-    case "blockDiagonal":
-      return { type, blocks };
-    case "smallWorld":
-      return { type, rewiring };
-    case "delayLine":
-      return { type, weight: lineWeight };
-    default:
-      return { type };
-  }
+export function topologyOf(settings: LabSettings): TopologyConfig {
+  const { topology: type } = settings;
+  const ofType = Object.entries(optionSliders).filter(([, [topology]]) => topology === type);
+  const options = ofType.map(([slider, [, option]]) => [option, settings[slider as NumericSetting]]);
+  return { type, ...Object.fromEntries(options) } as TopologyConfig;
 }
 
 /** Settings with every number cut to its range; jumps and blocks to what the size takes as well. */
@@ -170,7 +167,8 @@ export function parseSettings(value: unknown, largestSize: number): LabSettings 
       return wrong(name, `a ${whole ? "whole number" : "number"} from ${least} to ${most}`);
   }
   const isOne = (names: readonly unknown[], name: string) => names.includes(given.get(name));
-  if (!isOne(topologyNames, "topology")) return wrong("topology", `one of ${topologyNames.join(", ")}`);
+  const known = topologyNames();
+  if (!isOne(known, "topology")) return wrong("topology", `one of ${known.join(", ")}`);
   if (!isOne(tasks.names(), "signal")) return wrong("signal", `one of ${tasks.names().join(", ")}`);
   const names = Object.keys(defaultSettings);
   return Object.fromEntries(names.map((name) => [name, given.get(name)])) as unknown as LabSettings;
@@ -184,9 +182,9 @@ export function settingsToLink(settings: LabSettings): string {
 
 /**
  * Settings from the end of a link. What it does not name, or names wrongly, is the default; a
- * number out of its range is cut to it.
+ * number out of its range is cut to it. `known` are the topologies that there are.
  */
-export function settingsFromLink(link: string): LabSettings {
+export function settingsFromLink(link: string, known: readonly string[] = topologyNames()): LabSettings {
   const given = new URLSearchParams(link.replace(/^[#?]/, ""));
   const out: Record<string, unknown> = { ...defaultSettings };
   for (const name of Object.keys(ranges)) {
@@ -195,7 +193,7 @@ export function settingsFromLink(link: string): LabSettings {
   }
   const topology = given.get("topology");
   const signal = given.get("signal");
-  if ((topologyNames as readonly (string | null)[]).includes(topology)) out["topology"] = topology;
+  if ((known as readonly (string | null)[]).includes(topology)) out["topology"] = topology;
   if (signal !== null && tasks.find(signal)) out["signal"] = signal;
   return cutToRange(out as unknown as LabSettings);
 }

@@ -13,7 +13,6 @@ import {
   number,
   object,
   type Option,
-  type OptionTable,
   option,
   optional,
   type Resolved,
@@ -22,7 +21,7 @@ import {
   whole,
 } from "../core/options.js";
 import type { LeakRange, ReservoirConfig, ReservoirOptions } from "./config.js";
-import type { TopologyConfig } from "./topologies/topology.js";
+import { checkTopology, type TopologyConfig, topologies } from "./topologies/index.js";
 import { isQuantized, quantizedTakes } from "./weight-rounding.js";
 
 const distribution = choice("uniform", "normal", "bernoulli");
@@ -39,30 +38,6 @@ const leakRange: Kind<LeakRange> = object(
   leakTakes,
 );
 const radiusTakes = "a number of at least 0, or null to leave the weights as drawn";
-
-const topologyTables = {
-  erdosRenyi: {},
-  fixedInDegree: { degree: optional(whole(), "Inputs of each neuron; left out, round(connectionProbability * size).") },
-  ring: {},
-  cycleWithJumps: {
-    jump: given(whole({ atLeast: 2 }), "Length of a jump."),
-    jumpWeight: optional(factor, "Weight of a jump; the ring's is 1."),
-  },
-  delayLine: {
-    weight: optional(factor, "Weight forward; left out, 1."),
-    feedback: optional(factor, "Weight backward; left out, there is none."),
-  },
-  smallWorld: {
-    neighbours: optional(
-      whole({ atLeast: 2, accepts: (value) => value % 2 === 0, takes: "an even whole number of at least 2" }),
-      "Nearest neighbours of the lattice.",
-    ),
-    rewiring: optional(share, "Chance that an edge is rewired."),
-  },
-  orthogonal: {},
-  blockDiagonal: { blocks: given(whole({ atLeast: 1 }), "Blocks on the diagonal.") },
-  custom: {},
-} satisfies { [Type in TopologyConfig["type"]]: OptionTable };
 
 const feedbackTakes = "null, or an object with size, scaling, density and distribution";
 const feedback = object(
@@ -113,7 +88,7 @@ export const reservoirTable = {
   ),
   noiseLevel: option(number({ atLeast: 0 }), 0, "Uniform noise in [-noiseLevel, noiseLevel) on every pre-activation."),
   activation: option(choice("tanh", "identity", "relu", "sigmoid"), "tanh", "f."),
-  topology: option(byType<TopologyConfig>(topologyTables), { type: "erdosRenyi" }, "The pattern of W, by name or with settings."),
+  topology: option(byType<TopologyConfig>(topologies), { type: "erdosRenyi" }, "The pattern of W, by name or with settings."),
   feedback: option(either(feedbackTakes, nothing, feedback), null, "Output feedback W_fb; null for none."),
   initialState: option(either(stateTakes, choice("zeros"), list(factor, stateTakes), randomState), "zeros", "x before the first step."),
   seed: option(seed, "spillway", "Determines every weight; in an experiment, seed or seeds at the top of the file do."),
@@ -166,26 +141,4 @@ function checkWeightPrecision({ weightPrecision, arithmetic, precision, storage 
   if (arithmetic !== "fast") refuse('arithmetic: "fast"');
   if (precision !== "float32") refuse('precision: "float32"');
   if (storage === "sparse") refuse('a W that is stored dense; set storage: "dense"');
-}
-
-function checkTopology(topology: TopologyConfig, size: number): void {
-  switch (topology.type) {
-    case "fixedInDegree":
-      if (topology.degree !== undefined && topology.degree >= size && topology.degree > 0) {
-        throw new ArgumentError("topology.degree", topology.degree, `a whole number below the size, ${size}`);
-      }
-      break;
-    case "cycleWithJumps":
-      if (topology.jump >= size) throw new ArgumentError("topology.jump", topology.jump, `a whole number below the size, ${size}`);
-      break;
-    case "smallWorld":
-      if (topology.neighbours !== undefined && topology.neighbours >= size) {
-        throw new ArgumentError("topology.neighbours", topology.neighbours, `an even whole number below the size, ${size}`);
-      }
-      break;
-    case "blockDiagonal":
-      if (topology.blocks > size) throw new ArgumentError("topology.blocks", topology.blocks, `at most the size, ${size}`);
-      break;
-    default:
-  }
 }

@@ -4,6 +4,7 @@ import { isSparse, type Precision, storedValues } from "../numerics/index.js";
 import type { ReservoirConfig } from "./config.js";
 import type { ReservoirModel } from "./model.js";
 import type { EngineModel } from "./spiking-model.js";
+import { expectedNonzeros } from "./topologies/index.js";
 import type { WeightPrecision } from "./weight-rounding.js";
 
 /** Sizes of a model. */
@@ -58,34 +59,6 @@ export function shapeOf(model: ReservoirModel): ModelShape {
     noisy: model.noiseLevel !== 0,
     arithmetic: model.config.arithmetic,
   };
-}
-
-/** Connections that a description will have, on average over seeds. */
-export function expectedNonzeros({
-  size,
-  connectionProbability,
-  topology,
-}: Pick<ReservoirConfig, "size" | "connectionProbability" | "topology">): number {
-  switch (topology.type) {
-    case "ring":
-      return size;
-    case "delayLine":
-      return size - 1;
-    case "cycleWithJumps":
-      return size + 2 * Math.floor(size / topology.jump);
-    case "custom":
-      return 0;
-    case "orthogonal":
-      return size * size;
-    case "fixedInDegree":
-      return (topology.degree ?? connectionProbability * size) * size;
-    case "smallWorld":
-      return (topology.neighbours ?? connectionProbability * size) * size;
-    case "blockDiagonal":
-      return (connectionProbability * size * size) / topology.blocks;
-    default:
-      return connectionProbability * size * size;
-  }
 }
 
 /** Whether W is kept in CSR form (docs/numerics.md, rule 2). */

@@ -30,8 +30,8 @@ import type { ReservoirConfig, WeightDistribution } from "./config.js";
 import { isDrawnInPlace, isDrawnLater, isWorthwhile, radiusOfRows, undrawnMatrix, undrawnSparse, unscaledDraws } from "./weight-draws.js";
 import { type Engine, EngineCapacityError } from "./engine.js";
 import type { RadiusMethod, ReservoirModel } from "./model.js";
-import { expectedNonzeros, expectedShape, storageFor } from "./shape.js";
-import { buildTopology, drawDense, type TopologyMatrix } from "./topologies/index.js";
+import { expectedShape, storageFor } from "./shape.js";
+import { buildTopology, drawDense, expectedNonzeros } from "./topologies/index.js";
 import { isQuantized, quantizedTakes, roundedBytes, roundWeights } from "./weight-rounding.js";
 
 /** A user's own matrices, taken as they are; what is left out is drawn from the description. */
@@ -320,8 +320,7 @@ function unscaledWeights(
 ): { matrix: Matrix | SparseMatrix; radius?: number } {
   const { size, topology } = config;
   if (own.weights) return { matrix: checkedOwn("weights", own.weights, size, size) };
-  if (topology.type === "custom") throw new ArgumentError("topology", "custom", "matrices.weights beside it, or another topology");
-  const built: TopologyMatrix = buildTopology(topology, {
+  return buildTopology(topology, {
     size,
     connectionProbability: config.connectionProbability,
     distribution: config.weightDistribution,
@@ -330,7 +329,6 @@ function unscaledWeights(
     positions: new RandomStream(keys.weights, streams.weights, 1),
     extra: new RandomStream(keys.weights, streams.weights, 2),
   });
-  return built;
 }
 
 /**

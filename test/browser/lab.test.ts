@@ -65,7 +65,7 @@ describe("the lab in Chromium", () => {
     await page.close();
   });
 
-  it.each(topologyNames.slice(1))("turns to the topology %s", async (topology) => {
+  it.each(topologyNames().slice(1))("turns to the topology %s", async (topology) => {
     const { page, errors } = await openPage(browser, { width: 1000, height: 800 });
     await page.goto(`${lab.url}#size=20`);
     const before = await untilText(page, "#hash", hash);

@@ -38,7 +38,7 @@ async function expectWhole(settings: LabSettings): Promise<void> {
 
 describe("every measure of the lab", () => {
   const small = { ...defaultSettings, size: 20 };
-  it.each(topologyNames)("is taken with %s, at both ends of each of its sliders", async (topology) => {
+  it.each(topologyNames())("is taken with %s, at both ends of each of its sliders", async (topology) => {
     await expectWhole({ ...small, topology });
     for (const [name, { minimum, maximum }] of Object.entries(ranges)) {
       if (name === "size" || !hasEffect(name as NumericSetting, topology)) continue;
@@ -53,7 +53,7 @@ describe("every measure of the lab", () => {
 
   it("is taken at every slider's lower end at once, and at every upper end but the size's", async () => {
     const ends = (end: "minimum" | "maximum") => Object.fromEntries(Object.entries(ranges).map(([name, range]) => [name, range[end]]));
-    for (const topology of topologyNames) {
+    for (const topology of topologyNames()) {
       await expectWhole(cutToRange({ ...small, ...ends("minimum"), topology }));
       await expectWhole(cutToRange({ ...small, ...ends("maximum"), size: 20, topology }));
     }

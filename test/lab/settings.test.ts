@@ -22,7 +22,7 @@ const anySettings: fc.Arbitrary<LabSettings> = fc
         fc.integer({ min: 0, max: Math.floor((maximum - minimum) / step) }).map((k) => Number((minimum + k * step).toFixed(4))),
       ]),
     ) as { [Name in keyof typeof ranges]: fc.Arbitrary<number> }),
-    topology: fc.constantFrom(...topologyNames),
+    topology: fc.constantFrom(...topologyNames()),
     signal: fc.constantFrom(...signalNames),
   })
   .map(cutToRange);
@@ -62,7 +62,7 @@ describe("the lab's reservoir", () => {
 
 describe("the lab's experiment", () => {
   it("is one that spillway run takes, for every signal and topology", () => {
-    for (const topology of topologyNames) {
+    for (const topology of topologyNames()) {
       const { experiment } = parseExperimentText(stringify(experimentOf({ ...defaultSettings, topology })), "lab.yaml");
       expect(experiment.reservoir).toMatchObject({ topology: { type: topology } });
     }

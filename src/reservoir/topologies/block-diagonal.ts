@@ -1,22 +1,33 @@
 // Block diagonal: several Erdos-Renyi reservoirs side by side that do not talk to each other.
+import { ArgumentError } from "../../core/errors.js";
+import { given, type TableOf, whole } from "../../core/options.js";
 import { drawPositions, drawValue, sparseFromRows } from "./random-rows.js";
-import type { Topology, TopologyConfig } from "./topology.js";
+import type { Topology, TopologyOptions } from "./topology.js";
 
 /**
  * `blocks` blocks of nearly equal size: block k holds the neurons from floor(k N / blocks) up to
  * the next block's first. Inside a block every connection exists with chance connectionProbability;
  * between blocks there is none.
  */
-export const blockDiagonal: Topology<Extract<TopologyConfig, { type: "blockDiagonal" }>> = ({ blocks }, context) => {
-  const { size, connectionProbability, distribution, selfConnections, values, positions } = context;
-  const starts = Array.from({ length: blocks + 1 }, (_, k) => Math.floor((k * size) / blocks));
-  let block = 0;
-  const columnsOf = (r: number) => {
-    while (r >= starts[block + 1]!) block++;
-    const start = starts[block]!;
-    const length = starts[block + 1]! - start;
-    const taken = drawPositions(positions, r, connectionProbability, selfConnections ? length : length - 1);
-    return taken.map((position) => start + position + (!selfConnections && start + position >= r ? 1 : 0));
-  };
-  return { matrix: sparseFromRows(size, size, columnsOf, (r, m) => drawValue(values, distribution, r, m)) };
+export const blockDiagonal: Topology<TopologyOptions["blockDiagonal"]> = {
+  name: "blockDiagonal",
+  description: "Erdos-Renyi blocks of nearly equal size on the diagonal, and nothing between them.",
+  options: { blocks: given(whole({ atLeast: 1 }), "Blocks on the diagonal.") } satisfies TableOf<TopologyOptions["blockDiagonal"]>,
+  check({ blocks }, size) {
+    if (blocks > size) throw new ArgumentError("blocks", blocks, `at most the size, ${size}`);
+  },
+  expectedNonzeros: ({ blocks }, { size, connectionProbability }) => (connectionProbability * size * size) / blocks,
+  build({ blocks }, context) {
+    const { size, connectionProbability, distribution, selfConnections, values, positions } = context;
+    const starts = Array.from({ length: blocks + 1 }, (_, k) => Math.floor((k * size) / blocks));
+    let block = 0;
+    const columnsOf = (r: number) => {
+      while (r >= starts[block + 1]!) block++;
+      const start = starts[block]!;
+      const length = starts[block + 1]! - start;
+      const taken = drawPositions(positions, r, connectionProbability, selfConnections ? length : length - 1);
+      return taken.map((position) => start + position + (!selfConnections && start + position >= r ? 1 : 0));
+    };
+    return { matrix: sparseFromRows(size, size, columnsOf, (r, m) => drawValue(values, distribution, r, m)) };
+  },
 };

@@ -1,5 +1,10 @@
-// The list of topologies. A new one is one file, one line here, and its fields in config-schema.ts.
+// The list of topologies. A new one is one file and one line here.
+import { ArgumentError } from "../../core/errors.js";
+import { callback } from "../../core/options.js";
+import { Registry } from "../../core/registry.js";
+import { checkSparse } from "../../numerics/index.js";
 import { blockDiagonal } from "./block-diagonal.js";
+import { custom } from "./custom.js";
 import { cycleWithJumps } from "./cycle-with-jumps.js";
 import { delayLine } from "./delay-line.js";
 import { erdosRenyi } from "./erdos-renyi.js";
@@ -7,25 +12,65 @@ import { fixedInDegree } from "./fixed-in-degree.js";
 import { orthogonal } from "./orthogonal.js";
 import { ring } from "./ring.js";
 import { smallWorld } from "./small-world.js";
-import type { Topology, TopologyConfig, TopologyContext, TopologyMatrix } from "./topology.js";
+import type { Topology, TopologyConfig, TopologyContext, TopologyMatrix, TopologySize } from "./topology.js";
 
 export { drawDense } from "./random-rows.js";
 export type { Topology, TopologyConfig, TopologyContext, TopologyMatrix } from "./topology.js";
 
-type Generated = Exclude<TopologyConfig, { type: "custom" }>;
+/** Every topology, by name. */
+export const topologies = new Registry<Topology>(
+  {
+    kind: "topology",
+    register: "registerTopology",
+    needs: {
+      expectedNonzeros: callback("a function of options and { size, connectionProbability }"),
+      build: callback("a function of options and context that gives { matrix, radius }"),
+    },
+  },
+  [erdosRenyi, fixedInDegree, ring, cycleWithJumps, delayLine, smallWorld, orthogonal, blockDiagonal, custom],
+);
 
-const topologies: { readonly [Type in Generated["type"]]: Topology<Extract<Generated, { type: Type }>> } = {
-  erdosRenyi,
-  fixedInDegree,
-  ring,
-  cycleWithJumps,
-  delayLine,
-  smallWorld,
-  orthogonal,
-  blockDiagonal,
-};
-
-/** Draws the unscaled matrix of a topology. */
-export function buildTopology(config: Generated, context: TopologyContext): TopologyMatrix {
-  return (topologies[config.type] as Topology<Generated>)(config, context);
+/**
+ * Makes a topology known by its name, wherever topologies are chosen: `create`, experiment files,
+ * model files, the lab.
+ * @throws ArgumentError for a name that is taken or malformed, or a field that is missing
+ */
+export function registerTopology<Options>(topology: Topology<Options>): void {
+  topologies.register(topology);
 }
+
+/** Refuses options that do not go with N. @throws ArgumentError */
+export function checkTopology(config: TopologyConfig, size: number): void {
+  try {
+    topologies.get(config.type).check?.(config, size);
+  } catch (error) {
+    throw error instanceof ArgumentError ? error.under("topology") : error;
+  }
+}
+
+/** Connections that a description will have, on average over seeds. */
+export function expectedNonzeros({ topology, ...of }: TopologySize & { readonly topology: TopologyConfig }): number {
+  const count = topologies.get(topology.type).expectedNonzeros(topology, of);
+  if (count >= 0) return Math.min(count, of.size ** 2);
+  throw new ArgumentError(`expectedNonzeros of the topology ${topology.type}`, count, "a number of at least 0");
+}
+
+/** Draws the unscaled matrix of a topology. @throws ArgumentError if it gives none of N x N */
+export function buildTopology(config: TopologyConfig, context: TopologyContext): TopologyMatrix {
+  const built = topologies.get(config.type).build(config, context);
+  const { size } = context;
+  const name = `the matrix of the topology ${config.type}`;
+  const { matrix, radius } = built;
+  if (matrix?.rows !== size || matrix.cols !== size) throw new ArgumentError(name, matrix, `a sparse ${size} x ${size} matrix`);
+  if (!builtIn.has(config.type)) {
+    const { rowOffsets, columns, values } = matrix;
+    if (!(rowOffsets instanceof Uint32Array && columns instanceof Uint32Array && values instanceof Float64Array))
+      throw new ArgumentError(name, matrix, "rowOffsets and columns as Uint32Array, values as Float64Array");
+    checkSparse(matrix, name);
+  }
+  if (radius !== undefined && !(radius >= 0 && radius < Infinity))
+    throw new ArgumentError(`the radius of the topology ${config.type}`, radius, "a finite number of at least 0, or nothing");
+  return built;
+}
+
+const builtIn: ReadonlySet<string> = new Set(topologies.names());

@@ -7,38 +7,44 @@ import type { Topology } from "./topology.js";
  * (draws (k, 0 ... N-k-1), normal, purpose 0), with the signs that make it uniform (Stewart 1980;
  * Mezzadri 2007, section 5). Dense; the radius is 1.
  */
-export const orthogonal: Topology = (_config, { size, values }) => {
-  const q = new Float64Array(size * size);
-  for (let i = 0; i < size; i++) q[i * size + i] = 1;
-  const v = new Float64Array(size);
-  const dots = new Float64Array(size);
-  // From the last reflection to the first, each acts on the trailing rows only.
-  for (let k = size - 1; k >= 0; k--) {
-    const length = size - k;
-    let norm = 0;
-    for (let i = 0; i < length; i++) {
-      v[i] = values.normal(k, i);
-      norm += v[i]! * v[i]!;
+export const orthogonal: Topology = {
+  name: "orthogonal",
+  description: "A random orthogonal matrix.",
+  options: {},
+  expectedNonzeros: (_options, { size }) => size * size,
+  build(_options, { size, values }) {
+    const q = new Float64Array(size * size);
+    for (let i = 0; i < size; i++) q[i * size + i] = 1;
+    const v = new Float64Array(size);
+    const dots = new Float64Array(size);
+    // From the last reflection to the first, each acts on the trailing rows only.
+    for (let k = size - 1; k >= 0; k--) {
+      const length = size - k;
+      let norm = 0;
+      for (let i = 0; i < length; i++) {
+        v[i] = values.normal(k, i);
+        norm += v[i]! * v[i]!;
+      }
+      norm = Math.sqrt(norm);
+      const sign = v[0]! < 0 ? -1 : 1;
+      v[0] = v[0]! + sign * norm;
+      let square = 0;
+      for (let i = 0; i < length; i++) square += v[i]! * v[i]!;
+      if (square === 0) continue;
+      dots.fill(0);
+      for (let i = 0; i < length; i++) {
+        const row = (k + i) * size;
+        for (let c = k; c < size; c++) dots[c] = dots[c]! + v[i]! * q[row + c]!;
+      }
+      for (let i = 0; i < length; i++) {
+        const row = (k + i) * size;
+        const factor = (2 * v[i]!) / square;
+        for (let c = k; c < size; c++) q[row + c] = q[row + c]! - factor * dots[c]!;
+      }
+      for (let c = k; c < size; c++) q[k * size + c] = -sign * q[k * size + c]!;
     }
-    norm = Math.sqrt(norm);
-    const sign = v[0]! < 0 ? -1 : 1;
-    v[0] = v[0]! + sign * norm;
-    let square = 0;
-    for (let i = 0; i < length; i++) square += v[i]! * v[i]!;
-    if (square === 0) continue;
-    dots.fill(0);
-    for (let i = 0; i < length; i++) {
-      const row = (k + i) * size;
-      for (let c = k; c < size; c++) dots[c] = dots[c]! + v[i]! * q[row + c]!;
-    }
-    for (let i = 0; i < length; i++) {
-      const row = (k + i) * size;
-      const factor = (2 * v[i]!) / square;
-      for (let c = k; c < size; c++) q[row + c] = q[row + c]! - factor * dots[c]!;
-    }
-    for (let c = k; c < size; c++) q[k * size + c] = -sign * q[k * size + c]!;
-  }
-  return { matrix: fullRows(size, q), radius: 1 };
+    return { matrix: fullRows(size, q), radius: 1 };
+  },
 };
 
 /** A dense square matrix as CSR that keeps every element. */

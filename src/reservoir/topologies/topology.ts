@@ -1,41 +1,26 @@
-// What a topology is: a rule that turns a configuration and a random stream into the unscaled
-// matrix W.
+// What a topology is: an object with its options, its expected connections and the rule that turns
+// them and random streams into the unscaled matrix W.
+import type { Part } from "../../core/registry.js";
 import type { RandomStream, SparseMatrix } from "../../numerics/index.js";
 import type { WeightDistribution } from "../config.js";
+import type { TopologyOptions } from "./options.js";
 
-/** A topology with its settings; `type` names the file. */
-export type TopologyConfig =
-  | { readonly type: "erdosRenyi" }
-  /** Every neuron has exactly `degree` inputs; default round(connectionProbability * N). */
-  | { readonly type: "fixedInDegree"; readonly degree?: number | undefined }
-  /** A ring 0 -> 1 -> ... -> N-1 -> 0 of equal weights (simple cycle reservoir). */
-  | { readonly type: "ring" }
-  /**
-   * A ring plus bidirectional jumps of length `jump` and weight `jumpWeight` (relative to the
-   * ring's 1).
-   */
-  | { readonly type: "cycleWithJumps"; readonly jump: number; readonly jumpWeight?: number | undefined }
-  /**
-   * A line 0 -> 1 -> ... -> N-1 of equal weights (default 1); with `feedback`, also backward with
-   * that weight.
-   */
-  | { readonly type: "delayLine"; readonly weight?: number | undefined; readonly feedback?: number | undefined }
-  /**
-   * Watts-Strogatz: a ring lattice of `neighbours` (even) nearest neighbours, each edge rewired
-   * with chance `rewiring`.
-   */
-  | { readonly type: "smallWorld"; readonly neighbours?: number | undefined; readonly rewiring?: number | undefined }
-  /** A random orthogonal matrix. */
-  | { readonly type: "orthogonal" }
-  /** `blocks` equal Erdos-Renyi blocks on the diagonal and nothing between them. */
-  | { readonly type: "blockDiagonal"; readonly blocks: number }
-  /** The matrices were given by the user. */
-  | { readonly type: "custom" };
+export type * from "./options.js";
 
-/** What a topology may look at. */
-export interface TopologyContext {
+/** A topology's name, as `type`, with its options. */
+export type TopologyConfig = {
+  [Name in keyof TopologyOptions]: { readonly type: Name } & Readonly<TopologyOptions[Name]>;
+}[keyof TopologyOptions];
+
+/** What the number of connections may depend on. */
+export interface TopologySize {
+  /** N. */
   readonly size: number;
   readonly connectionProbability: number;
+}
+
+/** What a topology may look at when it makes W. */
+export interface TopologyContext extends TopologySize {
   readonly distribution: WeightDistribution;
   readonly selfConnections: boolean;
   /** Stream 0 with purpose 0, 1 or 2 (docs/numerics.md, rule 7). */
@@ -46,9 +31,22 @@ export interface TopologyContext {
 
 /** The unscaled matrix, in binary64, and its spectral radius if a formula gives it. */
 export interface TopologyMatrix {
+  /** N x N; the columns of each row rise. */
   readonly matrix: SparseMatrix<Float64Array>;
+  /** Left out, the radius is measured. */
   readonly radius?: number;
 }
 
-/** One topology. */
-export type Topology<Config extends TopologyConfig = TopologyConfig> = (config: Config, context: TopologyContext) => TopologyMatrix;
+/**
+ * One topology. `options` is a table of `spillway/options`; what it reads is handed to the
+ * functions.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: a list of topologies has options of any type.
+export interface Topology<Options = any> extends Part {
+  /** Refuses options that do not go with N. @throws ArgumentError that names the option */
+  check?(options: Options, size: number): void;
+  /** Connections of W, on average over seeds: memory is planned by it, and the storage chosen. */
+  expectedNonzeros(options: Options, of: TopologySize): number;
+  /** W before it is scaled: the same bits for the same options and context. */
+  build(options: Options, context: TopologyContext): TopologyMatrix;
+}

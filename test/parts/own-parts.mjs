@@ -1,0 +1,27 @@
+// Parts as a user's own package would have them: through the public API alone.
+import { option, whole } from "spillway/options";
+import { ArgumentError, registerTopology, sparseFromRows } from "spillway/reservoir";
+
+/**
+ * A star: the hub listens to every other neuron, and every other neuron to the hub, with weights
+ * of 1. Its radius is sqrt(N - 1).
+ */
+registerTopology({
+  name: "star",
+  description: "One hub that every other neuron is connected with, both ways.",
+  options: { hub: option(whole(), 0, "The neuron in the middle.") },
+  check({ hub }, size) {
+    if (hub >= size) throw new ArgumentError("hub", hub, `a whole number below the size, ${size}`);
+  },
+  expectedNonzeros: (_options, { size }) => 2 * (size - 1),
+  build({ hub }, { size }) {
+    const others = Array.from({ length: size }, (_, neuron) => neuron).filter((neuron) => neuron !== hub);
+    const matrix = sparseFromRows(
+      size,
+      size,
+      (row) => (row === hub ? others : [hub]),
+      () => 1,
+    );
+    return { matrix, radius: Math.sqrt(size - 1) };
+  },
+});
