@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import { writeFileAtomic } from "../io/index.js";
 import { type Figure, type ReportSection, reportHtml } from "../plot/index.js";
-import { noteFinite } from "../numerics/index.js";
+import { noteFinite } from "../numerics/known-finite.js";
 import { addProfiles } from "../reservoir/index.js";
 import { ExperimentError } from "./errors.js";
 import { runClassification } from "./classify.js";

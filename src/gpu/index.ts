@@ -54,12 +54,11 @@ export {
   StandardKernels,
   standardKernelNames,
 } from "./executor/index.js";
-export { type Fault, FaultyDriver } from "./fault-injection.js";
 export { Graph } from "./graph.js";
 export { bfloat16Bits, halfBits } from "../core/half.js";
 export { Kernel, type KernelOptions, type KernelResources, type SignatureSource } from "./kernel.js";
-export { type Dimensions, type LaunchConfig, launchAttribute, launchConfigBytes, launchConfigLayout } from "./launch-config.js";
-export { describeLaunch, type LaunchRecord } from "./launch-history.js";
+export type { Dimensions, LaunchConfig } from "./launch-config.js";
+export type { LaunchRecord } from "./launch-history.js";
 export type { Leak } from "./ledger.js";
 export { LibraryError, type TriedPath } from "./library-search.js";
 export type { EventOptions, LabelOptions, StreamOptions, UploadOptions } from "./options.js";
@@ -68,7 +67,7 @@ export { type ImageKind, imageKind, Module } from "./module.js";
 export { loadDriver } from "./native-driver.js";
 export { type Compiled, loadNvrtc, Nvrtc, type NvrtcOptions } from "./nvrtc.js";
 export type { CompileOutcome, CompilerLibrary } from "./nvrtc-library.js";
-export { leakSentence, listDevices, openDevice, type OpenOptions, registerDriver } from "./open-device.js";
+export { listDevices, openDevice, type OpenOptions, registerDriver } from "./open-device.js";
 export type { ArgumentFor, ArgumentsFor, Parameter, PtxParameter, ValueFor } from "./parameters.js";
 export { PinnedBuffer } from "./pinned.js";
 export { type GpuProbe, type NvrtcProbe, probe, type ProbedDevice, type ProbeOptions } from "./probe.js";

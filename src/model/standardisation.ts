@@ -1,5 +1,6 @@
 // z-scores of series: fitted on training data, applied to what comes in, undone on what goes out.
-import { Matrix, noteFinite } from "../numerics/index.js";
+import { Matrix } from "../numerics/index.js";
+import { noteFinite } from "../numerics/known-finite.js";
 import { TrainedReadout } from "../readout/index.js";
 
 /** One mean and one deviation a column: z = (x - mean) / deviation. */

@@ -6,7 +6,6 @@
 export { describe } from "../core/text.js";
 export * from "./double-double.js";
 export * from "./linear-algebra/index.js";
-export { isKnownFinite, noteFinite } from "./known-finite.js";
 export * from "./matrix.js";
 export * from "./portable.js";
 export * from "./random.js";

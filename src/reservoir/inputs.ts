@@ -6,13 +6,12 @@ import {
   describe,
   type FloatArray,
   firstNonFinite,
-  isKnownFinite,
   inPrecision,
   Matrix,
-  noteFinite,
   type MatrixLike,
   type Precision,
 } from "../numerics/index.js";
+import { isKnownFinite, noteFinite } from "../numerics/known-finite.js";
 import { DeviceMatrix } from "./device-matrix.js";
 import type { EngineSession, SequenceInput } from "./engine.js";
 import { featureCount, type LinearReadout } from "./features.js";

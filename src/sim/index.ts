@@ -6,6 +6,7 @@
 import { registerDriver } from "../gpu/index.js";
 import { type SimulatedDriver, simulatedDriver } from "./driver.js";
 
+export { type Fault, FaultyDriver } from "../gpu/fault-injection.js";
 export { SimulatedDriver, simulatedDriver } from "./driver.js";
 export type { LaunchReport, SimulatedDriverOptions } from "./options.js";
 export {

@@ -1,6 +1,6 @@
 // A launch of the simulated driver: the shape that a CUlaunchConfig asks for, held against what
 // kernel and device take, and the run itself.
-import { launchAttribute, launchConfigLayout } from "../gpu/index.js";
+import { launchAttribute, launchConfigLayout } from "../gpu/launch-config.js";
 import type { HostMemory, HostPointer } from "./host-memory.js";
 import { portableCluster, type SimulatedKernel } from "./module.js";
 import { residentBlocks } from "./occupancy.js";

@@ -3,7 +3,8 @@
 // reservoir runs on it.
 import { describe, expect, it } from "vitest";
 import { deviceEngine } from "../../src/engine/cuda/index.js";
-import { type DriverCall, FaultyDriver, losesContext, openDevice } from "../../src/gpu/index.js";
+import { type DriverCall, losesContext, openDevice } from "../../src/gpu/index.js";
+import { FaultyDriver } from "../../src/gpu/fault-injection.js";
 import { Matrix } from "../../src/numerics/index.js";
 import type { Engine } from "../../src/reservoir/engine.js";
 import { simulatedDriver } from "../../src/sim/index.js";

@@ -7,7 +7,8 @@ import { denseVariants, fitDense, fitSparse, sparseVariants } from "../../src/en
 import { fitSorted, sortedVariants } from "../../src/engine/cuda/persistent/sorted-shapes.js";
 import { shapeOf } from "../../src/engine/cuda/shape.js";
 import type { TimeLoopPlan } from "../../src/engine/cuda/time-loop.js";
-import { type Context, CudaError, FaultyDriver, type Fault, ModuleLoadError, openDevice } from "../../src/gpu/index.js";
+import { type Context, CudaError, ModuleLoadError, openDevice } from "../../src/gpu/index.js";
+import { FaultyDriver, type Fault } from "../../src/gpu/fault-injection.js";
 import { isSparse } from "../../src/numerics/index.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
 import { simulatedDriver } from "../../src/sim/index.js";

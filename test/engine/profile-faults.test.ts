@@ -2,7 +2,8 @@
 // back, and the next reservoir runs.
 import { describe, expect, it } from "vitest";
 import { deviceEngine } from "../../src/engine/cuda/index.js";
-import { type DriverCall, FaultyDriver, openDevice } from "../../src/gpu/index.js";
+import { type DriverCall, openDevice } from "../../src/gpu/index.js";
+import { FaultyDriver } from "../../src/gpu/fault-injection.js";
 import { Matrix } from "../../src/numerics/index.js";
 import type { Engine } from "../../src/reservoir/engine.js";
 import { simulatedDriver } from "../../src/sim/index.js";

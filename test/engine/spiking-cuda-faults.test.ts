@@ -2,7 +2,8 @@
 // or last use. The error is the driver's, and all that was taken is given back.
 import { describe, expect, it } from "vitest";
 import { deviceEngine } from "../../src/engine/cuda/index.js";
-import { type Context, type DriverCall, FaultyDriver, openDevice } from "../../src/gpu/index.js";
+import { type Context, type DriverCall, openDevice } from "../../src/gpu/index.js";
+import { FaultyDriver } from "../../src/gpu/fault-injection.js";
 import { Matrix } from "../../src/numerics/index.js";
 import { simulatedDriver } from "../../src/sim/index.js";
 import { binSpikesOnDevice, DeviceTemplates } from "../../src/spikes/gpu/index.js";

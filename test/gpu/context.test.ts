@@ -6,12 +6,12 @@ import {
   ContextLostError,
   CudaError,
   DisposedError,
-  FaultyDriver,
   type Leak,
   openDevice,
   OutOfMemoryError,
   registerDriver,
 } from "../../src/gpu/index.js";
+import { FaultyDriver } from "../../src/gpu/fault-injection.js";
 import { FakeDriver } from "./fake-driver.js";
 
 const ptx = ".version 6.3\n.target sm_70\n.visible .entry first() { ret; }\n.visible .entry second() { ret; }";

@@ -3,7 +3,6 @@
 import { ArgumentError } from "../../src/core/errors.js";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import {
-  FaultyDriver,
   GpuCompute,
   GpuDevice,
   KernelExecutor,
@@ -14,6 +13,7 @@ import {
   shippedPtx,
   standardKernelNames,
 } from "../../src/gpu/index.js";
+import { FaultyDriver } from "../../src/gpu/fault-injection.js";
 import { modulesCut } from "../../src/gpu/entry-module.js";
 import { simulatedDriver } from "../../src/sim/index.js";
 import { randomArray } from "./numbers.js";

@@ -1,7 +1,8 @@
 // Every driver call, failed at every use of it: the error names it, nothing stays held, and the
 // next device opens.
 import { describe, expect, it } from "vitest";
-import { type CudaError, type DriverCall, driverCalls, FaultyDriver, openDevice, statusName } from "../../src/gpu/index.js";
+import { type CudaError, type DriverCall, driverCalls, openDevice, statusName } from "../../src/gpu/index.js";
+import { FaultyDriver } from "../../src/gpu/fault-injection.js";
 import { FakeDriver, type FakeOptions } from "./fake-driver.js";
 import { exhaustive } from "../exhaustive.js";
 

@@ -7,12 +7,12 @@ import {
   type DeviceSlice,
   type DriverCall,
   type DriverFunction,
-  launchConfigLayout,
   openDevice,
   type ReadonlyDeviceSlice,
   struct,
   vector,
 } from "../../src/gpu/index.js";
+import { launchConfigLayout } from "../../src/gpu/launch-config.js";
 import { FakeDriver, type FakeOptions } from "./fake-driver.js";
 
 const ptx = `.version 6.3

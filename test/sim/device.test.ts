@@ -2,7 +2,8 @@
 // print, and what launches did.
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { type Context, launchAttribute, listDevices, openDevice, probe } from "../../src/gpu/index.js";
+import { type Context, listDevices, openDevice, probe } from "../../src/gpu/index.js";
+import { launchAttribute } from "../../src/gpu/launch-config.js";
 import { type LaunchReport, type SimulatedDriverOptions, simulatedDriver } from "../../src/sim/index.js";
 import { ptx } from "./program.js";
 
