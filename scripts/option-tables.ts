@@ -33,6 +33,7 @@ import { registrationTable } from "../src/reservoir/engines.js";
 import { ensembleTable, ensembleWorkTable } from "../src/reservoir/ensemble.js";
 import { ownMatricesTable } from "../src/reservoir/options.js";
 import { topologies } from "../src/reservoir/topologies/index.js";
+import { encoders } from "../src/spikes/index.js";
 import { spikingTable } from "../src/spikes/liquid/schema.js";
 import { simulateNeuronTable } from "../src/spikes/neurons/simulate.js";
 import { binTable } from "../src/spikes/pattern/binning.js";
@@ -150,6 +151,7 @@ export function optionsPage(): string {
     ofTable("`struct`", structTable),
     ofTable("`simulatedDriver`", simulationTable),
     ofTable("`PtxModule`", moduleTable),
+    ...encoders.all().map(({ name, options }) => ofTable(`The encoder \`${name}\``, options)),
     ...tasks.all().map(({ name, options }) => ofTable(`The task \`${name}\``, options)),
   ].join("\n");
 }

@@ -2,16 +2,11 @@
 // sound's levels by frequency.
 import { ArgumentError } from "../core/errors.js";
 import { Matrix } from "../numerics/index.js";
-import { binWidth, type DriveEncoder, type DriveOptions, drivingRows, rangeOf } from "../spikes/drive.js";
+import { binWidth, type DriveOptions, drivingRows, rangeOf } from "../spikes/drive.js";
+import { type EncoderConfig, encoders } from "../spikes/index.js";
 import { ExperimentError } from "./errors.js";
 import type { CaseData, Cases } from "./data.js";
 import type { Experiment } from "./description.js";
-
-/**
- * Encoders that take a series as it is; the others take numbers from 0 to 1, onto which the
- * training cases' extremes are mapped.
- */
-const ofAnyRange: readonly string[] = ["cochlea", "cochleagram", "delta"];
 
 /**
  * Both parts encoded; as they are if the experiment encodes nothing. A seeded encoder draws anew
@@ -28,10 +23,11 @@ export function encoded(
     return { train, test };
   }
   const { encoder, binMs, ...options } = encode;
-  const own = sampleRate === undefined || !encoder.startsWith("cochlea") ? options : { sampleRate, ...options };
+  const { options: table, range } = encoders.get(encoder, "encode.encoder");
+  const own = sampleRate === undefined || !("sampleRate" in table) ? options : { sampleRate, ...options };
   const drive: DriveOptions = {
-    encoder: { ...own, encoder } as DriveEncoder,
-    range: ofAnyRange.includes(encoder) ? undefined : rangeOf(train.sequences),
+    encoder: { ...own, encoder } as EncoderConfig,
+    range: range === "unit" ? rangeOf(train.sequences) : undefined,
     bins: { binMs: binWidth(reservoir, binMs), values: "amplitudes" },
   };
   const one = (sequence: Matrix, name: string): Matrix<Float64Array> => {

@@ -27,7 +27,7 @@ import { recursiveLeastSquaresTable } from "../readout/recursive-least-squares.j
 import { ridgeTable } from "../readout/ridge.js";
 import { softmaxTable } from "../readout/softmax-regression.js";
 import { reservoirKind } from "../reservoir/config-schema.js";
-import { encoderNames, patternTypes } from "../spikes/index.js";
+import { encoders, patternTypes } from "../spikes/index.js";
 import { liquidKind, spikingKind } from "../spikes/liquid/schema.js";
 import { tasks } from "../tasks/index.js";
 import type { MetricName, TaskDescription } from "./description.js";
@@ -134,7 +134,7 @@ export const fromPatterns = object({
 
 const encode = object(
   {
-    encoder: given(choice("cochleagram", ...encoderNames), "cochleagram gives levels by frequency, the others spikes."),
+    encoder: given(choiceOf(encoders), "What gives spikes, or as cochleagram levels by frequency."),
     binMs: optional(positive("ms above 0"), "Width of a bin in which spikes are counted; left out, the liquid's time step, or 1 ms."),
   },
   "an object with encoder and its options",

@@ -8,7 +8,7 @@ import { parseClassifierSettings, requireReservoir } from "../model/schemas.js";
 import { resolveConfig } from "../reservoir/config-schema.js";
 import { isSpiking } from "../reservoir/index.js";
 import { engineTable, threadsTable } from "../reservoir/options.js";
-import { encoderNames } from "../spikes/index.js";
+import { encoders } from "../spikes/index.js";
 import { resolveSpikingConfig } from "../spikes/liquid/schema.js";
 import { type EncoderParameters, type PipelineParameters, scalerOf } from "./parameters.js";
 import type { PipelineRunOptions } from "./pipeline.js";
@@ -59,8 +59,7 @@ function checkReservoir(reservoir: PipelineParameters["reservoir"]): void {
 function checkEncoder(encoder: EncoderParameters): void {
   if (!["spikes", "cochleagram", "pattern"].includes(encoder?.type))
     throw new ArgumentError("encoder.type", encoder?.type, '"spikes", "cochleagram" or "pattern"');
-  if (encoder.type === "spikes" && !encoderNames.includes(encoder.encoder))
-    throw new ArgumentError("encoder.encoder", encoder.encoder, encoderNames.map((name) => JSON.stringify(name)).join(", "));
+  if (encoder.type === "spikes") encoders.get(encoder.encoder, "encoder.encoder");
   const positive = (name: string, value: unknown) => {
     if (!(typeof value === "number" && Number.isFinite(value) && value > 0))
       throw new ArgumentError(`encoder.${name}`, value, `a finite number above 0${name === "binMs" ? ", in ms" : ""}`);

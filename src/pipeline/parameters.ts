@@ -4,7 +4,7 @@ import type { ClassifierSettings } from "../model/index.js";
 import type { MatrixLike } from "../numerics/index.js";
 import type { ReadoutDescription } from "../readout/index.js";
 import type { AnyReservoirOptions } from "../reservoir/index.js";
-import type { BinOptions, CochleaOptions, EncoderConfig, SpikePattern } from "../spikes/index.js";
+import { type BinOptions, type CochleaOptions, type EncoderConfig, encoders, type SpikePattern } from "../spikes/index.js";
 
 /** One case: a series of T x C, or, before the encoder "pattern", a spike pattern. */
 export type PipelineCase = MatrixLike | SpikePattern;
@@ -17,7 +17,8 @@ export type Scaler = "standard" | "unit" | "none";
 
 /**
  * What turns a case into what drives the reservoir:
- * - `{ type: "spikes", encoder: "rate" | "latency" | "population" | "phase" | "delta" | "cochlea", ..., binMs }`: spikes, counted in bins;
+ * - `{ type: "spikes", encoder: "rate" | "latency" | "population" | "phase" | "delta" | "cochlea", ..., binMs }`, or a registered encoder's
+ *   name: spikes, counted in bins;
  * - `{ type: "cochleagram", sampleRate, ... }`: a sound's levels by frequency;
  * - `{ type: "pattern", binMs?, values?, channels? }`: cases that are spike patterns already, counted in bins; default width the time step of a
  *   liquid, or 1 ms.
@@ -56,7 +57,7 @@ export function scalerOf({ scaler, encoder }: PipelineParameters): Scaler {
     return scaler;
   }
   if (!encoder) return "standard";
-  return encoder.type === "spikes" && encoder.encoder !== "delta" && encoder.encoder !== "cochlea" ? "unit" : "none";
+  return encoder.type === "spikes" && encoders.find(encoder.encoder)?.range === "unit" ? "unit" : "none";
 }
 
 /**

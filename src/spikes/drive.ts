@@ -2,7 +2,7 @@
 // sound is encoded first. Every road from spikes to a class begins here.
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
-import { type CochleaOptions, cochleagram, type EncoderConfig, encodeSpikes, scaleToUnit } from "./encoders/index.js";
+import { type EncoderConfig, encode, scaleToUnit } from "./encoders/index.js";
 import { type BinOptions, binSpikes } from "./pattern/binning.js";
 import { SpikePattern } from "./pattern/pattern.js";
 
@@ -12,15 +12,12 @@ export interface UnitRange {
   readonly maximum: readonly number[];
 }
 
-/** An encoder and its options, or a sound's levels by frequency. */
-export type DriveEncoder = EncoderConfig | ({ readonly encoder: "cochleagram" } & CochleaOptions);
-
 /** What is done to a case. */
 export interface DriveOptions {
   /** Maps a series onto 0 to 1 first. */
   readonly range?: UnitRange | undefined;
   /** What encodes a series; left out, a series drives the reservoir as it is. */
-  readonly encoder?: DriveEncoder | undefined;
+  readonly encoder?: EncoderConfig | undefined;
   /** How spikes are counted. */
   readonly bins: BinOptions;
 }
@@ -35,12 +32,9 @@ export function drivingRows(one: MatrixLike | SpikePattern, { range, encoder, bi
   const given = asMatrix(one, `sequences[${name}]`);
   const series = range ? scaleToUnit(given, range) : given;
   if (!encoder) return series;
-  if (encoder.encoder === "cochleagram") {
-    const { encoder: _, ...options } = encoder;
-    return cochleagram(series, options);
-  }
   const isSeeded = "seed" in encoder && encoder.seed !== undefined;
-  return binSpikes(encodeSpikes(series, isSeeded ? { ...encoder, seed: `${String(encoder.seed)}/${name}` } : encoder), bins);
+  const made = encode(series, isSeeded ? { ...encoder, seed: `${String(encoder.seed)}/${name}` } : encoder);
+  return made instanceof SpikePattern ? binSpikes(made, bins) : made;
 }
 
 /** The width of a bin in ms: as it is said, or the time step of a liquid, or 1. */

@@ -3,7 +3,7 @@
  * liquids. @module spillway/spikes
  */
 export * from "./detection/index.js";
-export { binWidth, type DriveEncoder, type DriveOptions, drivingRows, rangeOf, type UnitRange } from "./drive.js";
+export { binWidth, type DriveOptions, drivingRows, rangeOf, type UnitRange } from "./drive.js";
 export * from "./encoders/index.js";
 export { ArgumentError, SpillwayError } from "../core/errors.js";
 export * from "./liquid/index.js";

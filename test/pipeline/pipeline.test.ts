@@ -85,7 +85,7 @@ describe("Pipeline", () => {
     [{ reservoir, washout: -1 }, "washout is -1; it takes a whole number of at least 0"],
     [{ reservoir, standardise: true }, 'standardise is true; it takes scaler: "standard" or "none" in its place'],
     [{ reservoir, readout: { lambda: -1 } }, "lambda is -1"],
-    [{ reservoir, encoder: { type: "spikes", encoder: "ratio", binMs: 1 } }, 'encoder.encoder is "ratio"; it takes "rate", "latency"'],
+    [{ reservoir, encoder: { type: "spikes", encoder: "ratio", binMs: 1 } }, 'encoder.encoder is "ratio"; it takes one of rate, latency'],
     [{ reservoir, encoder: { type: "spikes", encoder: "rate" } }, "encoder.binMs is missing; it takes a finite number above 0, in ms"],
     [{ reservoir, encoder: { type: "cochleagram", sampleRate: 0 } }, "encoder.sampleRate is 0; it takes a finite number above 0"],
   ])("checks its parameters when it is made: %j", (parameters, message) => {

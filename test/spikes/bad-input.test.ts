@@ -56,7 +56,7 @@ const refused: readonly (readonly [string, () => unknown, string])[] = [
     () => spikes.deltaDecode(pattern, { stepMs: 1, threshold: 1 } as never),
     "start is missing; it takes a list of levels",
   ],
-  ["centres without a sample rate", () => spikes.filterCentres({} as never), "sampleRate is missing; it takes a finite number above 0 Hz"],
+  ["centres without a sample rate", () => spikes.filterCentres({} as never), "sampleRate is missing; it takes a number of Hz above 0"],
   ["a highest centre that is a text", () => spikes.filterCentres({ sampleRate: 8000, highestHz: "900" as never }), 'highestHz is "900"'],
   ["no encoder", () => spikes.encodeSpikes([0.5], undefined as never), "the encoder's description is missing; it takes"],
   ["a minimum that is a text", () => spikes.scaleToUnit([1, 2], { minimum: "0" as never }), 'minimum is "0"; it takes a number, or a list'],
@@ -184,7 +184,7 @@ describe("spikes", () => {
 
   it("scale by what there is to scale by", () => {
     expect(() => spikes.scaleToUnit([1, 2], { min: 0 } as never)).toThrow('unknown field "min"');
-    expect(() => spikes.scaleToUnit([1, 2], null as never)).toThrow("scale is null; it takes an object of options");
+    expect(() => spikes.scaleToUnit([1, 2], null as never)).toThrow("options is null; it takes an object of options");
   });
 
   it("refuse an option of another encoder by the name of the encoder that is chosen", () => {

@@ -61,7 +61,7 @@ describe("the filter bank", () => {
   });
 
   it.each([
-    [{ sampleRate: 0 }, "sampleRate is 0; it takes a finite number above 0 Hz"],
+    [{ sampleRate: 0 }, "sampleRate is 0; it takes a number of Hz above 0"],
     [
       { sampleRate, highestHz: 4000 },
       "highestHz is 4000; it takes a frequency from lowestHz, 100 Hz, to below half the sample rate, 4000 Hz",

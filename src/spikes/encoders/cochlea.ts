@@ -1,9 +1,11 @@
 // A cochlea-like front end: sound to the envelopes of a gammatone filter bank, and those to spikes.
 // No model of hair cells or of the nerve.
-import { ArgumentError, checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { choice, given, number, option, optional, resolve, seed as anySeed, type TableOf, whole } from "../../core/options.js";
 import { asMatrix, Matrix, type MatrixLike, portableCos, portableExp, portableLog, portableSin, type Seed } from "../../numerics/index.js";
-import { checkNotNegative, checkPositive, checkWhole } from "../errors.js";
+import { notNegative, positive } from "../options.js";
 import { SpikePattern } from "../pattern/pattern.js";
+import type { Encoder } from "./encoder.js";
 import { rateEncode } from "./rate.js";
 
 /** A bank of gammatone filters and the levels that are read from it. */
@@ -30,15 +32,15 @@ export interface CochleaOptions {
   readonly reference?: number | undefined;
 }
 
-const fields: readonly (keyof CochleaOptions)[] = [
-  "sampleRate",
-  "channels",
-  "lowestHz",
-  "highestHz",
-  "frameMs",
-  "dynamicRangeDb",
-  "reference",
-];
+const cochleaTable = {
+  sampleRate: given(positive("Hz"), "Samples a second of the sound."),
+  channels: option(whole({ atLeast: 1 }), 64, "F, filters from lowestHz to highestHz."),
+  lowestHz: option(positive("Hz"), 100, "The centre of the first filter."),
+  highestHz: optional(positive("Hz"), "The centre of the last filter; left out, 0.45 of the sample rate, at most 8000."),
+  frameMs: option(positive("ms"), 5, "The length of a frame, over which an envelope is averaged."),
+  dynamicRangeDb: option(positive("dB"), 50, "How far below the reference the level is that becomes 0."),
+  reference: optional(number({ above: 0 }), "The envelope that becomes 1; left out, the largest of the recording."),
+} satisfies TableOf<CochleaOptions>;
 
 /**
  * The cochleagram of a sound, T x F in [0, 1], channel 0 lowest: each filter's envelope e, averaged
@@ -54,20 +56,16 @@ const fields: readonly (keyof CochleaOptions)[] = [
  * beyond half the sample rate.
  */
 export function cochleagram(sound: MatrixLike, options: CochleaOptions): Matrix<Float64Array> {
-  checkFields(options, fields);
+  const filters = resolve(cochleaTable, options);
   const samples = asMatrix(sound, "sound");
-  const { sampleRate, channels = 64, frameMs = 5, dynamicRangeDb = 50, reference } = options;
-  checkPositive("sampleRate", sampleRate, "Hz");
-  checkPositive("frameMs", frameMs, "ms");
-  checkPositive("dynamicRangeDb", dynamicRangeDb, "dB");
-  if (reference !== undefined) checkPositive("reference", reference);
+  const { sampleRate, channels, frameMs, dynamicRangeDb, reference } = filters;
   if (samples.cols !== 1)
     throw new ArgumentError("the number of channels of the sound", samples.cols, "1: mix them or take one", { code: "shape" });
   const bad = samples.data.findIndex((value) => !Number.isFinite(value));
   if (bad >= 0) throw new ArgumentError(`sample ${bad}`, samples.data[bad], "finite numbers");
   const frameSamples = (sampleRate * frameMs) / 1000;
   if (frameSamples < 1) throw new ArgumentError("frameMs", frameMs, `at least one sample, ${1000 / sampleRate} ms`);
-  const centres = filterCentres({ ...options, channels });
+  const centres = filterCentres(filters);
   const frames = Math.max(0, Math.ceil(samples.rows / frameSamples - 1e-9));
   const out = Matrix.zeros(frames, channels);
   for (let c = 0; c < channels; c++) envelope(samples.data, sampleRate, centres[c]!, frameSamples, out, c);
@@ -85,12 +83,8 @@ export function cochleagram(sound: MatrixLike, options: CochleaOptions): Matrix<
  * ArgumentError if they leave (0, sampleRate / 2).
  */
 export function filterCentres(options: CochleaOptions): Float64Array {
-  checkFields(options, fields);
-  const { sampleRate, channels = 64, lowestHz = 100, highestHz } = options;
-  checkPositive("sampleRate", sampleRate, "Hz");
-  checkWhole("channels", channels, 1);
-  checkPositive("lowestHz", lowestHz, "Hz");
-  const highest = highestHz !== undefined ? checkPositive("highestHz", highestHz, "Hz") : Math.min(0.45 * sampleRate, 8000);
+  const { sampleRate, channels, lowestHz, highestHz } = resolve(cochleaTable, options);
+  const highest = highestHz ?? Math.min(0.45 * sampleRate, 8000);
   if (!(highest >= lowestHz && highest < sampleRate / 2)) {
     throw new ArgumentError(
       "highestHz",
@@ -156,7 +150,13 @@ export interface CochleaEncoderOptions extends CochleaOptions {
   readonly seed?: Seed | undefined;
 }
 
-const encoderFields: readonly (keyof CochleaEncoderOptions)[] = [...fields, "maximumRateHz", "process", "neuronsPerChannel", "seed"];
+const cochleaEncoderTable = {
+  ...cochleaTable,
+  maximumRateHz: option(notNegative("Hz"), 200, "The rate of level 1; level 0 is silent."),
+  process: option(choice("poisson", "regular"), "regular", "regular draws nothing; poisson takes a seed."),
+  neuronsPerChannel: option(whole({ atLeast: 1 }), 1, "Neurons of each channel."),
+  seed: optional(anySeed, "Draws the Poisson process."),
+} satisfies TableOf<CochleaEncoderOptions>;
 
 /**
  * Sound to spikes: its {@link cochleagram}, each channel rate coded by {@link rateEncode} from 0 to
@@ -164,12 +164,25 @@ const encoderFields: readonly (keyof CochleaEncoderOptions)[] = [...fields, "max
  * @throws ArgumentError as those two do.
  */
 export function cochleaEncode(sound: MatrixLike, options: CochleaEncoderOptions): SpikePattern {
-  checkFields(options, encoderFields);
-  const { maximumRateHz = 200, process = "regular", neuronsPerChannel, seed, ...filters } = options;
-  const { frameMs = 5 } = filters;
-  checkNotNegative("maximumRateHz", maximumRateHz, "Hz");
+  const { maximumRateHz, process, neuronsPerChannel, seed, ...filters } = resolve(cochleaEncoderTable, options);
   const levels = cochleagram(sound, filters);
-  const pattern = rateEncode(levels, { frameMs, minimumRateHz: 0, maximumRateHz, process, neuronsPerChannel, seed });
+  const pattern = rateEncode(levels, { frameMs: filters.frameMs, minimumRateHz: 0, maximumRateHz, process, neuronsPerChannel, seed });
   const { durationMs, neuronCount, metadata } = pattern;
   return new SpikePattern(pattern, { durationMs, neuronCount, metadata: { ...metadata, source: "cochlea encoder" } });
 }
+
+export const cochleagramEncoder: Encoder = {
+  name: "cochleagram",
+  description: "A sound's levels by frequency, which drive a reservoir as they are.",
+  options: cochleaTable,
+  range: "any",
+  encode: cochleagram,
+};
+
+export const cochleaEncoder: Encoder = {
+  name: "cochlea",
+  description: "A sound's levels by frequency, each rate coded.",
+  options: cochleaEncoderTable,
+  range: "any",
+  encode: cochleaEncode,
+};

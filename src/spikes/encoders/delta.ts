@@ -1,9 +1,11 @@
 // Delta coding (send on delta, threshold crossing): a channel's two neurons fire when the signal
 // has risen or fallen by a threshold.
-import { ArgumentError, checkFields } from "../../core/errors.js";
-import { asMatrix, Matrix, type MatrixLike } from "../../numerics/index.js";
-import { checkPositive } from "../errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { checked, given, number, optional, resolve, type TableOf } from "../../core/options.js";
+import { asMatrix, isList, Matrix, type MatrixLike } from "../../numerics/index.js";
+import { positive } from "../options.js";
 import { checkPattern, SpikePattern } from "../pattern/pattern.js";
+import type { Encoder } from "./encoder.js";
 import { encoderMetadata } from "./series.js";
 
 /** Time step and threshold of send-on-delta. */
@@ -16,7 +18,13 @@ export interface DeltaEncoderOptions {
   readonly start?: readonly number[] | undefined;
 }
 
-const fields: readonly (keyof DeltaEncoderOptions)[] = ["stepMs", "threshold", "start"];
+const startKind = checked<readonly number[]>("a list of levels, one a channel", isList, { type: "array", items: { type: "number" } });
+
+const deltaTable = {
+  stepMs: given(positive("ms"), "The time from one row of the series to the next."),
+  threshold: given(number({ above: 0 }), "How far a signal moves between two spikes, in its own units."),
+  start: optional(startKind, "The level that each channel starts from; left out, its first value."),
+} satisfies TableOf<DeltaEncoderOptions>;
 
 /**
  * Up spikes (neuron 2c) and down spikes (neuron 2c + 1) of channel c of a T x F series of any
@@ -29,11 +37,8 @@ const fields: readonly (keyof DeltaEncoderOptions)[] = ["stepMs", "threshold", "
  * @throws ArgumentError on a value that is not finite, or a threshold that is not above 0.
  */
 export function deltaEncode(values: MatrixLike, options: DeltaEncoderOptions): SpikePattern {
-  checkFields(options, fields);
-  const { stepMs, threshold, start } = options;
+  const { stepMs, threshold, start } = resolve(deltaTable, options);
   const series = asMatrix(values, "series");
-  checkPositive("stepMs", stepMs, "ms");
-  checkPositive("threshold", threshold);
   if (series.cols === 0) throw new ArgumentError("the number of channels", 0, "at least 1", { code: "shape" });
   if (start !== undefined) checkStart(start, series.cols);
   const bad = series.data.findIndex((value) => !Number.isFinite(value));
@@ -71,6 +76,14 @@ export function deltaEncode(values: MatrixLike, options: DeltaEncoderOptions): S
   return SpikePattern.from({ times, neurons }, { durationMs, neuronCount: 2 * series.cols, metadata: encoderMetadata("delta", series) });
 }
 
+export const deltaEncoder: Encoder = {
+  name: "delta",
+  description: "A neuron fires each time the signal has risen, another each time it has fallen, by a threshold.",
+  options: deltaTable,
+  range: "any",
+  encode: deltaEncode,
+};
+
 /**
  * The signal that up and down spikes stand for, T x F with T = durationMs / stepMs + 1: start +
  * threshold (ups - downs up to row k's time k stepMs).
@@ -81,11 +94,11 @@ export function deltaDecode(
   pattern: SpikePattern,
   options: DeltaEncoderOptions & { readonly start: readonly number[] },
 ): Matrix<Float64Array> {
-  checkFields(options, fields);
-  const { stepMs, threshold, start } = options;
+  const { stepMs, threshold, start } = resolve(
+    { ...deltaTable, start: given(startKind, "The level that each channel starts from.") },
+    options,
+  );
   checkPattern(pattern);
-  checkPositive("stepMs", stepMs, "ms");
-  checkPositive("threshold", threshold);
   if (pattern.neuronCount % 2 !== 0) throw new ArgumentError("neuronCount", pattern.neuronCount, "an even number: two neurons a channel");
   const channels = pattern.neuronCount / 2;
   checkStart(start, channels);
@@ -103,8 +116,7 @@ export function deltaDecode(
   return out;
 }
 
-function checkStart(start: readonly number[], channels: number): void {
-  if (typeof start !== "object" || start === null) throw new ArgumentError("start", start, "a list of levels, one a channel");
+function checkStart(start: ArrayLike<number>, channels: number): void {
   if (start.length !== channels)
     throw new ArgumentError("the number of start levels", start.length, `${channels}, one a channel`, { code: "shape" });
   for (let c = 0; c < channels; c++)

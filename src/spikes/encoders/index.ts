@@ -1,50 +1,76 @@
-// The encoders by name, for whoever chooses one in a file: one line each. Each is a function in a
-// file of its own.
+// The encoders by name: for experiments, pipelines and whoever chooses one in a file.
 import { ArgumentError } from "../../core/errors.js";
-import type { MatrixLike } from "../../numerics/index.js";
-import type { SpikePattern } from "../pattern/pattern.js";
-import { type CochleaEncoderOptions, cochleaEncode } from "./cochlea.js";
-import { type DeltaEncoderOptions, deltaEncode } from "./delta.js";
-import { type LatencyEncoderOptions, latencyEncode } from "./latency.js";
-import { type PhaseEncoderOptions, phaseEncode } from "./phase.js";
-import { type PopulationEncoderOptions, populationEncode } from "./population.js";
-import { type RateEncoderOptions, rateEncode } from "./rate.js";
-
-/** An encoder and its options, as JSON. */
-export type EncoderConfig =
-  | ({ readonly encoder: "rate" } & RateEncoderOptions)
-  | ({ readonly encoder: "latency" } & LatencyEncoderOptions)
-  | ({ readonly encoder: "population" } & PopulationEncoderOptions)
-  | ({ readonly encoder: "phase" } & PhaseEncoderOptions)
-  | ({ readonly encoder: "delta" } & DeltaEncoderOptions)
-  | ({ readonly encoder: "cochlea" } & CochleaEncoderOptions);
-
-type Encode = (values: MatrixLike, options: never) => SpikePattern;
-
-const encoders: Readonly<Record<EncoderConfig["encoder"], Encode>> = {
-  rate: rateEncode,
-  latency: latencyEncode,
-  population: populationEncode,
-  phase: phaseEncode,
-  delta: deltaEncode,
-  cochlea: cochleaEncode,
-};
-
-/** The names that {@link encodeSpikes} takes. */
-export const encoderNames = Object.keys(encoders) as readonly EncoderConfig["encoder"][];
+import { callback, choice, resolve } from "../../core/options.js";
+import { Registry } from "../../core/registry.js";
+import { asMatrix, type Matrix, type MatrixLike } from "../../numerics/index.js";
+import { SpikePattern } from "../pattern/pattern.js";
+import { type CochleaEncoderOptions, type CochleaOptions, cochleaEncoder, cochleagramEncoder } from "./cochlea.js";
+import { type DeltaEncoderOptions, deltaEncoder } from "./delta.js";
+import type { Encoder } from "./encoder.js";
+import { type LatencyEncoderOptions, latencyEncoder } from "./latency.js";
+import { type PhaseEncoderOptions, phaseEncoder } from "./phase.js";
+import { type PopulationEncoderOptions, populationEncoder } from "./population.js";
+import { type RateEncoderOptions, rateEncoder } from "./rate.js";
 
 /**
- * A series, T x F (for "cochlea" a sound), through the encoder that `config` names. @throws
- * ArgumentError as that encoder does.
+ * The options of each encoder by its name. A package that registers its own adds to it:
+ * `declare module "spillway/spikes" { interface EncoderTypes { own: OwnOptions } }`.
  */
-export function encodeSpikes(values: MatrixLike, config: EncoderConfig): SpikePattern {
-  if (typeof config !== "object" || config === null)
-    throw new ArgumentError("the encoder's description", config, "{ encoder, ...its options }");
-  const { encoder, ...options } = config;
-  if (!Object.hasOwn(encoders, encoder)) throw new ArgumentError("encoder", encoder, encoderNames.map((name) => `"${name}"`).join(", "));
-  return encoders[encoder](values, options as never);
+export interface EncoderTypes {
+  readonly rate: RateEncoderOptions;
+  readonly latency: LatencyEncoderOptions;
+  readonly population: PopulationEncoderOptions;
+  readonly phase: PhaseEncoderOptions;
+  readonly delta: DeltaEncoderOptions;
+  readonly cochlea: CochleaEncoderOptions;
+  readonly cochleagram: CochleaOptions;
 }
 
+/** An encoder and its options, as JSON. */
+export type EncoderConfig = {
+  [Name in keyof EncoderTypes]: { readonly encoder: Name } & EncoderTypes[Name];
+}[keyof EncoderTypes];
+
+/** Every encoder, by name. */
+export const encoders: Registry<Encoder> = new Registry<Encoder>(
+  {
+    kind: "encoder",
+    register: "registerEncoder",
+    needs: { range: choice("unit", "any"), encode: callback("a function of a series and options") },
+    reserved: ["type", "encoder", "binMs"],
+  },
+  [rateEncoder, latencyEncoder, populationEncoder, phaseEncoder, deltaEncoder, cochleaEncoder, cochleagramEncoder],
+);
+
+/**
+ * Adds an encoder: experiments, pipelines and {@link encodeSpikes} find it by its name.
+ * @throws ArgumentError for a name that another encoder has, or a field that is missing or
+ * malformed
+ */
+export function registerEncoder(encoder: Encoder): void {
+  encoders.register(encoder);
+}
+
+/**
+ * A series, T x C (for "cochlea" and "cochleagram" a sound), through the encoder that `config`
+ * names: spikes, or rows that drive a reservoir. @throws ArgumentError as that encoder does.
+ */
+export function encode(values: MatrixLike, config: EncoderConfig): SpikePattern | Matrix {
+  if (typeof config !== "object" || config === null)
+    throw new ArgumentError("the encoder's description", config, "{ encoder, ...its options }");
+  const { encoder: name, ...options } = config;
+  const encoder = encoders.get(name, "encoder");
+  return encoder.encode(asMatrix(values, "series"), resolve(encoder.options, options));
+}
+
+/** {@link encode} with an encoder that gives spikes. @throws ArgumentError for one that does not */
+export function encodeSpikes(values: MatrixLike, config: EncoderConfig): SpikePattern {
+  const made = encode(values, config);
+  if (made instanceof SpikePattern) return made;
+  throw new ArgumentError("encoder", config.encoder, "an encoder that gives spikes");
+}
+
+export type { Encoder } from "./encoder.js";
 export { type CochleaEncoderOptions, type CochleaOptions, cochleaEncode, cochleagram, filterCentres } from "./cochlea.js";
 export { type DeltaEncoderOptions, deltaDecode, deltaEncode } from "./delta.js";
 export { type LatencyCode, type LatencyDecoderOptions, type LatencyEncoderOptions, latencyDecode, latencyEncode } from "./latency.js";

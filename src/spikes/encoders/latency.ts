@@ -1,10 +1,12 @@
 // Latency (temporal) coding: the value of a channel is when in its frame a neuron fires, once.
-import { ArgumentError, checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { checked, choice, option, optional, type Resolved, resolve, type TableOf } from "../../core/options.js";
 import { Matrix, type MatrixLike, portableExp, portableLog } from "../../numerics/index.js";
-import { checkNotNegative, checkOneOf, checkPositive, checkRange } from "../errors.js";
+import { notNegative, positive, share } from "../options.js";
 import { SpikePattern } from "../pattern/pattern.js";
+import type { Encoder } from "./encoder.js";
 import { decodedShape } from "./rate.js";
-import { encoderMetadata, type FrameOptions, framesOf } from "./series.js";
+import { encoderMetadata, type FrameOptions, framesOf, frameTable } from "./series.js";
 
 /** How a value from 0 to 1 becomes the time of a spike. */
 export interface LatencyCode {
@@ -35,16 +37,28 @@ export interface LatencyEncoderOptions extends FrameOptions, LatencyCode {
   readonly threshold?: number | undefined;
 }
 
-const encoderFields: readonly (keyof LatencyEncoderOptions)[] = [
-  "frameMs",
-  "neuronsPerChannel",
-  "delayRangeMs",
-  "order",
-  "curve",
-  "timeConstantMs",
-  "neuronDelayMs",
-  "threshold",
-];
+const codeTable = {
+  delayRangeMs: option(positive("ms"), 50, "The latest spike of a channel's first neuron after the frame's beginning."),
+  order: option(choice("strongFirst", "weakFirst"), "strongFirst", "Whether value 1 or value 0 fires at once."),
+  curve: option(choice("linear", "logarithmic"), "linear", "How the time follows from the value."),
+  timeConstantMs: optional(positive("ms"), "tau of the logarithmic curve; left out, a third of delayRangeMs."),
+} satisfies TableOf<LatencyCode>;
+
+const latencyTable = {
+  ...frameTable,
+  ...codeTable,
+  neuronDelayMs: option(notNegative("ms"), 2, "Neuron j of a channel fires j times this later than its first."),
+  threshold: option(share, 0, "Values below it do not fire."),
+} satisfies TableOf<LatencyEncoderOptions>;
+
+const latencyDecodeTable = {
+  ...latencyTable,
+  silent: option(
+    checked<number>("a number", (value) => typeof value === "number"),
+    0,
+    "The value of a channel that is silent in a frame.",
+  ),
+} satisfies TableOf<LatencyEncoderOptions & LatencyDecoderOptions>;
 
 /**
  * One spike a neuron and frame at t = row frameMs + d(f) + j neuronDelayMs, for a T x F series of
@@ -53,12 +67,9 @@ const encoderFields: readonly (keyof LatencyEncoderOptions)[] = [
  * @throws ArgumentError on a value outside [0, 1] or an option that it does not take.
  */
 export function latencyEncode(values: MatrixLike, options: LatencyEncoderOptions): SpikePattern {
-  checkFields(options, encoderFields);
-  const { neuronDelayMs = 2, threshold = 0 } = options;
-  const delay = delayCurve(options);
-  checkNotNegative("neuronDelayMs", neuronDelayMs, "ms");
-  checkRange("threshold", threshold, 0, 1);
-  const { series, frameMs, group, durationMs, neuronCount } = framesOf(values, options);
+  const { neuronDelayMs, threshold, ...rest } = resolve(latencyTable, options);
+  const delay = delayCurve(rest);
+  const { series, frameMs, group, durationMs, neuronCount } = framesOf(values, rest);
   const times: number[] = [];
   const neurons: number[] = [];
   for (let i = 0; i < series.data.length; i++) {
@@ -75,6 +86,14 @@ export function latencyEncode(values: MatrixLike, options: LatencyEncoderOptions
   }
   return SpikePattern.from({ times, neurons }, { durationMs, neuronCount, metadata: encoderMetadata("latency", series) });
 }
+
+export const latencyEncoder: Encoder = {
+  name: "latency",
+  description: "When in its frame a neuron fires, once, is the value.",
+  options: latencyTable,
+  range: "unit",
+  encode: latencyEncode,
+};
 
 /** The code that was used, and the frames it was used in. */
 export interface LatencyDecoderOptions extends LatencyCode {
@@ -93,10 +112,8 @@ export interface LatencyDecoderOptions extends LatencyCode {
  * @throws ArgumentError if the neurons do not divide into groups.
  */
 export function latencyDecode(pattern: SpikePattern, options: LatencyDecoderOptions): Matrix<Float64Array> {
-  checkFields(options, [...encoderFields, "silent"] satisfies (keyof (LatencyEncoderOptions & LatencyDecoderOptions))[]);
-  const { frameMs, neuronsPerChannel = 1, silent = 0 } = options;
-  if (typeof silent !== "number") throw new ArgumentError("silent", silent, "a number");
-  const delay = delayCurve(options);
+  const { frameMs, neuronsPerChannel, silent, ...code } = resolve(latencyDecodeTable, options);
+  const delay = delayCurve(code);
   const { frames, channels } = decodedShape(pattern, frameMs, neuronsPerChannel);
   const out = new Matrix(frames, channels, new Float64Array(frames * channels).fill(silent));
   const seen = new Uint8Array(frames * channels);
@@ -111,11 +128,7 @@ export function latencyDecode(pattern: SpikePattern, options: LatencyDecoderOpti
   return out;
 }
 
-function delayCurve({ delayRangeMs = 50, order = "strongFirst", curve = "linear", timeConstantMs = delayRangeMs / 3 }: LatencyCode) {
-  checkPositive("delayRangeMs", delayRangeMs, "ms");
-  checkPositive("timeConstantMs", timeConstantMs, "ms");
-  checkOneOf("order", order, ["strongFirst", "weakFirst"]);
-  checkOneOf("curve", curve, ["linear", "logarithmic"]);
+function delayCurve({ delayRangeMs, order, curve, timeConstantMs = delayRangeMs / 3 }: Resolved<typeof codeTable>) {
   const share = (value: number) => (order === "strongFirst" ? 1 - value : value);
   if (curve === "linear") {
     return { of: (value: number) => delayRangeMs * share(value), inverse: (delayMs: number) => share(delayMs / delayRangeMs) };

@@ -1,11 +1,13 @@
 // Phase coding: the neurons of a channel fire once in every cycle of a common oscillation, and the
 // value is where in the cycle.
-import { ArgumentError, checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { number, option, optional, resolve, seed as anySeed, type TableOf } from "../../core/options.js";
 import type { MatrixLike, Seed } from "../../numerics/index.js";
-import { checkNotNegative, checkPositive, checkRange } from "../errors.js";
+import { notNegative, positive } from "../options.js";
 import { SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";
-import { encoderMetadata, type FrameOptions, framesOf } from "./series.js";
+import type { Encoder } from "./encoder.js";
+import { encoderMetadata, type FrameOptions, framesOf, frameTable } from "./series.js";
 
 /** Frames, oscillation and jitter of `phaseEncode`. */
 export interface PhaseEncoderOptions extends FrameOptions {
@@ -25,16 +27,15 @@ export interface PhaseEncoderOptions extends FrameOptions {
   readonly seed?: Seed | undefined;
 }
 
-const fields: readonly (keyof PhaseEncoderOptions)[] = [
-  "frameMs",
-  "neuronsPerChannel",
-  "baseFrequencyHz",
-  "phaseRange",
-  "jitterMs",
-  "seed",
-];
-
 const twoPi = 6.283185307179586;
+
+const phaseTable = {
+  ...frameTable,
+  baseFrequencyHz: option(positive("Hz"), 40, "The frequency of the oscillation."),
+  phaseRange: option(number({ atLeast: 0, atMost: twoPi, unit: "radians" }), twoPi / 2, "The phase of value 1."),
+  jitterMs: option(notNegative("ms"), 1, "Each spike is moved by a uniform time of at most this; above 0 it takes a seed."),
+  seed: optional(anySeed, "Draws the jitter."),
+} satisfies TableOf<PhaseEncoderOptions>;
 
 /**
  * Spikes at t = (m + f phaseRange / 2 pi) period + U(-1, 1) jitterMs for every cycle m, with period
@@ -45,13 +46,9 @@ const twoPi = 6.283185307179586;
  * @throws ArgumentError on a value outside [0, 1] or an option that it does not take.
  */
 export function phaseEncode(values: MatrixLike, options: PhaseEncoderOptions): SpikePattern {
-  checkFields(options, fields);
-  const { baseFrequencyHz = 40, phaseRange = twoPi / 2, jitterMs = 1, seed } = options;
-  checkPositive("baseFrequencyHz", baseFrequencyHz, "Hz");
-  checkRange("phaseRange", phaseRange, 0, twoPi);
-  checkNotNegative("jitterMs", jitterMs, "ms");
+  const { baseFrequencyHz, phaseRange, jitterMs, seed, ...framing } = resolve(phaseTable, options);
   if (jitterMs > 0 && seed === undefined) throw new ArgumentError("seed", seed, "a number or a text: jitter is drawn from it");
-  const { series, frameMs, group, durationMs, neuronCount } = framesOf(values, options);
+  const { series, frameMs, group, durationMs, neuronCount } = framesOf(values, framing);
   const draws = jitterMs > 0 ? spikeStream("phaseEncoder", seed!) : undefined;
   const period = 1000 / baseFrequencyHz;
   const times: number[] = [];
@@ -69,3 +66,11 @@ export function phaseEncode(values: MatrixLike, options: PhaseEncoderOptions): S
   }
   return SpikePattern.from({ times, neurons }, { durationMs, neuronCount, metadata: encoderMetadata("phase", series) });
 }
+
+export const phaseEncoder: Encoder = {
+  name: "phase",
+  description: "Where in the cycle of a common oscillation a neuron fires is the value.",
+  options: phaseTable,
+  range: "unit",
+  encode: phaseEncode,
+};

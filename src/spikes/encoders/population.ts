@@ -1,12 +1,14 @@
 // Population coding: the neurons of a channel have Gaussian receptive fields side by side, and
 // those near the value respond most.
-import { ArgumentError, checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { choice, option, optional, resolve, seed as anySeed, type TableOf, whole } from "../../core/options.js";
 import { Matrix, type MatrixLike, portableExp, type Seed } from "../../numerics/index.js";
-import { checkOneOf, checkPositive, checkRange, checkWhole } from "../errors.js";
+import { positive, share } from "../options.js";
 import { SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";
+import type { Encoder } from "./encoder.js";
 import { decodedShape } from "./rate.js";
-import { encoderMetadata, type FrameOptions, framesOf } from "./series.js";
+import { encoderMetadata, type FrameOptions, framesOf, frameTable } from "./series.js";
 
 /** Frames, receptive fields and code of `populationEncode`. */
 export interface PopulationEncoderOptions extends FrameOptions {
@@ -28,15 +30,15 @@ export interface PopulationEncoderOptions extends FrameOptions {
   readonly seed?: Seed | undefined;
 }
 
-const encoderFields: readonly (keyof PopulationEncoderOptions)[] = [
-  "frameMs",
-  "neuronsPerChannel",
-  "code",
-  "fieldWidth",
-  "peakProbability",
-  "threshold",
-  "seed",
-];
+const populationTable = {
+  ...frameTable,
+  neuronsPerChannel: option(whole({ atLeast: 2 }), 10, "G, the neurons of each channel."),
+  code: option(choice("probability", "latency"), "probability", "Whether a neuron's response is its chance to fire, or when it does."),
+  fieldWidth: optional(positive("neurons"), "Standard deviation of a field; left out, G / 6."),
+  peakProbability: option(share, 0.8, "The chance of the neuron whose centre the value is."),
+  threshold: option(share, 0.1, "The smallest response that fires in the latency code."),
+  seed: optional(anySeed, "Draws which neurons fire, and when."),
+} satisfies TableOf<PopulationEncoderOptions>;
 
 /**
  * Gaussian receptive fields: neuron j of the G of a channel responds to f in [0, 1] with exp(-((j -
@@ -46,16 +48,11 @@ const encoderFields: readonly (keyof PopulationEncoderOptions)[] = [
  * one is drawn from.
  */
 export function populationEncode(values: MatrixLike, options: PopulationEncoderOptions): SpikePattern {
-  checkFields(options, encoderFields);
-  const { code = "probability", neuronsPerChannel = 10, peakProbability = 0.8, threshold = 0.1, seed } = options;
-  checkWhole("neuronsPerChannel", neuronsPerChannel, 2);
-  checkOneOf("code", code, ["probability", "latency"]);
-  const width = checkPositive("fieldWidth", options.fieldWidth ?? neuronsPerChannel / 6);
-  checkRange("peakProbability", peakProbability, 0, 1);
-  checkRange("threshold", threshold, 0, 1);
+  const { code, fieldWidth, peakProbability, threshold, seed, ...framing } = resolve(populationTable, options);
+  const width = fieldWidth ?? framing.neuronsPerChannel / 6;
   if (code === "probability" && seed === undefined)
     throw new ArgumentError("seed", seed, "a number or a text: the spikes are drawn from it");
-  const { series, frameMs, group, durationMs, neuronCount } = framesOf(values, { ...options, neuronsPerChannel });
+  const { series, frameMs, group, durationMs, neuronCount } = framesOf(values, framing);
   const fires = code === "probability" ? spikeStream("populationEncoder", seed!, 0) : undefined;
   const when = code === "probability" ? spikeStream("populationEncoder", seed!, 1) : undefined;
   const times: number[] = [];
@@ -75,6 +72,14 @@ export function populationEncode(values: MatrixLike, options: PopulationEncoderO
   return SpikePattern.from({ times, neurons }, { durationMs, neuronCount, metadata: encoderMetadata("population", series) });
 }
 
+export const populationEncoder: Encoder = {
+  name: "population",
+  description: "Neurons side by side respond to values near their own.",
+  options: populationTable,
+  range: "unit",
+  encode: populationEncode,
+};
+
 /**
  * The values that a population stands for, T x F: the mean centre j / (G - 1) of the spikes of each
  * channel and frame, each weighted alike, or by 1 - (time within the frame) / frameMs for the
@@ -89,10 +94,7 @@ export function populationDecode(
     readonly code?: "probability" | "latency" | undefined;
   },
 ): Matrix<Float64Array> {
-  checkFields(options, encoderFields);
-  const { frameMs, neuronsPerChannel: group = 10, code = "probability" } = options;
-  checkWhole("neuronsPerChannel", group, 2);
-  checkOneOf("code", code, ["probability", "latency"]);
+  const { frameMs, neuronsPerChannel: group, code } = resolve(populationTable, options);
   const { frames, channels } = decodedShape(pattern, frameMs, group);
   const weights = new Float64Array(frames * channels);
   const centres = new Float64Array(frames * channels);

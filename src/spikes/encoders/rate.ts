@@ -1,11 +1,13 @@
 // Rate coding: the value of a channel is how often its neurons fire. Poisson or regular; the rate
 // may change from frame to frame.
-import { ArgumentError, checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { choice, option, optional, resolve, seed as anySeed, type TableOf } from "../../core/options.js";
 import { Matrix, type MatrixLike, portableLog, type Seed } from "../../numerics/index.js";
-import { checkNotNegative, checkOneOf, checkPositive, checkWhole } from "../errors.js";
+import { notNegative } from "../options.js";
 import { checkPattern, SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";
-import { encoderMetadata, type FrameOptions, type Frames, framesOf } from "./series.js";
+import type { Encoder } from "./encoder.js";
+import { encoderMetadata, type FrameOptions, type Frames, framesOf, frameTable } from "./series.js";
 
 /** Frames, rates and process of `rateEncode`. */
 export interface RateEncoderOptions extends FrameOptions {
@@ -19,14 +21,13 @@ export interface RateEncoderOptions extends FrameOptions {
   readonly seed?: Seed | undefined;
 }
 
-const encoderFields = [
-  "frameMs",
-  "neuronsPerChannel",
-  "process",
-  "minimumRateHz",
-  "maximumRateHz",
-  "seed",
-] satisfies (keyof RateEncoderOptions)[];
+const rateTable = {
+  ...frameTable,
+  process: option(choice("poisson", "regular"), "poisson", "poisson takes a seed; regular draws nothing."),
+  minimumRateHz: option(notNegative("Hz"), 1, "The rate of value 0."),
+  maximumRateHz: option(notNegative("Hz"), 100, "The rate of value 1."),
+  seed: optional(anySeed, "Draws the intervals of the Poisson process."),
+} satisfies TableOf<RateEncoderOptions>;
 
 /**
  * Rates r = minimum + f (maximum - minimum) of a T x F series of values f in [0, 1], held for
@@ -40,14 +41,10 @@ const encoderFields = [
  * seed.
  */
 export function rateEncode(values: MatrixLike, options: RateEncoderOptions): SpikePattern {
-  checkFields(options, encoderFields);
-  const { process = "poisson", minimumRateHz = 1, maximumRateHz = 100, seed } = options;
-  checkOneOf("process", process, ["poisson", "regular"]);
-  checkNotNegative("minimumRateHz", minimumRateHz, "Hz");
-  checkNotNegative("maximumRateHz", maximumRateHz, "Hz");
+  const { process, minimumRateHz, maximumRateHz, seed, ...framing } = resolve(rateTable, options);
   if (process === "poisson" && seed === undefined)
     throw new ArgumentError("seed", seed, "a number or a text: a Poisson process is drawn from it");
-  const frames = framesOf(values, options);
+  const frames = framesOf(values, framing);
   const draws = process === "poisson" ? spikeStream("rateEncoder", seed!) : undefined;
   const times: number[] = [];
   const neurons: number[] = [];
@@ -64,6 +61,14 @@ export function rateEncode(values: MatrixLike, options: RateEncoderOptions): Spi
   const { durationMs, neuronCount } = frames;
   return SpikePattern.from({ times, neurons }, { durationMs, neuronCount, metadata: encoderMetadata("rate", frames.series) });
 }
+
+export const rateEncoder: Encoder = {
+  name: "rate",
+  description: "How often a neuron fires is the value.",
+  options: rateTable,
+  range: "unit",
+  encode: rateEncode,
+};
 
 /** Calls `spike` at each time where the integral of the channel's rate passes a level. */
 function passLevels(
@@ -105,10 +110,7 @@ export interface RateDecoderOptions {
  * same.
  */
 export function rateDecode(pattern: SpikePattern, options: RateDecoderOptions): Matrix<Float64Array> {
-  checkFields(options, encoderFields);
-  const { frameMs, neuronsPerChannel = 1, minimumRateHz = 1, maximumRateHz = 100 } = options;
-  checkNotNegative("minimumRateHz", minimumRateHz, "Hz");
-  checkNotNegative("maximumRateHz", maximumRateHz, "Hz");
+  const { frameMs, neuronsPerChannel, minimumRateHz, maximumRateHz } = resolve(rateTable, options);
   const { frames, channels } = decodedShape(pattern, frameMs, neuronsPerChannel);
   if (!(maximumRateHz !== minimumRateHz)) throw new ArgumentError("maximumRateHz", maximumRateHz, "a rate other than minimumRateHz");
   const counts = Matrix.zeros(frames, channels);
@@ -131,8 +133,6 @@ export function rateDecode(pattern: SpikePattern, options: RateDecoderOptions): 
  */
 export function decodedShape(pattern: SpikePattern, frameMs: number, group: number): { frames: number; channels: number } {
   checkPattern(pattern);
-  checkPositive("frameMs", frameMs, "ms");
-  checkWhole("neuronsPerChannel", group, 1);
   if (pattern.neuronCount % group !== 0) {
     throw new ArgumentError("neuronsPerChannel", group, `a divisor of the pattern's ${pattern.neuronCount} neurons`);
   }

@@ -1,8 +1,9 @@
 // What every encoder starts from: a T x F series of values from 0 to 1, each row held for one
 // frame, each channel given a group of neurons.
-import { ArgumentError, checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { anything, given, type Kind, option, optional, type Resolved, resolve, type TableOf, whole } from "../../core/options.js";
 import { asMatrix, Matrix, type MatrixLike, portableLog, portableTanh } from "../../numerics/index.js";
-import { checkPositive, checkWhole } from "../errors.js";
+import { positive } from "../options.js";
 import type { SpikeMetadata } from "../pattern/pattern.js";
 
 /** What all encoders of frames take. */
@@ -12,6 +13,12 @@ export interface FrameOptions {
   /** Neurons of each channel; channel c has neurons c G to (c + 1) G - 1. Default 1. */
   readonly neuronsPerChannel?: number | undefined;
 }
+
+/** The options of frames. */
+export const frameTable = {
+  frameMs: given(positive("ms"), "How long each row of the series lasts."),
+  neuronsPerChannel: option(whole({ atLeast: 1 }), 1, "Neurons of each channel."),
+} satisfies TableOf<FrameOptions>;
 
 /** Frames that were checked: T x F values in [0, 1], G neurons a channel. */
 export interface Frames {
@@ -26,10 +33,8 @@ export interface Frames {
  * Checks a series; a flat array is one channel. @throws ArgumentError on a value outside [0, 1] or
  * no channels.
  */
-export function framesOf(values: MatrixLike, { frameMs, neuronsPerChannel = 1 }: FrameOptions): Frames {
+export function framesOf(values: MatrixLike, { frameMs, neuronsPerChannel }: Resolved<typeof frameTable>): Frames {
   const series = asMatrix(values, "series");
-  checkPositive("frameMs", frameMs, "ms");
-  checkWhole("neuronsPerChannel", neuronsPerChannel, 1);
   if (series.cols === 0) throw new ArgumentError("the number of channels", 0, "at least 1", { code: "shape" });
   for (let i = 0; i < series.data.length; i++) {
     if (series.data[i]! >= 0 && series.data[i]! <= 1) continue;
@@ -74,6 +79,11 @@ export interface UnitScale {
   readonly maximum?: number | readonly number[] | undefined;
 }
 
+const scaleTable = {
+  minimum: optional(anything as Kind<UnitScale["minimum"]>, "The value that becomes 0."),
+  maximum: optional(anything as Kind<UnitScale["maximum"]>, "The value that becomes 1."),
+} satisfies TableOf<UnitScale>;
+
 /**
  * Each channel of a T x F series mapped linearly onto [0, 1] and clipped there: (x - minimum) /
  * (maximum - minimum). A constant channel becomes 0.5. Give the training data's extremes to map
@@ -81,8 +91,7 @@ export interface UnitScale {
  * @throws ArgumentError on a value that is not finite, or a maximum below its minimum.
  */
 export function scaleToUnit(values: MatrixLike, scale: UnitScale = {}): Matrix<Float64Array> {
-  checkFields(scale, ["minimum", "maximum"] satisfies (keyof UnitScale)[], "scale");
-  const { minimum, maximum } = scale;
+  const { minimum, maximum } = resolve(scaleTable, scale);
   const out = matrixCopy(values);
   checkExtremes("minimum", minimum, out.cols);
   checkExtremes("maximum", maximum, out.cols);
