@@ -1,6 +1,15 @@
 // Writes docs/options.md from the descriptions of options in src. test/docs.test.ts says if it is
 // stale.
 import { writeFileSync } from "node:fs";
+import { compareTable } from "../src/analysis/compare/index.js";
+import { echoStateIndexTable } from "../src/analysis/echo-state-index.js";
+import { informationFlowTable } from "../src/analysis/information/information-flow.js";
+import { neighbourTransferTable } from "../src/analysis/information/nearest-neighbours.js";
+import { transferEntropyTable } from "../src/analysis/information/transfer-entropy.js";
+import { lyapunovExponentTable } from "../src/analysis/lyapunov-exponent.js";
+import { memoryCapacityTable } from "../src/analysis/memory-capacity.js";
+import { generalisationRankTable } from "../src/analysis/ranks.js";
+import { radiusTable } from "../src/analysis/spectral-radius.js";
 import { compileTable } from "../src/gpu/compile-options.js";
 import { launchTable } from "../src/gpu/launch-config.js";
 import { nvrtcTable } from "../src/gpu/nvrtc.js";
@@ -119,6 +128,18 @@ const spikeAndPipelineTables: Readonly<Record<string, OptionTable>> = {
   "`readSpikeFolder`": spikeFolderTable,
 };
 
+const analysisTables: Readonly<Record<string, OptionTable>> = {
+  "`memoryCapacity`": memoryCapacityTable,
+  "`kernelRank` and `generalisationRank`, which alone has `shared`": generalisationRankTable,
+  "`lyapunovExponent`": lyapunovExponentTable,
+  "`echoStateIndex`": echoStateIndexTable,
+  "`spectralRadius`": radiusTable,
+  "`compare`": compareTable,
+  "`transferEntropy`": transferEntropyTable,
+  "`nearestNeighbourTransferEntropy`": neighbourTransferTable,
+  "`informationFlow`": informationFlowTable,
+};
+
 /** The page. */
 export function optionsPage(): string {
   return [
@@ -143,6 +164,7 @@ export function optionsPage(): string {
     ofTable("`recursiveLeastSquares`", recursiveLeastSquaresTable),
     ofTable("`leastMeanSquares`", leastMeanSquaresTable),
     ...Object.entries(spikeAndPipelineTables).map(([title, table]) => ofTable(title, table)),
+    ...Object.entries(analysisTables).map(([title, table]) => ofTable(title, table)),
     ofTable("An experiment file", experimentTable),
     ofTable("`openDevice`", openTable),
     ofTable("A launch of a kernel", launchTable),

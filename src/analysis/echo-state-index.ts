@@ -1,9 +1,20 @@
 // The echo-state index: do runs from different initial states meet under the same input? It
 // measures; it proves nothing.
-import { ArgumentError, checkFields } from "../core/errors.js";
+import { ArgumentError } from "../core/errors.js";
+import { option, optional, resolve, type TableOf, whole } from "../core/options.js";
 import { Matrix, type MatrixLike } from "../numerics/index.js";
 import { series } from "../reservoir/inputs.js";
-import { type AnalysisOptions, analysisFields, positive, type ReservoirSource, uniformInputs, whole, withReservoir } from "./source.js";
+import { seriesOf } from "../reservoir/options.js";
+import {
+  type AnalysisOptions,
+  analysisTable,
+  count as countKind,
+  inputTable,
+  positive,
+  type ReservoirSource,
+  uniformInputs,
+  withReservoir,
+} from "./source.js";
 
 /** The initial states, inputs and lengths of the measure. */
 export interface EchoStateIndexOptions extends AnalysisOptions {
@@ -24,15 +35,16 @@ export interface EchoStateIndexOptions extends AnalysisOptions {
   readonly tolerance?: number | undefined;
 }
 
-const fields: readonly (keyof EchoStateIndexOptions)[] = [
-  ...analysisFields,
-  "initialStates",
-  "length",
-  "transient",
-  "amplitude",
-  "inputs",
-  "tolerance",
-];
+/** The options of `echoStateIndex`. */
+export const echoStateIndexTable = {
+  ...analysisTable,
+  ...inputTable,
+  initialStates: option(countKind, 10, "P, random initial states."),
+  length: option(whole({ atLeast: 2 }), 2000, "Steps in all."),
+  transient: optional(whole(), "Steps before the distance counts; left out, half of the length."),
+  inputs: optional(seriesOf("T x I"), "Drives the reservoir in place of random input; length is then its number of rows."),
+  tolerance: option(positive, 1e-4, "Share of the mean initial distance below which the runs have met."),
+} satisfies TableOf<EchoStateIndexOptions>;
 
 /** How far trajectories from different initial states stay apart. */
 export interface EchoStateIndex {
@@ -59,25 +71,15 @@ export interface EchoStateIndex {
  * leaves the finite numbers
  */
 export async function echoStateIndex(source: ReservoirSource, options: EchoStateIndexOptions = {}): Promise<EchoStateIndex> {
-  checkFields(options, fields);
-  const { seed = "spillway", signal } = options;
-  const count = whole("initialStates", options.initialStates ?? 10, 1);
-  const tolerance = positive("tolerance", options.tolerance ?? 1e-4);
-  return withReservoir(source, options.engine, async (computer) => {
+  const { engine, seed, signal, initialStates: count, tolerance, amplitude, ...asked } = resolve(echoStateIndexTable, options);
+  return withReservoir(source, engine, async (computer) => {
     const { model } = computer;
     const { size, precision } = model;
-    const inputs = options.inputs
-      ? series(options.inputs, "inputs", model.inputSize, "inputSize", precision)
-      : uniformInputs(
-          seed,
-          "inputs",
-          0,
-          whole("length", options.length ?? 2000, 2),
-          model.inputSize,
-          positive("amplitude", options.amplitude ?? 0.8),
-        );
+    const inputs = asked.inputs
+      ? series(asked.inputs, "inputs", model.inputSize, "inputSize", precision)
+      : uniformInputs(seed, "inputs", 0, asked.length, model.inputSize, amplitude);
     const length = inputs.rows;
-    const transient = whole("transient", options.transient ?? Math.floor(length / 2), 0);
+    const { transient = Math.floor(length / 2) } = asked;
     if (transient >= length) throw new ArgumentError("transient", transient, `fewer than the ${length} steps there are`);
     const start = computer.state;
     const starts = uniformInputs(seed, "initialStates", 0, count, size, 1);

@@ -1,10 +1,12 @@
 // The largest conditional Lyapunov exponent of a driven reservoir: do small differences of state
 // die out or grow?
-import { ArgumentError, checkFields } from "../core/errors.js";
+import { ArgumentError } from "../core/errors.js";
+import { option, optional, resolve, type TableOf, whole } from "../core/options.js";
 import { isSparse, type Matrix, type MatrixLike, type SparseMatrix } from "../numerics/index.js";
 import type { Activation, ReservoirModel } from "../reservoir/index.js";
 import { series } from "../reservoir/inputs.js";
-import { type AnalysisOptions, analysisFields, positive, type ReservoirSource, uniformInputs, whole, withReservoir } from "./source.js";
+import { seriesOf } from "../reservoir/options.js";
+import { type AnalysisOptions, analysisTable, count, inputTable, type ReservoirSource, uniformInputs, withReservoir } from "./source.js";
 
 /** What drives the reservoir while the exponent is measured, and how long. */
 export interface LyapunovExponentOptions extends AnalysisOptions {
@@ -23,7 +25,14 @@ export interface LyapunovExponentOptions extends AnalysisOptions {
   readonly inputs?: MatrixLike | undefined;
 }
 
-const fields: readonly (keyof LyapunovExponentOptions)[] = [...analysisFields, "length", "washout", "amplitude", "inputs"];
+/** The options of `lyapunovExponent`. */
+export const lyapunovExponentTable = {
+  ...analysisTable,
+  ...inputTable,
+  length: option(count, 2000, "Steps that are measured."),
+  washout: option(whole(), 500, "Steps before that, in which state and difference settle."),
+  inputs: optional(seriesOf("T x I"), "Drives the reservoir in place of random input; T is washout + length."),
+} satisfies TableOf<LyapunovExponentOptions>;
 
 /** States kept at a time. */
 const chunk = 256;
@@ -48,18 +57,15 @@ const chunk = 256;
  * @throws ArgumentError for options and another number of rows, or for inputs that do not fit
  */
 export async function lyapunovExponent(source: ReservoirSource, options: LyapunovExponentOptions = {}): Promise<number> {
-  checkFields(options, fields);
-  const length = whole("length", options.length ?? 2000, 1);
-  const washout = whole("washout", options.washout ?? 500, 0);
-  const { seed = "spillway", signal } = options;
-  return withReservoir(source, options.engine, async (computer) => {
+  const { engine, seed, signal, length, washout, amplitude, inputs: given } = resolve(lyapunovExponentTable, options);
+  return withReservoir(source, engine, async (computer) => {
     const { model } = computer;
     const total = washout + length;
-    const inputs = options.inputs
-      ? series(options.inputs, "inputs", model.inputSize, "inputSize", model.precision)
-      : uniformInputs(seed, "inputs", 0, total, model.inputSize, positive("amplitude", options.amplitude ?? 0.8));
+    const inputs = given
+      ? series(given, "inputs", model.inputSize, "inputSize", model.precision)
+      : uniformInputs(seed, "inputs", 0, total, model.inputSize, amplitude);
     if (inputs.rows !== total) {
-      throw new ArgumentError("inputs", `${inputs.rows} rows`, `${total}: washout ${washout} and length ${length}`);
+      throw new ArgumentError("inputs", `${inputs.rows} rows`, `${total}: washout ${washout} and length ${length}`, { code: "shape" });
     }
     const tangent = new Tangent(model, uniformInputs(seed, "tangent", 0, 1, model.size, 1).data);
     let state: ArrayLike<number> = computer.state.values;

@@ -1,16 +1,17 @@
 // Short-term memory capacity: how much of past input a linear readout can get back from a
 // reservoir's present state.
-import { ArgumentError, checkFields } from "../core/errors.js";
+import { ArgumentError } from "../core/errors.js";
+import { checked, choice, number, option, optional, resolve, type TableOf, whole } from "../core/options.js";
 import { Matrix, type Precision } from "../numerics/index.js";
 import { ridge, type TrainedReadout } from "../readout/index.js";
 import type { AnyReservoirComputer } from "../reservoir/index.js";
 import {
   type AnalysisOptions,
   type AnyReservoirSource,
-  analysisFields,
-  positive,
+  analysisTable,
+  count,
+  inputTable,
   uniformInputs,
-  whole,
   withAnyReservoir,
 } from "./source.js";
 
@@ -40,17 +41,22 @@ export interface MemoryCapacityOptions extends AnalysisOptions {
   readonly solver?: "qr" | "cholesky" | undefined;
 }
 
-const fields: readonly (keyof MemoryCapacityOptions)[] = [
-  ...analysisFields,
-  "maxDelay",
-  "firstDelay",
-  "length",
-  "heldOut",
-  "washout",
-  "amplitude",
-  "lambda",
-  "solver",
-];
+/** The options of `memoryCapacity`. */
+export const memoryCapacityTable = {
+  ...analysisTable,
+  ...inputTable,
+  maxDelay: optional(count, "K, the longest delay; left out, 2N."),
+  firstDelay: option(
+    checked<0 | 1>("0 or 1", (value) => value === 0 || value === 1, { enum: [0, 1] }),
+    1,
+    "The first delay that the total counts.",
+  ),
+  length: optional(whole({ atLeast: 2 }), "Rows the readouts are trained on; left out, 6000 or 6 (N + 1), the larger."),
+  heldOut: option(whole({ atLeast: 2 }), 4000, "Rows after those, on which they are scored."),
+  washout: optional(whole(), "Rows before those, at least K; left out, K + 100."),
+  lambda: optional(number({ atLeast: 0 }), "Ridge penalty of the readouts; left out, 1e-12 (float32) or 1e-24 (float64)."),
+  solver: option(choice("qr", "cholesky"), "qr", "What solves; qr resolves small directions of state."),
+} satisfies TableOf<MemoryCapacityOptions>;
 
 /** How much of past inputs can be read from the states. */
 export interface MemoryCapacity {
@@ -89,19 +95,15 @@ const chunk = 512;
  * @throws ArgumentError for a reservoir with more inputs than one, and for options
  */
 export async function memoryCapacity(source: AnyReservoirSource, options: MemoryCapacityOptions = {}): Promise<MemoryCapacity> {
-  checkFields(options, fields);
-  return withAnyReservoir(source, options.engine, async (computer) => {
+  const { engine, seed, signal, firstDelay, heldOut, amplitude, solver, ...asked } = resolve(memoryCapacityTable, options);
+  return withAnyReservoir(source, engine, async (computer) => {
     const { size, inputSize, precision } = computer.model;
     if (inputSize !== 1) throw new ArgumentError("inputSize", inputSize, "1: memory capacity is about one input");
-    const { seed = "spillway", signal, firstDelay = 1 } = options;
-    if (firstDelay !== 0 && firstDelay !== 1) throw new ArgumentError("firstDelay", firstDelay, "0 or 1");
-    const maxDelay = whole("maxDelay", options.maxDelay ?? 2 * size, 1);
-    const washout = whole("washout", options.washout ?? maxDelay + 100, maxDelay);
-    const length = whole("length", options.length ?? Math.max(6000, 6 * (size + 1)), 2);
-    const heldOut = whole("heldOut", options.heldOut ?? 4000, 2);
-    const amplitude = positive("amplitude", options.amplitude ?? 0.8);
+    const { maxDelay = 2 * size, length = Math.max(6000, 6 * (size + 1)), lambda = precision === "float32" ? 1e-12 : 1e-24 } = asked;
+    const { washout = maxDelay + 100 } = asked;
+    if (washout < maxDelay) throw new ArgumentError("washout", washout, `a whole number of at least ${maxDelay}`);
     const inputs = uniformInputs(seed, "inputs", 0, washout + length + heldOut, 1, amplitude);
-    const trainer = ridge({ lambda: options.lambda ?? (precision === "float32" ? 1e-12 : 1e-24), solver: options.solver ?? "qr" });
+    const trainer = ridge({ lambda, solver });
     const sink = trainer.accumulator({ stateSize: size, inputSize: 1, outputSize: maxDelay + 1 });
     try {
       await computer.run(inputs.subarray(0, washout), { signal, every: washout });

@@ -1,16 +1,18 @@
 // Kernel rank and generalisation rank: how many input streams a reservoir tells apart, and how many
 // it should not.
-import { checkFields } from "../core/errors.js";
+import { ArgumentError } from "../core/errors.js";
+import { option, optional, type Resolved, resolve, type TableOf } from "../core/options.js";
 import { Matrix } from "../numerics/index.js";
 import type { AnyReservoirComputer } from "../reservoir/index.js";
 import { numericalRank, singularValues } from "./singular-values.js";
 import {
   type AnalysisOptions,
   type AnyReservoirSource,
-  analysisFields,
+  analysisTable,
+  count,
+  inputTable,
   positive,
   uniformInputs,
-  whole,
   withAnyReservoir,
 } from "./source.js";
 
@@ -35,8 +37,20 @@ export interface GeneralisationRankOptions extends RankOptions {
   readonly shared?: number | undefined;
 }
 
-const fields: readonly (keyof RankOptions)[] = [...analysisFields, "streams", "length", "amplitude", "tolerance"];
-const generalisationFields: readonly (keyof GeneralisationRankOptions)[] = [...fields, "shared"];
+/** The options of `kernelRank`. */
+export const rankTable = {
+  ...analysisTable,
+  ...inputTable,
+  streams: optional(count, "M, the number of input streams; left out, N."),
+  length: optional(count, "Steps of each stream; left out, 100, and no fewer than are shared."),
+  tolerance: optional(positive, "Singular values up to this share of the largest count as zero; left out, what the precision can tell."),
+} satisfies TableOf<RankOptions>;
+
+/** The options of `generalisationRank`. */
+export const generalisationRankTable = {
+  ...rankTable,
+  shared: option(count, 3, "Steps at the end of each stream that are the same in all of them."),
+} satisfies TableOf<GeneralisationRankOptions>;
 
 /** A rank, and the singular values it was counted from. */
 export interface RankResult {
@@ -62,8 +76,7 @@ export interface RankResult {
  * @throws ArgumentError for options
  */
 export async function kernelRank(source: AnyReservoirSource, options: RankOptions = {}): Promise<RankResult> {
-  checkFields(options, fields);
-  return rankOfStates(source, options, 0);
+  return rankOfStates(source, resolve(rankTable, options), 0);
 }
 
 /**
@@ -79,18 +92,17 @@ export async function kernelRank(source: AnyReservoirSource, options: RankOption
  * @throws ArgumentError for options
  */
 export async function generalisationRank(source: AnyReservoirSource, options: GeneralisationRankOptions = {}): Promise<RankResult> {
-  checkFields(options, generalisationFields);
-  return rankOfStates(source, options, whole("shared", options.shared ?? 3, 1));
+  const asked = resolve(generalisationRankTable, options);
+  return rankOfStates(source, asked, asked.shared);
 }
 
-async function rankOfStates(source: AnyReservoirSource, options: RankOptions, shared: number): Promise<RankResult> {
-  return withAnyReservoir(source, options.engine, async (computer) => {
+async function rankOfStates(source: AnyReservoirSource, asked: Resolved<typeof rankTable>, shared: number): Promise<RankResult> {
+  return withAnyReservoir(source, asked.engine, async (computer) => {
     const { size, precision } = computer.model;
-    const streams = whole("streams", options.streams ?? size, 1);
-    const length = whole("length", options.length ?? Math.max(100, shared), Math.max(1, shared));
-    const amplitude = positive("amplitude", options.amplitude ?? 0.8);
-    const tolerance = positive("tolerance", options.tolerance ?? Math.max(size, streams) * (precision === "float32" ? 2 ** -23 : 2 ** -52));
-    const states = await finalStates(computer, streams, length, shared, amplitude, options);
+    const { streams = size, length = Math.max(100, shared) } = asked;
+    const { tolerance = Math.max(size, streams) * (precision === "float32" ? 2 ** -23 : 2 ** -52) } = asked;
+    if (length < shared) throw new ArgumentError("length", length, `a whole number of at least ${shared}`);
+    const states = await finalStates(computer, streams, length, shared, asked);
     const values = singularValues(states);
     return { rank: numericalRank(values, tolerance), singularValues: values, tolerance };
   });
@@ -102,8 +114,7 @@ async function finalStates(
   streams: number,
   length: number,
   shared: number,
-  amplitude: number,
-  { seed = "spillway", signal }: RankOptions,
+  { amplitude, seed, signal }: Resolved<typeof rankTable>,
 ): Promise<Matrix> {
   const { size, inputSize } = computer.model;
   const ending = uniformInputs(seed, "sharedInputs", 0, shared, inputSize, amplitude);

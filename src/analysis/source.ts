@@ -1,6 +1,7 @@
 // What every analysis starts from: a reservoir in any form, driven by random input. No measure is
 // defined here.
 import { ArgumentError } from "../core/errors.js";
+import { type Kind, number, option, seed, type TableOf, whole } from "../core/options.js";
 import { Matrix, RandomStream, type Seed, seedKeys } from "../numerics/index.js";
 import {
   type AnyReservoirComputer,
@@ -10,6 +11,8 @@ import {
   type ReservoirModel,
   type ReservoirOptions,
 } from "../reservoir/index.js";
+import { engineTable } from "../reservoir/options.js";
+import { workTable } from "../reservoir/work.js";
 
 /**
  * A reservoir to look at: its description, its matrices, or one that runs already (its state is put
@@ -33,8 +36,20 @@ export interface AnalysisOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The names of `AnalysisOptions`. */
-export const analysisFields = ["seed", "engine", "signal"] as const satisfies readonly (keyof AnalysisOptions)[];
+export const analysisTable = {
+  ...engineTable,
+  seed: option(seed, "spillway", "Draws inputs and starting points; the reservoir has its own seed."),
+  signal: workTable.signal,
+} satisfies TableOf<AnalysisOptions>;
+
+/** Kinds of values that several analyses take. */
+export const positive: Kind<number> = number({ above: 0 });
+export const count: Kind<number> = whole({ atLeast: 1 });
+
+/** The random input of an analysis. */
+export const inputTable = {
+  amplitude: option(positive, 0.8, "Random inputs are uniform in [-amplitude, amplitude)."),
+};
 
 /** Streams of the analyses; a reservoir's weights take 0 to 4 and tasks 32 and up. */
 export const streams = { inputs: 64, initialStates: 65, tangent: 66, sharedInputs: 67, surrogates: 68 } as const;
@@ -97,16 +112,4 @@ export function uniformInputs(
   const out = Matrix.zeros(rows, cols);
   for (let i = 0; i < out.data.length; i++) out.data[i] = amplitude * (2 * draws.uniform(series, i) - 1);
   return out;
-}
-
-/** @throws ArgumentError unless `value` is a whole number of at least `least`. */
-export function whole(name: string, value: number, least: number): number {
-  if (!Number.isSafeInteger(value) || value < least) throw new ArgumentError(name, value, `a whole number of at least ${least}`);
-  return value;
-}
-
-/** @throws ArgumentError unless `value` is a finite number above 0. */
-export function positive(name: string, value: number): number {
-  if (!(Number.isFinite(value) && value > 0)) throw new ArgumentError(name, value, "a finite number above 0");
-  return value;
 }

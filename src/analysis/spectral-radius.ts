@@ -1,6 +1,7 @@
 // The spectral radius of a reservoir's W or of any matrix, on the host or where a device iterates
 // faster. All eigenvalues are spectrum's business.
-import { ArgumentError, checkFields } from "../core/errors.js";
+import { ArgumentError } from "../core/errors.js";
+import { choice, optional, resolve, type TableOf, text } from "../core/options.js";
 import {
   type Matrix,
   matrixSpectralRadius as onHost,
@@ -9,6 +10,7 @@ import {
   type SpectralRadiusOptions,
 } from "../numerics/index.js";
 import { chooseEngine, modelOf, ReservoirComputer, type ReservoirModel, type WorkOptions } from "../reservoir/index.js";
+import { workTable } from "../reservoir/work.js";
 import { drawnMatrix } from "../reservoir/weight-draws.js";
 import { checkSource, type ReservoirSource } from "./source.js";
 
@@ -21,7 +23,15 @@ export interface RadiusOptions extends SpectralRadiusOptions, Pick<WorkOptions, 
   readonly engine?: string | undefined;
 }
 
-const fields: readonly (keyof RadiusOptions)[] = ["method", "signal", "engine"];
+/** The options of `spectralRadius`. */
+export const radiusTable = {
+  method: optional(choice("auto", "dense", "krylov", "power", "circularLaw"), "How it is found; left out, auto."),
+  engine: optional(
+    text("the name of an engine"),
+    '"cpu" (default), "cuda", "cuda:1" (a device by number) or "sim": where the iteration runs.',
+  ),
+  signal: workTable.signal,
+} satisfies TableOf<RadiusOptions>;
 
 /**
  * max |lambda_i| over the eigenvalues of a square matrix, or of the N x N weights of a reservoir as
@@ -46,8 +56,7 @@ export async function spectralRadius(
 ): Promise<SpectralRadius> {
   if (Array.isArray(source)) throw new ArgumentError("source", source, "a reservoir or a Matrix, such as Matrix.from(rows) makes of lists");
   checkSource(source);
-  checkFields(options, fields);
-  const { engine: name = "cpu", ...rest } = options;
+  const { engine: name = "cpu", ...rest } = resolve(radiusTable, options);
   const onlyMethod = { method: rest.method };
   const { engine } = await chooseEngine(name);
   if ("rows" in source) return engine.spectralRadius?.(source, rest) ?? onHost(source, onlyMethod);

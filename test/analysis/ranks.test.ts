@@ -50,6 +50,6 @@ describe("ranks", () => {
     await expect(generalisationRank({ size: 5 }, { shared: 9, length: 8 })).rejects.toThrow(
       "length is 8; it takes a whole number of at least 9",
     );
-    await expect(kernelRank({ size: 5 }, { amplitude: Number.NaN })).rejects.toThrow("amplitude is NaN; it takes a finite number above 0");
+    await expect(kernelRank({ size: 5 }, { amplitude: Number.NaN })).rejects.toThrow("amplitude is NaN; it takes a number above 0");
   });
 });

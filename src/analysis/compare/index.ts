@@ -1,13 +1,14 @@
 // The same reservoir on several engines, step for step: are the states the same bits, and how fast
 // is each?
-import { ArgumentError, checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { optional, resolve, type TableOf } from "../../core/options.js";
 import { describe, type Matrix, type MatrixLike } from "../../numerics/index.js";
 import { type AnyReservoirOptions, type EngineModel, formatBytes, ReservoirComputer } from "../../reservoir/index.js";
-import { anySeries, checkWhole } from "../../reservoir/inputs.js";
-import { WorkPacer } from "../../reservoir/work.js";
-import { patternInputs } from "../../spikes/liquid/inputs.js";
+import { anySeries } from "../../reservoir/inputs.js";
+import { WorkPacer, workTable } from "../../reservoir/work.js";
+import { inputTable, patternInputs } from "../../spikes/liquid/inputs.js";
 import { SpikePattern } from "../../spikes/pattern/pattern.js";
-import { checkSource } from "../source.js";
+import { checkSource, count } from "../source.js";
 import { DifferenceMeter, type TrajectoryDifference } from "./difference.js";
 import { arithmeticOf, type ComparedEngine, type ComparedRun, comparedEngine, TimedRun } from "./run.js";
 
@@ -38,7 +39,13 @@ export interface CompareOptions {
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
-const fields: readonly (keyof CompareOptions)[] = ["chunk", "sequences", "stepMs", "signal", "onProgress"];
+/** The options of `compare`. */
+export const compareTable = {
+  ...workTable,
+  ...inputTable,
+  chunk: optional(count, "Rows that are run on every engine before they are compared; left out, 1024, less for large reservoirs."),
+  sequences: optional(count, "Cuts the inputs into so many sequences of equal length, which run as a batch."),
+} satisfies TableOf<CompareOptions>;
 
 /** What a comparison found. */
 export interface Comparison {
@@ -82,7 +89,7 @@ export async function compare(
   options: CompareOptions = {},
 ): Promise<Comparison> {
   checkSource(source);
-  checkFields(options, fields);
+  resolve(compareTable, options);
   if (!Array.isArray(engines))
     throw ArgumentError.because(`engines is ${describe(engines)}; a comparison takes a list of names`, { field: "engines" });
   if (engines.length < 2)
@@ -120,7 +127,7 @@ async function runThrough(
   options: CompareOptions,
 ): Promise<void> {
   const { signal } = options;
-  const chunk = checkWhole("chunk", options.chunk ?? Math.max(1, Math.min(1024, Math.floor(chunkBytes / stepBytes(model)))), 1);
+  const { chunk = Math.max(1, Math.min(1024, Math.floor(chunkBytes / stepBytes(model)))) } = options;
   const pacer = new WorkPacer(options, series.rows * runs.length);
   for (let from = 0; from < series.rows; from += chunk) {
     const part = series.subarray(from, Math.min(series.rows, from + chunk));
@@ -164,7 +171,7 @@ async function runBatch(
 function sequencesOf(rows: number, model: EngineModel, asked: readonly ComparedEngine[], { sequences }: CompareOptions): number {
   const mayBeFast = asked.some((each) => arithmeticOf(model, each) === "fast");
   const wanted = sequences ?? (mayBeFast ? Math.max(1, Math.min(64, Math.floor(rows / 100))) : 1);
-  if (!Number.isSafeInteger(wanted) || wanted < 1 || wanted > rows)
+  if (wanted < 1 || wanted > rows)
     throw ArgumentError.shape(`sequences is ${wanted} and inputs has ${rows} rows; it takes a whole number from 1 to that`, {
       field: "sequences",
     });

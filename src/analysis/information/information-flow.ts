@@ -1,6 +1,7 @@
 // Who drives whom among several series: the transfer entropies that are significant among all that
 // were asked for.
-import { ArgumentError, checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { number, option, resolve, type TableOf } from "../../core/options.js";
 import { sortedBy } from "./partition.js";
 import type { TransferEntropy } from "./transfer-entropy.js";
 
@@ -15,7 +16,11 @@ export interface InformationFlowOptions {
   readonly leastBits?: number | undefined;
 }
 
-const fields: readonly (keyof InformationFlowOptions)[] = ["significance", "leastBits"];
+/** The options of `informationFlow`. */
+export const informationFlowTable = {
+  significance: option(number({ above: 0, below: 1 }), 0.05, "The largest probability of any report if there is no influence."),
+  leastBits: option(number({ atLeast: 0 }), 0, "The least net effective bits."),
+} satisfies TableOf<InformationFlowOptions>;
 
 /** One direction in which information flows. */
 export interface InformationFlow {
@@ -40,10 +45,7 @@ export function informationFlow(
   matrix: readonly (readonly (TransferEntropy | undefined)[])[],
   options: InformationFlowOptions = {},
 ): InformationFlow[] {
-  checkFields(options, fields);
-  const { significance = 0.05, leastBits = 0 } = options;
-  if (!(significance > 0 && significance < 1)) throw new ArgumentError("significance", significance, "a number above 0 and below 1");
-  if (!(Number.isFinite(leastBits) && leastBits >= 0)) throw new ArgumentError("leastBits", leastBits, "a finite number of at least 0");
+  const { significance, leastBits } = resolve(informationFlowTable, options);
   const directions = directionsOf(matrix);
   for (const { from, to, found } of directions) {
     const needed = Math.ceil(directions.length / significance) - 1;

@@ -1,7 +1,8 @@
 // Mutual information and transfer entropy of continuous series by distances to nearest neighbours,
 // without bins. Those with bins are in transfer-entropy.ts.
-import { ArgumentError, checkFields } from "../../core/errors.js";
-import { whole } from "../source.js";
+import { ArgumentError } from "../../core/errors.js";
+import { option, resolve, type TableOf } from "../../core/options.js";
+import { count } from "../source.js";
 import { checkedPair, digamma, type Series } from "./series.js";
 
 /** The neighbour of the estimator by Kraskov, Stögbauer and Grassberger (2004). */
@@ -9,6 +10,10 @@ export interface NearestNeighbourOptions {
   /** k, the neighbour whose distance sets the scale; default 3. */
   readonly neighbours?: number | undefined;
 }
+
+export const neighbourTable = {
+  neighbours: option(count, 3, "k, the neighbour whose distance sets the scale."),
+} satisfies TableOf<NearestNeighbourOptions>;
 
 /**
  * I(X; Y) = psi(k) + psi(N) - <psi(n_x + 1) + psi(n_y + 1)> in nats: n_x and n_y count the points
@@ -21,8 +26,7 @@ export interface NearestNeighbourOptions {
  * @throws ArgumentError on series of different lengths or too short for k
  */
 export function nearestNeighbourInformation(x: Series, y: Series, options: NearestNeighbourOptions = {}): number {
-  checkFields(options, ["neighbours"]);
-  const k = whole("neighbours", options.neighbours ?? 3, 1);
+  const { neighbours: k } = resolve(neighbourTable, options);
   const [a, b] = checkedPair(["x", "y"], x, y, k + 1);
   const n = a.length;
   let sum = 0;
@@ -40,6 +44,12 @@ export interface NearestNeighbourTransferOptions extends NearestNeighbourOptions
   readonly history?: number | undefined;
 }
 
+export const neighbourTransferTable = {
+  ...neighbourTable,
+  lag: option(count, 1, "Steps from source to target."),
+  history: option(count, 1, "Past values of the target that are known already."),
+} satisfies TableOf<NearestNeighbourTransferOptions>;
+
 /**
  * Transfer entropy from source x to target y, I(y(t); x(t - lag) | y(t - 1), ..., y(t - history)) =
  * psi(k) + <psi(n_y + 1) - psi(n_y'y + 1)
@@ -49,10 +59,7 @@ export interface NearestNeighbourTransferOptions extends NearestNeighbourOptions
  * @throws ArgumentError on series of different lengths or too short
  */
 export function nearestNeighbourTransferEntropy(source: Series, target: Series, options: NearestNeighbourTransferOptions = {}): number {
-  checkFields(options, ["neighbours", "lag", "history"]);
-  const k = whole("neighbours", options.neighbours ?? 3, 1);
-  const lag = whole("lag", options.lag ?? 1, 1);
-  const history = whole("history", options.history ?? 1, 1);
+  const { neighbours: k, lag, history } = resolve(neighbourTransferTable, options);
   const first = Math.max(lag, history);
   const [x, y] = checkedPair(["source", "target"], source, target, first + k + 1);
   const n = x.length - first;

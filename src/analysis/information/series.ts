@@ -16,11 +16,12 @@ export function checkedPair(names: readonly [string, string], a: Series, b: Seri
     [names[1], b],
   ] as const) {
     if (!isList(values)) throw new ArgumentError(name, values, "a list of numbers");
-    if (values.length < least) throw new ArgumentError(`the length of ${name}`, values.length, `at least ${least}`);
+    if (values.length < least) throw new ArgumentError(`the length of ${name}`, values.length, `at least ${least}`, { code: "shape" });
     const bad = firstNonFinite(values);
     if (bad >= 0) throw new ArgumentError(`${name}[${bad}]`, values[bad], "finite numbers");
   }
-  if (a.length !== b.length) throw new ArgumentError(`the length of ${names[1]}`, b.length, `${a.length}, as ${names[0]}`);
+  if (a.length !== b.length)
+    throw new ArgumentError(`the length of ${names[1]}`, b.length, `${a.length}, as ${names[0]}`, { code: "shape" });
   return [Float64Array.from(a), Float64Array.from(b)];
 }
 

@@ -1,8 +1,8 @@
 // Transfer entropy by counting in bins: how much the past of one series says of the next value of
 // another, beyond its own past.
-import { checkFields } from "../../core/errors.js";
+import { option, optional, resolve, seed, type TableOf, whole } from "../../core/options.js";
 import { asMatrix, type MatrixLike, RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
-import { streams, whole } from "../source.js";
+import { count, streams } from "../source.js";
 import { rankBins, wordIds } from "./partition.js";
 import { checkedPair, type Series } from "./series.js";
 import { cutAndTurned } from "./surrogates.js";
@@ -31,7 +31,15 @@ export interface TransferEntropyOptions {
   readonly seed?: Seed | undefined;
 }
 
-const fields: readonly (keyof TransferEntropyOptions)[] = ["lag", "targetHistory", "sourceHistory", "bins", "surrogates", "seed"];
+/** The options of `transferEntropy` and `transferEntropyMatrix`, where more surrogates are drawn. */
+export const transferEntropyTable = {
+  lag: option(count, 1, "Steps from the source's newest value to the target's present one."),
+  targetHistory: option(count, 1, "Past values of the target that are known already."),
+  sourceHistory: option(count, 1, "Past values of the source, from lag steps ago on."),
+  bins: optional(whole({ atLeast: 2 }), "Bins of each value; left out, the most that leave 15 rows a cell, 2 to 20."),
+  surrogates: optional(whole(), "Surrogates for the test of significance, 0 for none; left out, 100."),
+  seed: option(seed, "spillway", "Draws the surrogates."),
+} satisfies TableOf<TransferEntropyOptions>;
 
 /** How much the source's past tells of the target beyond the target's own. */
 export interface TransferEntropy {
@@ -73,15 +81,10 @@ const enough = 20;
  * @throws ArgumentError on series of different lengths or too short, and for options
  */
 export function transferEntropy(source: Series, target: Series, options: TransferEntropyOptions = {}): TransferEntropy {
-  checkFields(options, fields);
-  const lag = whole("lag", options.lag ?? 1, 1);
-  const targetHistory = whole("targetHistory", options.targetHistory ?? 1, 1);
-  const sourceHistory = whole("sourceHistory", options.sourceHistory ?? 1, 1);
-  const surrogates = whole("surrogates", options.surrogates ?? 100, 0);
+  const { lag, targetHistory, sourceHistory, bins: chosen, surrogates = 100, seed: drawnFrom } = resolve(transferEntropyTable, options);
   const first = Math.max(targetHistory, lag + sourceHistory - 1);
   const [x, y] = checkedPair(["source", "target"], source, target, first + 10);
   const rows = x.length - first;
-  const chosen = options.bins === undefined ? undefined : whole("bins", options.bins, 2);
   const bins = chosen ?? defaultBins(rows, targetHistory, sourceHistory);
   const past = wordIds(rankBins(y, chosen ?? 2 * bins), targetHistory).subarray(first - targetHistory, first - targetHistory + rows);
   const counts = new TransferCounts(past, rankBins(y.subarray(first), bins, past));
@@ -94,7 +97,7 @@ export function transferEntropy(source: Series, target: Series, options: Transfe
   };
   const found = effective(words);
   if (surrogates === 0) return { ...found, surrogates, standardError: undefined, pValue: undefined };
-  const draws = new RandomStream(seedKeys(options.seed ?? "spillway").weights, streams.surrogates);
+  const draws = new RandomStream(seedKeys(drawnFrom).weights, streams.surrogates);
   const values: number[] = [];
   let reached = 0;
   while (values.length < surrogates && reached < enough) {
@@ -125,7 +128,7 @@ function defaultBins(rows: number, targetHistory: number, sourceHistory: number)
  * @throws ArgumentError as {@link transferEntropy} does
  */
 export function transferEntropyMatrix(series: MatrixLike, options: TransferEntropyOptions = {}): (TransferEntropy | undefined)[][] {
-  checkFields(options, fields);
+  resolve(transferEntropyTable, options);
   const matrix = asMatrix(series, "series");
   const columns = Array.from({ length: matrix.cols }, (_, c) => matrix.column(c));
   const surrogates = options.surrogates ?? Math.max(100, 40 * columns.length * (columns.length - 1));
