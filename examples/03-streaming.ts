@@ -1,4 +1,5 @@
-// Streaming: a source that never ends, one chunk at a time, and a readout that learns online to say what comes next (recursive least squares).
+// Streaming: a source that never ends, one chunk at a time, and a readout that learns online to say
+// what comes next (recursive least squares).
 import { mackeyGlass, type Matrix, ReservoirComputer, recursiveLeastSquares } from "spillway";
 
 /** Ten chunks of 200 samples, as they might come from a sensor. */

@@ -1,5 +1,5 @@
-// A command's process: the command in, exit code out. It is told to stop by the process that
-// supervises it. The commands are in program.ts.
+// A command's process: the command in, exit code out. The process that supervises it tells it to
+// stop. The commands are in program.ts.
 import { Worker } from "node:worker_threads";
 import { visibleLines } from "../core/text.js";
 import { writeError } from "../io/files.js";

@@ -1,5 +1,5 @@
-// `--import MODULE`: loads a user's own modules, which register their parts, before a command
-// reads anything. What to load stands on the command line alone, never in a file.
+// `--import MODULE`: loads a user's own modules, which register their parts, before a command reads
+// anything. Only the command line names them, never a file.
 import { createRequire } from "node:module";
 import { isAbsolute, join } from "node:path";
 import { cwd } from "node:process";

@@ -1,5 +1,5 @@
-// The commands, their options and their help. What a command does is loaded when it is called, so
-// that --version and --help are quick.
+// The commands, their options and their help. The code of a command is loaded when it is called, to
+// keep --version and --help quick.
 import { visibleLines } from "../core/text.js";
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { packageVersion } from "../model/version.js";

@@ -1,6 +1,6 @@
 // Runs a command in a process of its own and hears signals for it: Node hears none while
-// JavaScript, WebAssembly or native code computes. A command that does not stop when it is told is
-// ended. What it computes on is untouched by this.
+// JavaScript, WebAssembly or native code computes. A command that does not stop when asked is
+// ended. This does not change what it computes on.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { constants } from "node:os";

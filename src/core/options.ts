@@ -261,8 +261,8 @@ export function object<const Table extends OptionTable>(
 }
 
 /**
- * An object whose `type` says which of some tables it has, or that name alone. Of parts, those that
- * are registered later are taken as well.
+ * An object whose `type` says which of some tables it has, or just that name. Parts that are
+ * registered later are accepted as well.
  */
 export function byType<Value extends { readonly type: string }>(
   tables: Readonly<Record<Value["type"], OptionTable>> | NamedParts,

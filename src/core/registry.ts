@@ -1,5 +1,5 @@
 // Parts of one kind, by name: topologies, activations, readouts, encoders, metrics or tasks. A part
-// says itself what it is and what options it takes; a user's package adds its own.
+// describes itself and its options; a user's package adds its own.
 import { ArgumentError } from "./errors.js";
 import { nearest } from "./near-names.js";
 import type { Kind, NamedParts, OptionTable } from "./options.js";

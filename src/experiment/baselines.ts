@@ -1,4 +1,4 @@
-// What a series predicts about itself without a model: what a score has to be held against.
+// What a series predicts about itself without a model: the score to beat.
 import { ArgumentError } from "../core/errors.js";
 import { seasonalNaive } from "../metrics/index.js";
 import type { Matrix } from "../numerics/index.js";

@@ -22,8 +22,8 @@ interface StartPoint {
 }
 
 /**
- * Most rows before a start that a figure shows, and, so that a short forecast is not lost behind
- * them, most of them for each row of the forecast.
+ * Most rows before a start that a figure shows, and most of them for each row of the forecast: a
+ * short forecast must not be lost behind them.
  */
 const shownBefore = 60;
 const shownBeforeEach = 3;

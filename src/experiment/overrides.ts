@@ -4,7 +4,7 @@ import { ArgumentError } from "../core/errors.js";
 import { describe, quoted } from "../core/text.js";
 import { readYaml } from "./yaml.js";
 
-/** Pairs of fields of which an experiment has one: setting either takes the other's place. */
+/** Pairs of fields that exclude each other: setting one removes the other. */
 const alternatives: ReadonlyMap<string, string> = new Map([
   ["seed", "seeds"],
   ["seeds", "seed"],
@@ -12,13 +12,13 @@ const alternatives: ReadonlyMap<string, string> = new Map([
   ["readout.lambdas", "readout.lambda"],
 ]);
 
-/** Fields of which a text says the type alone: `task: predict` is `task: { type: predict }`. */
+/** Fields that take just their type as text: `task: predict` is `task: { type: predict }`. */
 export const typedFields: readonly string[] = ["readout", "task"];
 
 /**
  * A copy of an experiment with some fields set. A value is read as YAML, so `reservoir.size=500`,
  * `seeds=[1, 2]` and
- * `readout={type: ridge, lambda: 1e-4}` all work, and a sign alone is itself; a number in a path
+ * `readout={type: ridge, lambda: 1e-4}` all work, and a lone sign is itself; a number in a path
  * (`transforms.0`) is a position in a list.
  * @throws ArgumentError for a text without "=", a value that is not YAML, and a path through
  * something that has no fields.

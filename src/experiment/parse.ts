@@ -163,8 +163,8 @@ function checkUnread({ task, data, readout, split }: Pick<Parsed, "task" | "data
 }
 
 /**
- * The reservoir with what a model of this task takes if nothing is said; that of `detect` is a
- * description's own.
+ * The reservoir with the defaults of a model of this task; that of `detect` has a description's
+ * own.
  */
 function reservoirFor({ type }: TaskDescription, described: AnyReservoirOptions): AnyReservoirOptions {
   if (type === "detect") return described;
@@ -172,8 +172,8 @@ function reservoirFor({ type }: TaskDescription, described: AnyReservoirOptions)
 }
 
 /**
- * z-scores, except of spikes, of what templates are held against, and before readouts that do not
- * take them.
+ * z-scores, except for spikes, for data that is compared with templates, and before readouts that
+ * do not take them.
  */
 function defaultTransforms(
   { task, readout, encode }: Pick<Parsed, "task" | "readout" | "encode">,

@@ -7,8 +7,8 @@ import { ExperimentError } from "./errors.js";
 /**
  * The path that a text in an experiment file stands for.
  * - `${NAME}` and `$NAME` are environment variables, `${NAME:-default}` has a default;
- * - `npm:package/file` is a file of an installed package, looked for in every node_modules folder from the experiment's folder, the
- *   working directory and this package upwards;
+ * - `npm:package/file` is a file of an installed package, looked for in every node_modules folder
+ *   from the experiment's folder, the working directory and this package upwards;
  * - anything else counts from the folder of the experiment file, or from the working directory if
  *   it has none.
  * @throws ExperimentError for a variable that is not set and a package that is not installed.

@@ -213,7 +213,7 @@ const seeds = either("a list of seeds, or how many: 10 is 0 to 9", list(seed, "a
 const isName = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const nameTakes = "letters, digits, points, dashes and underscores, beginning with a letter or a digit";
 
-/** The fields that every experiment has, whatever its data, readout and task. */
+/** The fields that every experiment has, for all data, readouts and tasks. */
 export const common = {
   name: given(
     checked<string>(nameTakes, (value) => typeof value === "string" && isName.test(value), { type: "string", pattern: isName.source }),

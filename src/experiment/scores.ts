@@ -53,10 +53,12 @@ export function scorePrediction(
 
 /**
  * The scores of closed-loop forecasts from several starts.
- * - nrmse, rmse, mse, mae: over the steps of all starts together; nrmse is normalised by the training part, a horizon being too short to
- *   measure a spread on;
- * - nrmseAtHorizon, rmseAtHorizon: of the last step of every start alone: with a horizon of 84, the NRMSE84 of the literature;
- * - validPredictionTime: the median over the starts, in Lyapunov times if dt and exponent are known, else in steps.
+ * - nrmse, rmse, mse, mae: over the steps of all starts together; nrmse is normalised by the
+ *   training part, a horizon being too short to measure a spread on;
+ * - nrmseAtHorizon, rmseAtHorizon: of only the last step of every start: with a horizon of 84, the
+ *   NRMSE84 of the literature;
+ * - validPredictionTime: the median over the starts, in Lyapunov times if dt and exponent are
+ *   known, else in steps.
  */
 export function scoreForecasts(
   outcomes: readonly Outcome[],

@@ -58,8 +58,8 @@ export function transformSeries(data: Matrix<Float64Array>, transforms: readonly
 }
 
 /**
- * How many rows ahead a one-step prediction may look, so that a difference adds nothing that is not
- * known yet.
+ * How many rows ahead a one-step prediction may look before a difference adds what is not known
+ * yet.
  */
 export function longestLookAhead(transforms: readonly TransformDescription[]): number {
   return Math.min(...transforms.map((transform) => (typeof transform === "object" ? transform.difference : Number.POSITIVE_INFINITY)));

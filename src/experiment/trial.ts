@@ -1,4 +1,4 @@
-// What one seed of an experiment gives back, whatever its task, and what it is told. The tasks are
+// What one seed of an experiment gives back, for all tasks, and what it gets. The tasks are
 // predict.ts, forecast.ts and classify.ts.
 import type { Trainer } from "../readout/index.js";
 import type { ForecasterOptions } from "../model/index.js";

@@ -31,11 +31,12 @@ const table = {
  * Normalised root mean squared error: sqrt(MSE) / norm, where norm is, of the target,
  *
  * - `"std"` (default): the standard deviation; predicting the mean scores 1. This is the NRMSE of
- *   the echo state literature
- *   (Jaeger 2001, GMD report 148); 1 - nrmse^2 is `r2`. The variance is the population's (divided by T, where EchoTorch takes T - 1);
+ *   the echo state literature (Jaeger 2001, GMD report 148); 1 - nrmse^2 is `r2`. The variance is
+ *   the population's (divided by T, where EchoTorch takes T - 1);
  * - `"range"`: maximum - minimum, ReservoirPy's default `"minmax"`;
  * - `"mean"`: the absolute value of the mean;
- * - `"variance"`: the variance and not its root, ReservoirPy's `"var"`. It has a unit: for comparisons with such figures only.
+ * - `"variance"`: the variance and not its root, ReservoirPy's `"var"`. It has a unit: for
+ *   comparisons with such figures only.
  *
  * Several columns: `"pooled"` divides the error of all columns by one norm: sqrt(sum of MSE_c / sum
  * of var_c) for "std", each column's variance being about its own mean (for "variance" the mean of

@@ -48,9 +48,9 @@ const table = {
  * above the threshold.
  *
  * - `norm: "total"` (default): e(t) = sqrt(sum over c of (y_c - p_c)^2 / sum over c of var_c);
- * - `norm: "perColumn"`: e(t) = sqrt(mean over c of (y_c - p_c)^2 / var_c), as P.-R. Vlachas et al. 2020, "Backpropagation
- *   algorithms and reservoir computing in recurrent neural networks for the forecasting of complex spatiotemporal dynamics",
- *   Neural Networks 126, who take 0.5.
+ * - `norm: "perColumn"`: e(t) = sqrt(mean over c of (y_c - p_c)^2 / var_c), as P.-R. Vlachas et al.
+ *   2020, "Backpropagation algorithms and reservoir computing in recurrent neural networks for the
+ *   forecasting of complex spatiotemporal dynamics", Neural Networks 126, who take 0.5.
  *
  * var_c is the population variance of column c of `reference`. A prediction that is not finite
  * counts as an error above any threshold. A figure means little without threshold, norm and how the

@@ -1,5 +1,6 @@
-// Classifier: reservoirs that see whole sequences, and readouts that name their class. What a sequence becomes stands in
-// representation.ts, the readouts in class-readout.ts, the file in classifier-file.ts.
+// Classifier: reservoirs that see whole sequences, and readouts that name their class. What a
+// sequence becomes stands in representation.ts, the readouts in class-readout.ts, the file in
+// classifier-file.ts.
 import { ArgumentError, checkFields } from "../core/errors.js";
 import { writeFileAtomic } from "../io/atomic.js";
 import { readBytes } from "../io/files.js";

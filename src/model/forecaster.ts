@@ -61,10 +61,11 @@ const chunk = 1024;
  * W_out [features of x] + c: ridge regression, or any other trainer (`readout`) (Jaeger 2001, GMD
  * report 148; Lukoševičius 2012, "A practical guide to applying echo state networks").
  *
- * - Trained on a series (T x D) without feedback, it predicts the next row: u(t) is row t and y(t) is row t + 1.
+ * - Trained on a series (T x D) without feedback, it predicts the next row: u(t) is row t and y(t)
+ *   is row t + 1.
  * - Trained on inputs (T x I) and targets (T x O), y(t) is target t.
- * - With feedback (`reservoir.feedback`), targets are fed back as y(t) while it trains (teacher forcing), and its own outputs when it
- *   forecasts.
+ * - With feedback (`reservoir.feedback`), targets are fed back as y(t) while it trains (teacher
+ *   forcing), and its own outputs when it forecasts.
  *
  * The defaults are made for series as they come: z-scores (`standardise`), and if the
  * description leaves them out bias 0.5, inputScaling and feedback.scaling 0.2, and spectralRadius

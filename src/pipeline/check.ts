@@ -1,5 +1,5 @@
-// What can be wrong with a pipeline's parameters, found before any case is seen. What a case must
-// be is known when it is trained.
+// What can be wrong with a pipeline's parameters, found before any case is seen. Cases are checked
+// when it is trained.
 import { ArgumentError } from "../core/errors.js";
 import { nearest } from "../core/near-names.js";
 import type { TableOf } from "../core/options.js";

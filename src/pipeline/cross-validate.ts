@@ -1,4 +1,5 @@
-// Cross-validation: a pipeline trained and tested on each split, and what came out. It chooses nothing.
+// Cross-validation: a pipeline trained and tested on each split, and what came out. It chooses
+// nothing.
 import { ArgumentError } from "../core/errors.js";
 import { checkedLater, list, optional, resolve, seed as anySeed, type TableOf } from "../core/options.js";
 import { type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
@@ -24,8 +25,8 @@ export interface LabelledCases {
 /** The folds, groups and seeds of a cross-validation. */
 export interface CrossValidationOptions extends PipelineRunOptions, WorkOptions {
   /**
-   * Splits of one's own; default `folds` folds that keep groups whole if there are groups, and
-   * shares of classes if there are none.
+   * Your own splits; default `folds` folds that keep groups whole if there are groups, and shares
+   * of classes if there are none.
    */
   readonly splits?: readonly Split[] | undefined;
   /** Default 5. */

@@ -1,5 +1,5 @@
 // A small search over a grid of parameters, in this process, by cross-validation on the training
-// cases alone.
+// cases.
 import { ArgumentError } from "../core/errors.js";
 import { resolve } from "../core/options.js";
 import { WorkInterruptedError, type WorkOptions } from "../reservoir/index.js";

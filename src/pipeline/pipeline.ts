@@ -1,4 +1,5 @@
-// Pipeline: from raw cases to classes in one object that JSON describes. Its reservoirs and readouts are a Classifier's.
+// Pipeline: from raw cases to classes in one object that JSON describes. Its reservoirs and
+// readouts are a Classifier's.
 import { option, resolve, text } from "../core/options.js";
 import { readBytes, writeFileAtomic } from "../io/index.js";
 import { accuracy, type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";

@@ -47,7 +47,7 @@ export function kFold(cases: number, options: FoldOptions = {}): Split[] {
 }
 
 /**
- * Folds in each of which every class has its share of cases, as nearly as whole numbers allow.
+ * Folds that each have every class's share of cases, as nearly as whole numbers allow.
  * @throws ArgumentError if a class has fewer cases than there are folds
  */
 export function stratifiedKFold(labels: ArrayLike<string | number>, options: FoldOptions = {}): Split[] {

@@ -1,4 +1,4 @@
-// Fewer points of a long series for a plot, so that no peak is lost; not a filter to compute with.
+// Fewer points of a long series for a plot, without losing a peak; not a filter to compute with.
 import { ArgumentError } from "../core/errors.js";
 import { Matrix, precisionOf } from "../numerics/index.js";
 import { checkList } from "./options.js";

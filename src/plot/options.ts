@@ -34,7 +34,7 @@ export function checkSizes(sizes: Readonly<Record<string, unknown>>): void {
     if (!(typeof value === "number" && value > 0 && value < Infinity)) throw new ArgumentError(name, value, "a number above 0");
 }
 
-/** An array or a typed array, or whatever else has a length and is no text. */
+/** An array or a typed array, or anything else that has a length and is no text. */
 export function isArrayLike(value: unknown): value is ArrayLike<unknown> {
   return typeof value === "object" && value !== null && typeof (value as ArrayLike<unknown>).length === "number";
 }

@@ -40,9 +40,9 @@ export interface ImageOptions extends SvgOptions {
   /** Default "svg". PNG takes a Chromium. */
   readonly format?: "svg" | "png" | undefined;
   /**
-   * "auto" (default): SVG without a browser, PNG by Chromium, so that the same call gives the same
-   * image on every machine; "chromium": plotly's own drawing, with its fonts and layout; "static":
-   * without a browser, SVG only.
+   * "auto" (default): SVG without a browser, PNG by Chromium: the same call gives the same image on
+   * every machine. "chromium": plotly's own drawing, with its fonts and layout. "static": without a
+   * browser, SVG only.
    */
   readonly renderer?: "auto" | "chromium" | "static" | undefined;
   /** Pixels of a PNG for each pixel of the figure; default 2. */

@@ -1,5 +1,4 @@
-// Finds the text of plotly.js, which a report carries inside itself so that it opens without a
-// network.
+// Finds the text of plotly.js. A report carries it inside itself, and opens without a network.
 
 import { SpillwayError } from "../core/errors.js";
 /**

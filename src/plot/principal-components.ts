@@ -16,8 +16,8 @@ export interface Projection {
 
 /**
  * Projects T x N states, less their mean, on the K leading eigenvectors of their covariance, found
- * by subspace iteration on at most 4000 rows at equal distances. Directions are signed so that
- * their largest entry is positive: the same states give the same picture.
+ * by subspace iteration on at most 4000 rows at equal distances. The sign of a direction makes its
+ * largest entry positive: the same states give the same picture.
  */
 export function principalComponents(states: Matrix, count: number): Projection {
   const { rows, cols } = states;

@@ -7,7 +7,7 @@ import { checkList } from "./options.js";
 import { plotlySource } from "./plotly-source.js";
 import { reportScript, reportStyle } from "./report-page.js";
 
-/** A score, with what it may be held against. */
+/** A score, with what it may be compared with. */
 export interface ReportScore {
   readonly metric: string;
   readonly value: number;
@@ -51,7 +51,7 @@ export interface ReportOptions {
   readonly title: string;
   /** A line under the title. */
   readonly lead?: string | undefined;
-  /** One for each run, or whatever is reported. */
+  /** One for each run, or for each thing that is reported. */
   readonly sections: readonly ReportSection[];
   /** A last line: version and time. */
   readonly footer?: string | undefined;

@@ -1,4 +1,4 @@
-// Figures of series: a prediction against its target, and series alone.
+// Figures of series: a prediction against its target, and a series by itself.
 import { ArgumentError } from "../core/errors.js";
 import { validPredictionTime } from "../metrics/index.js";
 import { asMatrix, type MatrixLike } from "../numerics/index.js";

@@ -37,7 +37,8 @@ export const softmaxTable = {
 /**
  * Softmax regression: p_k(x) = exp(w_k . x + b_k) / sum over j of exp(w_j . x + b_j), fitted by
  * minimising
- * - sum over t, k of y_tk log p_k(x_t) + l2 / 2 |W|^2 (Bishop 2006, Pattern Recognition and Machine Learning, section 4.3.4) with
+ * - sum over t, k of y_tk log p_k(x_t) + l2 / 2 |W|^2 (Bishop 2006, Pattern Recognition and Machine
+ *   Learning, section 4.3.4) with
  * truncated Newton steps. The same bits everywhere: exp and log are the portable ones, and every
  * sum has one order.
  * @throws ArgumentError naming the option

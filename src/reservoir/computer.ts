@@ -1,4 +1,5 @@
-// ReservoirComputer: a reservoir that runs. It keeps the engine out of sight and owns the session; what comes in is checked by inputs.ts.
+// ReservoirComputer: a reservoir that runs. It keeps the engine out of sight and owns the session;
+// what comes in is checked by inputs.ts.
 import { ArgumentError, busyError } from "../core/errors.js";
 import { choice, list, option, optional, type Resolved, resolve, type TableOf, text, whole } from "../core/options.js";
 import type { Context } from "../gpu/index.js";

@@ -5,7 +5,8 @@ import { allocate, type FloatArray, type Matrix, type Precision } from "../numer
 
 /**
  * The features of one step, in this order: the state, then the input, then the squares.
- * - `state: "plain"` is x; `"squareHalf"` squares every second neuron (1, 3, 5, ...) in place, as Lu et al. 2017 and Pathak et al. 2017 do.
+ * - `state: "plain"` is x; `"squareHalf"` squares every second neuron (1, 3, 5, ...) in place, as
+ *   Lu et al. 2017 and Pathak et al. 2017 do.
  * - `input` appends the step's input.
  * - `squares` appends x_i^2 of every neuron.
  */

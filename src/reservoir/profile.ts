@@ -3,10 +3,12 @@
 import type { EnginePlan } from "./engine.js";
 
 /**
- * - "compile": the making of a kernel for this reservoir, if its plan has one; before the first call;
+ * - "compile": the making of a kernel for this reservoir, if its plan has one; before the first
+ *   call;
  * - "draw", "radius": what the seeds of a sweep draw, and the measuring of W's radius, which
  *   threads beside the host's may do;
- * - "upload": inputs, fed back outputs and targets on their way to the device, and the weights of ensembles and sweeps;
+ * - "upload": inputs, fed back outputs and targets on their way to the device, and the weights of
+ *   ensembles and sweeps;
  * - "scale": weights of a sweep made from what was drawn;
  * - "drive": b + W_in u, and W_fb y, of all steps of a chunk;
  * - "run": the time loop; on the CPU engines the drive is in it;

@@ -37,7 +37,7 @@ export function drivingRows(one: MatrixLike | SpikePattern, { range, encoder, bi
   return made instanceof SpikePattern ? binSpikes(made, bins) : made;
 }
 
-/** The width of a bin in ms: as it is said, or the time step of a liquid, or 1. */
+/** The width of a bin in ms: the given one, or the time step of a liquid, or 1. */
 export function binWidth(reservoir: AnyReservoirOptions, said: number | undefined): number {
   return said ?? (isSpiking(reservoir) ? reservoir.timeStep : undefined) ?? 1;
 }

@@ -70,13 +70,16 @@ const table = {
  *
  * Row t is x at time (discard + t) dt. Ways to get there:
  *
- * - `method: "rk4"`, the default: the classical Runge-Kutta method of order 4 with equal steps, none longer than `step`, that
- *   divide dt, and tau too if they can. A delayed value is a grid value or, between two of them, the cubic Hermite interpolant
- *   of their values and slopes, which keeps order 4. History values are `dt` apart and joined by straight lines.
- * - `method: "euler"`: x(t + step) = x(t) + step f(x(t), x(t - tau)) and every (dt / step)-th value, tau and dt whole multiples
- *   of step. With step 0.1, dt 1, `squash: true` and a seed this is the series of H. Jaeger 2001, "The echo state approach", GMD
- *   report 148, section 6. History values are `step` apart.
- * - `compat: "reservoirpy"`: with h = dt, floor(tau / h) history values h apart, and g = a x(t - tau) / (1 + x(t - tau)^n),
+ * - `method: "rk4"`, the default: the classical Runge-Kutta method of order 4 with equal steps,
+ *   none longer than `step`, that divide dt, and tau too if they can. A delayed value is a grid
+ *   value or, between two of them, the cubic Hermite interpolant of their values and slopes, which
+ *   keeps order 4. History values are `dt` apart and joined by straight lines.
+ * - `method: "euler"`: x(t + step) = x(t) + step f(x(t), x(t - tau)) and every (dt / step)-th
+ *   value, tau and dt whole multiples of step. With step 0.1, dt 1, `squash: true` and a seed this
+ *   is the series of H. Jaeger 2001, "The echo state approach", GMD report 148, section 6. History
+ *   values are `step` apart.
+ * - `compat: "reservoirpy"`: with h = dt, floor(tau / h) history values h apart, and
+ *   g = a x(t - tau) / (1 + x(t - tau)^n),
  *
  *       k1 = g - b h x,  k2 = 2 k1 - b h k1,  k3 = 2 k1 - b h k2,  k4 = k1 - b h k3,  x(t + h) = x + (k1 + k2 + k3 + k4) / 6;
  *

@@ -1,4 +1,5 @@
-// Fuzzing: mutated inputs are read in a process of their own, and every outcome but success or one of our errors is a finding.
+// Fuzzing: mutated inputs are read in a process of their own, and every outcome but success or one
+// of our errors is a finding.
 //
 //   npm run fuzz -- FORMAT --cases 20000 --seed 1        one format; `all` for every one
 //   npm run fuzz -- FORMAT --input FILE                  one saved input once more

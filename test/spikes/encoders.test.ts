@@ -1,4 +1,5 @@
-// Encoders: the spikes stand for the values, statistically if they are drawn, exactly if they are not.
+// Encoders: the spikes stand for the values, statistically if they are drawn, exactly if they are
+// not.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {

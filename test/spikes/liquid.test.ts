@@ -1,4 +1,5 @@
-// Liquids: their descriptions and networks, and how readouts, models and files take them. Bits are held in liquid-engines.test.ts.
+// Liquids: their descriptions and networks, and how readouts, models and files take them. Bits are
+// held in liquid-engines.test.ts.
 import { describe, expect, it } from "vitest";
 import {
   Classifier,

@@ -1,4 +1,5 @@
-// Templates: learnt from examples, told apart under jitter and loss, stored, and scored in one fixed order.
+// Templates: learnt from examples, told apart under jitter and loss, stored, and scored in one
+// fixed order.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

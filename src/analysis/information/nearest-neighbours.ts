@@ -53,7 +53,8 @@ export const neighbourTransferTable = {
 /**
  * Transfer entropy from source x to target y, I(y(t); x(t - lag) | y(t - 1), ..., y(t - history)) =
  * psi(k) + <psi(n_y + 1) - psi(n_y'y + 1)
- * - psi(n_xy + 1)> in nats, counts as in {@link nearestNeighbourInformation} in the spaces of the past, of present and past, and of source
+ * - psi(n_xy + 1)> in nats, counts as in {@link nearestNeighbourInformation} in the spaces of the
+ *   past, of present and past, and of source
  * and past. Sources: Schreiber 2000; Frenzel and Pompe 2007, "Partial mutual information for
  * coupling analysis of multivariate time series".
  * @throws ArgumentError on series of different lengths or too short

@@ -95,10 +95,7 @@ function nameOf({ kind }: Measurement): string {
   return kind === "sparse" ? "sparse, p = 0.1" : "dense";
 }
 
-/**
- * 1, 2, 5, 10, ... around all times: few and whole numbers, where plotly's own would be digits
- * alone.
- */
+/** 1, 2, 5, 10, ... around all times: few and whole numbers. Plotly's own would be only digits. */
 function decades(measurements: readonly Measurement[]): number[] {
   const low = Math.min(...measurements.map(({ fastest }) => fastest));
   const high = Math.max(...measurements.map(({ slowest }) => slowest));

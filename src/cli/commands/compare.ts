@@ -1,4 +1,4 @@
-// `spillway compare`: one reservoir of an experiment on several engines, all states held against
+// `spillway compare`: one reservoir of an experiment on several engines, all states compared with
 // those of the first.
 import "../../index.js";
 import { join } from "node:path";
@@ -92,7 +92,7 @@ function stepsOf({ steps, sequences }: Comparison): string {
   return sequences > 1 ? `${sequences} sequences of ${steps} steps` : `${steps} steps`;
 }
 
-/** Microseconds of a step of the loop alone, and the clock that told them. */
+/** Microseconds of a step of just the loop, and the clock that measured them. */
 function loopOf({ loop }: ComparedRun): string {
   if (!loop) return "";
   return `${formatNumber(1e6 / loop.stepsPerSecond)} by ${clockOf(loop)}`;

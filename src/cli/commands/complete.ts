@@ -26,8 +26,8 @@ export function printCompletionScript(shell: "bash" | "zsh" | "fish" | "powershe
 }
 
 /**
- * What may stand in place of the last of the typed words: a line each with a tab and a description,
- * then a line that says whether names of files may too. That is what the scripts read.
+ * What may stand in place of the last typed word: a line each with a tab and a description, then a
+ * line that says whether file names may too. The scripts read this.
  */
 export function completions(program: Command, typed: readonly string[]): string {
   const current = typed.at(-1) ?? "";

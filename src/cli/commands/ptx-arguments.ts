@@ -27,7 +27,7 @@ export interface ArgumentBuffer {
 
 type Upload = (field: string, dtype: Dtype, values: readonly number[]) => DeviceBuffer;
 
-/** A value with its type; a number that stands alone takes its type from the parameter. */
+/** A value with its type; a number without a type takes it from the parameter. */
 interface Typed {
   readonly type: FieldType;
   readonly value: (upload: Upload, field: string) => unknown;

@@ -1,5 +1,5 @@
-// The options that give a generated kernel its sizes. Apart from the command, so that --help loads
-// no kernels.
+// The options that give a generated kernel its sizes. Apart from the command: --help loads no
+// kernels.
 import type { presets } from "../../ptx/index.js";
 
 /** Sizes and choices as options of the command line: "--tile-size 64" is tileSize. */
@@ -55,7 +55,7 @@ export const kernelWords = {
   operation: "of elementwise: relu, sigmoid, vector_add, ...",
 } as const;
 
-/** Yes, if it is said. */
+/** True if given. */
 export const kernelSwitches = {
   causal: "attention: a query sees no later keys",
   feedback: "persistent kernels: with feedback",

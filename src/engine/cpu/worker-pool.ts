@@ -165,7 +165,8 @@ const hasEnded = (worker: Worker): boolean => worker.performance.eventLoopUtiliz
 /** Resolves when a worker is in its loop. It keeps the process alive until then, and no longer. */
 async function whenReady(worker: Worker): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    // Both: Node tells nothing of a thread's idle time before it has heard that the thread is online.
+    // Both: Node tells nothing of a thread's idle time before it has heard that the thread is
+    // online.
     let awaited = 2;
     const seen = () => {
       if (--awaited === 0) resolve();

@@ -101,14 +101,14 @@ const circularLawLimit = 1e8;
  *
  * The strongly connected components of W carry its spectrum between them, and each is taken in
  * turn. A row on no cycle gives
- * |w_ii| (so a nilpotent, acyclic W gives exactly 0); a cycle gives the geometric mean of its |w| (a ring of equal w gives
- * exactly |w|); a large multiple c of an orthogonal matrix gives c. What is left is balanced if its
- * scales differ grossly, and goes to a dense QR algorithm up to 300 rows and to a Krylov-Schur
- * iteration above (residual at most 1e-10 of the radius, and no less than what rounding hides),
- * which falls back on the dense method up to 3000 rows. Above 1e8 nonzeros in one component the
- * circular law is taken: sqrt(N var(w)) over all N^2 elements, or |N mean(w)| if that is larger
- * (Girko 1985; Tao 2013 for the outlier); it is within a percent or two for independent elements
- * and wrong for others.
+ * |w_ii| (so a nilpotent, acyclic W gives exactly 0); a cycle gives the geometric mean of its |w|
+ * (a ring of equal w gives exactly |w|); a large multiple c of an orthogonal matrix gives c. What
+ * is left is balanced if its scales differ grossly, and goes to a dense QR algorithm up to 300 rows
+ * and to a Krylov-Schur iteration above (residual at most 1e-10 of the radius, and no less than
+ * what rounding hides), which falls back on the dense method up to 3000 rows. Above 1e8 nonzeros in
+ * one component the circular law is taken: sqrt(N var(w)) over all N^2 elements, or |N mean(w)| if
+ * that is larger (Girko 1985; Tao 2013 for the outlier); it is within a percent or two for
+ * independent elements and wrong for others.
  *
  * `method` says what found the largest. Eigenvalues are those of a matrix within rounding of W. Far
  * from a normal matrix, where no diagonal scaling helps, they can lie far off: one of N rows that

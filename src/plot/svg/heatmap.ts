@@ -1,5 +1,4 @@
-// A heat map as a PNG inside an SVG: one pixel a cell, so that a matrix of a million cells stays
-// small.
+// A heat map as a PNG inside an SVG: one pixel a cell keeps a matrix of a million cells small.
 import { zlibSync } from "fflate";
 import { crc32 } from "../../io/crc32.js";
 import { base64 } from "../figure.js";

@@ -1,5 +1,5 @@
-// The numbers and labels of a trace, whatever form they are in: lists, typed arrays in base64, or a
-// start and a step.
+// The numbers and labels of a trace in any form: lists, typed arrays in base64, or a start and a
+// step.
 import { ArgumentError } from "../../core/errors.js";
 import { describe } from "../../numerics/index.js";
 import type { EncodedArray } from "../figure.js";

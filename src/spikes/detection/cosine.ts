@@ -1,4 +1,4 @@
-// Dot products and cosines in binary32 by one fixed order, so that a device gives the same bits.
+// Dot products and cosines in binary32 by one fixed order: a device gives the same bits.
 const fround = Math.fround;
 const partials = new Float32Array(32);
 

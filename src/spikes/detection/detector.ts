@@ -149,9 +149,9 @@ export class PatternDetector {
   }
 
   /**
-   * Looks for the types in one pattern. `truth`, if it is known, are the types that the pattern
-   * is of: it goes into the statistics alone. `DeviceDetector` of spillway/spikes/gpu looks for
-   * them on a device.
+   * Looks for the types in one pattern. `truth`, if it is known, are the types that the pattern is
+   * of; only the statistics use it. `DeviceDetector` of spillway/spikes/gpu looks for them on a
+   * device.
    * @throws ArgumentError on a pattern without spikes, one that is too long, or a type that there
    * is not; CircuitOpenError while the circuit is open.
    */

@@ -5,7 +5,10 @@ import { type Spike, SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";
 import { type GeneratorOptions, generatorOptions } from "./measure.js";
 
-/** Independent Poisson neurons of one constant rate: what every type is told apart from. */
+/**
+ * Independent Poisson neurons of one constant rate: the background from which every type must
+ * differ.
+ */
 export function poissonPattern(options: GeneratorOptions): SpikePattern {
   const { seed, neuronCount, durationMs, rateHz } = generatorOptions(options);
   return patternOf(poissonSpikes(seed, neuronCount, durationMs, rateHz), neuronCount, durationMs, "poisson");

@@ -30,7 +30,7 @@ export interface GeneratorOptions {
   /** Default 1000 ms. */
   readonly durationMs?: number | undefined;
   /**
-   * Mean rate of a neuron, in Hz; default 20. Every generator keeps it, so that rate alone tells no
+   * Mean rate of a neuron, in Hz; default 20. Every generator keeps it: the rate by itself tells no
    * type.
    */
   readonly rateHz?: number | undefined;

@@ -1,5 +1,5 @@
-// How well scores tell two kinds of pattern apart, whatever the threshold. What the scores are is
-// not its business.
+// How well scores tell two kinds of pattern apart, over all thresholds. It knows nothing of what
+// the scores are.
 import { ArgumentError } from "../../core/errors.js";
 
 /** One threshold: a score of at least it counts as detected. */

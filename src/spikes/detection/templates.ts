@@ -1,5 +1,5 @@
-// Templates: labelled patterns as binned vectors, and what a new pattern is most like. Types without an example are the detector's
-// business.
+// Templates: labelled patterns as binned vectors, and what a new pattern is most like. Types
+// without an example are the detector's business.
 import { ArgumentError } from "../../core/errors.js";
 import { given, list, number, option, optional, resolve, type TableOf, text } from "../../core/options.js";
 import { writeFileAtomic } from "../../io/atomic.js";

@@ -26,8 +26,8 @@ export interface CochleaOptions {
   /** How far below the reference the level is that becomes 0, in dB; default 50. */
   readonly dynamicRangeDb?: number | undefined;
   /**
-   * The envelope that becomes 1; default the largest of the recording, so that its loudness does
-   * not matter.
+   * The envelope that becomes 1; default the largest of the recording: its loudness then does not
+   * matter.
    */
   readonly reference?: number | undefined;
 }

@@ -57,7 +57,7 @@ export function deltaEncode(values: MatrixLike, options: DeltaEncoderOptions): S
     let before = series.data[c]!;
     for (let row = 0; row < series.rows; row++) {
       const value = series.data[row * series.cols + c]!;
-      // Levels are counted, not summed, so that a decoder meets the very same numbers.
+      // Levels are counted, not summed: a decoder meets the very same numbers.
       for (const [step, neuron] of [
         [1, 2 * c],
         [-1, 2 * c + 1],

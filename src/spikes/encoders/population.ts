@@ -82,7 +82,7 @@ export const populationEncoder: Encoder = {
 
 /**
  * The values that a population stands for, T x F: the mean centre j / (G - 1) of the spikes of each
- * channel and frame, each weighted alike, or by 1 - (time within the frame) / frameMs for the
+ * channel and frame, all of equal weight, or by 1 - (time within the frame) / frameMs for the
  * latency code. NaN if a channel is silent. All that the encoder was given may be given again.
  * @throws ArgumentError if the neurons do not divide into groups of at least 2.
  */

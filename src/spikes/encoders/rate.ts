@@ -35,8 +35,8 @@ const rateTable = {
  * of its rate passes the next of a rising row of levels. Poisson: levels E0, E0 + E1, ..., with E =
  * -ln(1 - U) drawn by neuron and spike, which is an exact Poisson process for rates that are
  * constant within a frame (time rescaling; Brown et al. 2002, "The time-rescaling theorem").
- * Regular: levels p, 1 + p, 2 + p, ... with p = (j + 1/2) / G for neuron j of the channel's G, so
- * that neurons of one channel take turns.
+ * Regular: levels p, 1 + p, 2 + p, ... with p = (j + 1/2) / G for neuron j of the channel's G:
+ * neurons of one channel take turns.
  * @throws ArgumentError on a value outside [0, 1], a rate below 0, or a Poisson process without a
  * seed.
  */
@@ -103,7 +103,7 @@ export interface RateDecoderOptions {
 
 /**
  * The values that rates stand for, T x F: (spikes of the channel in the frame / (G frame in
- * seconds) - minimum) / (maximum - minimum), not clipped, so that its mean is the value that was
+ * seconds) - minimum) / (maximum - minimum). It is not clipped: its mean is the value that was
  * encoded. Its standard deviation for a Poisson process is sqrt(r / (G frame)) / (maximum -
  * minimum). All that the encoder was given may be given again.
  * @throws ArgumentError if the neurons do not divide into groups, or minimum and maximum are the

@@ -17,7 +17,7 @@ export function gridSides(size: number): GridSides {
 /**
  * The grid point of each neuron: point p is at x = p mod X, y = floor(p / X) mod Y, z = floor(p /
  * (X Y)). Which neuron gets which of the first N points is drawn by exchanges from the last point
- * down (Fisher-Yates), so that inhibitory neurons, which come last, are everywhere.
+ * down (Fisher-Yates): inhibitory neurons, which come last, are then everywhere.
  */
 export function gridPoints(size: number, key: PhiloxKey): Uint32Array {
   const draws = new RandomStream(key, streams.grid);

@@ -75,8 +75,8 @@ export async function learnSpikeTiming(
     scaled(weights, (size) => size / unit),
     rule,
   );
-  // The first model has every synapse there ever was, so that one that was too weak to be there
-  // comes back with its delay.
+  // The first model has every synapse there ever was: one that was too weak to be there comes back
+  // with its delay.
   const learnt = () =>
     withSynapticWeights(
       model,

@@ -1,4 +1,5 @@
-// LiquidStateMachine: a spiking reservoir that is asked in spike patterns. How it runs is the engines' matter, readouts are those of any reservoir.
+// LiquidStateMachine: a spiking reservoir that is asked in spike patterns. How it runs is the
+// engines' matter, readouts are those of any reservoir.
 import type { FloatArray, Matrix } from "../../numerics/index.js";
 import {
   type CreateOptions,

@@ -1,5 +1,5 @@
 // One step of a spiking network in plain TypeScript, in the order of docs/numerics.md, rule 12:
-// slow, and what every engine is held against.
+// slow, and the reference for every engine.
 import { allocate, type FloatArray, philox4x32 } from "../../numerics/index.js";
 import type { NetworkState, SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";
 import { izhikevichPeak, izhikevichStep } from "../neurons/izhikevich.js";

@@ -26,7 +26,7 @@ export interface ProcessOptions extends InputOptions, WorkOptions {
   readonly state?: "last" | "mean" | "all" | undefined;
   /**
    * "host" (default), or "device": the states stay in the memory of the reservoir's device, in a
-   * DeviceMatrix (B x N) or, of all steps, DeviceSequences. Means are made on the host alone.
+   * DeviceMatrix (B x N) or, of all steps, DeviceSequences. Means are computed only on the host.
    */
   readonly keep?: "host" | "device" | undefined;
 }

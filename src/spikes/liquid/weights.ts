@@ -1,5 +1,5 @@
 // The weights between a spiking reservoir's neurons as a matrix in mV, and back: for rules that
-// learn, and for networks of one's own.
+// learn, and for your own networks.
 import { ArgumentError } from "../../core/errors.js";
 import { option, resolve } from "../../core/options.js";
 import { checkSparse, isSparse, type Matrix, type SparseMatrix, toSparse } from "../../numerics/index.js";

@@ -5,7 +5,7 @@ import type { NeuronConfig } from "../../reservoir/spiking-config.js";
 import type { NeuronConstants } from "../../reservoir/spiking-model.js";
 import { type IntegrateAndFireNumbers, integrateAndFireNumbers } from "./leaky-integrate-and-fire.js";
 
-/** How many neurons of which kind. */
+/** How many neurons of each kind. */
 export interface NeuronGroup {
   readonly count: number;
   readonly neuron: NeuronConfig;

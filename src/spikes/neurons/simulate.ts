@@ -1,4 +1,4 @@
-// One neuron under a current of one's own: for looking at neurons. Networks are run by engines.
+// One neuron under a given current: for looking at neurons. Networks are run by engines.
 import { ArgumentError } from "../../core/errors.js";
 import { choice, option, resolve, type TableOf } from "../../core/options.js";
 import { allocate, type FloatArray, type Precision } from "../../numerics/index.js";

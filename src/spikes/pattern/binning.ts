@@ -1,5 +1,5 @@
-// From spike times to T x N inputs of a reservoir, and back. Sums are of whole numbers, so that no
-// order of the spikes changes a bit.
+// From spike times to T x N inputs of a reservoir, and back. Sums are of whole numbers: the order
+// of the spikes does not change a bit.
 import { ArgumentError } from "../../core/errors.js";
 import { choice, given, option, optional, resolve, type TableOf } from "../../core/options.js";
 import { Matrix } from "../../numerics/index.js";
@@ -73,9 +73,9 @@ export function binSpikes(pattern: SpikePattern, options: BinOptions): Matrix<Fl
 
 /**
  * The profile of a whole population over time, 1 x bins in binary64: each spike adds 1, and its
- * amplitude besides if it has one, to bin min(floor(t / width), bins - 1), whatever its neuron;
- * then all is divided by the total, so that the profile sums to 1. Zeros if there are no spikes.
- * One pattern is one input of a reservoir with inputSize = bins.
+ * amplitude besides if it has one, to bin min(floor(t / width), bins - 1), for every neuron; then
+ * all is divided by the total, and the profile sums to 1. Zeros if there are no spikes. One pattern
+ * is one input of a reservoir with inputSize = bins.
  * @throws ArgumentError if `bins` is not a whole number of at least 1.
  */
 export function timeProfile(pattern: SpikePattern, bins: number): Matrix<Float64Array> {

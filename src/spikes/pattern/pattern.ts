@@ -15,8 +15,7 @@ export interface Spike {
 }
 
 /**
- * What is known about a pattern besides its spikes. JSON values only, so that every format can
- * carry it.
+ * What is known about a pattern besides its spikes. JSON values only, which every format can carry.
  */
 export interface SpikeMetadata {
   /** The class the pattern belongs to. */

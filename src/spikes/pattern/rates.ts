@@ -20,9 +20,9 @@ export function spikesInWindow(pattern: SpikePattern, startMs: number, endMs: nu
 }
 
 /**
- * The window [startMs, endMs) as a pattern of its own that begins at 0 and lasts endMs - startMs; a
- * spike at the very end of the pattern belongs to the window that ends there, so that the slices of
- * a pattern hold each spike once.
+ * The window [startMs, endMs) as a pattern of its own that begins at 0 and lasts endMs - startMs. A
+ * spike at the very end of the pattern belongs to the window that ends there: the slices of a
+ * pattern hold each spike once.
  * @throws ArgumentError if the window is not within the pattern.
  */
 export function slicePattern(pattern: SpikePattern, startMs: number, endMs: number): SpikePattern {

@@ -1,5 +1,5 @@
-// Intrinsic plasticity: each neuron of a rate reservoir learns its own gain and bias, so that its
-// activity gets a wanted distribution.
+// Intrinsic plasticity: each neuron of a rate reservoir learns its own gain and bias, to bring its
+// activity to a wanted distribution.
 import { ArgumentError } from "../../core/errors.js";
 import { number, option, optional, type Resolved, resolve, type TableOf } from "../../core/options.js";
 import {
@@ -58,11 +58,13 @@ export interface IntrinsicPlasticityResult {
 /**
  * Neuron i has y = f(a z + b) with z = (W x + W_in u + bias)_i; the state leaks as ever, x' = (1 -
  * leak) x + leak y. After each step of the inputs (T x I) gain and bias learn towards
- * - sigmoid: an exponential distribution of mean mu (Triesch 2005, "A gradient rule for the plasticity of a neuron's intrinsic
+ * - sigmoid: an exponential distribution of mean mu (Triesch 2005, "A gradient rule for the
+ *   plasticity of a neuron's intrinsic
  * excitability"):
  *   da = eta (1/a + z - (2 + 1/mu) z y + z y^2 / mu), db = eta (1 - (2 + 1/mu) y + y^2 / mu);
- * - tanh: a normal distribution of mean mu and deviation sigma (Schrauwen et al. 2008, "Improving reservoirs using intrinsic plasticity"):
- *   db = -eta (-mu/sigma^2 + (y/sigma^2)(2 sigma^2 + 1 - y^2 + mu y)), da = eta/a + db z.
+ * - tanh: a normal distribution of mean mu and deviation sigma (Schrauwen et al. 2008, "Improving
+ *   reservoirs using intrinsic plasticity"): db = -eta (-mu/sigma^2 + (y/sigma^2)(2 sigma^2 + 1 -
+ *   y^2 + mu y)), da = eta/a + db z.
  * Noise is left out while learning. The learning is in binary64; what comes of it is rounded to the
  * model's precision.
  * @throws ArgumentError on another activation, a reservoir with feedback, inputs of another width,

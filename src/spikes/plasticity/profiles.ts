@@ -72,7 +72,7 @@ export type PlasticityChoice = PlasticityProfileName | Partial<PlasticityProfile
 
 const { balanced } = plasticityProfiles;
 
-/** The fields of a profile of one's own. */
+/** The fields of a user's own profile. */
 export const profileTable = {
   learningRate: option(notNegativeNumber, balanced.learningRate, "eta: the change by one pair of spikes that coincide."),
   potentiationTimeConstantMs: option(positive("ms"), balanced.potentiationTimeConstantMs, "tau+."),

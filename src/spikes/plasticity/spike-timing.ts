@@ -222,8 +222,8 @@ export class SpikeTimingPlasticity {
 }
 
 /**
- * What is left of a neuron's earlier spikes: the sum of e^(-(t - spike) / tau), or of the last
- * spike alone.
+ * What is left of a neuron's earlier spikes: the sum of e^(-(t - spike) / tau), or only that of the
+ * last spike.
  */
 class Traces {
   readonly #values: Float64Array;

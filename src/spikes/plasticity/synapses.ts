@@ -95,9 +95,9 @@ export class Synapses {
   }
 
   /**
-   * Scales one target's synapses of one sign so that their sum is `total`, every |w| within
-   * [minimum, maximum]: those that meet a bound stay there and the others share what is left. If
-   * the bounds allow no such sum, all stand at the nearer bound.
+   * Scales one target's synapses of one sign to the sum `total`, every |w| within [minimum,
+   * maximum]: those that meet a bound stay there and the others share what is left. If the bounds
+   * allow no such sum, all stand at the nearer bound.
    */
   normalise(target: number, sign: number, total: number, minimum: number, maximum: number): void {
     const members: number[] = [];

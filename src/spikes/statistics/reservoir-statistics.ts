@@ -1,4 +1,4 @@
-// Statistics of a reservoir at work: taken from states now and then, so that the steps between cost
+// Statistics of a reservoir at work: taken from states now and then; the steps between cost
 // nothing.
 import { callback, checked, option, optional, resolve, type TableOf } from "../../core/options.js";
 import { asMatrix, type FloatArray, type Matrix, type MatrixLike } from "../../numerics/index.js";
@@ -32,7 +32,7 @@ export interface StatisticsReport {
   readonly lastSnapshot: ReservoirSnapshot | undefined;
 }
 
-/** How often a run is looked at, and who is told. */
+/** How often a run is looked at, and who gets the results. */
 export interface ObservedRunOptions extends WorkOptions {
   /** Steps from one snapshot to the next; default 1000. */
   readonly everySteps?: number | undefined;

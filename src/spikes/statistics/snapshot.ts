@@ -13,8 +13,8 @@ export interface ReservoirSnapshot {
   /** Spikes of the pattern that led here, if one did. */
   readonly spikeCount: number | undefined;
   /**
-   * |x . x'| / (|x| |x'|) with x' the state before, from 0 to 1: how little the direction of the state moves. 0 if either is all zeros;
-   * undefined without x'.
+   * |x . x'| / (|x| |x'|) with x' the state before, from 0 to 1: how little the direction of the
+   * state moves. 0 if either is all zeros; undefined without x'.
    */
   readonly snapshotSimilarity: number | undefined;
   /**

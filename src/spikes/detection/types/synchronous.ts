@@ -1,4 +1,4 @@
-// Synchronous: neurons fire together, at whatever times.
+// Synchronous: neurons fire together, at any times.
 import type { Spike } from "../../pattern/pattern.js";
 import { binSpikes } from "../../pattern/binning.js";
 import { eventTimes, generatorStream, patternOf, poissonSpikes } from "../generators.js";

@@ -8,8 +8,9 @@ import { planeWaves } from "../waves.js";
  * A travelling wave: the phase of activity falls linearly with position (Muller, Chavane, Reynolds,
  * Sejnowski 2018, "Cortical travelling waves: mechanisms and computational principles"). Score:
  * over wave numbers k and frequencies f, the largest difference of the vector strengths
- * |sum_j e^(i 2 pi (k x_j - f t_j))| / n of the waves k and -k, each above what the M strengths of Poisson neurons reach by chance, R^2 =
- * ln(100 M) / n. Neurons lie on a line in the order of their numbers. A single sweep is a wave too.
+ * |sum_j e^(i 2 pi (k x_j - f t_j))| / n of the waves k and -k, each above what the M strengths of
+ * Poisson neurons reach by chance, R^2 = ln(100 M) / n. Neurons lie on a line in the order of their
+ * numbers. A single sweep is a wave too.
  */
 export const travelling: PatternMeasure = {
   type: "travelling",
