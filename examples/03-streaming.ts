@@ -14,7 +14,7 @@ const waiting: Matrix[] = [];
 let before: Float64Array | undefined;
 let chunk = 0;
 
-/** Keeps what the reservoir is given, so that it can be the target of the state before it. */
+/** Keeps what the reservoir is given: it is the target of the state before it. */
 async function* watched(): AsyncGenerator<Matrix> {
   for await (const samples of source()) {
     waiting.push(samples);

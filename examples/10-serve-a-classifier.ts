@@ -79,7 +79,7 @@ const server = createServer(
       send(200, await answer(request, AbortSignal.timeout(most.milliseconds)));
     } catch (error) {
       send(error instanceof Refusal ? error.status : 500, { error: (error as Error).message });
-      // What is left of the request is read and thrown away, so that its sender gets to the answer.
+      // What is left of the request is read and thrown away: its sender can then read the answer.
       request.resume();
     }
   },

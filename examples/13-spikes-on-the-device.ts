@@ -14,10 +14,10 @@ const labels = Array.from({ length: 24 }, (_, b) => names[b % 4]!);
 const patterns = labels.map((_, b) => jitterPattern(originals[b % 4]!, { standardDeviationMs: 1, seed: b }));
 
 const context = openDevice(probe().available ? 0 : "sim");
-using spikes = DeviceSpikePatterns.upload(context, patterns); // a kernel of one's own may fill such columns too
+using spikes = DeviceSpikePatterns.upload(context, patterns); // your own kernel may fill these too
 using bins = await binPatternsOnDevice(context, spikes, { binMs: 1 }); // 40 x 8 for each pattern
 
-// A reservoir and a readout of classes: the shares of the classes alone come to the host.
+// A reservoir and a readout of classes: only the class scores come to the host.
 const settings = { reservoir: { size: 80, seed: 1, inputScaling: 0.5 }, standardise: false, context } as const;
 await using classifier = await Classifier.fit(bins.sequences.slice(0, 12), labels.slice(0, 12), settings);
 const right = await classifier.score(bins.sequences.slice(12), labels.slice(12));
@@ -32,7 +32,7 @@ const matches = await templates.matchVectors(states);
 const matched = matches.filter(({ label }, b) => label === labels[b]).length / labels.length;
 console.log(`a liquid and templates: ${(100 * matched).toFixed(0)} % right`);
 
-// States as memory of the device, for kernels of one's own.
+// States as memory of the device, for your own kernels.
 await using computer = await ReservoirComputer.create({ size: 80, inputSize: neuronCount, seed: 1 }, { context });
 using all = await computer.batch(bins.sequences, { keep: "device" });
 console.log(

@@ -1,4 +1,4 @@
-// A reservoir's step by its three kernels, in a program of one's own: captured into a graph, and
+// A reservoir's step by its three kernels, in your own program: captured into a graph, and
 // held against the same kernels on the host. Then the spectral radius by power iteration. It runs
 // on the simulated device; with openDevice() it runs on the first GPU.
 import { HostNeuromorphicKernels, NeuromorphicKernels } from "spillway/engine/kernels";

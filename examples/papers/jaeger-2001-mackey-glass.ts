@@ -1,7 +1,7 @@
 // H. Jaeger 2001, "The echo state approach to analysing and training recurrent neural networks",
 // GMD report 148, section 6: the Mackey-Glass series, tau = 17, N = 400, closed loop, 3000 training
 // steps. The report has NRMSE84 = 2.8e-4 for one network and one training series; here each of nine
-// seeds draws a network, a training series and twenty trials, so that the spread is seen too.
+// seeds draws a network, a training series and twenty trials, to show the spread too.
 import { Matrix, mackeyGlass, ReservoirComputer, ridge } from "spillway";
 
 const published = 2.8e-4;

@@ -80,8 +80,8 @@ Examples:
   $ spillway run narma10.yaml --set reservoir.size=500 --set seeds=3 --json
   $ spillway run *.yaml --out results
 
-DIR/NAME/ receives result.json, model.safetensors (first seed), report.html, and states.npy where the experiment asks for it.
-A run that is there already is replaced when the new one has finished. Stopped with Ctrl-C, the finished seeds are kept.`,
+DIR/NAME/ receives result.json, model.safetensors (first seed), report.html, and states.npy if the experiment asks for it.
+A finished run replaces the one that was there before. Ctrl-C keeps the seeds that are finished.`,
     )
     .action(async (files: readonly string[], flags: RunFlags) => {
       const { run } = await import("./commands/run.js");
@@ -118,7 +118,7 @@ A run that is there already is replaced when the new one has finished. Stopped w
     .option("--quiet", "no progress on standard error")
     .addHelpText(
       "after",
-      "\nExamples:\n  $ spillway compare narma10.yaml --engines cpu,cuda\n  $ spillway compare narma10.yaml --engines reference,cpu --out compared\n  $ spillway compare narma10.yaml --engines cpu,cuda:fast --sequences 64\n\nBehind an engine's name :fast or :portable sets the arithmetic. The exit code is 1 where an engine gives other bits than the first.",
+      "\nExamples:\n  $ spillway compare narma10.yaml --engines cpu,cuda\n  $ spillway compare narma10.yaml --engines reference,cpu --out compared\n  $ spillway compare narma10.yaml --engines cpu,cuda:fast --sequences 64\n\n`:fast` or `:portable` after an engine's name sets the arithmetic. The exit code is 1 if an engine gives other bits than the first.",
     )
     .action(async (file: string, flags: CompareFlags) => {
       const { compareEngines } = await import("./commands/compare.js");
@@ -223,7 +223,7 @@ A run that is there already is replaced when the new one has finished. Stopped w
     .command("run")
     .description("launch a kernel of a PTX file on the simulated device or a GPU, and print its buffers afterwards")
     .argument("<file>", "PTX")
-    .option("--entry <name>", "the kernel; may be left out where the file has one")
+    .option("--entry <name>", "the kernel; may be left out if the file has one")
     .option(
       "--args <argument...>",
       'in order: numbers, buffers such as "f32[64]", "f32[64]=1.5", "f32[3]=1,2,3", "f32[64]=range", and structs such as "{f32=2; i32[3]=4,5,6; *f32[8]=range}"',

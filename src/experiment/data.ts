@@ -145,7 +145,7 @@ async function loadFiles(data: FileData, experimentPath: string | undefined): Pr
     if (data.inputs === undefined || data.targets === undefined || data.columns !== undefined) {
       const [field, value] =
         data.columns !== undefined ? ["columns", data.columns] : data.inputs === undefined ? ["inputs", undefined] : ["targets", undefined];
-      throw new ArgumentError(`data.${field}`, value, "inputs and targets together, or columns alone");
+      throw new ArgumentError(`data.${field}`, value, "inputs and targets together, or only columns");
     }
     const inputs = data.inputs.length;
     const cut = (matrix: Matrix<Float64Array>) => ({
@@ -275,7 +275,7 @@ function checkKind({ task, data }: Experiment, { kind }: ExperimentData): void {
     );
   }
   if (task.type === "forecast" && kind === "driven") {
-    throw new ArgumentError("task.type", task.type, '"predict" where inputs drive the reservoir; a forecast takes one series');
+    throw new ArgumentError("task.type", task.type, '"predict" if inputs drive the reservoir; a forecast takes one series');
   }
   if (task.type === "forecast" && task.independent && !("task" in data)) {
     throw new ArgumentError("task.independent", true, "false for a file: independent series take a generator");

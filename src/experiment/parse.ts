@@ -53,7 +53,7 @@ function parseFields(source: unknown): Experiment {
   if (isObject(value["readout"]) && value["readout"]["type"] === undefined) value["readout"] = { ...value["readout"], type: "ridge" };
   const { liquid } = value;
   if (liquid !== undefined && value["reservoir"] !== undefined)
-    throw new ArgumentError("liquid", liquid, "nothing where reservoir is given: one of the two");
+    throw new ArgumentError("liquid", liquid, "nothing if reservoir is given: one of the two");
   if (isObject(value["reservoir"]) && value["reservoir"]["size"] === undefined)
     throw new ArgumentError("reservoir.size", undefined, "a whole number of at least 1");
   const data = dataKind(value["data"]);
@@ -81,7 +81,7 @@ function complete({ seed, seeds, washout, metrics, ...parsed }: Parsed, source: 
   const transforms = parsed.transforms ?? defaultTransforms(parsed, described);
   const baselines = parsed.baselines ?? defaultBaselines(parsed.task);
   const rest = { ...parsed, transforms, baselines };
-  if (seed !== undefined && seeds !== undefined) throw new ArgumentError("seeds", seeds, "nothing where seed is given: one of the two");
+  if (seed !== undefined && seeds !== undefined) throw new ArgumentError("seeds", seeds, "nothing if seed is given: one of the two");
   const { task, data, readout } = rest;
   const known: readonly MetricName[] = metricNames[task.type];
   const foreign = metrics?.find((name) => !known.includes(name));
@@ -93,7 +93,7 @@ function complete({ seed, seeds, washout, metrics, ...parsed }: Parsed, source: 
   if (readout.type === "softmax" && task.type !== "classify")
     throw new ArgumentError("readout.type", "softmax", `"ridge", "rls" or "lms" for ${task.type}; softmax is for classify`);
   if (readout.type === "ridge" && readout.lambda !== undefined && readout.lambdas !== undefined) {
-    throw new ArgumentError("readout.lambdas", readout.lambdas, "nothing where lambda is given: one of the two");
+    throw new ArgumentError("readout.lambdas", readout.lambdas, "nothing if lambda is given: one of the two");
   }
   if (readout.type === "ridge" && readout.selection !== undefined && readout.lambdas === undefined) {
     throw new ArgumentError("readout.selection", readout.selection, "a grid to choose from: give readout.lambdas");
@@ -108,8 +108,7 @@ function complete({ seed, seeds, washout, metrics, ...parsed }: Parsed, source: 
   const hasSpikes = "spikes" in data || "patterns" in data;
   if (rest.encode && hasSpikes) throw new ArgumentError("encode", rest.encode, "nothing for spike patterns, which are spikes already");
   if (rest.encode && !takesCases) throw new ArgumentError("encode", rest.encode, `nothing for ${task.type}; it is for classify and detect`);
-  if (rest.encode && transforms.length > 0)
-    throw new ArgumentError("transforms", transforms, "none where encode turns the cases into spikes");
+  if (rest.encode && transforms.length > 0) throw new ArgumentError("transforms", transforms, "none if encode turns the cases into spikes");
   if (hasSpikes && isSpiking(described) && "timeStep" in described && data.binMs !== undefined && data.binMs !== described.timeStep)
     throw new ArgumentError("data.binMs", data.binMs, `${described.timeStep} ms, the liquid's timeStep, or nothing`);
   const reservoir = reservoirFor(task, described);
@@ -131,7 +130,7 @@ function complete({ seed, seeds, washout, metrics, ...parsed }: Parsed, source: 
     }
   }
   if (reservoir.seed !== undefined && (seed !== undefined || seeds !== undefined)) {
-    throw new ArgumentError("reservoir.seed", reservoir.seed, "nothing where seed or seeds is given at the top of the file");
+    throw new ArgumentError("reservoir.seed", reservoir.seed, "nothing if seed or seeds is given at the top of the file");
   }
   const list = typeof seeds === "number" ? Array.from({ length: seeds }, (_, k) => k) : (seeds ?? [seed ?? reservoir.seed ?? "spillway"]);
   const seen = new Set<string>();
@@ -159,7 +158,7 @@ function checkUnread({ task, data, readout, split }: Pick<Parsed, "task" | "data
   if (!("test" in data) || data.test === undefined) return;
   const takesCases = task.type === "classify" || task.type === "detect";
   const part = split.test !== undefined ? "test" : takesCases && split.train !== undefined ? "train" : undefined;
-  if (part) throw new ArgumentError(`split.${part}`, split[part], "nothing where data.test says what tests");
+  if (part) throw new ArgumentError(`split.${part}`, split[part], "nothing if data.test names the test part");
 }
 
 /**

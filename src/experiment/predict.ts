@@ -107,7 +107,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
 
 function seriesRows(experiment: PredictExperiment, data: SeriesData, hasFeedback: boolean): Rows {
   const ahead = rowsAhead(experiment, "series");
-  if (hasFeedback && ahead !== 1) throw new ArgumentError("task.ahead", ahead, "1 where outputs are fed back");
+  if (hasFeedback && ahead !== 1) throw new ArgumentError("task.ahead", ahead, "1 if outputs are fed back");
   const { whole, trainRows, test } = prepareSeries(experiment, data);
   const shift = hasFeedback ? 0 : ahead;
   const from = test.from;
@@ -166,7 +166,7 @@ function drivenRows(experiment: PredictExperiment, data: DrivenData): Rows {
 function settleRows({ washout }: Experiment, isSeparate: boolean, rows: number): number {
   if (!isSeparate) return 0;
   if (washout >= rows)
-    throw new ArgumentError("washout", washout, `fewer than the ${rows} rows of the test file, so that something is left to test`);
+    throw new ArgumentError("washout", washout, `fewer than the ${rows} rows of the test file: some must be left to test`);
   return washout;
 }
 

@@ -55,7 +55,7 @@ export interface PreparedPairs {
 /** @throws ExperimentError if a part has no rows, or washout takes all of them. */
 export function prepareDriven(experiment: Experiment, data: DrivenData): PreparedPairs {
   const foreign = experiment.transforms.find((transform) => transform !== "standardise");
-  if (foreign) throw new ArgumentError("transforms", foreign, "only standardise where inputs drive the reservoir");
+  if (foreign) throw new ArgumentError("transforms", foreign, "only standardise if inputs drive the reservoir");
   const ahead = rowsAhead(experiment, "driven");
   const split = splitRows(experiment.split, Math.max(0, data.inputs.rows - ahead), data.test !== undefined);
   checkWashout(experiment.washout, split.train);
@@ -130,5 +130,5 @@ function asRows(value: number, rows: number): number {
 
 function checkWashout(washout: number, rows: number): void {
   if (washout >= rows)
-    throw new ArgumentError("washout", washout, `fewer than the ${rows} rows of the training part, so that something is left to train on`);
+    throw new ArgumentError("washout", washout, `fewer than the ${rows} rows of the training part: some must be left to train on`);
 }

@@ -146,7 +146,7 @@ class TableReader {
       const advice = policy === "error" ? `; set \`missing\` to "interpolate", "previous" or "drop"` : "";
       return this.#failCell(this.#lines[r]!, this.#numeric[c]!, `${reason}${advice}`);
     });
-    if (whole.rows === 0) throw this.#fail("every row has a missing value, so that none is left", {});
+    if (whole.rows === 0) throw this.#fail("every row has a missing value; none is left", {});
     const text: Record<string, readonly string[]> = Object.create(null);
     this.#textual.forEach(({ name }, k) => {
       text[name] = kept ? kept.map((r) => this.#cells[k]![r]!) : this.#cells[k]!;
@@ -169,7 +169,7 @@ class TableReader {
           line,
           column,
           this.#options.decimal !== "," && /^[+-]?\d+,\d+$/.test(cell)
-            ? `${quoted(cell)} is not a number; set \`decimal\` to "," where a comma is the decimal mark`
+            ? `${quoted(cell)} is not a number; set \`decimal\` to "," if a comma is the decimal mark`
             : `${quoted(cell)} is not a number; list the column under \`text\`, or leave it out of \`columns\``,
         );
       }

@@ -172,7 +172,7 @@ class CaseReader {
       const advice = this.#policy === "error" ? `; set \`missing\` to "interpolate", "previous" or "drop"` : "";
       return this.#fail(`channel ${c + 1}, value ${t + 1}: ${reason}${advice}`, { ...place, channel: c + 1 });
     });
-    if (matrix.rows === 0) throw this.#fail("every frame has a missing value, so that none is left", place);
+    if (matrix.rows === 0) throw this.#fail("every frame has a missing value; none is left", place);
     this.#missing += missing;
     return matrix;
   }

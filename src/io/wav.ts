@@ -52,7 +52,7 @@ export function decodeWav(bytes: Uint8Array, { source = "WAV data" }: SourceOpti
     }
     if (id === "fmt ") format = parseFormat(view, body, size, fail);
     if (id === "data") {
-      if (!format) throw fail('its "data" chunk stands before its "fmt" chunk, so that nothing says what it holds');
+      if (!format) throw fail('its "data" chunk stands before its "fmt" chunk: nothing says what it holds');
       const { sampleRate, channels, encoding, bits } = format;
       return { sampleRate, channels, matrix: samples(view, body, size, format, fail), encoding, bitsPerSample: bits };
     }

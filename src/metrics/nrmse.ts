@@ -23,7 +23,7 @@ export interface NrmseOptions {
 
 const table = {
   norm: option(choice("std", "range", "mean", "variance"), "std", "What the error is divided by."),
-  scale: optional(number({ above: 0 }), "A divisor of one's own in place of the norm."),
+  scale: optional(number({ above: 0 }), "Your own divisor in place of the norm."),
   columns: columnsOption,
 } satisfies TableOf<NrmseOptions>;
 

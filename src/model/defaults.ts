@@ -55,7 +55,7 @@ export function withStandardise<Settings extends { readonly standardise?: unknow
   if (!takesSpikes(reservoir)) return settings;
   const { standardise = false } = settings;
   if (standardise === true || standardise === "inputs")
-    throw new ArgumentError("standardise", standardise, "false where a reservoir takes spikes, which are counts");
+    throw new ArgumentError("standardise", standardise, "false if a reservoir takes spikes, which are counts");
   return { ...settings, standardise };
 }
 
@@ -82,7 +82,7 @@ export function describedTrainer(readout: ReadoutDescription | OwnReadout): Trai
   if (readout.type === "own")
     throw new SpillwayError(
       "lifecycle",
-      "this model was trained by a trainer of one's own, which its file does not hold; make a model with that trainer",
+      "this model was trained by the user's own trainer, which its file does not hold; make a model with that trainer",
     );
   return trainerOf(readout);
 }

@@ -141,7 +141,7 @@ export function trainingRows(data: ForecasterData, feedback: boolean, name = "")
     const targets = checkedSeries(data.targets, `${name}targets`);
     if (data.inputs === undefined) {
       if (!feedback)
-        throw ArgumentError.because(`${name}inputs is missing; without feedback, give inputs with the targets, or a series alone`);
+        throw ArgumentError.because(`${name}inputs is missing; without feedback, give inputs with the targets, or just a series`);
       return { inputs: noInputs(targets.rows), targets };
     }
     const inputs = checkedSeries(data.inputs, `${name}inputs`);
@@ -153,7 +153,7 @@ export function trainingRows(data: ForecasterData, feedback: boolean, name = "")
   const series = checkedSeries(data, `${name}series`);
   if (feedback) return { inputs: noInputs(series.rows), targets: series };
   if (series.rows < 2)
-    throw ArgumentError.shape(`${name}series has ${series.rows} row; a series takes at least two, of which one is to be predicted`);
+    throw ArgumentError.shape(`${name}series has ${series.rows} row; a series takes at least two, since one of them is predicted`);
   return { inputs: series.subarray(0, -1), targets: series.subarray(1), last: series.subarray(-1), series };
 }
 

@@ -165,7 +165,7 @@ export function isList(value: unknown): value is ArrayLike<unknown> {
 function setRow(data: Float64Array, offset: number, row: ArrayLike<unknown>, name: string): void {
   for (let c = 0; c < row.length; c++) {
     const value = row[c];
-    if (typeof value !== "number") throw new ArgumentError(`${name}, column ${c}`, value, "a number, NaN where it is missing");
+    if (typeof value !== "number") throw new ArgumentError(`${name}, column ${c}`, value, "a number, NaN if it is missing");
     data[offset + c] = value;
   }
 }

@@ -63,7 +63,7 @@ export interface CrossValidation {
 export const crossValidationTable = {
   splits: optional(
     checkedLater<readonly Split[]>("a list of {train, test}"),
-    "Splits of one's own; left out, folds that keep groups whole or, without groups, shares of classes.",
+    "Your own splits; left out, folds that keep groups whole or, without groups, shares of classes.",
   ),
   folds: foldTable.folds,
   seeds: optional(list(anySeed, "a list of at least one seed", 1), "Seeds of the reservoir, each trained on every split."),

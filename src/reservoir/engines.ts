@@ -218,7 +218,7 @@ export function checkPlanOptions(engine: Engine, { plan, kernelSource }: Pick<En
   if (engine.planNames) return;
   for (const [name, value] of Object.entries({ plan, kernelSource })) {
     if (value !== undefined)
-      throw ArgumentError.because(`${name} is ${JSON.stringify(value)}; the engine "${engine.name}" has one way to run alone`, {
+      throw ArgumentError.because(`${name} is ${JSON.stringify(value)}; the engine "${engine.name}" has only one way to run`, {
         field: name,
       });
   }

@@ -225,7 +225,7 @@ export function checkWhole(name: string, value: number, least: number): number {
 export function checkWashout(washout: number, rows: number): void {
   checkWhole("washout", washout, 0);
   if (washout >= rows)
-    throw ArgumentError.shape(`washout is ${washout} and the series has ${count(rows, "row")}; it takes fewer, so that something is left`, {
+    throw ArgumentError.shape(`washout is ${washout} and the series has ${count(rows, "row")}; it takes fewer: some rows must be left`, {
       field: "washout",
       value: washout,
     });

@@ -41,7 +41,7 @@ export async function modelOf(options: AnyReservoirOptions, engine: Engine, matr
     if (!loadSpiking)
       throw new SpillwayError("unavailable", 'spiking reservoirs are not known here; import "spillway" itself, not only a part of it');
     if (matrices)
-      throw new ArgumentError("matrices", matrices, "nothing for a spiking reservoir; see withSynapticWeights for weights of one's own");
+      throw new ArgumentError("matrices", matrices, "nothing for a spiking reservoir; see withSynapticWeights for your own weights");
     return (await loadSpiking()).build(options, engine);
   }
   const [{ resolveConfig }, { buildDrawnModel, buildModel, drawWeightsBy, refuseOversized }] = await Promise.all([

@@ -115,7 +115,7 @@ describe("compare", () => {
     );
     const spiking = { kind: "spiking", size: 10, inputSize: 1, seed: 1 } as const;
     await expect(compare(spiking, inputs, ["cpu", "reference:fast"])).rejects.toThrow(
-      'engines holds "reference:fast"; a spiking reservoir has portable arithmetic alone',
+      'engines holds "reference:fast"; a spiking reservoir has only portable arithmetic',
     );
   });
 

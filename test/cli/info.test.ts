@@ -16,7 +16,7 @@ describe("spillway info", () => {
       "  available: driver of CUDA 13.0 (simulated)",
       expect.stringMatching(/^ {2}device 0: .+, compute capability 9\.0, 256(\.0)? MiB, \d+(\.\d+)? MiB free$/),
       expect.stringMatching(/^ {2}device 1: .+, compute capability 9\.0/),
-      "  no NVRTC, which kernels of one's own need, and those made for a reservoir that the shipped ones fit badly: NVRTC could not be loaded",
+      "  no NVRTC, needed for your own kernels and for kernels made for one reservoir: NVRTC could not be loaded",
     ]);
   });
 

@@ -51,7 +51,7 @@ describe("the plan of an experiment", () => {
     [{ plan: "streamed" }, 'plan is "streamed"'],
     [{ kernelSource: "nvrtc" }, 'kernelSource is "nvrtc"'],
   ])("refuses %j where the engine has no choice", async (options, named) => {
-    await expect(describePlan(file, { engine: "cpu", ...options })).rejects.toThrow(`${named}; the engine "cpu" has one way to run alone`);
+    await expect(describePlan(file, { engine: "cpu", ...options })).rejects.toThrow(`${named}; the engine "cpu" has only one way to run`);
   });
 
   it("refuses a plan that there is not, with those that there are", async () => {

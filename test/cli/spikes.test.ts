@@ -216,7 +216,7 @@ describe("an experiment file on spikes", () => {
   });
 
   it.each([
-    ["liquid: { size: 9 }\nreservoir: { size: 9 }\ndata: { sounds: . }", "nothing where reservoir is given: one of the two"],
+    ["liquid: { size: 9 }\nreservoir: { size: 9 }\ndata: { sounds: . }", "nothing if reservoir is given: one of the two"],
     ["liquid: { size: 0 }\ndata: { sounds: . }", "liquid.size is 0; it takes a whole number of at least 1"],
     ["liquid: { sise: 9, size: 9 }\ndata: { sounds: . }", 'unknown field "liquid.sise": did you mean "size"?'],
     [
@@ -227,7 +227,7 @@ describe("an experiment file on spikes", () => {
     ["liquid: { size: 9 }\ndata: { sounds: . }\nencode: { encoder: morse }", 'encode.encoder is "morse"; it takes "cochleagram"'],
     [
       "liquid: { size: 9 }\ndata: { sounds: . }\nencode: { encoder: cochlea }\ntransforms: [standardise]",
-      "none where encode turns the cases into spikes",
+      "none if encode turns the cases into spikes",
     ],
   ])("is refused: %s", (text, sentence) => {
     expect(parse(text)).toThrow(sentence);

@@ -88,7 +88,7 @@ describe("data from files", () => {
     [
       "inputs without targets",
       "{ file: other.csv, inputs: [a] }",
-      "data.targets is missing; it takes inputs and targets together, or columns alone",
+      "data.targets is missing; it takes inputs and targets together, or only columns",
     ],
     [
       "a file of cases for a series",

@@ -90,7 +90,7 @@ describe("an experiment file", () => {
     const withSeed = least.replace("size: 50", "size: 50, seed: 9");
     expect(parse(withSeed).seeds).toEqual([9]);
     expect(failure(`${withSeed}seed: 5\n`)).toBe(
-      "x.yaml:3: reservoir.seed is 9; it takes nothing where seed or seeds is given at the top of the file",
+      "x.yaml:3: reservoir.seed is 9; it takes nothing if seed or seeds is given at the top of the file",
     );
   });
 
@@ -150,12 +150,12 @@ describe("an experiment file", () => {
     [
       "a split of cases that have a test file",
       "name: x\ndata: { file: a.ts, test: b.ts }\nreservoir: { size: 5 }\ntask: classify\nsplit: { train: 0.5 }\n",
-      "x.yaml:5: split.train is 0.5; it takes nothing where data.test says what tests",
+      "x.yaml:5: split.train is 0.5; it takes nothing if data.test names the test part",
     ],
     [
       "a test part beside a test file",
       "name: x\ndata: { file: a.csv, test: b.csv }\nreservoir: { size: 5 }\ntask: predict\nsplit: { train: 0.5, test: 10 }\n",
-      "x.yaml:5: split.test is 10; it takes nothing where data.test says what tests",
+      "x.yaml:5: split.test is 10; it takes nothing if data.test names the test part",
     ],
     [
       "a published score of another task",
@@ -185,7 +185,7 @@ describe("an experiment file", () => {
     [
       "lambda and lambdas",
       `${least}readout: { type: ridge, lambda: 1, lambdas: [1] }\n`,
-      "x.yaml:5: readout.lambdas is an array of 1; it takes nothing where lambda is given: one of the two",
+      "x.yaml:5: readout.lambdas is an array of 1; it takes nothing if lambda is given: one of the two",
     ],
     ["a seed given twice", `${least}seeds: [1, "1"]\n`, 'x.yaml:5: seeds is "1"; it takes each seed once'],
     [

@@ -121,7 +121,7 @@ describe("a cell that is no number", () => {
 
   it("is answered with the decimal mark, where a comma looks like one", async () => {
     await expect(parseCsv("a;b\n1,5;2\n", { delimiter: ";" })).rejects.toThrow(
-      'row 2, column "a": "1,5" is not a number; set `decimal` to "," where a comma is the decimal mark',
+      'row 2, column "a": "1,5" is not a number; set `decimal` to "," if a comma is the decimal mark',
     );
   });
 

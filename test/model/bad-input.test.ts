@@ -22,7 +22,7 @@ describe("a forecaster says what is wrong with", () => {
     ],
     ["no data", () => train(null as unknown as number[]), "series is null; it takes a Matrix"],
     ["an empty series", () => train([]), "series is empty; it takes at least one row"],
-    ["a series of one row", () => train([1]), "series has 1 row; a series takes at least two, of which one is to be predicted"],
+    ["a series of one row", () => train([1]), "series has 1 row; a series takes at least two, since one of them is predicted"],
     ["a value that is not a number", () => train(withHole), "series is NaN at row 211, column 0; it takes finite numbers"],
     [
       "a value that is infinite",

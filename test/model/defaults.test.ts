@@ -41,7 +41,7 @@ describe("a forecaster with nothing set but its size", () => {
   it("leaves spike counts as they are, and refuses to standardise them", async () => {
     const reservoir = { kind: "spiking", size: 10 } as const;
     expect((await Forecaster.create({ reservoir })).settings.standardise).toBe(false);
-    await expect(Forecaster.create({ reservoir, standardise: true })).rejects.toThrow("false where a reservoir takes spikes");
+    await expect(Forecaster.create({ reservoir, standardise: true })).rejects.toThrow("false if a reservoir takes spikes");
   });
 });
 

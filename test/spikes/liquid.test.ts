@@ -279,7 +279,7 @@ describe("a liquid as a reservoir", () => {
 
   it("sees spikes as they are: z-scores are refused", async () => {
     await expect(Classifier.create({ reservoir: plain, standardise: true })).rejects.toThrow(
-      "standardise is true; it takes false where a reservoir takes spikes, which are counts",
+      "standardise is true; it takes false if a reservoir takes spikes, which are counts",
     );
   });
 

@@ -72,7 +72,7 @@ export class TimedRun {
    */
   static async open(model: EngineModel, asked: ComparedEngine): Promise<TimedRun> {
     if (model.kind !== undefined && asked.arithmetic === "fast")
-      throw ArgumentError.shape(`engines holds ${JSON.stringify(asked.name)}; a spiking reservoir has portable arithmetic alone`, {
+      throw ArgumentError.shape(`engines holds ${JSON.stringify(asked.name)}; a spiking reservoir has only portable arithmetic`, {
         field: "engines",
       });
     const arithmetic = arithmeticOf(model, asked);

@@ -28,7 +28,7 @@ export function describeCuda({
   lines.push(
     nvrtc.available
       ? `NVRTC ${nvrtc.version} (${nvrtc.library})`
-      : `no NVRTC, which kernels of one's own need, and those made for a reservoir that the shipped ones fit badly: ${nvrtc.problem?.split("\n")[0]?.replace(/; tried$/, "") ?? "not found"}`,
+      : `no NVRTC, needed for your own kernels and for kernels made for one reservoir: ${nvrtc.problem?.split("\n")[0]?.replace(/; tried$/, "") ?? "not found"}`,
   );
   if (wsl) lines.push("this is Linux under Windows (WSL): the driver is that of Windows");
   if (visibleDevices !== undefined) lines.push(`CUDA_VISIBLE_DEVICES is ${JSON.stringify(visibleDevices)}`);

@@ -15,7 +15,7 @@ export const kernelNumbers = {
   heads: "of attention",
   seqLen: "queries of attention",
   headDim: "numbers of a query, up to 256",
-  keyLength: "keys of attention, where they are not as many as queries",
+  keyLength: "keys of attention, if not as many as queries",
   scale: "factor of attention's scores",
   size: "neurons of a reservoir's step",
   longestRow: "entries of the longest row of a sparse reservoir",

@@ -77,7 +77,7 @@ export async function binSpikesOnDevice(
   }
 }
 
-/** Copies of the cells that spikes are added to: few spikes at once then meet in one. */
+/** Copies of the cells that spikes are added to, so that few spikes at once meet in one. */
 export const copiesOf = (cells: number): number => Math.max(1, Math.min(64, Math.floor(2 ** 16 / cells)));
 
 /**
@@ -130,7 +130,7 @@ export function enqueueBinning(
   stream.launch(kernels.sums, everyCell, high, low, cells, cells.length, copies, report);
 }
 
-/** Spikes and how errors speak of them. */
+/** Spikes and what is said of them in errors. */
 export interface ReportedSpikes {
   readonly columns: DeviceSpikeColumns;
   readonly neuronCount: number;

@@ -17,7 +17,7 @@ import { patternWords } from "./patterns-binning.js";
  * Looks for the eight types in patterns on a device. Its results are those of the detector that it
  * is given, to the last bit but for `latencyMs`, and go into that one's statistics, thresholds and
  * circuit breaker. All patterns of a call are measured together, in memory that is given back at
- * the end of the call; only scores come to the host.
+ * the end of the call; scores alone come to the host.
  *
  * @example
  * using spikes = await encodeOnDevice(context, series, { encoder: "latency", frameMs: 50 });

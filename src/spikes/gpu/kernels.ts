@@ -1,5 +1,5 @@
-// The kernels for spikes, loaded once a context. kernels/spike_encoding.cu and
-// kernels/pattern_detection.cu say what they compute.
+// The kernels for spikes, loaded once a context. What they compute is said in
+// kernels/spike_encoding.cu and kernels/pattern_detection.cu.
 import type { Context, Kernel, Module, Parameter } from "../../gpu/index.js";
 
 const binning = ["const f64*", "const u32*"] as const;
@@ -36,7 +36,7 @@ export type AnyKernel = Kernel<readonly Parameter[]>;
 
 const single = new WeakMap<Context, Map<string, { readonly module: Module; readonly kernel: AnyKernel }>>();
 
-/** One entry of a shipped file, loaded by itself and once a context. */
+/** One entry of a shipped file, loaded alone and once a context. */
 export function kernelOf(context: Context, file: string, name: string, parameters: readonly Parameter[]): AnyKernel {
   const known = single.get(context) ?? new Map();
   single.set(context, known);

@@ -108,7 +108,7 @@ const profileKind: Kind<PlasticityProfile, PlasticityChoice> = {
 export const profileOption: Option<PlasticityProfile, PlasticityChoice> = option(
   profileKind,
   balanced,
-  "What the rule learns with, by name or with fields of one's own; left out, balanced.",
+  "What the rule learns with, by name or with your own fields; left out, balanced.",
 );
 
 /**
