@@ -15,6 +15,13 @@ import { launchTable } from "../src/gpu/launch-config.js";
 import { nvrtcTable } from "../src/gpu/nvrtc.js";
 import { openTable } from "../src/gpu/open-device.js";
 import { structTable } from "../src/gpu/struct.js";
+import { errorTable } from "../src/plot/error.js";
+import { htmlTable, imageTable } from "../src/plot/output.js";
+import { phaseSpaceTable } from "../src/plot/phase-space.js";
+import { reportTable } from "../src/plot/report.js";
+import { forecastTable, plotSeriesTable } from "../src/plot/series.js";
+import { rasterTable } from "../src/plot/spike-raster.js";
+import { heatmapTable, trajectoryTable } from "../src/plot/states.js";
 import { moduleTable } from "../src/ptx/builder/module.js";
 import { simulationTable } from "../src/sim/options.js";
 import type { OptionTable } from "../src/core/options.js";
@@ -140,6 +147,19 @@ const analysisTables: Readonly<Record<string, OptionTable>> = {
   "`informationFlow`": informationFlowTable,
 };
 
+const plotTables: Readonly<Record<string, OptionTable>> = {
+  "`plotSeries`": plotSeriesTable,
+  "`plotForecast`": forecastTable,
+  "`plotError`": errorTable,
+  "`plotStateHeatmap`": heatmapTable,
+  "`plotTrajectories`": trajectoryTable,
+  "`plotPhaseSpace`": phaseSpaceTable,
+  "`plotSpikeRaster`": rasterTable,
+  "`toImage`; `toSvg` takes the first three": imageTable,
+  "`toHtml` and `show`": htmlTable,
+  "`reportHtml`": reportTable,
+};
+
 /** The page. */
 export function optionsPage(): string {
   return [
@@ -165,6 +185,7 @@ export function optionsPage(): string {
     ofTable("`leastMeanSquares`", leastMeanSquaresTable),
     ...Object.entries(spikeAndPipelineTables).map(([title, table]) => ofTable(title, table)),
     ...Object.entries(analysisTables).map(([title, table]) => ofTable(title, table)),
+    ...Object.entries(plotTables).map(([title, table]) => ofTable(title, table)),
     ofTable("An experiment file", experimentTable),
     ofTable("`openDevice`", openTable),
     ofTable("A launch of a kernel", launchTable),

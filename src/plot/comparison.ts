@@ -1,10 +1,13 @@
 // A comparison of engines as a figure: how far apart by step, and by how many units in the last
 // place.
 import { ArgumentError } from "../core/errors.js";
+import { resolve } from "../core/options.js";
 import type { Comparison } from "../analysis/index.js";
 import { encodeArray, type Figure } from "./figure.js";
-import { checkPlotOptions, isArrayLike, titleOnly } from "./options.js";
+import { isArrayLike, titleTable } from "./options.js";
 import { seriesColour } from "./palette.js";
+
+const table = titleTable("Engines side by side");
 
 /** A difference's rate (`TrajectoryDifference`) in words. */
 export function growthWords(rate: number): string {
@@ -17,7 +20,7 @@ export function growthWords(rate: number): string {
  * the last place.
  */
 export function plotComparison(comparison: Comparison, options: { readonly title?: string | undefined } = {}): Figure {
-  checkPlotOptions(options, titleOnly);
+  const { title } = resolve(table, options);
   if (!isArrayLike(comparison?.others) || comparison.others.length === 0 || comparison.reference === undefined)
     throw new ArgumentError("comparison", comparison, "what compare() gives");
   const { reference, others, steps, size } = comparison;
@@ -31,7 +34,7 @@ export function plotComparison(comparison: Comparison, options: { readonly title
   );
   const anyDiffers = others.some(({ difference }) => !difference.equal);
   return {
-    title: options.title ?? "Engines side by side",
+    title,
     description: `${steps} steps of ${size} neurons: ${words.join("; ")}.`,
     data: others.flatMap(({ engine, difference }, k) => [
       {

@@ -1,10 +1,13 @@
 // The confusion matrix of a classifier as a figure.
 import { ArgumentError } from "../core/errors.js";
+import { resolve } from "../core/options.js";
 import { asMatrix, type MatrixLike } from "../numerics/index.js";
 import { encodeArray, type Figure } from "./figure.js";
-import { checkList, checkPlotOptions, titleOnly } from "./options.js";
+import { checkList, titleTable } from "./options.js";
 import { inkOn, sequentialScale } from "./palette.js";
 import { colourAt } from "./svg/heatmap.js";
+
+const table = titleTable("Confusion matrix");
 
 /**
  * A confusion matrix: row r, column c counts the cases of class r that were taken for class c. The
@@ -16,7 +19,7 @@ export function plotConfusion(
   classes: readonly (string | number)[],
   options: { readonly title?: string } = {},
 ): Figure {
-  checkPlotOptions(options, titleOnly);
+  const { title } = resolve(table, options);
   const matrix = asMatrix(counts, "counts");
   checkList(classes, "classes", "class names");
   const size = classes.length;
@@ -43,7 +46,7 @@ export function plotConfusion(
   const names = classes.map(String);
   const ticks = { tickmode: "array", tickvals: names.map((_, k) => k), ticktext: names, type: "linear", automargin: true, showgrid: false };
   return {
-    title: options.title ?? "Confusion matrix",
+    title,
     description: `${right} of ${all} cases are classified rightly; ${all - right} are not. Rows are the true classes, columns the predicted ones.`,
     data: [
       {

@@ -1,10 +1,11 @@
 // Figures of errors by step.
 import { ArgumentError } from "../core/errors.js";
+import { flag, optional, resolve, type TableOf } from "../core/options.js";
 import type { Matrix, MatrixLike } from "../numerics/index.js";
 import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
-import { line, type SeriesPlotOptions, sameShape, seriesFields } from "./line.js";
-import { checkList, checkPlotOptions } from "./options.js";
+import { line, type SeriesPlotOptions, sameShape, seriesTable } from "./line.js";
+import { checkList } from "./options.js";
 import { baselineColour, predictionColour } from "./palette.js";
 
 /** Options of `plotError`. */
@@ -16,7 +17,11 @@ export interface ErrorPlotOptions extends SeriesPlotOptions {
   readonly logarithmic?: boolean | undefined;
 }
 
-const fields: readonly (keyof ErrorPlotOptions)[] = [...seriesFields, "logarithmic"];
+/** The options of `plotError`. */
+export const errorTable = {
+  ...seriesTable("Error"),
+  logarithmic: optional(flag, "Whether the error axis is logarithmic; left out, if the error spans more than a power of ten."),
+} satisfies TableOf<ErrorPlotOptions>;
 
 /**
  * The error of one or several predictions by step: for each the root of the mean square over the D
@@ -25,10 +30,9 @@ const fields: readonly (keyof ErrorPlotOptions)[] = [...seriesFields, "logarithm
  * @throws ArgumentError if the shapes differ.
  */
 export function plotError(predictions: readonly MatrixLike[], targets: readonly MatrixLike[], options: ErrorPlotOptions = {}): Figure {
-  checkPlotOptions(options, fields);
+  const { title, start, maximalPoints, timeLabel, ...asked } = resolve(errorTable, options);
   checkList(predictions, "predictions", "series");
   checkList(targets, "targets", "series");
-  const { start = 0, maximalPoints = 2000, timeLabel = "step" } = options;
   if (predictions.length === 0 || predictions.length !== targets.length) {
     throw ArgumentError.shape(
       `there are ${predictions.length} predictions and ${targets.length} targets; it takes as many of both, at least one`,
@@ -46,10 +50,10 @@ export function plotError(predictions: readonly MatrixLike[], targets: readonly 
   const data = errors.map((values, k) => line({ ...each, values }, { showlegend: k === 0, opacity: many ? 0.55 : 1, legendgroup: "each" }));
   const middle = many ? medianByStep(errors) : errors[0]!;
   if (many) data.push(line({ name: "median", values: middle, start, style: { color: predictionColour, width: 2.5 }, maximalPoints }));
-  const logarithmic = options.logarithmic ?? decadesOf([middle]) > 1;
+  const { logarithmic = decadesOf([middle]) > 1 } = asked;
   const whose = many ? `, of ${errors.length} starts and their median` : "";
   return {
-    title: options.title ?? "Error",
+    title,
     description: `The size of the error by step${whose}: ${formatNumber(middle[0]!)} at the first step, ${formatNumber(middle[middle.length - 1]!)} at the last.`,
     data,
     layout: {

@@ -1,8 +1,10 @@
 // What figures of series share: one decimated line, and the checks of their shapes.
 import { ArgumentError } from "../core/errors.js";
+import { number, option, optional, type TableOf, text } from "../core/options.js";
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
 import { decimate } from "./decimate.js";
 import { encodeArray } from "./figure.js";
+import { listKind, most, titleTable } from "./options.js";
 
 /** How the axes of a series are called. */
 export interface SeriesPlotOptions {
@@ -18,13 +20,15 @@ export interface SeriesPlotOptions {
   readonly maximalPoints?: number | undefined;
 }
 
-export const seriesFields = [
-  "title",
-  "timeLabel",
-  "names",
-  "start",
-  "maximalPoints",
-] as const satisfies readonly (keyof SeriesPlotOptions)[];
+/** The options of a figure of series: its title, and the most points of a line, if left out. */
+export const seriesTable = (title: string, maximalPoints = 2000) =>
+  ({
+    ...titleTable(title),
+    timeLabel: option(text(), "step", "What a step is."),
+    names: optional(listKind<string>(), "What is measured, one name a column."),
+    start: option(number(), 0, "The number of the first row on the time axis."),
+    maximalPoints: option(most(0), maximalPoints, "Most points a line keeps."),
+  }) satisfies TableOf<SeriesPlotOptions>;
 
 /** One line of a plot. */
 export interface LineOptions {

@@ -1,10 +1,13 @@
 // The memory curve of a reservoir: how much of the input k steps ago can still be read out. It is
 // measured by `analysis`.
 import { ArgumentError } from "../core/errors.js";
+import { resolve } from "../core/options.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
-import { checkPlotOptions, isArrayLike, titleOnly } from "./options.js";
+import { isArrayLike, titleTable } from "./options.js";
 import { seriesColour } from "./palette.js";
+
+const table = titleTable("Memory capacity");
 
 /** One measured memory: `memoryCapacity()` gives these. */
 export interface MemoryCurve {
@@ -22,7 +25,7 @@ export function plotMemoryCapacity(
   memories: MemoryCurve | Readonly<Record<string, MemoryCurve>>,
   options: { readonly title?: string | undefined } = {},
 ): Figure {
-  checkPlotOptions(options, titleOnly);
+  const { title } = resolve(table, options);
   if (typeof memories !== "object" || memories === null)
     throw new ArgumentError("memories", memories, "what memoryCapacity() gives, or several of these by name");
   const named = isOne(memories) ? { reservoir: memories } : memories;
@@ -33,7 +36,7 @@ export function plotMemoryCapacity(
   }
   if (entries.length === 0) throw ArgumentError.shape("there is no memory curve to draw; it takes at least one");
   return {
-    title: options.title ?? "Memory capacity",
+    title,
     description: `Squared correlation of the input k steps ago with what is read out: ${entries.map(([name, { total, precision }]) => `${name} holds ${formatNumber(total)} steps in all${precision ? ` (${precision})` : ""}`).join("; ")}.`,
     data: entries.map(([name, { total, curve, precision }], k) => ({
       type: "scatter",

@@ -1,12 +1,13 @@
 // Figures out of the program: into a page, into an image, onto the screen. What they show is
 // decided elsewhere.
-import { ArgumentError, SpillwayError, checkFields } from "../core/errors.js";
+import { SpillwayError } from "../core/errors.js";
+import { choice, option, optional, resolve, type TableOf, text } from "../core/options.js";
 import { chromiumImage, findChromium } from "./browser.js";
 import { checkFigure, type Figure } from "./figure.js";
 import { openInBrowser } from "./open-in-browser.js";
-import { checkPlotOptions, checkSizes } from "./options.js";
+import { sizeKind } from "./options.js";
 import { reportHtml } from "./report.js";
-import { type SvgOptions, svgFields, toSvg } from "./svg/index.js";
+import { type SvgOptions, svgTable, toSvg } from "./svg/index.js";
 
 /** The heading of a page, and where it has plotly.js from. */
 export interface HtmlOptions {
@@ -20,7 +21,11 @@ export interface HtmlOptions {
   readonly plotly?: string | undefined;
 }
 
-const htmlFields: readonly (keyof HtmlOptions)[] = ["title", "plotly"];
+/** The options of `toHtml` and `show`. */
+export const htmlTable = {
+  title: optional(text(), "The page's heading; left out, the first figure's title."),
+  plotly: option(text(), "inline", "inline: the page holds plotly.js; else the address of a script that stands beside it."),
+} satisfies TableOf<HtmlOptions>;
 
 /**
  * One page with the figures on it, which opens without a network. @throws Error if plotly.js
@@ -29,9 +34,8 @@ const htmlFields: readonly (keyof HtmlOptions)[] = ["title", "plotly"];
 export async function toHtml(figures: Figure | readonly Figure[], options: HtmlOptions = {}): Promise<string> {
   const all = Array.isArray(figures) ? (figures as readonly Figure[]) : [figures as Figure];
   for (const figure of all) checkFigure(figure);
-  checkPlotOptions(options, htmlFields);
-  const title = options.title ?? all[0]?.title ?? "Figures";
-  const shared = options.plotly !== undefined && options.plotly !== "inline" ? { plotlyScript: options.plotly } : {};
+  const { plotly, title = all[0]?.title ?? "Figures" } = resolve(htmlTable, options);
+  const shared = plotly === "inline" ? {} : { plotlyScript: plotly };
   return reportHtml({ title, sections: [{ title, facts: [], scores: [], figures: all }], ...shared });
 }
 
@@ -49,7 +53,13 @@ export interface ImageOptions extends SvgOptions {
   readonly scale?: number | undefined;
 }
 
-const imageFields: readonly (keyof ImageOptions)[] = [...svgFields, "format", "renderer", "scale"];
+/** The options of `toImage`. */
+export const imageTable = {
+  ...svgTable,
+  format: option(choice("svg", "png"), "svg", "PNG takes a Chromium."),
+  renderer: option(choice("auto", "chromium", "static"), "auto", "auto: SVG without a browser, PNG by Chromium; static: SVG only."),
+  scale: option(sizeKind, 2, "Pixels of a PNG for each pixel of the figure."),
+} satisfies TableOf<ImageOptions>;
 
 /** An image and who drew it. */
 export interface FigureImage {
@@ -65,19 +75,8 @@ export interface FigureImage {
  */
 export async function toImage(figure: Figure, options: ImageOptions = {}): Promise<FigureImage> {
   checkFigure(figure);
-  checkFields(options, imageFields);
-  const {
-    format = "svg",
-    renderer = "auto",
-    width = 800,
-    height = Number(figure.layout["height"] ?? 320) + 40,
-    scale = 2,
-    theme,
-  } = options;
-  if (format !== "svg" && format !== "png") throw new ArgumentError("format", format, '"svg" or "png"');
-  if (renderer !== "auto" && renderer !== "chromium" && renderer !== "static")
-    throw new ArgumentError("renderer", renderer, '"auto", "chromium" or "static"');
-  checkSizes({ width, height, scale });
+  const { format, renderer, width, scale, theme, ...asked } = resolve(imageTable, options);
+  const { height = Number(figure.layout["height"] ?? 320) + 40 } = asked;
   const browser = renderer === "chromium" || format === "png";
   const chromium = browser && renderer !== "static" ? findChromium() : undefined;
   if (!chromium && browser) {

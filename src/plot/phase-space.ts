@@ -1,8 +1,9 @@
 // States against each other: a few neurons, or the directions in which all of them move most.
 import { ArgumentError } from "../core/errors.js";
+import { checked, checkedLater, option, optional, type Resolved, resolve, type TableOf, text } from "../core/options.js";
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
 import { encodeArray, type Figure } from "./figure.js";
-import { checkPlotOptions } from "./options.js";
+import { listKind, most, titleTable } from "./options.js";
 import { baselineColour, predictionColour, sequentialScale, seriesColour } from "./palette.js";
 import { principalComponents } from "./principal-components.js";
 
@@ -32,16 +33,21 @@ export interface PhaseSpaceOptions {
   readonly maximalPoints?: number | undefined;
 }
 
-const fields: readonly (keyof PhaseSpaceOptions)[] = [
-  "title",
-  "dimensions",
-  "columns",
-  "names",
-  "beside",
-  "besideName",
-  "name",
-  "maximalPoints",
-];
+/** The options of `plotPhaseSpace`. */
+export const phaseSpaceTable = {
+  ...titleTable("Phase space"),
+  dimensions: option(
+    checked<2 | 3>("2 or 3", (value) => value === 2 || value === 3, { enum: [2, 3] }),
+    2,
+    "Three are drawn in a turnable view, which needs WebGL.",
+  ),
+  columns: optional(listKind<number>(), "Columns to draw against each other; left out, the columns themselves or principal components."),
+  names: optional(listKind<string>(), "A name for each axis."),
+  beside: optional(checkedLater<MatrixLike>("a series, T' x N"), "A second trajectory over the same columns."),
+  besideName: option(text(), "beside", "What it calls the second trajectory."),
+  name: option(text(), "trajectory", "What the legend calls the states."),
+  maximalPoints: option(most(0), 5000, "Most points a trajectory keeps, at equal distances."),
+} satisfies TableOf<PhaseSpaceOptions>;
 
 /**
  * A trajectory in phase space, T x N: two or three of its columns, or its leading principal
@@ -49,18 +55,17 @@ const fields: readonly (keyof PhaseSpaceOptions)[] = [
  * @throws ArgumentError for columns that there are not, or fewer columns than dimensions.
  */
 export function plotPhaseSpace(states: MatrixLike, options: PhaseSpaceOptions = {}): Figure {
-  checkPlotOptions(options, fields);
-  const { dimensions = 2, maximalPoints = 5000, name = "trajectory", besideName = "beside" } = options;
+  const asked = resolve(phaseSpaceTable, options);
+  const { title, dimensions, maximalPoints, name, besideName } = asked;
   const matrix = asMatrix(states, "states");
-  const beside = options.beside === undefined ? undefined : asMatrix(options.beside, "beside");
-  if (dimensions !== 2 && dimensions !== 3) throw new ArgumentError("dimensions", dimensions, "2 or 3");
+  const beside = asked.beside === undefined ? undefined : asMatrix(asked.beside, "beside");
   if (matrix.cols < dimensions)
     throw ArgumentError.shape(`states has ${matrix.cols} columns; ${dimensions} dimensions take at least ${dimensions}`, {
       field: "states",
     });
   if (beside && beside.cols !== matrix.cols)
     throw ArgumentError.shape(`beside has ${beside.cols} columns and states has ${matrix.cols}; they take the same`, { field: "beside" });
-  const view = viewOf(matrix, beside, options, dimensions);
+  const view = viewOf(matrix, beside, asked);
   const both = [{ part: view.first, label: name, colour: seriesColour(0) }];
   if (view.second) both.push({ part: view.second, label: besideName, colour: predictionColour });
   const data = both.map(({ part, label, colour }, k) => {
@@ -85,7 +90,7 @@ export function plotPhaseSpace(states: MatrixLike, options: PhaseSpaceOptions = 
   });
   const titles = view.names.map((text) => ({ title: { text } }));
   return {
-    title: options.title ?? "Phase space",
+    title,
     description: `${matrix.rows} states seen along ${view.names.join(", ")}${beside ? `, and ${besideName} over ${beside.rows} steps in the same view` : ""}.`,
     data,
     layout:
@@ -101,8 +106,9 @@ interface View {
   readonly names: readonly string[];
 }
 
-function viewOf(matrix: Matrix, beside: Matrix | undefined, options: PhaseSpaceOptions, dimensions: number): View {
-  const { columns = matrix.cols === dimensions ? Array.from({ length: dimensions }, (_, c) => c) : undefined } = options;
+function viewOf(matrix: Matrix, beside: Matrix | undefined, asked: Resolved<typeof phaseSpaceTable>): View {
+  const { dimensions } = asked;
+  const { columns = matrix.cols === dimensions ? Array.from({ length: dimensions }, (_, c) => c) : undefined } = asked;
   if (columns) {
     if (columns.length !== dimensions)
       throw ArgumentError.shape(`columns names ${columns.length} columns; ${dimensions} dimensions take ${dimensions}`, {
@@ -111,13 +117,13 @@ function viewOf(matrix: Matrix, beside: Matrix | undefined, options: PhaseSpaceO
     const wrong = columns.find((c) => !Number.isInteger(c) || c < 0 || c >= matrix.cols);
     if (wrong !== undefined)
       throw ArgumentError.shape(`columns holds ${wrong}; states has columns 0 to ${matrix.cols - 1}`, { field: "columns" });
-    const names = options.names ?? columns.map((c) => `column ${c}`);
+    const names = asked.names ?? columns.map((c) => `column ${c}`);
     return { first: chosen(matrix, columns), second: beside && chosen(beside, columns), names };
   }
   // One view for both: the directions are those of all rows together.
   const together = beside ? stacked(matrix, beside) : matrix;
   const { coordinates, explained } = principalComponents(together, dimensions);
-  const names = options.names ?? Array.from(explained, (share, k) => `component ${k + 1} (${(100 * share).toFixed(0)} %)`);
+  const names = asked.names ?? Array.from(explained, (share, k) => `component ${k + 1} (${(100 * share).toFixed(0)} %)`);
   return {
     first: coordinates.subarray(0, matrix.rows),
     second: beside && coordinates.subarray(matrix.rows),

@@ -1,9 +1,10 @@
 // One page that opens without a network: what ran, how well, and the figures. It computes nothing;
 // scores and figures are handed to it.
-import { ArgumentError, checkFields } from "../core/errors.js";
+import { ArgumentError } from "../core/errors.js";
+import { checked, given, optional, resolve, type TableOf, text } from "../core/options.js";
 import { base64, checkFigure, type Figure } from "./figure.js";
 import { escapeHtml, escapeJson, formatNumber } from "./format.js";
-import { checkList } from "./options.js";
+import { checkList, isArrayLike } from "./options.js";
 import { plotlySource } from "./plotly-source.js";
 import { reportScript, reportStyle } from "./report-page.js";
 
@@ -64,13 +65,19 @@ export interface ReportOptions {
   readonly plotlyScript?: string | undefined;
 }
 
-const fields: readonly (keyof ReportOptions)[] = ["title", "lead", "sections", "footer", "plotly", "plotlyScript"];
+/** The options of `reportHtml`. */
+export const reportTable = {
+  title: given(text(), "The heading."),
+  lead: optional(text(), "A line under the title."),
+  sections: given(checked<readonly ReportSection[]>("a list of sections", isArrayLike), "One for each run, or whatever is reported."),
+  footer: optional(text(), "A last line: version and time."),
+  plotly: optional(text(), "The source of plotly.js; left out, it is read from the package plotly.js-dist-min."),
+  plotlyScript: optional(text(), "The address of plotly.js, in place of its source inside the page."),
+} satisfies TableOf<ReportOptions>;
 
 /** The whole page as HTML. @throws Error if plotly.js cannot be found. */
 export async function reportHtml(options: ReportOptions): Promise<string> {
-  checkFields(options, fields);
-  checkText(options.title, "title");
-  checkList(options.sections, "sections", "sections");
+  resolve(reportTable, options);
   options.sections.forEach((section, k) => {
     checkText(section?.title, `sections[${k}].title`);
     checkList(section.facts, `sections[${k}].facts`, "labels with their values");

@@ -1,12 +1,13 @@
 // Figures of series: a prediction against its target, and a series by itself.
 import { ArgumentError } from "../core/errors.js";
+import { checkedLater, flag, given, number, object, option, optional, resolve, type TableOf, text } from "../core/options.js";
 import { validPredictionTime } from "../metrics/index.js";
 import { asMatrix, type MatrixLike } from "../numerics/index.js";
 import { errorByStep } from "./error.js";
 import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
-import { line, namesOf, type SeriesPlotOptions, sameShape, seriesFields } from "./line.js";
-import { checkPlotOptions } from "./options.js";
+import { line, namesOf, type SeriesPlotOptions, sameShape, seriesTable } from "./line.js";
+import { listKind, most } from "./options.js";
 import { baselineColour, predictionColour, seriesColour, targetColour } from "./palette.js";
 
 /** Options of `plotForecast`. */
@@ -37,16 +38,25 @@ export interface ForecastPlotOptions extends SeriesPlotOptions {
   readonly lyapunov?: { readonly dt: number; readonly exponent: number } | undefined;
 }
 
-const forecastFields: readonly (keyof ForecastPlotOptions)[] = [
-  ...seriesFields,
-  "baseline",
-  "baselineName",
-  "before",
-  "times",
-  "maximalColumns",
-  "withError",
-  "lyapunov",
-];
+const above = number({ above: 0 });
+
+/** The options of `plotForecast`. */
+export const forecastTable = {
+  ...seriesTable("Prediction against target"),
+  baseline: optional(checkedLater<MatrixLike>("a series, T x D"), "What a baseline says, drawn in grey."),
+  baselineName: option(text(), "baseline", "What the legend calls the baseline."),
+  before: optional(checkedLater<MatrixLike>("a series, P x D"), "Rows before the forecast begins, drawn as a part of the target."),
+  times: optional(listKind<string>(), "A label a row for the time axis; left out, steps are counted."),
+  maximalColumns: option(most(0), 3, "Most columns that get a panel of their own."),
+  withError: option(flag, false, "Adds a panel with the size of the error by step."),
+  lyapunov: optional(
+    object({ dt: given(above, "Time of a step."), exponent: given(above, "Per unit of time.") }, "an object with dt and exponent above 0"),
+    "Counts time in Lyapunov times, and marks how long the forecast is valid.",
+  ),
+} satisfies TableOf<ForecastPlotOptions>;
+
+/** The options of `plotSeries`. */
+export const plotSeriesTable = seriesTable("Series");
 
 /**
  * A prediction against its target, T x D each, one panel a column. A line of more than
@@ -54,11 +64,13 @@ const forecastFields: readonly (keyof ForecastPlotOptions)[] = [
  * @throws ArgumentError if the shapes differ, or `times` does not label every row.
  */
 export function plotForecast(prediction: MatrixLike, target: MatrixLike, options: ForecastPlotOptions = {}): Figure {
-  checkPlotOptions(options, forecastFields);
-  const { start = 0, maximalPoints = 2000, maximalColumns = 3, timeLabel = "step", baselineName = "baseline", times } = options;
+  const { start, maximalPoints, maximalColumns, timeLabel, baselineName, times, withError, lyapunov, ...asked } = resolve(
+    forecastTable,
+    options,
+  );
   const [predicted, actual] = sameShape(prediction, target);
-  const baseline = options.baseline && sameShape(options.baseline, actual, "baseline")[0];
-  const before = options.before && asMatrix(options.before, "before");
+  const baseline = asked.baseline && sameShape(asked.baseline, actual, "baseline")[0];
+  const before = asked.before && asMatrix(asked.before, "before");
   const lead = before?.rows ?? 0;
   if (times && times.length !== lead + actual.rows) {
     throw ArgumentError.shape(
@@ -66,18 +78,14 @@ export function plotForecast(prediction: MatrixLike, target: MatrixLike, options
       { field: "times" },
     );
   }
-  const { withError = false, lyapunov } = options;
   if (lyapunov && times)
     throw ArgumentError.because("lyapunov and times are both given; a time axis is either labelled or counted in Lyapunov times");
-  if (lyapunov && !(lyapunov.dt > 0 && lyapunov.exponent > 0)) {
-    throw new ArgumentError("lyapunov", lyapunov, "a dt and an exponent above 0");
-  }
   const scale = lyapunov ? lyapunov.dt * lyapunov.exponent : 1;
   const begin = lyapunov ? 0 : start;
   const ahead = { start: begin, scale, times: times?.slice(lead), maximalPoints };
   const shown = Math.min(actual.cols, maximalColumns);
   const panels = shown + (withError ? 1 : 0);
-  const names = namesOf(options.names, actual.cols);
+  const names = namesOf(asked.names, actual.cols);
   const data: Record<string, unknown>[] = [];
   const layout: Record<string, unknown> = { height: 120 + 210 * panels };
   for (let c = 0; c < shown; c++) {
@@ -114,7 +122,7 @@ export function plotForecast(prediction: MatrixLike, target: MatrixLike, options
   const left = actual.cols - shown;
   const more = left > 0 ? ` The first ${shown} of ${actual.cols} columns are drawn.` : "";
   return {
-    title: options.title ?? "Prediction against target",
+    title: asked.title,
     description: `The target and the prediction of ${names.slice(0, shown).join(", ")} over ${actual.rows} steps${baseline ? `, with ${baselineName} beside them` : ""}.${horizon}${more}`,
     data,
     layout,
@@ -123,12 +131,11 @@ export function plotForecast(prediction: MatrixLike, target: MatrixLike, options
 
 /** Several series as lines: T x D, one line a column. @throws ArgumentError on ragged rows. */
 export function plotSeries(series: MatrixLike, options: SeriesPlotOptions = {}): Figure {
-  checkPlotOptions(options, seriesFields);
+  const { title, start, maximalPoints, timeLabel, names: called } = resolve(plotSeriesTable, options);
   const matrix = asMatrix(series, "series");
-  const { start = 0, maximalPoints = 2000, timeLabel = "step" } = options;
-  const names = namesOf(options.names, matrix.cols);
+  const names = namesOf(called, matrix.cols);
   return {
-    title: options.title ?? "Series",
+    title,
     description: `${names.join(", ")} over ${matrix.rows} steps.`,
     data: names.map((name, c) =>
       line({ name, values: matrix.column(c), start, style: { color: seriesColour(c), width: 1.5 }, maximalPoints }),

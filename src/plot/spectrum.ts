@@ -1,10 +1,13 @@
 // Eigenvalues in the complex plane with the unit circle; they are computed by `analysis`.
 import { ArgumentError } from "../core/errors.js";
+import { resolve } from "../core/options.js";
 import type { Spectrum } from "../analysis/index.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
-import { checkPlotOptions, isArrayLike, titleOnly } from "./options.js";
+import { isArrayLike, titleTable } from "./options.js";
 import { baselineColour, seriesColour } from "./palette.js";
+
+const table = titleTable("Eigenvalues");
 
 /** Eigenvalues re[i] + i im[i]. */
 export interface PlottedEigenvalues {
@@ -21,7 +24,7 @@ export function plotSpectrum(
   spectra: Spectrum | Readonly<Record<string, PlottedEigenvalues>> | PlottedEigenvalues,
   options: { readonly title?: string | undefined } = {},
 ): Figure {
-  checkPlotOptions(options, titleOnly);
+  const { title } = resolve(table, options);
   if (typeof spectra !== "object" || spectra === null)
     throw new ArgumentError("spectra", spectra, "what spectrum() gives, or lists re and im of eigenvalues");
   const named: Record<string, PlottedEigenvalues> = isOne(spectra) ? { W: spectra } : { ...spectra };
@@ -41,7 +44,7 @@ export function plotSpectrum(
   });
   const reach = 1.08 * Math.max(1, ...radii);
   return {
-    title: options.title ?? "Eigenvalues",
+    title,
     description: `Eigenvalues in the complex plane with the unit circle: ${entries.map(([name, { re }], k) => `${re.length} of ${name}, the largest of modulus ${formatNumber(radii[k]!)}`).join("; ")}.`,
     data: entries.map(([name, { re, im }], k) => ({
       type: "scatter",

@@ -1,7 +1,8 @@
 // Spikes as points, neuron against time, or as a rate image if there are too many to tell apart.
 import { ArgumentError } from "../core/errors.js";
+import { flag, option, resolve, type TableOf, tuple, whole } from "../core/options.js";
 import { encodeArray, type Figure } from "./figure.js";
-import { checkPlotOptions, isArrayLike } from "./options.js";
+import { isArrayLike, most, titleTable } from "./options.js";
 import { sequentialScale, seriesColour } from "./palette.js";
 
 /** What a raster is drawn from: any spike pattern has these columns. */
@@ -29,7 +30,19 @@ export interface RasterOptions {
   readonly zoomToPoints?: boolean | undefined;
 }
 
-const fields: readonly (keyof RasterOptions)[] = ["title", "maximalPoints", "bins", "zoomToPoints"];
+const cells = whole({ atLeast: 1 });
+
+/** The options of `plotSpikeRaster`. */
+export const rasterTable = {
+  ...titleTable("Spikes"),
+  maximalPoints: option(most(0), 50_000, "Above so many spikes a rate image is drawn in place of points."),
+  bins: option(
+    tuple<[number, number]>("two whole numbers above 0, for time and neurons", [cells, cells]),
+    [600, 200],
+    "Most columns and rows of the rate image.",
+  ),
+  zoomToPoints: option(flag, true, "Lets a zoom into the image bring the points back."),
+} satisfies TableOf<RasterOptions>;
 
 /** Spikes that a page carries for zooming at most. */
 const maximalCarried = 600_000;
@@ -42,9 +55,8 @@ const maximalCarried = 600_000;
  * count.
  */
 export function plotSpikeRaster(spikes: RasterSpikes, options: RasterOptions = {}): Figure {
-  checkPlotOptions(options, fields);
-  const { maximalPoints = 50_000, zoomToPoints = true } = options;
-  check(spikes, options.bins);
+  const { title, maximalPoints, zoomToPoints, bins } = resolve(rasterTable, options);
+  check(spikes);
   const { times, durationMs, neuronCount } = spikes;
   const count = times.length;
   const rate = durationMs > 0 && neuronCount > 0 ? (1000 * count) / (durationMs * neuronCount) : 0;
@@ -54,7 +66,6 @@ export function plotSpikeRaster(spikes: RasterSpikes, options: RasterOptions = {
     xaxis: { title: { text: "time (ms)" }, range: [0, durationMs], automargin: true },
     yaxis: { title: { text: "neuron" }, range: [-0.5, neuronCount - 0.5], automargin: true },
   };
-  const title = options.title ?? "Spikes";
   const points = {
     type: "scatter",
     mode: "markers",
@@ -66,7 +77,7 @@ export function plotSpikeRaster(spikes: RasterSpikes, options: RasterOptions = {
     const x = encodeArray(Float32Array.from(times));
     return { title, description: `${words}, one mark each.`, data: [{ ...points, x, y: encodeArray(neuronNumbers(spikes)) }], layout };
   }
-  const image = rateImage(spikes, options.bins ?? [600, 200]);
+  const image = rateImage(spikes, bins);
   const carried = zoomToPoints && count <= maximalCarried;
   return {
     title,
@@ -99,15 +110,13 @@ export function plotSpikeRaster(spikes: RasterSpikes, options: RasterOptions = {
   };
 }
 
-function check(spikes: RasterSpikes, bins: RasterOptions["bins"]): void {
+function check(spikes: RasterSpikes): void {
   if (!isArrayLike(spikes?.times) || !isArrayLike(spikes.neurons))
     throw new ArgumentError("spikes", spikes, "{ times, neurons, durationMs, neuronCount }, such as a spike pattern");
   const { times, neurons, durationMs, neuronCount } = spikes;
   if (!(durationMs >= 0)) throw new ArgumentError("durationMs", durationMs, "a number of at least 0");
   if (!Number.isSafeInteger(neuronCount) || neuronCount < 0)
     throw new ArgumentError("neuronCount", neuronCount, "a whole number of at least 0");
-  if (bins && !(bins.length === 2 && bins.every((bin) => Number.isSafeInteger(bin) && bin > 0)))
-    throw new ArgumentError("bins", bins, "two whole numbers above 0, for time and neurons", { shown: JSON.stringify(bins) });
   if (times.length !== neurons.length)
     throw ArgumentError.shape(`there are ${times.length} spike times and ${neurons.length} neurons; it takes as many of both`);
   for (let i = 0; i < times.length; i++) {

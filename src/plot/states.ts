@@ -1,10 +1,11 @@
 // Figures of a reservoir's states: all neurons as a heat map, a few as lines.
 import { ArgumentError } from "../core/errors.js";
+import { flag, number, option, optional, resolve, type TableOf, tuple } from "../core/options.js";
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
 import { thin } from "./decimate.js";
 import { encodeArray, type Figure } from "./figure.js";
-import { line, type SeriesPlotOptions, seriesFields } from "./line.js";
-import { checkPlotOptions } from "./options.js";
+import { line, type SeriesPlotOptions, seriesTable } from "./line.js";
+import { listKind, most } from "./options.js";
 import { divergingScale, seriesColour } from "./palette.js";
 
 /** Options of `plotStateHeatmap`. */
@@ -25,15 +26,24 @@ export interface StateHeatmapOptions extends SeriesPlotOptions {
   readonly range?: readonly [number, number] | undefined;
 }
 
-const heatmapFields: readonly (keyof StateHeatmapOptions)[] = [...seriesFields, "maximalSteps", "maximalNeurons", "centred", "range"];
+/** The options of `plotStateHeatmap`. */
+export const heatmapTable = {
+  ...seriesTable("States of the reservoir"),
+  maximalSteps: option(most(1), 300, "Steps drawn at most, evenly spaced."),
+  maximalNeurons: option(most(1), 200, "Neurons drawn at most, evenly spaced."),
+  centred: option(flag, false, "Draw what is above and below each neuron's mean over these steps."),
+  range: optional(
+    tuple<[number, number]>("two numbers that rise", [number(), number()]),
+    "Between which values the colours run; left out, as far as the largest size to both sides.",
+  ),
+} satisfies TableOf<StateHeatmapOptions>;
 
 /**
  * A heat map of T x N states, time to the right, one line a neuron. @throws ArgumentError on ragged
  * rows.
  */
 export function plotStateHeatmap(states: MatrixLike, options: StateHeatmapOptions = {}): Figure {
-  checkPlotOptions(options, heatmapFields);
-  const { start = 0, timeLabel = "step", maximalSteps = 300, maximalNeurons = 200, centred = false } = options;
+  const { title, start, timeLabel, maximalSteps, maximalNeurons, centred, range } = resolve(heatmapTable, options);
   const whole = asMatrix(states, "states");
   const means = centred ? columnMeans(whole) : new Float64Array(whole.cols);
   const { matrix, everyRow, everyColumn } = thin(whole, maximalSteps, maximalNeurons);
@@ -46,13 +56,12 @@ export function plotStateHeatmap(states: MatrixLike, options: StateHeatmapOption
       largest = Math.max(largest, Math.abs(value));
     }
   }
-  if (options.range && !(options.range.length === 2 && options.range[0] < options.range[1]))
-    throw new ArgumentError("range", options.range, "two numbers that rise", { shown: JSON.stringify(options.range) });
-  const [zmin, zmax] = options.range ?? [-(largest || 1), largest || 1];
+  if (range && !(range[0] < range[1])) throw new ArgumentError("range", range, "two numbers that rise", { shown: JSON.stringify(range) });
+  const [zmin, zmax] = range ?? [-(largest || 1), largest || 1];
   const every = [everyRow > 1 ? `every ${ordinal(everyRow)} step` : "", everyColumn > 1 ? `every ${ordinal(everyColumn)} neuron` : ""];
   const drawn = every.filter(Boolean).join(" and ");
   return {
-    title: options.title ?? "States of the reservoir",
+    title,
     description: `The states of ${whole.cols} neurons over ${whole.rows} steps as colours${centred ? ", less each neuron's mean" : ""}${drawn ? `; ${drawn} is drawn` : ""}.`,
     data: [
       {
@@ -83,20 +92,23 @@ export interface TrajectoryOptions extends SeriesPlotOptions {
   readonly neurons?: readonly number[] | undefined;
 }
 
-const trajectoryFields: readonly (keyof TrajectoryOptions)[] = [...seriesFields, "neurons"];
+/** The options of `plotTrajectories`. */
+export const trajectoryTable = {
+  ...seriesTable("Trajectories of a few neurons", 1000),
+  neurons: optional(listKind<number>(), "Which neurons; left out, six at equal distances."),
+} satisfies TableOf<TrajectoryOptions>;
 
 /**
  * The states of a few neurons over time, one line each. @throws ArgumentError for a neuron that
  * there is not.
  */
 export function plotTrajectories(states: MatrixLike, options: TrajectoryOptions = {}): Figure {
-  checkPlotOptions(options, trajectoryFields);
-  const { start = 0, timeLabel = "step", maximalPoints = 1000 } = options;
+  const { title, start, timeLabel, maximalPoints, ...asked } = resolve(trajectoryTable, options);
   const matrix = asMatrix(states, "states");
   const count = Math.min(6, matrix.cols);
-  const neurons = options.neurons ?? Array.from({ length: count }, (_, k) => Math.floor((k * matrix.cols) / count));
+  const neurons = asked.neurons ?? Array.from({ length: count }, (_, k) => Math.floor((k * matrix.cols) / count));
   return {
-    title: options.title ?? "Trajectories of a few neurons",
+    title,
     description: `The states of neurons ${neurons.join(", ")} over ${matrix.rows} steps.`,
     data: neurons.map((neuron, k) =>
       line({

@@ -40,9 +40,9 @@ describe("figures", () => {
     ["plotForecast", { times: 3 }, "times is 3; it takes a list"],
     ["plotForecast", { baseline: 5 }, "baseline is 5; it takes a Matrix"],
     ["plotStateHeatmap", { maximalSteps: 0 }, "maximalSteps is 0; it takes a number of at least 1"],
-    ["plotStateHeatmap", { range: [1] }, "range is [1]; it takes two numbers that rise"],
+    ["plotStateHeatmap", { range: [2, 1] }, "range is [2,1]; it takes two numbers that rise"],
     ["plotTrajectories", { neurons: 3 }, "neurons is 3; it takes a list"],
-    ["plotSpikeRaster", { bins: [0, 5] }, "bins is [0,5]; it takes two whole numbers above 0"],
+    ["plotSpikeRaster", { bins: [0, 5] }, "bins[0] is 0; it takes a whole number of at least 1"],
   ])("%s refuses %j", (name, options, message) => {
     expect(() => figures[name]!(options as never)).toThrow(message);
   });

@@ -73,7 +73,7 @@ describe("plotForecast", () => {
     expect(decoded(figure.data[2]!["y"])).toEqual([0, 0, 0, 0, 1, 1, 1, 1, 1, 1]);
     expect(figure.layout["shapes"]).toMatchObject([{ x0: 0 }, { x0: 0.8 }]);
     expect(figure.description).toContain("The forecast is valid for 0.8 Lyapunov times.");
-    expect(() => plotForecast([[1]], [[1]], { lyapunov: { dt: 0, exponent: 1 } })).toThrow("it takes a dt and an exponent above 0");
+    expect(() => plotForecast([[1]], [[1]], { lyapunov: { dt: 0, exponent: 1 } })).toThrow("lyapunov.dt is 0; it takes a number above 0");
   });
 
   it("refuses another shape than the target's", () => {

@@ -1,9 +1,9 @@
 // A figure as a static SVG without a browser: axes, traces, shapes, annotations and a legend. What
 // plotly does beyond these figures is not here.
-import { ArgumentError, checkFields } from "../../core/errors.js";
+import { choice, option, optional, resolve, type TableOf } from "../../core/options.js";
 import { checkFigure, type Figure } from "../figure.js";
 import { escapeHtml, formatNumber } from "../format.js";
-import { checkSizes } from "../options.js";
+import { sizeKind } from "../options.js";
 import { type ColourScale, colourAt } from "./heatmap.js";
 import { flattened } from "./project.js";
 import { type AxisLayout, Scale, type Tick } from "./scale.js";
@@ -19,7 +19,12 @@ export interface SvgOptions {
   readonly theme?: "light" | "dark" | undefined;
 }
 
-export const svgFields = ["width", "height", "theme"] as const satisfies readonly (keyof SvgOptions)[];
+/** The options of `toSvg`. */
+export const svgTable = {
+  width: option(sizeKind, 800, "Pixels."),
+  height: optional(sizeKind, "Pixels; left out, the figure's own height."),
+  theme: option(choice("light", "dark"), "light", "The colours of paper, text and rules."),
+} satisfies TableOf<SvgOptions>;
 
 const themes = {
   light: { paper: "#ffffff", ink: "#14202b", rule: "#d8dfe5" },
@@ -48,13 +53,11 @@ interface Panel {
 /** Draws a figure as SVG text, its description as the text alternative. */
 export function toSvg(source: Figure, options: SvgOptions = {}): string {
   checkFigure(source);
-  checkFields(options, svgFields);
+  const asked = resolve(svgTable, options);
   const figure = flattened(source);
   const { layout } = figure;
-  const { width = 800, height = Number(layout["height"] ?? 320) + 40, theme: name = "light" } = options;
-  checkSizes({ width, height });
-  if (!Object.hasOwn(themes, name)) throw new ArgumentError("theme", name, '"light" or "dark"');
-  const theme = themes[name];
+  const { width, height = Number(layout["height"] ?? 320) + 40 } = asked;
+  const theme = themes[asked.theme];
   const bar = figure.data.find((trace) => trace["colorbar"]);
   const inner: Box = { left: 74, right: width - (bar ? 92 : 18), top: 58, bottom: height - 52 };
   const drawn = panels(figure, inner);
