@@ -5,8 +5,8 @@ import { join, relative, sep } from "node:path";
 import { describe, expect, it } from "vitest";
 
 /**
- * Rooms and the rooms each may import, besides itself and `core`, which all may; "gpu types" is
- * types of it alone. `engine` is the shared part of engines; `index.ts` composes and is free.
+ * Rooms and the rooms each may import, besides itself and `core`, which all may; "gpu types" means
+ * only types of it. `engine` is the shared part of engines; `index.ts` composes and is free.
  */
 const allowed: Record<string, readonly string[]> = {
   core: [],
@@ -47,7 +47,7 @@ const onlyTypes = (path: string, target: string) =>
   );
 
 /**
- * The files that a file imports values from; imports within functions and of types alone are none.
+ * The files that a file imports values from; imports within functions and of types do not count.
  */
 const valuesFrom = (path: string): string[] =>
   [...readFileSync(path, "utf8").matchAll(/^(?:import|export)\s+(?!type\b)(?:([^;"]*?)\bfrom\s+)?"(\.[^"]+)"/gm)]

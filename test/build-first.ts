@@ -1,5 +1,5 @@
-// Before any test: builds what is not there, so that one test file runs in a fresh clone.
-// `npm test` has built everything already.
+// Before any test: builds what is missing, for one test file in a fresh clone. `npm test` has built
+// everything already.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -44,14 +44,14 @@ export function missingData(name: DataSetName): string | undefined {
 }
 
 /**
- * Whether missing recordings fail a test: whoever names their folder asks for it. A CI that has
- * none skips.
+ * Whether missing recordings fail a test: they do if SPILLWAY_DATA names their folder. A CI that
+ * has none skips.
  */
 export const mustBeThere = (): boolean => Boolean(process.env["SPILLWAY_DATA"]);
 
 /**
- * A test over a public data set. If the data set is absent the test is skipped and says what to
- * put where; whoever names a folder by SPILLWAY_DATA asks for these tests, and then it fails.
+ * A test over a public data set. If the data set is absent, the test is skipped and says what to
+ * put where. If SPILLWAY_DATA names a folder, it fails instead.
  */
 export function itWithData(name: string, needs: DataSetName, body: (folder: string) => void | Promise<void>): void {
   it(name, async (context: TestContext) => {

@@ -1,4 +1,5 @@
-// The parts of the built package, each imported alone: those that make reservoirs find the engines.
+// The parts of the built package, each imported by itself: those that make reservoirs find the
+// engines.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";

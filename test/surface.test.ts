@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
-/** Where a name is declared, and whether there is a value of it or a type alone. */
+/** Where a name is declared, and whether there is a value of it or only a type. */
 interface Declaration {
   readonly at: string;
   readonly isValue: boolean;
@@ -62,8 +62,8 @@ const entries = Object.entries(parts).flatMap(([name, { types }]) =>
 );
 
 /**
- * What a user of reservoirs needs. Whatever else there is comes from the entry of its room; a name
- * more here is a decision.
+ * What a user of reservoirs needs. Everything else comes from the entry of its room; a new name
+ * here is a decision.
  */
 const rootValues = [
   // Reservoirs, and where they run.

@@ -31,9 +31,7 @@ function exponentOf(x: f64): i32 {
   return (<i32>(bits >> 52) & 2047) - (subnormal ? 1077 : 1023);
 }
 
-/**
- * x[i] times 2^exponent, for any exponent; rounded only if the result leaves the normal range.
- */
+/** x[i] times 2^exponent, for any exponent; rounded only if the result leaves the normal range. */
 function scale(x: usize, count: i32, exponent: i32): void {
   for (; exponent > 1023; exponent -= 1023) multiply(x, count, powerOfTwo(1023));
   for (; exponent < -1022; exponent += 1022) multiply(x, count, powerOfTwo(-1022));

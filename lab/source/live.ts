@@ -74,7 +74,7 @@ export class LiveView {
     }
   }
 
-  /** Goes on until the views are full, for about so many milliseconds. */
+  /** Fills the views, for about the given number of milliseconds. */
   fill(milliseconds: number): void {
     const end = performance.now() + milliseconds;
     while (this.#step < span && performance.now() < end) this.advance(20);

@@ -46,10 +46,9 @@ const chunk = 256;
  *
  * in binary64, rescaled to length 1 after every step; the states come in the reservoir's precision,
  * and float32 moves the exponent by some 1e-8 unless it is chaotic. Below 0 the reservoir forgets
- * where it started (the echo state property under this input), above 0 it is chaotic; -Infinity
- * if every difference is gone after finitely many steps (a nilpotent W without leak). Output
- * feedback, if there is any, is that of a reservoir without a readout: constant, so it does not
- * count.
+ * where it started (the echo state property under this input), above 0 it is chaotic; -Infinity if
+ * every difference is gone after finitely many steps (a nilpotent W without leak). Output feedback,
+ * if there is any, is that of a reservoir without a readout: constant, so it does not count.
  *
  * Source: G. Benettin et al. 1980, "Lyapunov characteristic exponents for smooth dynamical
  * systems", Meccanica 15 (rescaling); for driven reservoirs D. Verstraeten et al. 2007, "An

@@ -36,8 +36,8 @@ export function singularValues(matrix: Matrix): Float64Array {
 const smallestPivot = 2 ** -1000;
 
 /**
- * How many singular values, which fall, exceed `tolerance` times the largest. @throws ArgumentError
- * for what is no list, or no tolerance
+ * The number of singular values, given in falling order, that exceed `tolerance` times the largest.
+ * @throws ArgumentError if the values are no list, or the tolerance is none
  */
 export function numericalRank(values: Float64Array, tolerance: number): number {
   if (!isList(values)) throw new ArgumentError("values", values, "a list of singular values");
@@ -84,9 +84,7 @@ function bidiagonalise(a: Float64Array, m: number, n: number): Float64Array {
   return out;
 }
 
-/**
- * Turns v[from..to) into u with H = I - u uT and H v = (result, 0, 0, ...); u is zero if v is.
- */
+/** Turns v[from..to) into u with H = I - u uT and H v = (result, 0, 0, ...); u is zero if v is. */
 function reflector(v: Float64Array, from: number, to: number): number {
   let largest = 0;
   for (let i = from; i < to; i++) largest = Math.max(largest, Math.abs(v[i]!));

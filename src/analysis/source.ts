@@ -55,7 +55,8 @@ export const inputTable = {
 export const streams = { inputs: 64, initialStates: 65, tangent: 66, sharedInputs: 67, surrogates: 68 } as const;
 
 /**
- * @throws ArgumentError for what is no reservoir, where its fields are looked for before it is made
+ * @throws ArgumentError if the source is no reservoir; for code that reads its fields before making
+ * one
  */
 export function checkSource(source: unknown): void {
   if (typeof source !== "object" || source === null)

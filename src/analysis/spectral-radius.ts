@@ -1,5 +1,5 @@
-// The spectral radius of a reservoir's W or of any matrix, on the host or where a device iterates
-// faster. All eigenvalues are spectrum's business.
+// The spectral radius of a reservoir's W or of any matrix, on the host or on a device, which
+// iterates faster. For all eigenvalues see spectrum.
 import { ArgumentError } from "../core/errors.js";
 import { choice, optional, resolve, type TableOf, text } from "../core/options.js";
 import {

@@ -31,7 +31,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.stderr.write(`spillway: ${writeError("standard output", error, "it cannot be written").message}\n`);
   process.exit(exitCodes.failure);
 });
-// Progress and warnings that nobody can read are no reason to lose a run.
+// A closed standard error is no reason to lose a run.
 process.stderr.on("error", () => undefined);
 
 const announce = (folder: string) => isSupervised && process.send!(folder);

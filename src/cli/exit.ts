@@ -19,7 +19,9 @@ export class UsageError extends SpillwayError {
   }
 }
 
-/** Codes of what the user can mend. A file that is full, or fails otherwise, is no such thing. */
+/**
+ * Codes of mistakes that the user can mend. A full disk, or another failure of a file, is not one.
+ */
 const usageCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["unknown-field", "value", "shape", "format", "unavailable", "limit"]);
 
 /** The exit code that an error stands for. */

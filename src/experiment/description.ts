@@ -118,8 +118,7 @@ export type TransformDescription = "standardise" | "squash" | { readonly differe
 export interface PredictTask {
   readonly type: "predict";
   /**
-   * Default 1 for a series, and 0, the target row of this input row, if inputs drive the
-   * reservoir.
+   * Default 1 for a series, and 0, the target row of this input row, if inputs drive the reservoir.
    */
   readonly ahead?: number | undefined;
 }

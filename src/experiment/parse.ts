@@ -199,7 +199,7 @@ function dataKind(data: unknown): Kind<unknown> {
   return found[0]![1];
 }
 
-/** The kind of reservoir that is described. @throws ArgumentError for a kind that there is not */
+/** The kind of reservoir that is described. @throws ArgumentError for an unknown kind */
 function kindOf(value: unknown): Kind<unknown> {
   const kind = isObject(value) ? value["kind"] : undefined;
   if (kind === undefined) return reservoirKind;

@@ -186,8 +186,7 @@ function wholeDrive({ train: training, test, isSeparate }: Rows, hasFeedback: bo
 }
 
 /**
- * Steps of the test part that are drawn: the first ones, if single steps can still be told
- * apart.
+ * Steps of the test part that are drawn: the first ones, if single steps can still be told apart.
  */
 const drawnSteps = 300;
 

@@ -21,7 +21,7 @@ export function columnMeans({ rows, cols, data }: Matrix): Float64Array {
   return means;
 }
 
-/** One row, so many times. */
+/** One row, repeated. */
 export function repeated(row: Float64Array, rows: number): Matrix<Float64Array> {
   const out = Matrix.zeros(rows, row.length);
   for (let t = 0; t < rows; t++) out.row(t).set(row);

@@ -30,7 +30,7 @@ export interface ExperimentRunOptions extends EngineChoiceOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called with what is done, what is to be done, and the name of the seed's run. */
   readonly onProgress?: ((done: number, total: number, label: string) => void) | undefined;
-  /** Hears of the folder in which runs are made, for whoever mends it if the command is ended. */
+  /** Called with the folder in which runs are made, for cleaning up if the command is ended. */
   readonly announce?: ((folder: string) => void) | undefined;
 }
 
@@ -104,7 +104,7 @@ export async function runExperiment(source: ExperimentSource, options: Experimen
   }
 }
 
-/** Series were checked where they were loaded, and nobody else has them. */
+/** Series were checked when they were loaded, and no other code holds them. */
 function noteSeries(data: ExperimentData): ExperimentData {
   if (data.kind === "series") for (const each of [data.series, data.test]) each && noteFinite(each);
   if (data.kind === "driven") for (const each of [data, data.test]) each && [each.inputs, each.targets].forEach(noteFinite);

@@ -83,7 +83,7 @@ export class StagedProgress {
     this.#total = Math.max(1, total);
   }
 
-  /** Begins a stage of so many steps; what it returns is handed to the work. */
+  /** Begins a stage of this many steps; the work calls what it returns. */
   stage(steps: number): (done: number) => void {
     this.#done += this.#stage;
     this.#stage = steps;

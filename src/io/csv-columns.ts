@@ -1,4 +1,4 @@
-// The columns of a CSV text, found in its first rows, for whoever has to choose among them.
+// The columns of a CSV text, found in its first rows, for programs that let a user choose.
 import { checkFields } from "../core/errors.js";
 import { type CsvOptions, csvFields } from "./csv.js";
 import { cellNumber, eachRecord, isHeader, missingMarkers, namesIn } from "./csv-records.js";

@@ -46,7 +46,7 @@ export function checkBytes(bytes: Uint8Array, source: string): void {
     throw ArgumentError.because(`${source}: the bytes are ${describeBytes(bytes)}; they take a Uint8Array, such as new Uint8Array(buffer)`);
 }
 
-/** @throws ArgumentError for what is no text */
+/** @throws ArgumentError if it is not text */
 export function checkText(text: string, source: string): void {
   if (typeof text !== "string") throw new ArgumentError(source, text, "a text");
 }

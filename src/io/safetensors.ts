@@ -78,8 +78,7 @@ export function decodeSafetensors(bytes: Uint8Array, { source = "safetensors dat
 }
 
 /**
- * Reads a safetensors file. @throws FileError if it cannot be read; see {@link
- * decodeSafetensors}.
+ * Reads a safetensors file. @throws FileError if it cannot be read; see {@link decodeSafetensors}.
  */
 export async function readSafetensors(path: string): Promise<SafetensorsFile> {
   return decodeSafetensors(await readBytes(path), { source: path });

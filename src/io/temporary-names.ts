@@ -18,9 +18,7 @@ export interface Abandoned {
 
 const pattern = /^\.(.+)\.spillway-([0-9a-f]{8})-(\d+)-[0-9a-f]{12}\.(tmp|partial|replaced)$/s;
 
-/**
- * Of another machine or container, only what nobody has touched for a day is taken for abandoned.
- */
+/** From another machine or container, only files untouched for a day count as abandoned. */
 const patience = 24 * 3600 * 1000;
 
 let knownMachine: string | undefined;

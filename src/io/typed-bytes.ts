@@ -64,9 +64,7 @@ export function oddBool(values: Uint8Array): number {
   return values.findIndex((value) => value > 1);
 }
 
-/**
- * The number of elements of a shape (1 for no dimensions), or undefined if it is beyond 2^53.
- */
+/** The number of elements of a shape (1 for no dimensions), or undefined if it is beyond 2^53. */
 export function elementCount(shape: readonly number[]): number | undefined {
   if (shape.includes(0)) return 0;
   let count = 1;

@@ -34,9 +34,7 @@ export interface UeaDataset {
   readonly sequences: readonly Matrix<Float64Array>[];
   /** The class of each case; empty if the file has no classes. */
   readonly labels: readonly string[];
-  /**
-   * The classes, in the order of the header, or of their first case if the header lists none.
-   */
+  /** The classes, in the order of the header, or of their first case if the header lists none. */
   readonly classes: readonly string[];
   /**
    * The number each case is to be mapped to, if the file is one of regression

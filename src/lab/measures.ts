@@ -50,7 +50,7 @@ export const shownRows = 400;
 export const largestSpectrum = 400;
 
 /**
- * What drives the reservoir: the whole of the user's own series, or so many rows of the settings'
+ * What drives the reservoir: the whole of the user's own series, or this many rows of the settings'
  * signal.
  */
 export function driveOf(settings: LabSettings, length: number, own: OwnDrive | undefined): Drive {

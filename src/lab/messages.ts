@@ -3,10 +3,7 @@ import { describe } from "../numerics/index.js";
 import { expectedNonzeros } from "../reservoir/topologies/index.js";
 import { type LabSettings, parseSettings, topologyOf } from "./settings.js";
 
-/**
- * From the page: run these settings, with `size` neurons of its own and so many steps, if the
- * server chooses.
- */
+/** From the page: run these settings for this many steps on the server. */
 export interface RunRequest {
   readonly type: "run";
   readonly id: number;

@@ -50,7 +50,7 @@ const mostColumns = 1000;
 
 /**
  * Reads CSV text.
- * @throws FormatError for what is no table of numbers; ArgumentError for a table that is too small
+ * @throws FormatError if the text is no table of numbers; ArgumentError if the table is too small
  * or too wide
  */
 export async function readOwnSeries(text: string, name: string, choices: OwnChoices): Promise<OwnSeries> {

@@ -23,7 +23,7 @@ const table = { columns: columnsOption } satisfies TableOf<R2Options>;
  * @param target y, T x D.
  * @param prediction p, T x D.
  * @throws ArgumentError on different shapes, no values, a value that is not finite, or a constant
- * target, for which there is no such score.
+ * target, for which the score is undefined.
  */
 export function r2(target: MatrixLike, prediction: MatrixLike, options: R2Options = {}): number {
   const { columns } = resolve(table, options, "r2");

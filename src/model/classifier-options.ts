@@ -80,8 +80,7 @@ export interface ClassifierOptions extends Partial<Omit<ClassifierSettings, "rea
   /** How classes are learnt. Default ridge. */
   readonly readout?: ClassifierReadout | undefined;
   /**
-   * The reservoir; `inputSize` follows from the channels, and `bias` is 0.5, if they are left
-   * out.
+   * The reservoir; `inputSize` follows from the channels, and `bias` is 0.5, if they are left out.
    */
   readonly reservoir: AnyReservoirOptions;
   /** "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */

@@ -239,8 +239,7 @@ export class Classifier implements AsyncDisposable {
   }
 
   /**
-   * Opens a file that `save` wrote (Node). @throws FileError with the reason if it cannot be
-   * used
+   * Opens a file that `save` wrote (Node). @throws FileError with the reason if it cannot be used
    */
   static async load(path: string, options: Omit<LoadOptions, "source"> = {}): Promise<Classifier> {
     return Classifier.fromBytes(await readBytes(path), { ...options, source: path });

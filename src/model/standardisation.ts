@@ -72,9 +72,7 @@ export function columnsOf({ mean, deviation }: Standardisation, from: number, to
   return { mean: mean.subarray(from, to), deviation: deviation.subarray(from, to) };
 }
 
-/**
- * The readout whose outputs are z-scores by `to` if those of `readout` are z-scores by `from`.
- */
+/** The readout whose outputs are z-scores by `to` if those of `readout` are z-scores by `from`. */
 export function inScoresOf(readout: TrainedReadout, from: Standardisation, to: Standardisation): TrainedReadout {
   const weights = new Matrix(readout.weights.rows, readout.weights.cols, readout.weights.data.slice());
   const intercept = readout.intercept.slice();

@@ -20,8 +20,8 @@ export interface SeedRange {
 }
 
 /**
- * Threads start in some tens of milliseconds each; from so many milliseconds of eigenvalues on they
- * are worth it.
+ * Threads start in some tens of milliseconds each; from this many milliseconds of eigenvalues on
+ * they are worth it.
  */
 const worthThreads = 300;
 

@@ -251,8 +251,8 @@ export async function sweepReadouts(options: SweepOptions): Promise<SweepResult>
 }
 
 /**
- * Members of one part of a sweep: so many that a device is full, and few enough that the next ones
- * can be drawn beside them.
+ * Members of one part of a sweep: enough to fill a device, and few enough to draw the next ones
+ * meanwhile.
  */
 const membersOfPart = 8192;
 

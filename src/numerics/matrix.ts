@@ -197,7 +197,7 @@ function copyOf(matrix: Matrix, precision: Precision): Matrix {
   return new Matrix(matrix.rows, matrix.cols, precision === "float32" ? Float32Array.from(matrix.data) : Float64Array.from(matrix.data));
 }
 
-/** Zeros of the given precision. @throws ArgumentError for a precision that there is not */
+/** Zeros of the given precision. @throws ArgumentError for an unknown precision */
 export function allocate(precision: Precision, length: number): FloatArray {
   checkPrecision(precision);
   return precision === "float32" ? new Float32Array(length) : new Float64Array(length);

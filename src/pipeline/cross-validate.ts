@@ -75,7 +75,7 @@ export const crossValidationTable = {
 /**
  * Trains the pipeline on the train cases of each split and tests it on the others. Stopped by its
  * signal it gives the folds that were finished.
- * @throws ArgumentError for cases or splits that do not fit, or for an option that there is not,
+ * @throws ArgumentError for cases or splits that do not fit, or for an unknown option,
  * WorkInterruptedError if not even one fold was finished
  */
 export async function crossValidate(

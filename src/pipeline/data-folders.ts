@@ -120,9 +120,7 @@ export async function readSeriesFolder(folder: string, options: SoundFolderOptio
 
 /** How files of spike patterns are chosen and read. */
 export interface SpikeFolderOptions extends SoundFolderOptions {
-  /**
-   * Neurons of each pattern, if the files do not say; an HDF5 file has 700 unless it is given.
-   */
+  /** Neurons of each pattern, if the files do not say; an HDF5 file has 700 unless it is given. */
   readonly neuronCount?: number | undefined;
   /** How long each pattern lasts in ms; default what its file says, or its last spike's time. */
   readonly durationMs?: number | undefined;

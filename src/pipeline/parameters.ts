@@ -42,8 +42,7 @@ export interface PipelineParameters extends Partial<Omit<ClassifierSettings, "st
   /** Default none: the reservoir sees the scaled series themselves. */
   readonly encoder?: EncoderParameters | undefined;
   /**
-   * As `ReservoirComputer.create` takes it; `inputSize` follows from the cases if it is left
-   * out.
+   * As `ReservoirComputer.create` takes it; `inputSize` follows from the cases if it is left out.
    */
   readonly reservoir: AnyReservoirOptions;
 }
@@ -62,7 +61,8 @@ export function scalerOf({ scaler, encoder }: PipelineParameters): Scaler {
 
 /**
  * The parameters with one changed: `path` is "reservoir.leakRate", "readout.lambda",
- * "encoder.binMs", ... @throws ArgumentError for a path through no object, and for what is no path
+ * "encoder.binMs", ... @throws ArgumentError for a path that is malformed or leads through a value
+ * that is no object
  */
 export function withParameter(parameters: PipelineParameters, path: string, value: unknown): PipelineParameters {
   if (typeof path !== "string" || path.split(".").includes(""))

@@ -50,8 +50,8 @@ function extremes(values: ArrayLike<number>, from: number, to: number): [number,
 }
 
 /**
- * Rows and columns of a matrix at equal distances, at most so many of each: what a heat map of it
- * can show.
+ * Rows and columns of a matrix at equal distances, up to a limit of each: what a heat map of it can
+ * show.
  */
 export interface Thinned {
   readonly matrix: Matrix;

@@ -63,7 +63,7 @@ function dtypeOf(data: EncodableArray): EncodedArray["dtype"] {
   throw new ArgumentError("the array", data, "a Float32Array, Float64Array, Int32Array, Uint16Array or Uint8Array");
 }
 
-/** Bytes as text, in pieces: a call takes so many arguments and no more. */
+/** Bytes as text, in pieces: a call takes a limited number of arguments. */
 export function base64(bytes: Uint8Array): string {
   let text = "";
   for (let i = 0; i < bytes.length; i += 0x8000) text += String.fromCharCode(...bytes.subarray(i, i + 0x8000));

@@ -18,9 +18,7 @@ export interface MemoryCurve {
   readonly precision?: string | undefined;
 }
 
-/**
- * Memory curves of one or several reservoirs, by delay. @throws ArgumentError if there is none.
- */
+/** Memory curves of one or several reservoirs, by delay. @throws ArgumentError if there is none. */
 export function plotMemoryCapacity(
   memories: MemoryCurve | Readonly<Record<string, MemoryCurve>>,
   options: { readonly title?: string | undefined } = {},

@@ -9,7 +9,7 @@ export function openInBrowser(address: string): void {
   const { spawn } = process.getBuiltinModule("node:child_process");
   const [program, ...before] = { darwin: ["open"], win32: ["cmd", "/c", "start", ""] }[process.platform as string] ?? ["xdg-open"];
   const opened = spawn(program!, [...before, address], { stdio: "ignore", detached: true });
-  // Whoever asks for a page has its address as well.
+  // The caller has the page's address as well.
   opened.on("error", () => {});
   opened.unref();
 }

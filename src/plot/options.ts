@@ -15,7 +15,7 @@ export const listKind = <Value>(): Kind<readonly Value[]> => checked("a list", i
 export const most = (least: number): Kind<number> =>
   checked(`a number of at least ${least}`, (value) => typeof value === "number" && value >= least, { type: "number", minimum: least });
 
-/** A size in pixels, or a factor on one. */
+/** @throws ArgumentError for a size that is not a number above 0 */
 export const sizeKind: Kind<number> = number({ above: 0 });
 
 /** An array or a typed array, or anything else that has a length and is no text. */
@@ -23,7 +23,7 @@ export function isArrayLike(value: unknown): value is ArrayLike<unknown> {
   return typeof value === "object" && value !== null && typeof (value as ArrayLike<unknown>).length === "number";
 }
 
-/** @throws ArgumentError for what is no list */
+/** @throws ArgumentError if it is no list */
 export function checkList(value: unknown, name: string, of: string): void {
   if (!isArrayLike(value)) throw new ArgumentError(name, value, `a list of ${of}`);
 }

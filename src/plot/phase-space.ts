@@ -52,7 +52,7 @@ export const phaseSpaceTable = {
 /**
  * A trajectory in phase space, T x N: two or three of its columns, or its leading principal
  * components, whose share of the variance stands on the axes.
- * @throws ArgumentError for columns that there are not, or fewer columns than dimensions.
+ * @throws ArgumentError for columns that do not exist, or fewer columns than dimensions.
  */
 export function plotPhaseSpace(states: MatrixLike, options: PhaseSpaceOptions = {}): Figure {
   const asked = resolve(phaseSpaceTable, options);

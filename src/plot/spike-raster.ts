@@ -19,7 +19,7 @@ export interface RasterSpikes {
 export interface RasterOptions {
   /** The figure's title; default says what is drawn. */
   readonly title?: string | undefined;
-  /** Above so many spikes a rate image is drawn in place of points; default 50,000. */
+  /** Above this many spikes a rate image is drawn in place of points; default 50,000. */
   readonly maximalPoints?: number | undefined;
   /** Most columns and rows of the rate image; default 600 and 200. */
   readonly bins?: readonly [time: number, neuron: number] | undefined;

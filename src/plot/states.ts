@@ -100,7 +100,7 @@ export const trajectoryTable = {
 
 /**
  * The states of a few neurons over time, one line each. @throws ArgumentError for a neuron that
- * there is not.
+ * does not exist.
  */
 export function plotTrajectories(states: MatrixLike, options: TrajectoryOptions = {}): Figure {
   const { title, start, timeLabel, maximalPoints, ...asked } = resolve(trajectoryTable, options);

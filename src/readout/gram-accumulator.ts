@@ -138,10 +138,7 @@ export interface GramSums {
   readonly rows: number;
 }
 
-/**
- * @throws ArgumentError for what is no Matrix, or if rows handed to a sink do not fit
- * together
- */
+/** @throws ArgumentError if one is no Matrix, or if rows for a sink do not fit together */
 export function checkRows(shape: ReadoutShape, states: Matrix, inputs: Matrix, targets: Matrix): void {
   for (const [name, rows] of Object.entries({ states, inputs, targets }))
     if (!(rows instanceof Matrix))

@@ -198,8 +198,7 @@ function squaredErrors(fit: ShiftedProblem, row: Float64Array, targets: ArrayLik
 }
 
 /**
- * The training rows' features, centred if there are means, times V, a few hundred rows at a
- * time.
+ * The training rows' features, centred if there are means, times V, a few hundred rows at a time.
  */
 function* rotatedRows(
   bidiagonal: Bidiagonal,

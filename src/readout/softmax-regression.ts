@@ -68,7 +68,7 @@ export class SoftmaxReadout extends TrainedReadout {
 
 /**
  * Row by row exp(s_k) / sum of exp(s_j), of scores T x K, in portable arithmetic. @throws
- * ArgumentError for what is no Matrix
+ * ArgumentError if scores is no Matrix
  */
 export function softmax(scores: Matrix): Matrix<Float64Array> {
   if (!(scores instanceof Matrix)) throw new ArgumentError("scores", scores, "a Matrix");

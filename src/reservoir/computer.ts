@@ -385,9 +385,8 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
 
   /**
    * Statistics of the states of sequences, each run from the initial state, or what a readout of
-   * classes makes of them, where the engine can do that without handing states out; undefined if
-   * it cannot. See `SummaryWork`. @throws ArgumentError if what is asked for does not go with
-   * them
+   * classes makes of them, where the engine can do that without handing states out; undefined if it
+   * cannot. See `SummaryWork`. @throws ArgumentError if what is asked for does not go with them
    */
   summarise(sequences: readonly SequenceLike[], work: SummaryWork): Promise<Matrix<Float64Array>> | undefined {
     const session = this.#session;
@@ -532,9 +531,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     return { session: this.#session, engine: this.engine.name };
   }
 
-  /**
-   * Makes states of `rows` in the memory of the device. They are given back if the work fails.
-   */
+  /** Makes states of `rows` in the memory of the device. They are given back if the work fails. */
   async #onDevice<T>(
     rows: readonly number[],
     inputs: Matrix | DeviceMatrix | undefined,

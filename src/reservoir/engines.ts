@@ -60,8 +60,8 @@ export function registerEngine(name: string, load: (device: number) => Promise<E
 let loadOnContext: ((context: Context) => Promise<Engine>) | undefined;
 
 /**
- * Makes engines known that run on a device which is open already. `load` throws ArgumentError for
- * what is no open device.
+ * Registers engines that run on an open device. `load` throws ArgumentError if it gets no open
+ * device.
  */
 export function registerContextEngine(load: (context: Context) => Promise<Engine>): void {
   loadOnContext = load;

@@ -118,7 +118,7 @@ export function checkSteps(sequences: readonly SequenceInput[], name: string): v
   }
 }
 
-/** @throws ArgumentError for what is no list of series */
+/** @throws ArgumentError if it is no list of series */
 export function checkSequences(sequences: readonly unknown[], name: string): void {
   if (!Array.isArray(sequences)) throw new ArgumentError(name, sequences, "a list of series");
   if (sequences.length === 0) throw ArgumentError.shape(`${name} is empty; it takes at least one sequence`, { field: name });
@@ -168,7 +168,7 @@ export function statesTarget({ size, precision }: EngineModel, matrix: Matrix, r
   return matrix;
 }
 
-/** @throws ArgumentError for what is no readout, or one of another reservoir */
+/** @throws ArgumentError if it is no readout, or one of another reservoir */
 export function checkReadout({ size, inputSize }: EngineModel, readout: LinearReadout): void {
   if (!(readout?.weights instanceof Matrix) || typeof readout.features !== "object")
     throw new ArgumentError("readout", readout, "a trained readout, such as ridge().fit(states, targets)");

@@ -50,15 +50,17 @@ export interface RowSums {
  */
 const leastConnections = 1.02e8;
 
-/** With so many connections a row on average W is irreducible, but for a chance of 2 N exp(-64). */
+/**
+ * With this many connections a row on average W is irreducible, but for a chance of 2 N exp(-64).
+ */
 const leastPerRow = 64;
 
 /** From this many connections on an engine that draws and iterates is worth its transfers. */
 const worthwhileConnections = 2e6;
 
 /**
- * Whether a description's W is to be drawn where it is used, if an engine can, and on the host only
- * if somebody reads its values.
+ * Whether a description's W is to be drawn on the device that uses it, if an engine can, and on the
+ * host only if its values are read.
  */
 export function isDrawnInPlace({ size, connectionProbability, topology, radiusMethod }: ReservoirConfig): boolean {
   const perRow = connectionProbability * (size - 1);
@@ -67,12 +69,12 @@ export function isDrawnInPlace({ size, connectionProbability, topology, radiusMe
   return topology.type === "erdosRenyi" && (estimated || large);
 }
 
-/** Whether the host has room for a W that was drawn elsewhere, if somebody reads its values. */
+/** Whether the host has room for a W that was drawn elsewhere, if its values are read. */
 export const isDrawnLater = ({ size, connectionProbability }: ReservoirConfig): boolean =>
   connectionProbability * (size - 1) * size <= leastConnections;
 
 /**
- * Whether a matrix with so many connections is to be drawn, and its radius measured, by an engine
+ * Whether a matrix with this many connections is to be drawn, and its radius measured, by an engine
  * that can.
  */
 export const isWorthwhile = (connections: number): boolean => connections >= worthwhileConnections;

@@ -15,9 +15,7 @@ export const isQuantized = (precision: WeightPrecision): precision is "int8" | "
 /** What a refused precision of steps takes instead, and what it itself would take. */
 export const quantizedTakes = (needs: string): string => `"full" or "bfloat16" here, or ${needs}`;
 
-/**
- * Bytes of a weight if W is kept so; undefined for "full", if the model's precision says it.
- */
+/** Bytes of a weight if W is kept so; undefined for "full", if the model's precision says it. */
 export const roundedBytes: Readonly<Record<WeightPrecision, number | undefined>> = {
   full: undefined,
   bfloat16: 2,
@@ -60,8 +58,8 @@ function largestOf(values: FloatArray): number {
 }
 
 /**
- * Each w to the nearest multiple of `step`, at most `most` of them; what is as large as `largest`
- * gets so many.
+ * Each w to the nearest multiple of `step`, at most `most` of them; weights as large as `largest`
+ * get `most`.
  */
 function toSteps(values: FloatArray, step: number, largest: number, most: number): void {
   for (let i = 0; i < values.length; i++) {

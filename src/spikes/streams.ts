@@ -13,7 +13,7 @@ const streams = {
   oscillators: 102,
 } as const;
 
-/** The number of the stream of each use, which kernels are told. */
+/** The number of the stream of each use, as kernels get it. */
 export const streamNumbers: Readonly<Record<keyof typeof streams, number>> = streams;
 
 /**

@@ -137,9 +137,7 @@ function standardSeries({ order, a1, a2, b, c }: Resolved<typeof table>, u: Floa
   return out;
 }
 
-/**
- * Target rows y(0) ... y(length - 1) of ReservoirPy's recurrence, or undefined if they diverge.
- */
+/** Target rows y(0) ... y(length - 1) of ReservoirPy's recurrence, or undefined if they diverge. */
 function reservoirPySeries({ order, a1, a2, b, c }: Resolved<typeof table>, u: Float64Array, length: number): Float64Array | undefined {
   const out = new Float64Array(length);
   for (let t = 0; t + 1 < length; t++) {

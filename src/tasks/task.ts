@@ -24,7 +24,7 @@ export interface KnownLyapunovExponent {
 }
 
 interface TaskPart extends Part {
-  /** Known exponents; left out if there is none or nobody has found it. */
+  /** Known exponents; left out if there is none or none has been found. */
   readonly lyapunovExponents?: readonly KnownLyapunovExponent[] | undefined;
 }
 

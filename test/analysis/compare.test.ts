@@ -85,7 +85,8 @@ describe("compare", () => {
   });
 
   it("shows how fast arithmetic departs from portable, and how that grows", async () => {
-    // Large enough that no multiprocessor holds W alone, if a batch is computed by tensor cores.
+    // Large enough that no multiprocessor holds W by itself, if a batch is computed by tensor
+    // cores.
     const large = { size: 300, inputSize: 1, storage: "dense", spectralRadius: 1.2, leakRate: 1, seed: 4 } as const;
     const { reference, others, equal } = await compare(large, inputs, ["cpu", "sim:fast"], { sequences: 10 });
     const [fast] = others;
@@ -93,7 +94,7 @@ describe("compare", () => {
     expect([reference.engine, reference.arithmetic, fast!.engine, fast!.arithmetic]).toEqual(["cpu", "portable", "sim:fast", "fast"]);
     expect(Object.keys(fast!.profile!.device!.kernels)).toContainEqual(expect.stringMatching(/^reservoir_batch_(fast_|pair$)/));
     const { divergence, rate, maximalAbsolute, first } = fast!.difference;
-    // The first step has no state to multiply: it differs by the fast tanh alone, whose absolute
+    // The first step has no state to multiply: it differs only by the fast tanh, whose absolute
     // error is below 3e-7 (the kernel says so). From the second on, weights and states are rounded
     // to the 11 bits of binary16.
     expect(first!.step).toBe(0);

@@ -44,7 +44,7 @@ describe("mutual information by nearest neighbours", () => {
     const x = normals(10, 4000);
     const noise = normals(11, 4000);
     const y = x.map((value, i) => r * value + Math.sqrt(1 - r * r) * noise[i]!);
-    // The correlation that the sample happens to have: it alone moves the true value by 0.014.
+    // The correlation that the sample happens to have: it moves the true value by 0.014.
     const sum = (values: Float64Array) => values.reduce((a, b) => a + b, 0);
     const dot = (a: Float64Array, b: Float64Array) => sum(a.map((value, i) => value * b[i]!)) - (sum(a) * sum(b)) / 4000;
     const squared = dot(x, y) ** 2 / (dot(x, x) * dot(y, y));

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { spectrum } from "../../src/analysis/index.js";
 import { ReservoirComputer } from "../../src/index.js";
 
-/** Eigenvalues as texts, sorted, so that order and rounding do not matter. */
+/** Eigenvalues as texts, sorted: order and rounding do not matter. */
 const listed = (re: ArrayLike<number>, im: ArrayLike<number>): string[] =>
   Array.from(re, (x, i) => `${(x + 0).toFixed(9)} ${im[i]!.toFixed(9)}`.replaceAll("-0.000000000", "0.000000000")).sort();
 

@@ -1,5 +1,5 @@
-// What `spillway bench --out` writes: the numbers, and a page that shows them. How fast anything
-// is, is no test's business.
+// What `spillway bench --out` writes: the numbers, and a page that shows them. No test asks how
+// fast anything is.
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -56,7 +56,7 @@ const scoresOf = (result: ExperimentResult) => result.seeds.map(({ scores }) => 
 describe("a run", () => {
   it("with --profile prints the phases of all seeds, and keeps them in the result", async () => {
     const { result, text } = await runText(predict, { profile: true, engine: "cpu" });
-    // Two seeds of 500 rows to train on and 200 to test, of which those tested alone are kept.
+    // Two seeds of 500 rows to train on and 200 to test; only those tested are kept.
     const run = result.profile!.phases.find(({ phase }) => phase === "run")!;
     expect(run).toMatchObject({ clock: "host", steps: 2 * 700 });
     expect(result.seeds.map(({ profile }) => profile!.calls)).toEqual([2, 2]);
@@ -114,7 +114,7 @@ washout: 50
 metrics: [rmse]
 `;
     const { result } = await runText(text);
-    // 200 rows of which 3 have no target and 50 settle the state.
+    // 200 rows: 3 have no target and 50 settle the state.
     expect(result.data.task).toContain("tested on 147");
     expect(result.seeds[0]!.scores["rmse"]).toBeLessThan(0.02);
     await writeFile(join(out, "asked.csv"), "u,y\n1,1\n2,2\n");

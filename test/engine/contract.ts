@@ -12,7 +12,7 @@ import { featureCount, type LinearReadout, plainFeatures } from "../../src/reser
 import type { ReservoirModel } from "../../src/reservoir/model.js";
 import { buildModel } from "../../src/reservoir/weights.js";
 
-/** The bits of a typed array, so that -0 and 0 differ. */
+/** The bits of a typed array: -0 and 0 differ. */
 export function bits(values: FloatArray): Uint32Array {
   return new Uint32Array(values.slice().buffer);
 }

@@ -47,7 +47,7 @@ describe("a driver call that fails", async () => {
     "%s, of %i uses",
     async (call: DriverCall, count) => {
       for (const use of new Set([1, count])) {
-        // An error of the call alone at every one, and once one that loses the context.
+        // An error of just the call at every one, and once one that loses the context.
         for (const code of use === count ? [400, 700] : [400]) {
           const inner = simulatedDriver({ memoryBytes: 2 ** 22 });
           const driver = new FaultyDriver(inner, [{ call, use, code }]);

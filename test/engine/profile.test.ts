@@ -119,7 +119,7 @@ describe("a profile on a device", () => {
     expect(namesOf(profile)).toContain("host sums");
     expect(phaseOf(profile, "train")).toMatchObject({ steps: 16, pieces: 2 });
     expect(phaseOf(profile, "keep")).toBeUndefined();
-    // Of each chunk the index of its first bad state alone comes over in this phase.
+    // In this phase only the index of each chunk's first bad state comes over.
     expect(phaseOf(profile, "download")!.bytes).toBe(2 * 8);
   });
 
@@ -199,7 +199,7 @@ describe("a profile of an ensemble", () => {
     const profile = ensemble.profile!;
     expect(namesOf(profile)).toEqual(["host sums", "simulated batch", "simulated download", "simulated train", "simulated upload"]);
     expect(profile).toMatchObject({ engine: "sim", plan: { details: { plan: "ensemble" } }, calls: 1 });
-    // 20 steps of three in chunks of 16 and 4, of which 16 train.
+    // 20 steps of three in chunks of 16 and 4; 16 of them train.
     expect(phaseOf(profile, "batch")).toMatchObject({ steps: 60, pieces: 2 });
     expect(phaseOf(profile, "train")).toMatchObject({ steps: 48, pieces: 2 });
     expect(phaseOf(profile, "download")!.bytes).toBe(3 * 24 * 4);

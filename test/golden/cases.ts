@@ -83,7 +83,7 @@ export const goldenRuns: readonly GoldenRun[] = [
     training: { ...training, washout: 100, generate: 60 },
   },
   {
-    // This seed draws a weight halfway between two bfloat16 numbers of which the lower one is even.
+    // This seed draws a weight halfway between two bfloat16 numbers, the lower one even.
     name: "bfloat16-100",
     config: {
       size: 100,

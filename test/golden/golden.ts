@@ -30,7 +30,7 @@ export interface GoldenRun {
   readonly training?: GoldenTraining;
 }
 
-/** What the C program is told, because it computes neither. */
+/** What the C program gets, because it computes neither. */
 export interface GoldenGiven {
   /** The first four draws of the seed, hexadecimal. */
   readonly seedWords: readonly string[];

@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
 /**
- * Takes an ordinary user's rights until the test ends, if it runs as root: root may write
- * anywhere, so that no permission is ever missing, and a broken writer could replace a device.
+ * Takes an ordinary user's rights until the test ends, if it runs as root. Root may write anywhere:
+ * no permission would ever be missing, and a broken writer could replace a device.
  */
 export function asOrdinaryUser(): void {
   if (process.geteuid?.() !== 0) return;

@@ -75,7 +75,7 @@ describe("a .npz file that unpacks to much", () => {
   });
 
   it("takes at most 1 GiB unless more is allowed", async () => {
-    // Random bytes do not pack, so that the size below is one that they could unpack to.
+    // Random bytes do not pack: the size below is one that they could unpack to.
     let state = 1;
     const noise = Uint8Array.from({ length: 1_100_000 }, () => {
       state = (Math.imul(state, 1664525) + 1013904223) >>> 0;

@@ -50,7 +50,7 @@ describe("the shipped kernels", () => {
     it.each(images)(
       "in $file were assembled for every architecture from its own on, not drafted for one",
       ({ assembledFor, entries, target }) => {
-        // What has instructions of one architecture alone runs on no other.
+        // Code with instructions of one architecture runs on no other.
         if (target.endsWith("a")) expect(assembledFor).toEqual([target]);
         else expect(assembledFor).toEqual(expect.arrayContaining(["sm_90", "sm_100", "sm_120"]));
         for (const { registers } of entries) expect(registers).toHaveLength(assembledFor.length);

@@ -49,7 +49,7 @@ describe("a model", () => {
 describe("a sweep", () => {
   const options = { reservoir, settings: [{}], inputs: series, targets: series, validation: 10 };
 
-  // Weights are drawn once a seed, so that a member of another size would be a mixture of two.
+  // Weights are drawn once a seed: a member of another size would be a mixture of two.
   it("varies nothing but what a setting has", async () => {
     await expect(sweepReadouts({ ...options, settings: [{}, { size: 9 } as never] })).rejects.toThrow('unknown field "size"');
     await expect(sweepReadouts({ ...options, settings: [3 as never] })).rejects.toThrow("settings[0] is 3; it takes an object of options");

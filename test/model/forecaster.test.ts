@@ -4,7 +4,7 @@ import { mackeyGlass, narma } from "../../src/tasks/index.js";
 
 const series = mackeyGlass(1200);
 const reservoir = { size: 60, spectralRadius: 1.1, inputScaling: 1, bias: 0, seed: 1 };
-/** The series itself into the reservoir, and a penalty that `ridge` alone has. */
+/** The series itself into the reservoir, and a penalty that only `ridge` has. */
 const plain = { standardise: false, readout: { lambda: 1e-6 } } as const;
 
 /** Row t is sin(.2 t) + .5 sin(.311 t): a linear recurrence of order 4 gives every next row. */

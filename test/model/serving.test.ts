@@ -19,7 +19,7 @@ afterAll(() => void server.kill("SIGKILL"));
 const swing = (rate: number) => Array.from({ length: 40 }, (_, t) => [Math.sin(rate * t)]);
 const json = { "content-type": "application/json" };
 
-/** Posts a body in pieces, so that its length is not told before. */
+/** Posts a body in pieces: its length is not known before. */
 async function post(body: string, headers: Readonly<Record<string, string>> = json, method = "POST"): Promise<[number, unknown]> {
   const sent = request({ port, host: "127.0.0.1", method, headers });
   sent.write(body.slice(0, 10));

@@ -1,5 +1,5 @@
-// Forecaster and Classifier learn with any trainer: this package's by name or as objects, and one's
-// own.
+// Forecaster and Classifier learn with any trainer: this package's by name or as objects, and the
+// user's own.
 import { describe, expect, it } from "vitest";
 import {
   Classifier,
@@ -17,7 +17,7 @@ import { registerCounted } from "../engine/counted.js";
 const series = Matrix.from(Array.from({ length: 400 }, (_, t) => [Math.sin(t / 5), Math.cos(t / 7)]));
 const reservoir = { size: 20, seed: 1 };
 
-/** Answers with the mean of the targets, whatever the state. */
+/** Answers with the mean of the targets, for every state. */
 const meanTrainer: Trainer = {
   features: { state: "plain", input: false, squares: false },
   fit(states, targets, { washout = 0 } = {}) {

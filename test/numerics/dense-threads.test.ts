@@ -1,4 +1,4 @@
-// Eigenvalues by threads: the bits of the calling thread, whatever becomes of the threads.
+// Eigenvalues by threads: the bits of the calling thread, even if threads fail.
 import type { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
 import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";

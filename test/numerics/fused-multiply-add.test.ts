@@ -62,10 +62,7 @@ async function gramBits(columns: number, portions: readonly (readonly ColumnSour
 
 const plain = (matrix: Matrix): ColumnSource => ({ matrix, square: "none" });
 
-/**
- * Values of all the sizes that binary32 has, so that sums round, cancel and vanish beside each
- * other.
- */
+/** Values of all the sizes that binary32 has: sums round, cancel and vanish beside each other. */
 function wildMatrix(rows: number, columns: number): Matrix<Float32Array> {
   const x = randomMatrix(rows, columns, "wild");
   const exponents = randomMatrix(rows, columns, "exponents");

@@ -150,7 +150,7 @@ function dot(a: number[], b: number[]): number {
   return s;
 }
 
-/** The 64 bits of every value, so that a comparison sees every one of them. */
+/** The 64 bits of every value: a comparison sees every one of them. */
 export function bits(values: ArrayLike<number>): string[] {
   const view = new BigUint64Array(Float64Array.from(values).buffer);
   return Array.from(view, (word) => word.toString(16));

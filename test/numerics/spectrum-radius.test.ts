@@ -281,8 +281,8 @@ describe("badly scaled matrices", () => {
   });
 
   it("krylov refuses what rounding hides, and auto goes to the dense method", () => {
-    // Eigenvalues +-1e6 beside small ones, |W| = 1e12; mixed by a reflection, so that no diagonal
-    // scaling helps.
+    // Eigenvalues +-1e6 beside small ones, |W| = 1e12; mixed by a reflection: no diagonal scaling
+    // helps.
     const matrix = referenceMatrix({ size: 350, density: 1, kind: "uniform", seed: 52 });
     for (const [i, value] of [0, 1e12].entries()) matrix.data[i] = value;
     matrix.data[350] = 1;

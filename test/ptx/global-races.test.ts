@@ -1,11 +1,11 @@
 // Races on global memory between blocks: what the memory model orders passes, and what only happens
-// to work is told.
+// to work is an error.
 import { describe, expect, it } from "vitest";
 import { Bench, fixture, output, simulationError } from "./device.js";
 
 const header = ".version 7.8\n.target sm_75\n.address_size 64\n";
 
-/** Two blocks of one thread on `words`, of which block 0 does one thing and block 1 another. */
+/** Two blocks of one thread on `words`: block 0 does one thing and block 1 another. */
 function run(zero: string, one: string, memory: Int32Array | Uint16Array | Uint8Array = new Int32Array(4)): void {
   const bench = new Bench(
     `${header}.visible .entry k(.param .u64 words)

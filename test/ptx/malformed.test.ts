@@ -108,7 +108,7 @@ describe("a function that is large or calls many", () => {
     const name = (index: number): string => fn.registers[index]!.name;
     const exact = liveness(segments);
     expect([...exact.kept].map(name).sort()).toEqual(["%d1", "%r2"]);
-    // Without room for tables whatever is read first counts as alive.
+    // Without room for tables everything read first counts as alive.
     expect([...liveness(segments, 0).kept].map(name).sort()).toEqual(["%d1", "%r1", "%r2"]);
   });
 

@@ -5,7 +5,7 @@ import { Bench, input, output, simulationError } from "./device.js";
 const head = ".version 8.1\n.target sm_75\n.address_size 64\n";
 
 /**
- * Sums 1 to n, written into n words of the stack first: in a function, so that calls come and go.
+ * Sums 1 to n, written into n words of the stack first: in a function, to have calls come and go.
  */
 const sums = `${head}.func (.reg .u32 sum) total (.reg .u32 n)
 {

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { Bench, output, simulationError } from "./device.js";
 
 /**
- * A kernel of some warps with 64 words of shared memory at %s, of which the first 15 are written,
- * and an output of 64 zeros at %o; %a is the thread's place in it.
+ * A kernel of some warps with 64 words of shared memory at %s, the first 15 of them written, and an
+ * output of 64 zeros at %o; %a is the thread's place in it.
  */
 const kernel = (body: string, block = 32): (() => Int32Array) => {
   const bench = new Bench(`.version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out)

@@ -1,4 +1,4 @@
-// Reservoirs that run beside one another again and again: the same states as alone, on engines that
+// Reservoirs that run side by side again and again: the same states as one by one, on engines that
 // keep them and on those that do not.
 import { describe, expect, it } from "vitest";
 import { DisposedError, Matrix, ReservoirComputer, ReservoirEnsemble } from "../../src/index.js";

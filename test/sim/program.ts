@@ -1,5 +1,5 @@
-// A realistic program that makes every call of the binding, and checks what it computes, so that a
-// failed call cannot pass unseen.
+// A realistic program that makes every call of the binding and checks what it computes: a failed
+// call cannot pass unseen.
 import { type Driver, type DriverArguments, type DriverCall, type DriverFunction, openDevice } from "../../src/gpu/index.js";
 import type { SimulatedDriver } from "../../src/sim/index.js";
 

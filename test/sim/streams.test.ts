@@ -1,5 +1,5 @@
-// When work runs on the simulated device: as late as the program allows, so that an order which it
-// does not make is not there by luck.
+// When work runs on the simulated device: as late as the program allows. A missing dependency then
+// fails instead of working by accident.
 import { describe, expect, it } from "vitest";
 import { type Context, openDevice } from "../../src/gpu/index.js";
 import { simulatedDriver } from "../../src/sim/index.js";

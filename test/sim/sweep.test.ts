@@ -77,13 +77,13 @@ describe("the sweep", () => {
         const uses = call === "cuDeviceGetAttribute" ? 2 : count;
         // In `npm test` the last use of each call, by one status in turn.
         for (let use = exhaustive ? 1 : uses; use <= uses; use++) {
-          // An error of the call alone, one that loses the context, and each of all others in turn.
+          // An error of just the call, one that loses the context, and each of all others in turn.
           for (const code of exhaustive ? [400, 700, next()] : [next()]) {
             if (expected[call]?.includes(code)) continue;
             const driver = new FaultyDriver(make(inner), [{ call, use, code }]);
             const where = `${call}, use ${use}, status ${code}`;
-            // If everything can be given back, a second holder keeps the contexts, so that none
-            // of it goes with them.
+            // If everything can be given back, a second holder keeps the contexts: none of it goes
+            // with them.
             const strict = !losesContext(code) && !givesBack(call) && call !== "cuStreamEndCapture";
             if (strict) for (const device of [0, 1]) retain(new BigUint64Array(1), device);
             let thrown: unknown;

@@ -71,7 +71,7 @@ describe("tasks", () => {
   });
 
   it.each(tasks.all())("$name does not depend on how many rows follow", (task) => {
-    // mso is scaled by the rows it returns, so that it depends on them.
+    // mso is scaled by the rows it returns, and depends on them.
     const options = task.name === "mso" ? { normalize: false } : {};
     const short = matricesOf(task.name, 50, options);
     matricesOf(task.name, 120, options).forEach((long, i) => {

@@ -23,10 +23,9 @@ export interface CompareOptions {
    */
   readonly chunk?: number | undefined;
   /**
-   * Cut the inputs into so many sequences of equal length, which run as a batch, each from the
-   * initial state; rows left over are not run. Default 1, one run from start to end; if an
-   * engine may compute fast, which engines do in batches, as many as leave each 100 steps, at most
-   * 64.
+   * Cut the inputs into this many sequences of equal length, which run as a batch, each from the
+   * initial state; rows left over are not run. Default 1, one run from start to end. If an engine
+   * may compute fast (engines do so in batches), as many as leave each 100 steps, at most 64.
    */
   readonly sequences?: number | undefined;
   /**

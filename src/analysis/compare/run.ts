@@ -18,7 +18,7 @@ export interface ComparedRun {
   readonly engine: string;
   readonly reason: string;
   readonly plan: EnginePlan;
-  /** What the engine was allowed. One that has nothing faster computes portably all the same. */
+  /** What the engine was allowed. One that has nothing faster computes portably. */
   readonly arithmetic: "portable" | "fast";
   /** Seconds for all steps, states brought to the host. */
   readonly seconds: number;
@@ -81,7 +81,7 @@ export class TimedRun {
     return new TimedRun(asked, computer, arithmetic);
   }
 
-  /** Does a piece of work of so many steps. */
+  /** Times work of the given number of steps. */
   async time(steps: number, work: (computer: AnyReservoirComputer) => Promise<Matrix[]>): Promise<Matrix[]> {
     const before = this.#loop();
     const begun = performance.now();

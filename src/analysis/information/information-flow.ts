@@ -88,8 +88,8 @@ function directionsOf(matrix: readonly (readonly (TransferEntropy | undefined)[]
 }
 
 /**
- * Each p value times the number of hypotheses that are not yet rejected when its turn comes; at
- * least the one before, at most 1.
+ * Each p value times the number of hypotheses that are not yet rejected at its turn; never below
+ * the previous one, at most 1.
  */
 function holm(pValues: readonly number[]): Float64Array {
   const out = new Float64Array(pValues.length);

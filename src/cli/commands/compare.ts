@@ -23,9 +23,9 @@ export interface CompareCommandOptions {
    * Names of engines, the reference first; ":fast" or ":portable" behind one sets its arithmetic.
    */
   readonly engines: readonly string[];
-  /** Cut the steps into so many sequences that run as a batch. */
+  /** Cut the steps into this many sequences that run as a batch. */
   readonly sequences?: number | undefined;
-  /** At most so many steps. */
+  /** At most this many steps. */
   readonly steps?: number | undefined;
   readonly set?: readonly string[] | undefined;
   readonly json?: boolean | undefined;

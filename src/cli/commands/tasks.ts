@@ -2,10 +2,7 @@
 import { type Task, tasks } from "../../tasks/index.js";
 import { formatTable } from "../table.js";
 
-/**
- * The text (or JSON) of `spillway tasks [name]`. @throws ArgumentError for a task that there is
- * not.
- */
+/** The text (or JSON) of `spillway tasks [name]`. @throws ArgumentError for an unknown task. */
 export function listTasks(name: string | undefined, options: { readonly json?: boolean | undefined }): string {
   const chosen = name === undefined ? tasks.all() : [tasks.get(name)];
   if (options.json)

@@ -48,7 +48,7 @@ type RegionName =
 /** A chunk's states take about this many bytes: they stay in a core's cache. */
 const chunkBytes = 256 * 1024;
 
-/** Steps in a chunk of states that take so many bytes each. */
+/** Steps in a chunk whose states take this many bytes each. */
 export function stepsPerChunk(stateBytes: number): number {
   return Math.max(1, Math.min(1024, Math.floor(chunkBytes / stateBytes)));
 }
@@ -93,8 +93,8 @@ export function planMemory(model: ReservoirModel): MemoryMap {
 }
 
 /**
- * The bytes that a reservoir of these sizes takes, before it is drawn: as many as if all rows of a
- * sparse W were equally long.
+ * The bytes that a reservoir of these sizes takes, before it is drawn, as if all rows of a sparse W
+ * were equally long.
  */
 export function expectedMemory({ size, inputSize, outputSize, precision, storage, nonzeros }: ModelShape): number {
   const elementBytes = precision === "float32" ? 4 : 8;

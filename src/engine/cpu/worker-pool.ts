@@ -6,8 +6,8 @@ import { WorkerEndedError } from "../../reservoir/engine.js";
 type Worker = import("node:worker_threads").Worker;
 
 /**
- * One command word for each thread. Nobody commands the first, the caller: its word tells that a
- * worker has ended.
+ * One command word for each thread. The first belongs to the caller, and tells that a worker has
+ * ended.
  */
 const ended = 0;
 const idle = 0;
@@ -17,7 +17,7 @@ const wordsOfShare = 8;
 const mostThreads = 64;
 /**
  * A sleeping worker collects no garbage: it keeps the memory of reservoirs that it has forgotten.
- * With so many bytes it gets no new ones.
+ * Above this many bytes it gets no new ones.
  */
 const mostForgottenBytes = 2 ** 26;
 /** How long the caller waits for threads that were told to end. */

@@ -68,9 +68,7 @@ export class Bidiagonal {
     }
   }
 
-  /**
-   * Solves at a shift of at least 0. Values are not finite if the shifted problem is singular.
-   */
+  /** Solves at a shift of at least 0. Values are not finite if the shifted problem is singular. */
   shifted(shift: number): ShiftedProblem {
     const n = this.size;
     const outputs = this.#targets.cols;

@@ -110,7 +110,7 @@ export class SystemBlas implements DenseBlas {
     try {
       library.config({ async_stack_size: asyncStackBytes });
     } catch {
-      // It was set with the first library, by whoever loaded that.
+      // Already set, by the code that loaded the first library.
     }
     for (const name of names) {
       try {

@@ -4,8 +4,8 @@ import { describe } from "../../core/text.js";
 import { checkSparse, isSparse, type Matrix, type SparseMatrix } from "../matrix.js";
 
 /**
- * @throws ArgumentError for what is no matrix, or on a matrix that is not square, not
- * well-formed, or not finite; naming row and column.
+ * @throws ArgumentError if it is no matrix, or not square, not well-formed, or not finite; naming
+ * row and column.
  */
 export function checkSquare(matrix: Matrix | SparseMatrix): void {
   if (typeof matrix !== "object" || matrix === null || !(isSparse(matrix) || ArrayBuffer.isView(matrix.data)))

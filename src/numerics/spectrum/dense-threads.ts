@@ -6,9 +6,7 @@ import { denseBlock, denseEigenvalues, type Eigenvalues, foundAll } from "./dens
 
 type Worker = import("node:worker_threads").Worker;
 
-/**
- * Blocks that a thread has, the one in work included: so many that it need not wait for the owner.
- */
+/** Blocks that a thread has, the one in work included: enough to never wait for the owner. */
 const blocksPerThread = 2;
 
 /** Threads that this machine has beside the calling one; 0 if there are none to be had. */

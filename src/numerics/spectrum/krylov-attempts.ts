@@ -53,7 +53,7 @@ export const largestBasis = (n: number, nonzeros: number): number =>
   Math.min(n, Math.max(...attempts(n, nonzeros).map(({ full }) => full)));
 
 /**
- * The attempts on a block of n rows, at least 2; each takes what the one before came to. If none
+ * The attempts on a block of n rows, at least 2; each begins with the result of the last. If none
  * converges, the result of the last.
  */
 export function* krylovAttempts(n: number, nonzeros: number, firstExponent: number): Generator<KrylovTask, KrylovResult, KrylovResult> {

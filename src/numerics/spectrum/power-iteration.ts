@@ -13,8 +13,8 @@ const perLook = 16;
 export const mostIterations = 4096;
 
 /**
- * With a residual above this after so many iterations the rest would not bring it to 1e-10: several
- * eigenvalues lead together.
+ * With a residual above this after this many iterations the rest would not bring it to 1e-10:
+ * several eigenvalues lead together.
  */
 const hopeless = { iterations: 512, residual: 0.25 };
 

@@ -143,8 +143,7 @@ export class ProjectedProblem {
   }
 
   /**
-   * The Schur form in falling order; undefined if the QR algorithm does not find all
-   * eigenvalues.
+   * The Schur form in falling order; undefined if the QR algorithm does not find all eigenvalues.
    */
   #solve(): Ritz | undefined {
     const { ld, q } = this;

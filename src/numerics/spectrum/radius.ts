@@ -121,7 +121,7 @@ const circularLawLimit = 1e8;
  * eigenvalue has the largest modulus, as if all weights are positive, and fails for complex
  * pairs, which most random matrices have.
  *
- * @throws ArgumentError for what is no matrix, and for options that there are not.
+ * @throws ArgumentError if it is no matrix, and for unknown options.
  * @throws ArgumentError on a matrix that is not square or holds a NaN or an infinity.
  * @throws SpectralRadiusError if the iteration does not converge on a component of more than
  * 3000 rows; PowerIterationError if `power` does not.

@@ -31,8 +31,7 @@ export const topologies = new Registry<Topology>(
 );
 
 /**
- * Makes a topology known by its name, wherever topologies are chosen: `create`, experiment files,
- * model files, the lab.
+ * Registers a topology under its name, for `create`, experiment files, model files and the lab.
  * @throws ArgumentError for a name that is taken or malformed, or a field that is missing
  */
 export function registerTopology<Options>(topology: Topology<Options>): void {

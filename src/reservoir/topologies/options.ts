@@ -1,4 +1,4 @@
-// What topologies take, by name. A package of one's own adds its topology to the interface.
+// The options of topologies, by name. A user's own package adds its topology to the interface.
 
 /**
  * The options of each topology, by its name. To have the type of your own topology checked, add it:

@@ -38,10 +38,9 @@ export interface PatternDetectorOptions {
    */
   readonly maximumDurationMs?: number | undefined;
   /**
-   * Lets all thresholds rise by 1 % after a detection if more than half of the last 100
-   * detections were weaker than 0.5, and fall by 1 % if fewer than a fifth were, never below the
-   * defaults and never above 0.95. Default false: the false alarms that the thresholds stand for
-   * hold.
+   * Lets all thresholds rise by 1 % after a detection if more than half of the last 100 detections
+   * were weaker than 0.5, and fall by 1 % if fewer than a fifth were, never below the defaults and
+   * never above 0.95. Default false: the false alarms that the thresholds stand for hold.
    */
   readonly adaptive?: boolean | undefined;
   /**
@@ -152,8 +151,8 @@ export class PatternDetector {
    * Looks for the types in one pattern. `truth`, if it is known, are the types that the pattern is
    * of; only the statistics use it. `DeviceDetector` of spillway/spikes/gpu looks for them on a
    * device.
-   * @throws ArgumentError on a pattern without spikes, one that is too long, or a type that there
-   * is not; CircuitOpenError while the circuit is open.
+   * @throws ArgumentError on a pattern without spikes, one that is too long, or an unknown type;
+   * CircuitOpenError while the circuit is open.
    */
   detect(pattern: SpikePattern, truth?: readonly PatternType[]): DetectionResult {
     checkTruth(truth);

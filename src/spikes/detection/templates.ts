@@ -1,5 +1,5 @@
-// Templates: labelled patterns as binned vectors, and what a new pattern is most like. Types
-// without an example are the detector's business.
+// Templates: labelled patterns as binned vectors, and what a new pattern is most like. The detector
+// looks for types without an example.
 import { ArgumentError } from "../../core/errors.js";
 import { given, list, number, option, optional, resolve, type TableOf, text } from "../../core/options.js";
 import { writeFileAtomic } from "../../io/atomic.js";
@@ -127,9 +127,7 @@ export class PatternTemplates implements TemplateShape {
     return new PatternTemplates([...sums.keys()], rows, shape);
   }
 
-  /**
-   * What a pattern is most like. @throws ArgumentError if it has fewer neurons than channels.
-   */
+  /** What a pattern is most like. @throws ArgumentError if it has fewer neurons than channels. */
   match(pattern: SpikePattern): TemplateMatch {
     return this.matchVector(vectorOf(pattern, this));
   }

@@ -19,7 +19,7 @@ export interface PhaseEncoderOptions extends FrameOptions {
    */
   readonly phaseRange?: number | undefined;
   /**
-   * Each spike is moved by a uniform time of at most so many ms either way; default 1. Above 0 it
+   * Each spike is moved by a uniform time of at most this many ms either way; default 1. Above 0 it
    * takes a seed.
    */
   readonly jitterMs?: number | undefined;

@@ -275,8 +275,8 @@ export async function* firedSteps(
 }
 
 /**
- * The neurons that fired between two filtered states, rising: those whose state is more than what
- * is left of the one before.
+ * The neurons that fired between two filtered states, rising: those whose state is above what is
+ * left of the earlier one.
  */
 export function firedNeurons({ stateKeep, precision }: SpikingModel, before: FloatArray, after: FloatArray): number[] {
   const round = precision === "float32" ? Math.fround : (value: number) => value;

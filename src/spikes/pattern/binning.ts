@@ -16,13 +16,11 @@ export interface BinOptions {
    * of it.
    */
   readonly binMs?: number | undefined;
-  /**
-   * What a spike adds to its bin: "counts" (default) adds 1, "amplitudes" its amplitude.
-   */
+  /** What a spike adds to its bin: "counts" (default) adds 1, "amplitudes" its amplitude. */
   readonly values?: "counts" | "amplitudes" | undefined;
   /**
-   * Sums neighbouring neurons into so many columns: neuron n goes to column floor(n channels / N).
-   * Default one column a neuron.
+   * Sums neighbouring neurons into this many columns: neuron n goes to column floor(n channels /
+   * N). Default one column a neuron.
    */
   readonly channels?: number | undefined;
 }

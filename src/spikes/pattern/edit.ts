@@ -135,7 +135,7 @@ export const thinTable = {
 
 /**
  * The pattern with each spike left out with probability `dropProbability`, drawn for its position.
- * @throws ArgumentError if that is no number from 0 to 1.
+ * @throws ArgumentError if that is not a number from 0 to 1.
  */
 export function thinPattern(pattern: SpikePattern, options: { readonly dropProbability: number; readonly seed: Seed }): SpikePattern {
   checkPattern(pattern);

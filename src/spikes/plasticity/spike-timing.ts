@@ -117,8 +117,8 @@ export class SpikeTimingPlasticity {
   /**
    * Learns from a pattern whose time 0 is now; afterwards now is its end. One pattern of a
    * recurrent network is source and target at once.
-   * @throws ArgumentError if the neurons are not as many as the weights have columns and rows,
-   * or the two patterns do not last as long.
+   * @throws ArgumentError if the number of neurons is not that of the weights' columns and rows, or
+   * the two patterns differ in duration.
    */
   apply(sources: SpikePattern, targets: SpikePattern = sources): void {
     const { sources: cols, targets: rows } = this.#synapses;

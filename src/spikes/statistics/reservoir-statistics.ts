@@ -32,7 +32,7 @@ export interface StatisticsReport {
   readonly lastSnapshot: ReservoirSnapshot | undefined;
 }
 
-/** How often a run is looked at, and who gets the results. */
+/** How often a run is sampled, and who gets the results. */
 export interface ObservedRunOptions extends WorkOptions {
   /** Steps from one snapshot to the next; default 1000. */
   readonly everySteps?: number | undefined;
@@ -70,9 +70,9 @@ export class ReservoirStatistics {
   #state: FloatArray | undefined;
 
   /**
-   * Takes a snapshot of a state, N values, that stands after `pattern`, if it came from one; the
-   * state of the last call is the one before, if no other is given.
-   * @throws ArgumentError on no values, or a state of another size than the one before.
+   * Takes a snapshot of a state, N values, the one after `pattern` if that is given. The state
+   * before it is that of the last call, unless given.
+   * @throws ArgumentError on no values, or a state of another size than the last one.
    */
   observe(
     state: FloatArray,

@@ -5,7 +5,7 @@ import { onHardware, openTestDevice } from "../../gpu/device/device.js";
 /** An engine whose chunks are as long as it likes on a GPU. */
 export const device: DeviceEngine = make(onHardware ? undefined : 16);
 
-/** An engine whose chunks are short, so that work can be watched and stopped. */
+/** An engine whose chunks are short: work can be watched and stopped. */
 export const inShortChunks: DeviceEngine = make(16);
 
 /** The engine's name. */

@@ -28,7 +28,7 @@ function sequence(of: ReservoirModel, steps: number, seed: number) {
 const membersOf = (models: readonly ReservoirModel[], steps: (r: number) => number): Member[] =>
   models.map((of, r) => ({ model: of, sequence: sequence(of, steps(r), r), number: 0 }));
 
-/** Runs members together whatever it costs, by the kernel of the given name. */
+/** Runs members together, at any cost, by the kernel of the given name. */
 async function together(members: readonly Member[], kernel: string | undefined, options: Partial<MemberOptions> = {}): Promise<Matrix[]> {
   const plan = planMembers(context, members)!;
   if (kernel) expect(plan.groups.map((group) => group.kernel.name)).toEqual([kernel]);

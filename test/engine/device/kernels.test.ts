@@ -32,8 +32,7 @@ afterAll(() => context.dispose());
 const upload = (values: FloatArray) => context.upload(values as Float32Array<ArrayBuffer>);
 
 /**
- * The kernel of a precision; TypeScript is told the types of float32, the launch checks the real
- * ones.
+ * The kernel of a precision; TypeScript sees the types of float32, the launch checks the real ones.
  */
 function kernel<const P extends readonly string[]>(name: string, precision: Precision, parameters: P) {
   const [suffix, real] = precision === "float32" ? ["", "f32"] : ["_f64", "f64"];

@@ -13,9 +13,7 @@ const precisions = ["float32", "float64"] as const;
 const activations = ["tanh", "identity", "relu", "sigmoid"] as const;
 const random = (length: number, precision: Precision, seed: number) => randomMatrix(length, 1, precision, seed).data;
 
-/**
- * If there is a GPU there is NVRTC beside it: both sources of the kernels have the same bits.
- */
+/** If there is a GPU there is NVRTC beside it: both sources of the kernels have the same bits. */
 describe.each(onHardware ? (["ptx", "nvrtc"] as const) : (["ptx"] as const))("kernels from %s", (kernelSource) => {
   let context: Context;
 

@@ -515,7 +515,7 @@ describe("a block that never comes", () => {
     // Long enough on hardware for the run that does not stall, under a checker too.
     const spinLimit = onHardware ? 200_000_000 : 3000;
     const loop = (await PersistentLoop.open(device, of, kernel, () => made, spinLimit))!;
-    // The first count of blocks begins at -1, so that one is always missing.
+    // The first count of blocks begins at -1: one is always missing.
     const stream = device.stream();
     stream.upload(made.places!.slice(0, 1), BigUint64Array.of(0xffff_ffffn));
     await stream.done();

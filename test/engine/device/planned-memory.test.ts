@@ -1,4 +1,4 @@
-// What a plan says its loop takes of the device's memory is as much as the loop then takes, so that
+// A plan states how much of the device's memory its loop takes, and the loop then takes that much:
 // what does not fit is refused before it is begun.
 import { afterAll, describe, expect, it } from "vitest";
 import { choices } from "../../../src/engine/cuda/plan.js";

@@ -94,7 +94,7 @@ describe("attention", () => {
   it.each(casesOf(wide, ([headDim, target]) => (headDim === 64) === (target === "sm_75") && headDim !== 128))(
     "in f32 of %i numbers for %s, where many heads make the tiles large",
     (headDim, target, seqLen) => {
-      // Heads enough for the largest tile, of which one is looked at.
+      // Heads enough for the largest tile; one of them is looked at.
       const kernel = attention({ heads: 128, seqLen, headDim, keyLength: 70, causal: true, type: "f32" }, { target });
       const [q, k, v] = [seqLen, 70, 70].map((rows, s) => uniform(rows * headDim, 30 + s, 2));
       const o = new Float32Array(seqLen * headDim);
@@ -120,7 +120,7 @@ describe("attention", () => {
     const [seqLen, headDim, keyLength] = [20, 16, 100];
     const shape = { heads: 1, seqLen, headDim, keyLength };
     const [q, v] = [toHalves(uniform(seqLen * headDim, 8), "f16"), uniform(keyLength * headDim, 9)];
-    // Sixteenths, so that adding 2 is exact in halves.
+    // Sixteenths: adding 2 is exact in halves.
     const keys = uniform(keyLength * headDim, 10).map((x) => Math.round(16 * x) / 16);
     const turned = (x: Float32Array) => x.map((_, at) => x[(keyLength - 1 - Math.floor(at / headDim)) * headDim + (at % headDim)]!);
     const plain = run(shape, "sm_80", q, toHalves(keys, "f16"), toHalves(v, "f16"));

@@ -87,8 +87,8 @@ describe("more rows of tiles than a grid's 65535 blocks along y", () => {
 
 describe("gemmTensorCore", () => {
   /**
-   * Error against the product of the factors as given, so that what remains is the rounding of tf32
-   * and of sums.
+   * Error against the product of the factors as given: what remains is the rounding of tf32 and of
+   * sums.
    */
   function tensorError(
     type: TensorCoreType,

@@ -104,7 +104,7 @@ function attentionSubject(type: "f16" | "f32"): Subject {
 }
 
 function quantizedSubject(target: "sm_75" | "sm_80"): Subject {
-  // On tensor cores eight warps share a row's superblocks, so that one of them has two.
+  // On tensor cores eight warps share a row's superblocks: one of them has two.
   const [m, n, k] = [5, 13, target === "sm_75" ? 1100 : 2300];
   const kernel = quantizedGemm({ m, n, k }, { target });
   const quantized = quantizeQ4(

@@ -63,7 +63,7 @@ describe("softmax", () => {
 
   it.each(["warp", "block"] as const)("by a %s: rows sum to one, and a number added to a row changes nothing", (form) => {
     const [rows, dim] = [5, 77];
-    // Quarters, so that adding 512 is exact.
+    // Quarters: adding 512 is exact.
     const x = uniform(rows * dim, 5, 20).map((value) => Math.round(value * 4) / 4);
     const kernel = rowSoftmax({ rows, dim, form });
     const y = run(kernel, x, rows);

@@ -1,5 +1,5 @@
-// Runs generated kernels in the interpreter with every check on; outputs are poisoned, so that an
-// element nobody wrote shows.
+// Runs generated kernels in the interpreter with every check on; outputs are poisoned, to show an
+// element that was never written.
 import { PtxMachine } from "../../../src/ptx/interpreter/index.js";
 import type { GeneratedKernel } from "../../../src/ptx/kernels/generated-kernel.js";
 import { type Array as HostArray, words } from "../device.js";

@@ -1,5 +1,4 @@
-// Binning on a device: what binSpikes gives on the host, bit for bit, and an error if it has
-// one.
+// Binning on a device: what binSpikes gives on the host, bit for bit, and an error if it has one.
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { RandomStream, seedKeys } from "../../../src/numerics/index.js";

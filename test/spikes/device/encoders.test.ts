@@ -1,5 +1,4 @@
-// Encoders on a device: the spikes of the encoders on the host, bit for bit, in whatever order they
-// come.
+// Encoders on a device: the spikes of the encoders on the host, bit for bit, in any order.
 import { afterAll, describe, expect, it } from "vitest";
 import "../../../src/index.js";
 import { DeviceMatrix, DeviceSequences } from "../../../src/reservoir/index.js";

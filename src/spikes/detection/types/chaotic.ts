@@ -1,4 +1,4 @@
-// Chaotic: intervals look random and follow a deterministic law all the same.
+// Chaotic: intervals look random but follow a deterministic law.
 import { spikeTrains } from "../../pattern/rates.js";
 import { generatorStream, patternOf } from "../generators.js";
 import { generatorOptions, type PatternMeasure } from "../measure.js";
