@@ -82,7 +82,7 @@ describe("a forecaster's trainer", () => {
     expect(forecaster.settings.readout).toEqual({ type: "own" });
     await using loaded = await Forecaster.fromBytes(await forecaster.toBytes());
     expect((await loaded.forecast(3)).data).toEqual((await forecaster.forecast(3)).data);
-    await expect(loaded.fit(series)).rejects.toThrow("trainer of one's own");
+    await expect(loaded.fit(series)).rejects.toThrow("the user's own trainer");
   });
 
   it("gives scores of classes with softmax, whose targets stay as they are", async () => {
