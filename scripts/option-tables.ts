@@ -36,6 +36,7 @@ import { recursiveLeastSquaresTable } from "../src/readout/recursive-least-squar
 import { ridgeTable } from "../src/readout/ridge.js";
 import { softmaxTable } from "../src/readout/softmax-regression.js";
 import { batchTable, createTable, generateTable, runTable, streamTable, trainTable } from "../src/reservoir/computer.js";
+import { activations } from "../src/reservoir/activations.js";
 import { reservoirTable } from "../src/reservoir/config-schema.js";
 import { circuitBreakerTable } from "../src/spikes/detection/circuit-breaker.js";
 import { detectorTable } from "../src/spikes/detection/detector.js";
@@ -166,6 +167,7 @@ export function optionsPage(): string {
     "# Options\n\nWritten by `npm run docs:options` from the descriptions that check them. In\nparentheses is the default.\n",
     ofTable("A reservoir", reservoirTable),
     partsSection("Topologies", topologies.all()),
+    partsSection("Activation functions", activations.all()),
     ofTable("A spiking reservoir", spikingTable),
     ofTable("`ReservoirComputer.create`", createTable),
     ofTable("Its `matrices`", ownMatricesTable),

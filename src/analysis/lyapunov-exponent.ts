@@ -3,7 +3,7 @@
 import { ArgumentError } from "../core/errors.js";
 import { option, optional, resolve, type TableOf, whole } from "../core/options.js";
 import { isSparse, type Matrix, type MatrixLike, type SparseMatrix } from "../numerics/index.js";
-import type { Activation, ReservoirModel } from "../reservoir/index.js";
+import type { ReservoirModel } from "../reservoir/index.js";
 import { series } from "../reservoir/inputs.js";
 import { seriesOf } from "../reservoir/options.js";
 import { type AnalysisOptions, analysisTable, count, inputTable, type ReservoirSource, uniformInputs, withReservoir } from "./source.js";
@@ -59,6 +59,8 @@ export async function lyapunovExponent(source: ReservoirSource, options: Lyapuno
   const { engine, seed, signal, length, washout, amplitude, inputs: given } = resolve(lyapunovExponentTable, options);
   return withReservoir(source, engine, async (computer) => {
     const { model } = computer;
+    if (!Object.hasOwn(slopes, model.activation))
+      throw new ArgumentError("activation", model.activation, `one of ${Object.keys(slopes).join(", ")}, whose slopes are known`);
     const total = washout + length;
     const inputs = given
       ? series(given, "inputs", model.inputSize, "inputSize", model.precision)
@@ -83,7 +85,7 @@ export async function lyapunovExponent(source: ReservoirSource, options: Lyapuno
 }
 
 /** f'(z), written in f(z). */
-const slopes: { readonly [F in Activation]: (f: number) => number } = {
+const slopes: Readonly<Record<string, (f: number) => number>> = {
   tanh: (f) => 1 - f * f,
   identity: () => 1,
   relu: (f) => (f > 0 ? 1 : 0),
@@ -109,7 +111,7 @@ class Tangent {
    */
   step(x: ArrayLike<number>, next: ArrayLike<number>): number {
     const { leakRate, weights, activation, size } = this.#model;
-    const slope = slopes[activation];
+    const slope = slopes[activation]!;
     const v = this.#vector;
     const out = this.#next;
     multiply(weights, v, out);

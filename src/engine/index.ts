@@ -18,6 +18,7 @@ export {
   registerContextEngine,
   registerEngine,
 } from "../reservoir/engines.js";
+export { activationOf } from "../reservoir/activations.js";
 export * from "../reservoir/features.js";
 export { checkFinite, checkWashout } from "../reservoir/inputs.js";
 export { type AnyReservoirOptions, isSpiking, modelOf, registerSpikingKind, type SpikingKind } from "../reservoir/kinds.js";
@@ -25,7 +26,7 @@ export type * from "../reservoir/model.js";
 export * from "../reservoir/profile.js";
 export { type AnyShape, expectedShape, type ModelShape, type SpikingShape, shapeOf } from "../reservoir/shape.js";
 export type * from "../reservoir/spiking-model.js";
-export { activationOf, reservoirStep } from "../reservoir/step.js";
+export { reservoirStep } from "../reservoir/step.js";
 export * from "../reservoir/summary.js";
 export type { DrawnMatrix, DrawnRounding, RowSums, WeightDraws } from "../reservoir/weight-draws.js";
 export { WorkInterruptedError, WorkPacer } from "../reservoir/work.js";

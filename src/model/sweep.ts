@@ -3,6 +3,7 @@
 import { ArgumentError, checkFields, SpillwayError } from "../core/errors.js";
 import { describe, Matrix, type MatrixLike, type Seed } from "../numerics/index.js";
 import { type FeatureOptions, ridge, type TrainedReadout } from "../readout/index.js";
+import { checkActivation, isOwnActivation } from "../reservoir/activations.js";
 import type { ReservoirConfig, ReservoirOptions } from "../reservoir/config.js";
 import type { EnginePlan, SweepErrors, SweepMember, SweepWork, WorkOptions } from "../reservoir/engine.js";
 import { EngineUnavailableError } from "../reservoir/engine.js";
@@ -10,7 +11,7 @@ import { chooseEngine, type EngineChoice } from "../reservoir/engines.js";
 import { featureCount } from "../reservoir/features.js";
 import { anySeries, checkWhole, series } from "../reservoir/inputs.js";
 import { addMeasurements, type Profile } from "../reservoir/profile.js";
-import { expectedShape, type ModelShape } from "../reservoir/shape.js";
+import { expectedShape } from "../reservoir/shape.js";
 import { expectedNonzeros } from "../reservoir/topologies/index.js";
 import { buildModel, leakRateOf, weightFactor } from "../reservoir/weights.js";
 import { WorkInterruptedError } from "../reservoir/work.js";
@@ -155,7 +156,7 @@ export async function sweepReadouts(options: SweepOptions): Promise<SweepResult>
     Math.min(...lambdas),
   );
   const total = seeds.length * settings.length * inputs.rows;
-  const { engine, reason } = await engineFor(options.engine, expectedShape(template), total);
+  const { engine, reason } = await engineFor(options.engine, template, total);
   const { signal, onProgress, profile } = options;
   const rows = { inputs, targets, washout, trainRows, features, constant, signal, profile };
   const scores = Matrix.zeros(seeds.length, settings.length);
@@ -301,9 +302,12 @@ function checkRows(rows: number, targetRows: number, washout: number, validation
 const worthADevice = 2e8;
 
 /** "auto" chooses for one reservoir; many of them suit a device better. */
-async function engineFor(name: string | undefined, shape: ModelShape, steps: number): Promise<EngineChoice> {
-  const chosen = await chooseEngine(name, shape);
-  if ((name !== undefined && name !== "auto") || chosen.engine.sweep || steps * shape.size < worthADevice) return chosen;
+async function engineFor(name: string | undefined, template: ReservoirConfig, steps: number): Promise<EngineChoice> {
+  const { size, activation } = template;
+  const chosen = await chooseEngine(name, expectedShape(template));
+  checkActivation(chosen.engine, activation);
+  if ((name !== undefined && name !== "auto") || chosen.engine.sweep || isOwnActivation(activation) || steps * size < worthADevice)
+    return chosen;
   try {
     const { engine } = await chooseEngine("cuda");
     return { engine, reason: `auto: ${(await engine.probe()).reason}; ${steps.toLocaleString("en")} reservoir-steps run together there` };

@@ -17,6 +17,7 @@ import {
   type TrainingSink,
   type WorkOptions,
 } from "./engine.js";
+import { checkActivation } from "./activations.js";
 import { checkPlanOptions, chooseEngine, engineOn } from "./engines.js";
 import type { LinearReadout } from "./features.js";
 import {
@@ -247,6 +248,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     { threads, plan, kernelSource, spinLimit, profile }: Resolved<typeof openTable>,
   ): Promise<ReservoirComputer<Model>> {
     checkPlanOptions(engine, { plan, kernelSource });
+    if (model.kind !== "spiking") checkActivation(engine, model.activation);
     return new ReservoirComputer(
       model,
       await engine.open(model, { threads, plan, kernelSource, spinLimit, profile }),

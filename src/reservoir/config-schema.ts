@@ -4,6 +4,7 @@ import { ArgumentError } from "../core/errors.js";
 import {
   byType,
   choice,
+  choiceOf,
   either,
   flag,
   given,
@@ -20,6 +21,8 @@ import {
   seed,
   whole,
 } from "../core/options.js";
+import { activations } from "./activations.js";
+import type { Activation } from "./model.js";
 import type { LeakRange, ReservoirConfig, ReservoirOptions } from "./config.js";
 import { checkTopology, type TopologyConfig, topologies } from "./topologies/index.js";
 import { isQuantized, quantizedTakes } from "./weight-rounding.js";
@@ -87,7 +90,7 @@ export const reservoirTable = {
     "a in x' = (1 - a) x + a f(...); 1 is the plain echo state network.",
   ),
   noiseLevel: option(number({ atLeast: 0 }), 0, "Uniform noise in [-noiseLevel, noiseLevel) on every pre-activation."),
-  activation: option(choice("tanh", "identity", "relu", "sigmoid"), "tanh", "f."),
+  activation: option(choiceOf<Activation>(activations), "tanh", "f, the activation function."),
   topology: option(byType<TopologyConfig>(topologies), { type: "erdosRenyi" }, "The pattern of W, by name or with settings."),
   feedback: option(either(feedbackTakes, nothing, feedback), null, "Output feedback W_fb; null for none."),
   initialState: option(either(stateTakes, choice("zeros"), list(factor, stateTakes), randomState), "zeros", "x before the first step."),

@@ -314,6 +314,8 @@ export interface Engine {
   expectedBytes?(shape: ModelShape): number;
   /** Whether it can run here, and why not; does not throw. */
   probe(): Promise<EngineStatus>;
+  /** Whether it runs activation functions of the user's own; default false. */
+  readonly ownActivations?: boolean;
   /** Plans that `EngineOptions.plan` takes, if there are several. */
   readonly planNames?: readonly string[];
   /**

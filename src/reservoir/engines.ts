@@ -142,6 +142,10 @@ async function automatic(work: AnyShape | readonly AnyShape[] | undefined): Prom
       notes.push(`${engine.name} is not available: ${status.reason.split("; ")[0]}`);
       continue;
     }
+    if (!engine.ownActivations && shapes?.some((shape) => "ownActivation" in shape)) {
+      notes.push(`${engine.name} runs no activation function of your own`);
+      continue;
+    }
     let cost: number | undefined;
     try {
       cost = shapes && costOf(engine, shapes);

@@ -3,6 +3,7 @@ import { ArgumentError, busyError } from "../core/errors.js";
 import { choice, given, list, object, option, optional, type Resolved, resolve, type TableOf, whole } from "../core/options.js";
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
 import type { EnginePlan, EnsembleSession, SequenceInput, TrainingSink, WorkOptions } from "./engine.js";
+import { checkActivation } from "./activations.js";
 import { chooseEngine } from "./engines.js";
 import { checkSequences, checkWashout, count, series } from "./inputs.js";
 import { type AnyReservoirOptions, modelOf, shapeFor } from "./kinds.js";
@@ -123,6 +124,7 @@ export class ReservoirEnsemble implements AsyncDisposable {
     const { engine, reason } = await chooseEngine(wanted, await shapesFor(wanted, configs));
     const models: EngineModel[] = [];
     for (const config of configs) models.push("noiseKey" in config ? config : await modelOf(config, engine));
+    for (const model of models) if (model.kind !== "spiking") checkActivation(engine, model.activation);
     const session = await engine.openEnsemble(models, { profile });
     return new ReservoirEnsemble(models, session, engine.name, reason);
   }

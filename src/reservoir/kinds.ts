@@ -1,6 +1,7 @@
 // How descriptions become models, kind by kind. The domain knows rate reservoirs; other kinds make
 // themselves known here.
 import { ArgumentError, SpillwayError } from "../core/errors.js";
+import { checkActivation } from "./activations.js";
 import type { ReservoirOptions } from "./config.js";
 import type { Engine } from "./engine.js";
 import { isDrawnInPlace } from "./weight-draws.js";
@@ -49,6 +50,7 @@ export async function modelOf(options: AnyReservoirOptions, engine: Engine, matr
     import("./weights.js"),
   ]);
   const config = resolveConfig(options);
+  checkActivation(engine, config.activation);
   if (!matrices?.weights) refuseOversized(config, engine);
   if (matrices) return buildModel(config, matrices);
   if (engine.drawRowSums && isDrawnInPlace(config)) return buildDrawnModel(config, engine);

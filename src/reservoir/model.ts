@@ -3,8 +3,28 @@ import type { FloatArray, Matrix, PhiloxKey, Precision, SparseMatrix } from "../
 import type { ReservoirConfig } from "./config.js";
 import type { WeightDraws } from "./weight-draws.js";
 
-/** The activation functions, all in portable arithmetic. */
-export type Activation = "tanh" | "identity" | "relu" | "sigmoid";
+/**
+ * The names of the activation functions. To have the type of your own known, add it:
+ * @example
+ * declare module "spillway/reservoir" {
+ *   interface ActivationNames {
+ *     softsign: true;
+ *   }
+ * }
+ */
+export interface ActivationNames {
+  /** The default. */
+  tanh: true;
+  /** f(z) = z: linear units. */
+  identity: true;
+  /** max(z, 0). */
+  relu: true;
+  /** (1 + tanh(z / 2)) / 2. */
+  sigmoid: true;
+}
+
+/** The name of an activation function. */
+export type Activation = keyof ActivationNames;
 
 /** How the spectral radius of the unscaled matrix was found. */
 export type RadiusMethod = "analytic" | "structure" | "dense" | "krylov" | "power" | "circularLaw" | "unscaled";

@@ -1,6 +1,7 @@
 // The sizes that plans and costs of a rate reservoir depend on: known from a model, or near enough
 // from a description before its weights are drawn.
 import { isSparse, type Precision, storedValues } from "../numerics/index.js";
+import { isOwnActivation } from "./activations.js";
 import type { ReservoirConfig } from "./config.js";
 import type { ReservoirModel } from "./model.js";
 import type { EngineModel } from "./spiking-model.js";
@@ -23,6 +24,8 @@ export interface ModelShape {
   /** Whether W is drawn on the device that runs it, and not yet on the host. */
   readonly drawn?: boolean | undefined;
   readonly noisy: boolean;
+  /** Whether the activation function is one of the user's own. */
+  readonly ownActivation?: boolean;
   /** What the description allows: "fast" need not give the bits of the portable rules. */
   readonly arithmetic: "portable" | "fast";
 }
@@ -57,6 +60,7 @@ export function shapeOf(model: ReservoirModel): ModelShape {
     weightPrecision: model.config.weightPrecision,
     drawn: model.draws !== undefined,
     noisy: model.noiseLevel !== 0,
+    ...(isOwnActivation(model.activation) && { ownActivation: true }),
     arithmetic: model.config.arithmetic,
   };
 }
@@ -76,5 +80,6 @@ export function expectedShape(config: ReservoirConfig): ModelShape {
     ...{ size, inputSize, outputSize: config.feedback?.size ?? 0, precision, weightPrecision, storage, arithmetic },
     nonzeros: storage === "dense" ? size * size : nonzeros,
     noisy: noiseLevel !== 0,
+    ...(isOwnActivation(config.activation) && { ownActivation: true }),
   };
 }

@@ -1,16 +1,8 @@
 // One step of a reservoir as a pure function, in the order of the equation. Every engine must equal
 // it, bit for bit.
-import {
-  allocate,
-  type FloatArray,
-  type Matrix,
-  philox4x32,
-  portableTanh,
-  portableTanh32,
-  rowDot,
-  uniformFromWords,
-} from "../numerics/index.js";
-import type { Activation, ReservoirModel } from "./model.js";
+import { allocate, type FloatArray, type Matrix, philox4x32, rowDot, uniformFromWords } from "../numerics/index.js";
+import { activationOf } from "./activations.js";
+import type { ReservoirModel } from "./model.js";
 
 /** Rounds to the model's precision. */
 type Round = (value: number) => number;
@@ -46,22 +38,6 @@ export function reservoirStep(
     next[r] = round(round(round(1 - a) * state[r]!) + round(a * activate(z)));
   }
   return next;
-}
-
-/** f in the model's precision. */
-export function activationOf(model: { activation: Activation; precision: "float32" | "float64" }): (z: number) => number {
-  const round: Round = model.precision === "float32" ? Math.fround : keep;
-  const tanh = model.precision === "float32" ? portableTanh32 : portableTanh;
-  switch (model.activation) {
-    case "tanh":
-      return tanh;
-    case "identity":
-      return keep;
-    case "relu":
-      return (z) => (z > 0 || Number.isNaN(z) ? z : 0);
-    case "sigmoid":
-      return (z) => round(0.5 + round(0.5 * tanh(round(0.5 * z))));
-  }
 }
 
 /** b[r] + W_in[r, 0] u[0] + W_in[r, 1] u[1] + ... in rising order. */

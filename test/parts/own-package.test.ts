@@ -8,9 +8,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { ReservoirComputer } from "spillway";
+import { lyapunovExponent } from "spillway/analysis";
 import { experimentJsonSchema, runExperiment } from "spillway/experiment";
 import { defaultSettings, openLab, stateHash } from "spillway/lab";
-import { Forecaster } from "spillway/model";
+import { Forecaster, toOnnx } from "spillway/model";
+import { registerActivation } from "spillway/reservoir";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { spillway } from "../cli/spillway.js";
@@ -19,6 +21,9 @@ import "./own-parts.mjs";
 declare module "spillway/reservoir" {
   interface TopologyOptions {
     star: { readonly hub?: number };
+  }
+  interface ActivationNames {
+    softsign: true;
   }
 }
 
@@ -30,6 +35,13 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "spillway-parts-"));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Loads a model in a program that registers nothing. */
+async function loadElsewhere(path: string): Promise<void> {
+  const model = fileURLToPath(new URL("../../dist/model/index.js", import.meta.url));
+  const program = `const { Forecaster } = await import(${JSON.stringify(model)}); await Forecaster.load(${JSON.stringify(path)});`;
+  await run(process.execPath, ["--input-type=module", "-e", program]);
+}
 
 const experiment = {
   name: "own",
@@ -91,9 +103,7 @@ describe("a topology of one's own", () => {
     await forecaster.save(path);
     await using loaded = await Forecaster.load(path);
     expect((await loaded.forecast(5)).data).toEqual((await forecaster.forecast(5)).data);
-    const model = fileURLToPath(new URL("../../dist/model/index.js", import.meta.url));
-    const program = `const { Forecaster } = await import(${JSON.stringify(model)}); await Forecaster.load(${JSON.stringify(path)});`;
-    await expect(run(process.execPath, ["--input-type=module", "-e", program])).rejects.toThrow(
+    await expect(loadElsewhere(path)).rejects.toThrow(
       "(one of your own is registered first: registerTopology, or --import on the command line)",
     );
   });
@@ -127,5 +137,124 @@ describe("a topology of one's own", () => {
       socket.close();
       await lab.close();
     }
+  });
+});
+
+describe("an activation function of one's own", () => {
+  const series = (rows: number, cols: number) =>
+    Array.from({ length: rows }, (_, t) => Array.from({ length: cols }, (_, c) => Math.sin(t * (c + 1))));
+
+  it.each([
+    { precision: "float32", storage: "dense" },
+    { precision: "float64", storage: "dense" },
+    { precision: "float32", storage: "sparse" },
+    { precision: "float64", storage: "sparse" },
+  ] as const)("gives the same bits on one thread, on several, and on the reference: $precision, $storage", async (shape) => {
+    const config = {
+      ...shape,
+      size: 75,
+      inputSize: 2,
+      activation: "softsign",
+      noiseLevel: 0.01,
+      bias: 0.2,
+      leakRate: 0.4,
+      feedback: {},
+    } as const;
+    const inputs = series(40, 2);
+    const teacher = series(40, 1);
+    const results = [];
+    for (const options of [{ engine: "reference" }, { engine: "cpu" }, { engine: "cpu", threads: 2 }]) {
+      await using computer = await ReservoirComputer.create(config, options);
+      const states = await computer.run(inputs, { teacher });
+      const next = computer.step([0.1, 0.2]);
+      results.push({
+        states: states.data,
+        next: next.slice(),
+        batch: (await computer.batch([inputs, inputs.slice(3)])).map(({ data }) => data),
+      });
+    }
+    expect(results[1]).toEqual(results[0]);
+    expect(results[2]).toEqual(results[0]);
+  });
+
+  it("is what its equation says", async () => {
+    await using computer = await ReservoirComputer.create(
+      { size: 1, activation: "softsign", leakRate: 0.5, spectralRadius: null, precision: "float64" },
+      { matrices: { inputWeights: [[1]] } },
+    );
+    expect([...(await computer.run([3, -1])).data]).toEqual([0.375, 0.375 / 2 - 0.25]);
+  });
+
+  it("may be bounded where the pre-activation is not", async () => {
+    registerActivation({ name: "sign", description: "-1 or 1.", options: {}, bounded: true, f: (z) => (z < 0 ? -1 : 1) });
+    for (const engine of ["reference", "cpu"]) {
+      const config = { size: 1, activation: "sign" as "tanh", leakRate: 1, spectralRadius: null, precision: "float64" } as const;
+      await using computer = await ReservoirComputer.create(config, { engine, matrices: { inputWeights: [[1e308]] } });
+      expect([...(await computer.run([100, -100, 0])).data]).toEqual([1, -1, 1]);
+    }
+  });
+
+  it("closes a loop, and goes on from a state", async () => {
+    const wave = Array.from({ length: 200 }, (_, t) => Math.sin(t / 5));
+    const forecasts = [];
+    for (const engine of ["reference", "cpu"]) {
+      await using forecaster = await Forecaster.fit(wave, { reservoir: { size: 40, activation: "softsign" }, washout: 20, engine });
+      forecasts.push((await forecaster.forecast(30)).data);
+    }
+    expect(forecasts[1]).toEqual(forecasts[0]);
+    expect(forecasts[0]!.every(Number.isFinite)).toBe(true);
+  });
+
+  it("runs by auto on the CPU, which says so, and is refused by a device", async () => {
+    await using computer = await ReservoirComputer.create({ size: 20, activation: "softsign" });
+    expect(computer.engine.name).toBe("cpu");
+    expect(computer.engine.plan.summary).toContain("softsign in JavaScript");
+    await expect(ReservoirComputer.create({ size: 20, activation: "softsign" }, { engine: "sim" })).rejects.toMatchObject({
+      code: "value",
+      field: "activation",
+      message:
+        'activation is "softsign"; it takes one of tanh, identity, relu, sigmoid on the engine "sim"; a function of your own runs on "cpu" and "reference"',
+    });
+  });
+
+  it("that says it is bounded and is not ends the run, and the reservoir is where it was", async () => {
+    registerActivation({ name: "reciprocal", description: "1 / z.", options: {}, bounded: true, f: (z) => 1 / z });
+    const config = { size: 1, activation: "reciprocal" as "tanh", spectralRadius: null };
+    for (const engine of ["reference", "cpu"]) {
+      await using computer = await ReservoirComputer.create(config, { engine });
+      await computer.run([1]);
+      const { values } = computer.state;
+      await expect(computer.run([0])).rejects.toMatchObject({
+        code: "numeric",
+        message: 'the activation "reciprocal" gives Infinity for 0, and says that it is bounded',
+      });
+      expect(computer.state.values).toEqual(values);
+    }
+  });
+
+  it("is refused where its slope or its operator would have to be known", async () => {
+    await expect(lyapunovExponent({ size: 10, activation: "softsign" })).rejects.toThrow(
+      "tanh, identity, relu, sigmoid, whose slopes are known",
+    );
+    await using forecaster = await Forecaster.fit(series(60, 1), { reservoir: { size: 12, activation: "softsign" }, washout: 5 });
+    await expect(toOnnx(forecaster)).rejects.toThrow("in ONNX, which holds no function of JavaScript");
+  });
+
+  it("is named in a model file, and missing where it is not registered", async () => {
+    const path = join(folder, "softsign.safetensors");
+    await using forecaster = await Forecaster.fit(series(60, 1), { reservoir: { size: 12, activation: "softsign" }, washout: 5 });
+    await forecaster.save(path);
+    await using loaded = await Forecaster.load(path);
+    expect((await loaded.forecast(5)).data).toEqual((await forecaster.forecast(5)).data);
+    await expect(loadElsewhere(path)).rejects.toThrow("activation");
+  });
+
+  it("is taken by experiments on the command line", async () => {
+    writeFileSync(
+      join(folder, "softsign.yaml"),
+      JSON.stringify({ ...experiment, name: "softsign", reservoir: { size: 20, activation: "softsign" } }),
+    );
+    const { code, stderr } = await spillway(["run", "softsign.yaml", "--quiet", "--import", ownParts], { cwd: folder });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   });
 });

@@ -1,6 +1,6 @@
 // Parts as a user's own package would have them: through the public API alone.
 import { option, whole } from "spillway/options";
-import { ArgumentError, registerTopology, sparseFromRows } from "spillway/reservoir";
+import { ArgumentError, registerActivation, registerTopology, sparseFromRows } from "spillway/reservoir";
 
 /**
  * A star: the hub listens to every other neuron, and every other neuron to the hub, with weights
@@ -24,4 +24,12 @@ registerTopology({
     );
     return { matrix, radius: Math.sqrt(size - 1) };
   },
+});
+
+registerActivation({
+  name: "softsign",
+  description: "z / (1 + |z|).",
+  options: {},
+  bounded: false,
+  f: (z) => z / (1 + Math.abs(z)),
 });

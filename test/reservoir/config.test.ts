@@ -66,7 +66,7 @@ describe("a reservoir's description", () => {
       "spectralRadius is NaN; it takes a number of at least 0, or null to leave the weights as drawn",
     ],
     [{ size: 5, connectionProbability: 1.1 }, "connectionProbability is 1.1; it takes a number from 0 to 1"],
-    [{ size: 5, activation: "softplus" }, 'activation is "softplus"; it takes "tanh", "identity", "relu" or "sigmoid"'],
+    [{ size: 5, activation: "softplus" }, 'activation is "softplus"; it takes one of tanh, identity, relu, sigmoid'],
     [{ size: 5, inputSize: 2, inputScaling: [1] }, "inputScaling is an array of 1; it takes a number, or one per input (2)"],
     [{ size: 5, feedback: { scaling: "big" } }, 'feedback.scaling is "big"; it takes a finite number, or one per output'],
     [{ size: 5, feedback: 1 }, "feedback is 1; it takes null, or an object with size, scaling, density and distribution"],

@@ -1,13 +1,15 @@
 // The CPU engine: WebAssembly SIMD, in Node and in browsers, one thread or several.
 import { loadWasm, type WasmExports, wasmInstance, wasmMemoryLimit, wasmModule, wasmReserved } from "../../numerics/wasm/index.js";
 import { type Engine, type EngineOptions, type EnginePlan, EngineUnavailableError, formatBytes } from "../../reservoir/engine.js";
+import { isOwnActivation } from "../../reservoir/activations.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { SpikingModel } from "../../reservoir/spiking-model.js";
 import { cpuMicroseconds } from "./cost.js";
-import { ChunkedSession } from "../chunked-session.js";
+import { ChunkedSession, type Stepper } from "../chunked-session.js";
 import { openOneByOne } from "../ensemble.js";
 import { clockFor } from "../phase-clock.js";
 import { expectedMemory, type MemoryMap, planMemory } from "./memory.js";
+import { OwnActivationStepper, preactivationsOf } from "./own-activation.js";
 import { planSpikingMemory, type SpikingMemoryMap } from "./spiking-memory.js";
 import { WasmSpikingStepper } from "./spiking-stepper.js";
 import { WasmStepper } from "./stepper.js";
@@ -18,6 +20,7 @@ export const cpuEngine: Engine = {
   name: "cpu",
   weightLimit: wasmMemoryLimit,
   expectedBytes: expectedMemory,
+  ownActivations: true,
 
   async probe() {
     try {
@@ -47,7 +50,7 @@ export const cpuEngine: Engine = {
     if (threads === 1) {
       await loadWasm();
       const { exports, memory } = wasmInstance(map.totalBytes - wasmReserved);
-      return new ChunkedSession(model, plan, new WasmStepper(model, map, memory, exports), clockFor(options));
+      return new ChunkedSession(model, plan, stepperOf(model, map, memory, exports), clockFor(options));
     }
     if (!globalThis.process?.versions?.node) {
       throw new EngineUnavailableError("cpu", `threads is ${threads}; worker threads run in Node only, so it takes 1 here`);
@@ -56,18 +59,19 @@ export const cpuEngine: Engine = {
     const memory = new WebAssembly.Memory({ initial: Math.ceil(map.totalBytes / 65536), maximum: 65536, shared: true });
     const team = await WorkerTeam.create(threads, module, memory, model.precision);
     const instance = new WebAssembly.Instance(module, { env: { memory, ...team.barrierImports(memory) } });
-    return new ChunkedSession(
-      model,
-      plan,
-      new WasmStepper(model, map, memory, instance.exports as unknown as WasmExports, team),
-      clockFor(options),
-    );
+    const stepper = stepperOf(model, map, memory, instance.exports as unknown as WasmExports, team);
+    return new ChunkedSession(model, plan, stepper, clockFor(options));
   },
 
   async openEnsemble(models, options) {
     return openOneByOne(cpuEngine, models, options);
   },
 };
+
+function stepperOf(...[model, ...rest]: ConstructorParameters<typeof WasmStepper>): Stepper {
+  if (!isOwnActivation(model.activation)) return new WasmStepper(model, ...rest);
+  return new OwnActivationStepper(model, new WasmStepper(preactivationsOf(model), ...rest));
+}
 
 async function openSpiking(model: SpikingModel, options: EngineOptions | undefined): Promise<ChunkedSession> {
   const map = planSpikingMemory(model);
@@ -96,9 +100,10 @@ function describePlan(model: ReservoirModel, map: MemoryMap, options: EngineOpti
   const layout = map.dense
     ? `dense, ${map.dense.panels} panels of ${map.dense.panelRows} rows`
     : `sparse, ${map.sparse!.slices} slices of ${map.sparse!.sliceRows} rows, ${map.sparse!.wide ? 32 : 16}-bit column offsets`;
+  const own = isOwnActivation(model.activation) ? `, ${model.activation} in JavaScript on one thread` : "";
   return {
     engine: "cpu",
-    summary: `WebAssembly SIMD, ${layout}, ${threads === 1 ? "one thread" : `${threads} threads`}, ${formatBytes(map.totalBytes)}`,
+    summary: `WebAssembly SIMD, ${layout}, ${threads === 1 ? "one thread" : `${threads} threads`}, ${formatBytes(map.totalBytes)}${own}`,
     bytes: map.totalBytes,
     details: { precision: model.precision, storage: map.dense ? "dense" : "sparse", threads, stepsPerChunk: map.capacity },
   };

@@ -13,6 +13,7 @@ import { ReferenceSpikingStepper } from "./spiking.js";
 export const referenceEngine: Engine = {
   name: "reference",
   weightLimit: Number.POSITIVE_INFINITY,
+  ownActivations: true,
 
   async probe() {
     return { available: true, reason: "plain TypeScript runs everywhere", device: "JavaScript" };

@@ -2,7 +2,7 @@
 // graphs of the models.
 import { ArgumentError } from "../../core/errors.js";
 import { isSparse, type Matrix, toDense } from "../../numerics/index.js";
-import type { EngineModel, LinearReadout, ReservoirModel } from "../../reservoir/index.js";
+import type { Activation, EngineModel, LinearReadout, ReservoirModel } from "../../reservoir/index.js";
 import type { GraphBuilder } from "./graph.js";
 
 /** The constants of one reservoir, in the outermost graph, where every loop sees them. */
@@ -65,9 +65,21 @@ export function stepNodes(
   if (u) z = builder.add("Add", [z, builder.add("MatMul", [constants.inputWeights, u])]);
   if (y && constants.feedbackWeights) z = builder.add("Add", [z, builder.add("MatMul", [constants.feedbackWeights, y])]);
   const { activation } = constants.model;
-  const operators = { tanh: "Tanh", relu: "Relu", sigmoid: "Sigmoid", identity: "Identity" } as const;
-  const f = builder.add(operators[activation], [z]);
+  const f = builder.add(operatorOf(activation), [z]);
   return builder.add("Add", [builder.add("Mul", [constants.keep, x]), builder.add("Mul", [constants.leak, f])]);
+}
+
+const operators: Readonly<Record<string, string>> = { tanh: "Tanh", relu: "Relu", sigmoid: "Sigmoid", identity: "Identity" };
+
+function operatorOf(activation: Activation): string {
+  const operator = Object.hasOwn(operators, activation) ? operators[activation] : undefined;
+  if (operator === undefined)
+    throw new ArgumentError(
+      "activation",
+      activation,
+      `one of ${Object.keys(operators).join(", ")} in ONNX, which holds no function of JavaScript`,
+    );
+  return operator;
 }
 
 /** The constants of a linear readout, in the outermost graph. */

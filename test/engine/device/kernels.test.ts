@@ -16,7 +16,7 @@ import {
 } from "../../../src/numerics/index.js";
 import { divideByLength } from "../../../src/numerics/spectrum/power-iteration.js";
 import type { Activation } from "../../../src/reservoir/model.js";
-import { activationOf } from "../../../src/reservoir/step.js";
+import { activationOf } from "../../../src/reservoir/activations.js";
 import { onHardware, openTestDevice } from "../../gpu/device/device.js";
 import { bits, randomMatrix } from "../contract.js";
 

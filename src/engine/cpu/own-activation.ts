@@ -1,0 +1,93 @@
+// A reservoir whose activation function is the user's own: a WebAssembly instance, with any number
+// of threads, makes the pre-activations, step by step; f and the leak are done here.
+import { allocate, type FloatArray } from "../../numerics/index.js";
+import { activationOf } from "../../reservoir/activations.js";
+import type { ReservoirModel } from "../../reservoir/model.js";
+import type { Stepper } from "../chunked-session.js";
+
+/** The model whose states are the pre-activations: f(z) = z, and no leak. */
+export function preactivationsOf(model: ReservoirModel): ReservoirModel {
+  return { ...model, activation: "identity", leakRate: model.leakRate.map(() => 1) as FloatArray };
+}
+
+export class OwnActivationStepper implements Stepper {
+  readonly capacity: number;
+  readonly inputs: FloatArray;
+  readonly outputs: FloatArray;
+  readonly states: FloatArray;
+  readonly #inner: Stepper;
+  readonly #values: FloatArray;
+  readonly #before: FloatArray;
+  readonly #leak: FloatArray;
+  readonly #keep: FloatArray;
+  readonly #model: ReservoirModel;
+  readonly #round: (value: number) => number;
+  readonly #f: (z: number) => number;
+
+  /** @param inner runs `preactivationsOf(model)` */
+  constructor(model: ReservoirModel, inner: Stepper) {
+    const { precision, size, inputSize, outputSize, leakRate } = model;
+    this.#model = model;
+    this.#inner = inner;
+    this.capacity = inner.capacity;
+    this.inputs = allocate(precision, inner.capacity * inputSize);
+    this.outputs = allocate(precision, inner.capacity * outputSize);
+    this.states = allocate(precision, inner.capacity * size);
+    this.#values = allocate(precision, size);
+    this.#before = allocate(precision, size);
+    this.#leak = leakRate;
+    this.#keep = leakRate.map((a) => 1 - a) as FloatArray;
+    this.#round = precision === "float32" ? Math.fround : (value) => value;
+    this.#f = activationOf(model);
+  }
+
+  getValues(): FloatArray {
+    return this.#values;
+  }
+
+  setValues(values: FloatArray): void {
+    this.#values.set(values);
+    this.#inner.setValues(values);
+  }
+
+  advance(steps: number, step: number, sequence: number): number {
+    const { size, inputSize, outputSize } = this.#model;
+    this.#before.set(this.#values);
+    try {
+      for (let t = 0; t < steps; t++) {
+        this.#inner.inputs.set(this.inputs.subarray(t * inputSize, (t + 1) * inputSize));
+        this.#inner.outputs.set(this.outputs.subarray(t * outputSize, (t + 1) * outputSize));
+        // A pre-activation may be infinite: the state counts, which is made here.
+        this.#inner.advance(1, step + t, sequence);
+        const finite = this.#integrate(this.#inner.getValues());
+        this.#inner.setValues(this.#values);
+        this.states.set(this.#values, t * size);
+        if (!finite) return t;
+      }
+    } catch (error) {
+      this.setValues(this.#before);
+      throw error;
+    }
+    return steps;
+  }
+
+  async dispose(): Promise<void> {
+    await this.#inner.dispose();
+  }
+
+  /** x = (1 - a) x + a f(z), in the order of docs/numerics.md, rule 5; whether all are finite. */
+  #integrate(z: FloatArray): boolean {
+    const x = this.#values;
+    const leak = this.#leak;
+    const keep = this.#keep;
+    const round = this.#round;
+    const f = this.#f;
+    let finite = true;
+    for (let r = 0; r < x.length; r++) {
+      const next = round(round(keep[r]! * x[r]!) + round(leak[r]! * f(z[r]!)));
+      x[r] = next;
+      if (!(Math.abs(next) < Infinity)) finite = false;
+    }
+    return finite;
+  }
+}
