@@ -256,7 +256,7 @@ describe("opening", () => {
     const engine = engineWith(refuses);
     const fast = { ...of, config: { ...of.config, arithmetic: "fast" as const } };
     expect(() => engine.plan(fast, { kernelSource: "shipped", plan: "cluster" })).toThrow(
-      /the plan "cluster" with kernelSource "shipped" has only portable arithmetic for 700 neurons \(dense, float32\), and arithmetic is "fast"/,
+      /the plan "cluster" with kernelSource "shipped" has portable arithmetic alone for 700 neurons \(dense, float32\), and arithmetic is "fast"/,
     );
     expect(engine.plan(fast).details["arithmetic"]).toBe("fast");
     expect(engine.plan(of).details["arithmetic"]).toBe("portable");
