@@ -73,7 +73,7 @@ export function loadPatterns({ patterns, ...data }: PatternData, reservoir: AnyR
 }
 
 function binned(pattern: SpikePattern, binMs: number): Matrix<Float64Array> {
-  return Matrix.from(drivingRows(pattern, { bins: { binMs, values: "amplitudes" } }, 0));
+  return Matrix.from(drivingRows(pattern, { bins: { binMs } }));
 }
 
 /** The files that train, and those that test if names choose them. */

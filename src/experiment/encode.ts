@@ -28,17 +28,17 @@ export function encoded(
   const drive: DriveOptions = {
     encoder: { ...own, encoder } as EncoderConfig,
     range: range === "unit" ? rangeOf(train.sequences) : undefined,
-    bins: { binMs: binWidth(reservoir, binMs), values: "amplitudes" },
-  };
-  const one = (sequence: Matrix, name: string): Matrix<Float64Array> => {
-    try {
-      return Matrix.from(drivingRows(sequence, drive, name));
-    } catch (error) {
-      throw error instanceof ArgumentError ? new ExperimentError(`encode: ${name}: ${error.message}`, { cause: error }) : error;
-    }
+    bins: { binMs: binWidth(reservoir, binMs) },
   };
   const part = ({ sequences, labels }: Cases, what: string): Cases => ({
-    sequences: sequences.map((sequence, b) => one(sequence, `${what} case ${b}`)),
+    sequences: sequences.map((sequence, b) => {
+      try {
+        return Matrix.from(drivingRows(sequence, drive, b));
+      } catch (error) {
+        if (!(error instanceof ArgumentError)) throw error;
+        throw new ExperimentError(`encode: ${what} case ${b}: ${error.message}`, { cause: error });
+      }
+    }),
     labels,
   });
   return { train: part(train, "training"), test: part(test, "test") };

@@ -20,8 +20,8 @@ export type Scaler = "standard" | "unit" | "none";
  * - `{ type: "spikes", encoder: "rate" | "latency" | "population" | "phase" | "delta" | "cochlea",
  *   ..., binMs }`, or a registered encoder's name: spikes, counted in bins;
  * - `{ type: "cochleagram", sampleRate, ... }`: a sound's levels by frequency;
- * - `{ type: "pattern", binMs?, values?, channels? }`: cases that are spike patterns already,
- *   counted in bins; default width the time step of a liquid, or 1 ms.
+ * - `{ type: "pattern", binMs?, values?, channels? }`: cases that are spike patterns already, their
+ *   amplitudes summed in bins; default width the time step of a liquid, or 1 ms.
  * A seeded encoder draws anew for every case: case i has the seed "SEED/i" of its place in the
  * list.
  */

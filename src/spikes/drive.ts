@@ -4,7 +4,8 @@ import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
 import { type EncoderConfig, encode, scaleToUnit } from "./encoders/index.js";
 import { type BinOptions, binSpikes } from "./pattern/binning.js";
-import { SpikePattern } from "./pattern/pattern.js";
+import { isPattern, type SpikePattern } from "./pattern/pattern.js";
+import { caseSeed } from "./streams.js";
 
 /** Extremes of each channel, which are mapped onto 0 and 1. */
 export interface UnitRange {
@@ -18,23 +19,26 @@ export interface DriveOptions {
   readonly range?: UnitRange | undefined;
   /** What encodes a series; left out, a series drives the reservoir as it is. */
   readonly encoder?: EncoderConfig | undefined;
-  /** How spikes are counted. */
+  /** How spikes are counted; `values` defaults to "amplitudes", which are 1 if a pattern has none. */
   readonly bins: BinOptions;
 }
 
 /**
  * The rows of one case, T x I.
- * @param name tells the case from others: a seeded encoder draws from "SEED/NAME"
+ * @param place the case's place in its list: a seeded encoder draws from "SEED/PLACE"
  * @throws ArgumentError as the encoder does
  */
-export function drivingRows(one: MatrixLike | SpikePattern, { range, encoder, bins }: DriveOptions, name: string | number): Matrix {
-  if (one instanceof SpikePattern) return binSpikes(one, bins);
-  const given = asMatrix(one, `sequences[${name}]`);
+export function drivingRows(one: SpikePattern, options: DriveOptions, place?: number): Matrix<Float32Array>;
+export function drivingRows(one: MatrixLike | SpikePattern, options: DriveOptions, place?: number): Matrix;
+export function drivingRows(one: MatrixLike | SpikePattern, { range, encoder, bins }: DriveOptions, place = 0): Matrix {
+  const binned = (pattern: SpikePattern) => binSpikes(pattern, { ...bins, values: bins.values ?? "amplitudes" });
+  if (isPattern(one)) return binned(one);
+  const given = asMatrix(one, `sequences[${place}]`);
   const series = range ? scaleToUnit(given, range) : given;
   if (!encoder) return series;
-  const isSeeded = "seed" in encoder && encoder.seed !== undefined;
-  const made = encode(series, isSeeded ? { ...encoder, seed: `${String(encoder.seed)}/${name}` } : encoder);
-  return made instanceof SpikePattern ? binSpikes(made, bins) : made;
+  const seed = "seed" in encoder ? encoder.seed : undefined;
+  const made = encode(series, seed === undefined ? encoder : ({ ...encoder, seed: caseSeed(seed, place) } as EncoderConfig));
+  return isPattern(made) ? binned(made) : made;
 }
 
 /** The width of a bin in ms: the given one, or the time step of a liquid, or 1. */

@@ -16,6 +16,9 @@ const streams = {
 /** The number of the stream of each use, as kernels get it. */
 export const streamNumbers: Readonly<Record<keyof typeof streams, number>> = streams;
 
+/** The seed of case `b` of several: encoders draw anew for each. */
+export const caseSeed = (seed: Seed, b: number): Seed => `${seed}/${b}`;
+
 /**
  * The stream of one use: draws are addressed by (row, index); `purpose` separates draws of one use.
  * @throws ArgumentError on a seed that is none: every value has a text, and a forgotten one would

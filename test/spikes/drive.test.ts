@@ -5,16 +5,19 @@ import { encoded } from "../../src/experiment/encode.js";
 import { Matrix } from "../../src/index.js";
 import { Front } from "../../src/pipeline/front.js";
 import { drivingRows, rangeOf } from "../../src/spikes/drive.js";
-import { type EncoderConfig, LiquidStateMachine, patternInputs, poissonPattern } from "../../src/spikes/index.js";
+import { binSpikes, type EncoderConfig, LiquidStateMachine, patternInputs, poissonPattern, SpikePattern } from "../../src/spikes/index.js";
 
 const series = Matrix.from(Array.from({ length: 30 }, (_, t) => [Math.sin(t / 3), 2 + Math.cos(t / 4)]));
 const other = Matrix.from(Array.from({ length: 20 }, (_, t) => [3 * Math.sin(t / 5), t / 20]));
 const reservoir = { kind: "spiking", size: 12, timeStep: 2 } as const;
 
 describe("what drives a reservoir", () => {
-  it("is the counts of a pattern's spikes in the steps of the liquid, whichever entry is taken", async () => {
-    const pattern = poissonPattern({ neuronCount: 4, durationMs: 60, rateHz: 200, seed: 1 });
-    const rows = drivingRows(pattern, { bins: { binMs: 2, values: "amplitudes" } }, 0);
+  it("is the amplitudes of a pattern's spikes in the steps of the liquid, whichever entry is taken", async () => {
+    const { times, neurons } = poissonPattern({ neuronCount: 4, durationMs: 60, rateHz: 200, seed: 1 });
+    const amplitudes = times.map((_, i) => 1 + (i % 3));
+    const pattern = new SpikePattern({ times, neurons, amplitudes }, { durationMs: 60, neuronCount: 4 });
+    const rows = drivingRows(pattern, { bins: { binMs: 2 } });
+    expect(rows.data).toEqual(binSpikes(pattern, { binMs: 2, values: "amplitudes" }).data);
     await using liquid = await LiquidStateMachine.create({ ...reservoir, inputSize: 4 });
     expect(patternInputs(liquid, pattern).data).toEqual(rows.data);
     expect(new Front({ reservoir, encoder: { type: "pattern" } }).apply([pattern])[0]!.data).toEqual(rows.data);
@@ -22,6 +25,7 @@ describe("what drives a reservoir", () => {
 
   it.each([
     { encoder: "latency", frameMs: 20 },
+    { encoder: "rate", frameMs: 20, maximumRateHz: 200, seed: 7 },
     { encoder: "cochleagram", sampleRate: 8000, channels: 3, frameMs: 1 },
   ])("is the same of a pipeline and of an experiment: %j", (config) => {
     const { encoder, ...options } = config;

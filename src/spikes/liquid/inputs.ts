@@ -3,8 +3,8 @@ import { ArgumentError } from "../../core/errors.js";
 import { optional, resolve, type TableOf } from "../../core/options.js";
 import type { Matrix } from "../../numerics/index.js";
 import type { AnyReservoirComputer } from "../../reservoir/index.js";
+import { drivingRows } from "../drive.js";
 import { positive } from "../options.js";
-import { binSpikes } from "../pattern/binning.js";
 import { checkPattern, type SpikePattern } from "../pattern/pattern.js";
 
 /** How patterns become inputs. */
@@ -33,8 +33,7 @@ export function patternInputs(
   pattern: SpikePattern,
   options: InputOptions = {},
 ): Matrix<Float32Array> {
-  checkPattern(pattern);
-  return binSpikes(pattern, { binMs: stepFor(computer, pattern, options), values: "amplitudes" });
+  return drivingRows(checkPattern(pattern), { bins: { binMs: stepFor(computer, pattern, options) } });
 }
 
 /** Length of a step in ms. @throws ArgumentError for what does not go with the reservoir */

@@ -70,7 +70,7 @@ async function patternInputsThere(
   const binMs = stepFor(computer, patterns, options);
   if (!context) throw new ArgumentError("the engine of the reservoir", engine.name, "one on a device, for patterns that lie there");
   const { binPatternsOnDevice } = await import("../gpu/patterns-binning.js");
-  return binPatternsOnDevice(context, patterns, { binMs, values: patterns.columns.amplitudes ? "amplitudes" : "counts" });
+  return binPatternsOnDevice(context, patterns, { binMs, values: "amplitudes" });
 }
 
 /**
