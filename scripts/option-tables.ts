@@ -28,6 +28,7 @@ import type { OptionTable } from "../src/core/options.js";
 import type { Part } from "../src/core/registry.js";
 import { experimentTable } from "../src/experiment/schema.js";
 import { classifierTable, forecasterTable } from "../src/model/schemas.js";
+import { pipelineTable } from "../src/pipeline/check.js";
 import { crossValidationTable } from "../src/pipeline/cross-validate.js";
 import { spikeFolderTable } from "../src/pipeline/data-folders.js";
 import { foldTable, splitTable } from "../src/pipeline/splits.js";
@@ -130,6 +131,7 @@ const spikeAndPipelineTables: Readonly<Record<string, OptionTable>> = {
   "Generators of patterns": generatorTable,
   "`simulateNeuron`": simulateNeuronTable,
   "`ReservoirStatistics.run`": observedRunTable,
+  "`Pipeline`": pipelineTable,
   "`kFold`, `stratifiedKFold` and `groupKFold`": foldTable,
   "`trainTestSplit`": splitTable,
   "`crossValidate` and `gridSearch`": crossValidationTable,

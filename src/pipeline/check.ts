@@ -1,34 +1,83 @@
 // What can be wrong with a pipeline's parameters, found before any case is seen. Cases are checked
 // when it is trained.
 import { ArgumentError } from "../core/errors.js";
-import { nearest } from "../core/near-names.js";
-import type { TableOf } from "../core/options.js";
+import {
+  checked,
+  choice,
+  choiceOf,
+  given,
+  type Kind,
+  object,
+  type Option,
+  type OptionTable,
+  optional,
+  resolve,
+  type TableOf,
+} from "../core/options.js";
 import { classTrainer } from "../model/class-readout.js";
-import { parseClassifierSettings, requireReservoir } from "../model/schemas.js";
+import { classifierTable } from "../model/schemas.js";
 import { resolveConfig } from "../reservoir/config-schema.js";
-import { isSpiking } from "../reservoir/index.js";
+import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
 import { engineTable, threadsTable } from "../reservoir/options.js";
 import { encoders } from "../spikes/index.js";
 import { resolveSpikingConfig } from "../spikes/liquid/schema.js";
+import { positive } from "../spikes/options.js";
+import { binTable } from "../spikes/pattern/binning.js";
 import { type EncoderParameters, type PipelineParameters, scalerOf } from "./parameters.js";
 import type { PipelineRunOptions } from "./pipeline.js";
-
-/** Fields of a pipeline that a classifier has not. */
-const ownFields: readonly string[] = ["scaler", "encoder", "reservoir"];
 
 /** Where a pipeline runs. */
 export const runTable = { ...engineTable, ...threadsTable } satisfies TableOf<PipelineRunOptions>;
 
-/** @throws ArgumentError naming the option of the readout */
+const encoderTakes = 'an object whose type is "spikes", "cochleagram" or "pattern"';
+const typeTable = { type: given(choice("spikes", "cochleagram", "pattern"), "What turns a case into rows.") };
+const anyEncoder = object(typeTable, encoderTakes, "kept") as unknown as Kind<EncoderParameters>;
+const { bins: _, ...patternTable } = binTable;
+
+/** An encoder with the options of its type, and of its own if it gives spikes. */
+const encoderKind: Kind<EncoderParameters> = {
+  ...anyEncoder,
+  read(value, field) {
+    const described = anyEncoder.read(value, field);
+    return object({ ...typeTable, ...encoderTable(described, field) }).read(value, field) as unknown as EncoderParameters;
+  },
+};
+
+function encoderTable(encoder: EncoderParameters, field: string): OptionTable {
+  if (encoder.type === "pattern") return patternTable;
+  if (encoder.type === "cochleagram") return encoders.table("cochleagram");
+  const name = encoder.encoder;
+  return {
+    encoder: given(choiceOf(encoders), "The encoder."),
+    binMs: given(positive("ms"), "Width of a bin in which spikes are counted."),
+    ...encoders.get(name, `${field}.encoder`).options,
+  };
+}
+
+const { standardise: __, ...settingsTable } = classifierTable;
+
+/** A pipeline's parameters; what it does not say of a reservoir is checked with it. */
+export const pipelineTable = {
+  scaler: optional(choice("standard", "unit", "none"), "What every channel goes through first; left out, it follows from the encoder."),
+  encoder: optional(encoderKind, "What turns a case into what drives the reservoir; left out, nothing does."),
+  reservoir: given(
+    checked<AnyReservoirOptions>(
+      "an object that describes a reservoir, at least {size}",
+      (value) => typeof value === "object" && value !== null,
+    ),
+    "A rate reservoir or, with kind spiking, a liquid.",
+  ),
+  ...settingsTable,
+} satisfies { [Field in keyof PipelineParameters]-?: Option<unknown, unknown> };
+
+/** @throws ArgumentError naming the parameter, or the option of the readout */
 export function checkParameters(parameters: PipelineParameters): void {
   if (typeof parameters !== "object" || parameters === null)
     throw new ArgumentError("parameters", parameters, "an object that describes a pipeline, at least {reservoir: {size}}");
-  requireReservoir(parameters);
-  const { scaler: _, encoder, reservoir, ...settings } = parameters;
-  if ("standardise" in settings) throw new ArgumentError("standardise", settings.standardise, 'scaler: "standard" or "none" in its place');
-  for (const [name, value] of Object.entries(settings))
-    if (nearest(name, ownFields)) throw ArgumentError.unknownField(name, value, ownFields);
-  classTrainer(parseClassifierSettings(settings).readout);
+  const standardise = (parameters as { readonly standardise?: unknown }).standardise;
+  if (standardise !== undefined) throw new ArgumentError("standardise", standardise, 'scaler: "standard" or "none" in its place');
+  const { reservoir, encoder, readout } = resolve(pipelineTable, parameters);
+  classTrainer(readout);
   if ((reservoir.feedback ?? null) !== null)
     throw new ArgumentError(
       "reservoir.feedback",
@@ -40,7 +89,6 @@ export function checkParameters(parameters: PipelineParameters): void {
   if (isSpiking(reservoir) && reservoir.input?.mode !== "current" && scaler === "standard")
     throw new ArgumentError("scaler", scaler, '"unit" or "none" before a reservoir that takes spikes, which are counts');
   if (!encoder) return;
-  checkEncoder(encoder);
   if (scaler === "standard") throw new ArgumentError("scaler", scaler, '"unit" or "none" before an encoder: z-scores have no bounds');
   if (encoder.type === "pattern" && scaler !== "none")
     throw new ArgumentError("scaler", scaler, '"none" before the encoder "pattern": spikes are not scaled');
@@ -54,16 +102,4 @@ function checkReservoir(reservoir: PipelineParameters["reservoir"]): void {
   } catch (error) {
     throw error instanceof ArgumentError && error.field !== "reservoir" ? error.under("reservoir") : error;
   }
-}
-
-function checkEncoder(encoder: EncoderParameters): void {
-  if (!["spikes", "cochleagram", "pattern"].includes(encoder?.type))
-    throw new ArgumentError("encoder.type", encoder?.type, '"spikes", "cochleagram" or "pattern"');
-  if (encoder.type === "spikes") encoders.get(encoder.encoder, "encoder.encoder");
-  const positive = (name: string, value: unknown) => {
-    if (!(typeof value === "number" && Number.isFinite(value) && value > 0))
-      throw new ArgumentError(`encoder.${name}`, value, `a finite number above 0${name === "binMs" ? ", in ms" : ""}`);
-  };
-  if (encoder.type === "spikes" || (encoder.type === "pattern" && encoder.binMs !== undefined)) positive("binMs", encoder.binMs);
-  if (encoder.type === "cochleagram") positive("sampleRate", encoder.sampleRate);
 }

@@ -47,14 +47,9 @@ export interface PipelineParameters extends Partial<Omit<ClassifierSettings, "st
   readonly reservoir: AnyReservoirOptions;
 }
 
-const scalers: readonly string[] = ["standard", "unit", "none"] satisfies Scaler[];
-
-/** The scaler that is meant. @throws ArgumentError */
+/** The scaler that is meant. */
 export function scalerOf({ scaler, encoder }: PipelineParameters): Scaler {
-  if (scaler !== undefined) {
-    if (!scalers.includes(scaler)) throw new ArgumentError("scaler", scaler, scalers.map((name) => JSON.stringify(name)).join(", "));
-    return scaler;
-  }
+  if (scaler !== undefined) return scaler;
   if (!encoder) return "standard";
   return encoder.type === "spikes" && encoders.find(encoder.encoder)?.range === "unit" ? "unit" : "none";
 }

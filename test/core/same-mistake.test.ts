@@ -125,6 +125,12 @@ const withOptions: readonly Place[] = [
   ["crossValidate", (wrong) => pipeline.crossValidate(parameters, labelled, wrong)],
   ["gridSearch", (wrong) => pipeline.gridSearch(parameters, { washout: [0] }, labelled, wrong)],
   ["Pipeline, its parameters", (wrong) => new pipeline.Pipeline({ ...parameters, ...(wrong as object) })],
+  ...[{ type: "spikes", encoder: "latency", frameMs: 5, binMs: 1 }, { type: "cochleagram", sampleRate: 8000 }, { type: "pattern" }].map(
+    (encoder): Place => [
+      `Pipeline, its encoder ${encoder.type}`,
+      (wrong) => new pipeline.Pipeline({ ...parameters, encoder: { ...encoder, ...(wrong as object) } as never }),
+    ],
+  ),
   ["Pipeline", (wrong) => new pipeline.Pipeline(parameters, wrong)],
   ["Pipeline.fromBytes", (wrong) => pipeline.Pipeline.fromBytes(new Uint8Array(), wrong)],
   ["fit of a pipeline", (wrong) => new pipeline.Pipeline(parameters).fit(cases, labels, wrong)],

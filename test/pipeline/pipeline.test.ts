@@ -66,7 +66,9 @@ describe("Pipeline", () => {
   });
 
   it("says what is wrong with its parameters and with the case that an encoder refuses", async () => {
-    expect(() => new Pipeline({ reservoir, scaler: "robust" as never })).toThrow('scaler is "robust"; it takes "standard", "unit", "none"');
+    expect(() => new Pipeline({ reservoir, scaler: "robust" as never })).toThrow(
+      'scaler is "robust"; it takes "standard", "unit" or "none"',
+    );
     const rate = { type: "spikes", encoder: "rate", frameMs: 5, binMs: 5, seed: 1 } as const;
     expect(() => new Pipeline({ reservoir, encoder: rate, scaler: "standard" })).toThrow('scaler is "standard"');
     const raw = new Pipeline({ reservoir, encoder: rate, scaler: "none" });
@@ -86,8 +88,8 @@ describe("Pipeline", () => {
     [{ reservoir, standardise: true }, 'standardise is true; it takes scaler: "standard" or "none" in its place'],
     [{ reservoir, readout: { lambda: -1 } }, "lambda is -1"],
     [{ reservoir, encoder: { type: "spikes", encoder: "ratio", binMs: 1 } }, 'encoder.encoder is "ratio"; it takes one of rate, latency'],
-    [{ reservoir, encoder: { type: "spikes", encoder: "rate" } }, "encoder.binMs is missing; it takes a finite number above 0, in ms"],
-    [{ reservoir, encoder: { type: "cochleagram", sampleRate: 0 } }, "encoder.sampleRate is 0; it takes a finite number above 0"],
+    [{ reservoir, encoder: { type: "spikes", encoder: "rate" } }, "encoder.binMs is missing; it takes a number of ms above 0"],
+    [{ reservoir, encoder: { type: "cochleagram", sampleRate: 0 } }, "encoder.sampleRate is 0; it takes a number of Hz above 0"],
   ])("checks its parameters when it is made: %j", (parameters, message) => {
     expect(() => new Pipeline(parameters as unknown as PipelineParameters)).toThrow(message);
   });
