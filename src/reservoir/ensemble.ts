@@ -52,7 +52,7 @@ async function shapesFor(
 }
 
 /** Options of `ReservoirEnsemble.run`. */
-export interface EnsembleWork extends WorkOptions {
+export interface EnsembleRunOptions extends WorkOptions {
   /** What to keep of each member: all states (default), the last one, or nothing. */
   readonly keep?: "all" | "last" | "none" | undefined;
   /** Train as the states are made: T x O targets, and one sink (a Gram accumulator) a member. */
@@ -63,19 +63,19 @@ const trainingTable = {
   targets: given(seriesOf("T x O"), "What the readouts learn."),
   washout: option(whole(), 0, "Rows left out at the start."),
   sinks: given(list(sinkKind, "a list of one sink a reservoir"), "What sums the training rows of each member."),
-} satisfies TableOf<NonNullable<EnsembleWork["training"]>>;
+} satisfies TableOf<NonNullable<EnsembleRunOptions["training"]>>;
 
 /** The options of `ReservoirEnsemble.run`. */
 export const ensembleWorkTable = {
   ...workTable,
   keep: option(choice("all", "last", "none"), "all", "What to keep of each member."),
   training: optional(object(trainingTable), "Train as the states are made."),
-} satisfies TableOf<EnsembleWork>;
+} satisfies TableOf<EnsembleRunOptions>;
 
 /** Options of `runEnsemble`. */
-export interface EnsembleRunOptions extends EnsembleWork, Pick<EnsembleCreateOptions, "engine"> {}
+export interface RunEnsembleOptions extends EnsembleRunOptions, Pick<EnsembleCreateOptions, "engine"> {}
 
-const ensembleRunTable = { ...engineTable, ...ensembleWorkTable } satisfies TableOf<EnsembleRunOptions>;
+const ensembleRunTable = { ...engineTable, ...ensembleWorkTable } satisfies TableOf<RunEnsembleOptions>;
 
 /** One series for all reservoirs, or one each. */
 export type EnsembleInputs = MatrixLike | { readonly each: readonly MatrixLike[] };
@@ -135,7 +135,7 @@ export class ReservoirEnsemble implements AsyncDisposable {
    * @throws ArgumentError for a wrong shape or a value that is not finite; NonFiniteStateError of
    * the first member that has such a state
    */
-  async run(inputs: EnsembleInputs, options: EnsembleWork = {}): Promise<Matrix[]> {
+  async run(inputs: EnsembleInputs, options: EnsembleRunOptions = {}): Promise<Matrix[]> {
     const { training: wanted, ...work } = resolve(ensembleWorkTable, options);
     const sequences = this.#sequences(inputs);
     const training = wanted && checkTraining(wanted, sequences);
@@ -199,7 +199,7 @@ export class ReservoirEnsemble implements AsyncDisposable {
 export async function runEnsemble(
   configs: readonly (AnyReservoirOptions | EngineModel)[],
   inputs: EnsembleInputs,
-  options: EnsembleRunOptions = {},
+  options: RunEnsembleOptions = {},
 ): Promise<Matrix[]> {
   const { engine, ...work } = resolve(ensembleRunTable, options);
   const ensemble = await ReservoirEnsemble.create(configs, { engine });

@@ -38,8 +38,8 @@ export {
 export {
   type EnsembleCreateOptions,
   type EnsembleInputs,
+  type RunEnsembleOptions,
   type EnsembleRunOptions,
-  type EnsembleWork,
   ReservoirEnsemble,
   runEnsemble,
 } from "./ensemble.js";
