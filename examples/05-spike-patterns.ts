@@ -11,7 +11,7 @@ import { jitterPattern, LiquidStateMachine, rateEncode, type SpikePattern, thinP
 // Each template: Poisson spikes of 40 neurons at 20 Hz over 300 ms.
 const classes = Array.from({ length: 10 }, (_, k) => `pattern ${k}`);
 const levels = new Matrix(60, 40, new Float64Array(60 * 40).fill(1));
-const rate = { frameMs: 5, minimumRateHz: 0, maximumRateHz: 20, process: "poisson" } as const;
+const rate = { frameMs: 5, minRateHz: 0, maxRateHz: 20, process: "poisson" } as const;
 const templates = classes.map((name) => rateEncode(levels, { ...rate, seed: name }));
 
 /** `count` noisy copies of every template, and which one each is of. */

@@ -35,7 +35,7 @@ const begun = performance.now();
 const [train, test] = [await recordings(true), await recordings(false)];
 const weight = { ee: 2.5, ei: 5, ie: 5, ii: 5 };
 await using pipeline = new Pipeline({
-  encoder: { type: "spikes", encoder: "cochlea", sampleRate: train.sampleRate, channels: 40, maximumRateHz: 200, binMs: 1 },
+  encoder: { type: "spikes", encoder: "cochlea", sampleRate: train.sampleRate, channels: 40, maxRateHz: 200, binMs: 1 },
   reservoir: {
     kind: "spiking",
     size: 600,

@@ -34,7 +34,7 @@ const folder = `${process.env.SPILLWAY_DATA ?? "../shared/data"}/fsdd`;
 const { sequences, labels, sources, sampleRate } = await readWavFolder(folder, { keep: ({ index }) => Number(index) >= 5 });
 const encoder = { sampleRate, channels };
 const inputs = sequences.map((sound) =>
-  kind === "liquid" ? binSpikes(cochleaEncode(sound, { ...encoder, maximumRateHz: 200 }), { binMs: 1 }) : cochleagram(sound, encoder),
+  kind === "liquid" ? binSpikes(cochleaEncode(sound, { ...encoder, maxRateHz: 200 }), { binMs: 1 }) : cochleagram(sound, encoder),
 );
 const digits = labels.map(Number);
 // Recordings of one digit and speaker are spread over the folds by their index.

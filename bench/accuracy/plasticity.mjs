@@ -26,7 +26,7 @@ for (const [name, profile] of Object.entries(plasticityProfiles)) {
     if (t % 1000 === 0) {
       current = plasticity.weights;
       for (const [i, w] of current.data.entries()) {
-        if (!(Math.abs(w) <= profile.maximumWeight + 1e-9) || Math.sign(w) !== Math.sign(weights.data[i])) outside++;
+        if (!(Math.abs(w) <= profile.maxWeight + 1e-9) || Math.sign(w) !== Math.sign(weights.data[i])) outside++;
       }
       if (t > 0) rates.push(spikes / size);
       spikes = 0;

@@ -23,7 +23,7 @@ export interface EchoStateIndexOptions extends AnalysisOptions {
   /** Steps in all. Default 2000. */
   readonly length?: number | undefined;
   /** Steps before the distance counts. Default half of the length. */
-  readonly transient?: number | undefined;
+  readonly washout?: number | undefined;
   /** Random inputs are uniform in [-amplitude, amplitude). Default 0.8. */
   readonly amplitude?: number | undefined;
   /**
@@ -41,14 +41,14 @@ export const echoStateIndexTable = {
   ...inputTable,
   initialStates: option(countKind, 10, "P, random initial states."),
   length: option(whole({ atLeast: 2 }), 2000, "Steps in all."),
-  transient: optional(whole(), "Steps before the distance counts; left out, half of the length."),
+  washout: optional(whole(), "Steps before the distance counts; left out, half of the length."),
   inputs: optional(seriesOf("T x I"), "Drives the reservoir in place of random input; length is then its number of rows."),
   tolerance: option(positive, 1e-4, "Share of the mean initial distance below which the runs have met."),
 } satisfies TableOf<EchoStateIndexOptions>;
 
 /** How far trajectories from different initial states stay apart. */
 export interface EchoStateIndex {
-  /** Mean distance after the transient. */
+  /** Mean distance after the washout. */
   readonly index: number;
   /** Whether the index is at most `tolerance` times the mean distance at the start. */
   readonly meets: boolean;
@@ -60,11 +60,11 @@ export interface EchoStateIndex {
  * Runs the reservoir from its own initial state and from P random ones under the same input (and
  * the same noise). With d_p(t) the Euclidean distance of run p from the first,
  *
- *     index = mean over p and over t > transient of d_p(t).
+ *     index = mean over p and over t > washout of d_p(t).
  *
  * 0 (to rounding: some 1e-7 in float32, 1e-16 in float64) means that the states meet, which is the
  * echo state property for this input; clearly above 0 it does not hold. Leaky reservoirs forget
- * slowly: give them a transient of several 1 / ((1 - spectralRadius) leakRate) steps.
+ * slowly: give them a washout of several 1 / ((1 - spectralRadius) leakRate) steps.
  *
  * Source: C. Gallicchio 2018, "Chasing the echo state property", arXiv 1811.10892 (the ESP index).
  * @throws ArgumentError for options, or for inputs that do not fit; NonFiniteStateError if a run
@@ -79,8 +79,8 @@ export async function echoStateIndex(source: ReservoirSource, options: EchoState
       ? series(asked.inputs, "inputs", model.inputSize, "inputSize", precision)
       : uniformInputs(seed, "inputs", 0, asked.length, model.inputSize, amplitude);
     const length = inputs.rows;
-    const { transient = Math.floor(length / 2) } = asked;
-    if (transient >= length) throw new ArgumentError("transient", transient, `fewer than the ${length} steps there are`);
+    const { washout = Math.floor(length / 2) } = asked;
+    if (washout >= length) throw new ArgumentError("washout", washout, `fewer than the ${length} steps there are`);
     const start = computer.state;
     const starts = uniformInputs(seed, "initialStates", 0, count, size, 1);
     const reference = await computer.run(inputs, { signal });
@@ -94,7 +94,7 @@ export async function echoStateIndex(source: ReservoirSource, options: EchoState
       curve[0] = curve[0]! + distance(values, start.values) / count;
       for (let t = 0; t < length; t++) curve[t + 1] = curve[t + 1]! + distance(states.row(t), reference.row(t)) / count;
     }
-    const after = curve.subarray(transient + 1);
+    const after = curve.subarray(washout + 1);
     const index = after.reduce((sum, value) => sum + value, 0) / after.length;
     return { index, meets: index <= tolerance * curve[0]!, curve };
   });

@@ -27,10 +27,10 @@ export function plotComparison(comparison: Comparison, options: { readonly title
   const bins = Math.max(...others.map(({ difference }) => difference.histogram.length));
   const widest = others.find(({ difference }) => difference.histogram.length === bins)!;
   const labels = widest.difference.histogram.map(({ label }) => label);
-  const words = others.map(({ engine, difference: { equal, first, maximalUlps, rate } }) =>
+  const words = others.map(({ engine, difference: { equal, first, maxUlps, rate } }) =>
     equal
       ? `${engine} gives the bits of ${reference.engine} in all of them`
-      : `${engine} first differs from ${reference.engine} at step ${first!.step}, neuron ${first!.neuron}, and by ${maximalUlps} units in the last place at most${rate === undefined ? "" : `, ${growthWords(rate)}`}`,
+      : `${engine} first differs from ${reference.engine} at step ${first!.step}, neuron ${first!.neuron}, and by ${maxUlps} units in the last place at most${rate === undefined ? "" : `, ${growthWords(rate)}`}`,
   );
   const anyDiffers = others.some(({ difference }) => !difference.equal);
   return {

@@ -61,9 +61,9 @@ export interface Thinned {
 }
 
 /** Keeps every k-th row and column of a matrix. */
-export function thin(matrix: Matrix, maximalRows: number, maximalColumns: number): Thinned {
-  const everyRow = Math.max(1, Math.ceil(matrix.rows / maximalRows));
-  const everyColumn = Math.max(1, Math.ceil(matrix.cols / maximalColumns));
+export function thin(matrix: Matrix, maxRows: number, maxColumns: number): Thinned {
+  const everyRow = Math.max(1, Math.ceil(matrix.rows / maxRows));
+  const everyColumn = Math.max(1, Math.ceil(matrix.cols / maxColumns));
   const rows = Math.ceil(matrix.rows / everyRow);
   const cols = Math.ceil(matrix.cols / everyColumn);
   const out = Matrix.zeros(rows, cols, precisionOf(matrix.data));

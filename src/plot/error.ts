@@ -30,7 +30,7 @@ export const errorTable = {
  * @throws ArgumentError if the shapes differ.
  */
 export function plotError(predictions: readonly MatrixLike[], targets: readonly MatrixLike[], options: ErrorPlotOptions = {}): Figure {
-  const { title, start, maximalPoints, timeLabel, ...asked } = resolve(errorTable, options);
+  const { title, start, maxPoints, timeLabel, ...asked } = resolve(errorTable, options);
   checkList(predictions, "predictions", "series");
   checkList(targets, "targets", "series");
   if (predictions.length === 0 || predictions.length !== targets.length) {
@@ -45,11 +45,11 @@ export function plotError(predictions: readonly MatrixLike[], targets: readonly 
     name: many ? "one start" : "error",
     start,
     style,
-    maximalPoints: many ? Math.max(100, Math.floor((maximalPoints * 4) / errors.length)) : maximalPoints,
+    maxPoints: many ? Math.max(100, Math.floor((maxPoints * 4) / errors.length)) : maxPoints,
   };
   const data = errors.map((values, k) => line({ ...each, values }, { showlegend: k === 0, opacity: many ? 0.55 : 1, legendgroup: "each" }));
   const middle = many ? medianByStep(errors) : errors[0]!;
-  if (many) data.push(line({ name: "median", values: middle, start, style: { color: predictionColour, width: 2.5 }, maximalPoints }));
+  if (many) data.push(line({ name: "median", values: middle, start, style: { color: predictionColour, width: 2.5 }, maxPoints }));
   const { logarithmic = decadesOf([middle]) > 1 } = asked;
   const whose = many ? `, of ${errors.length} starts and their median` : "";
   return {

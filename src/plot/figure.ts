@@ -14,9 +14,9 @@ export interface Figure {
   readonly layout: Readonly<Record<string, unknown>>;
   /**
    * A trace of single points that a page draws in place of an image as soon as a zoom leaves at
-   * most `maximalPoints` of them in view.
+   * most `maxPoints` of them in view.
    */
-  readonly detail?: Readonly<Record<string, unknown>> & { readonly maximalPoints: number };
+  readonly detail?: Readonly<Record<string, unknown>> & { readonly maxPoints: number };
 }
 
 /** @throws ArgumentError for what no plot function made, such as states that are to be drawn. */

@@ -17,17 +17,17 @@ export interface SeriesPlotOptions {
   /** The number of the first row on the time axis; default 0. */
   readonly start?: number | undefined;
   /** Most points a line keeps; default 2000. */
-  readonly maximalPoints?: number | undefined;
+  readonly maxPoints?: number | undefined;
 }
 
 /** The options of a figure of series: its title, and the most points of a line, if left out. */
-export const seriesTable = (title: string, maximalPoints = 2000) =>
+export const seriesTable = (title: string, maxPoints = 2000) =>
   ({
     ...titleTable(title),
     timeLabel: option(text(), "step", "What a step is."),
     names: optional(listKind<string>(), "What is measured, one name a column."),
     start: option(number(), 0, "The number of the first row on the time axis."),
-    maximalPoints: option(most(0), maximalPoints, "Most points a line keeps."),
+    maxPoints: option(most(0), maxPoints, "Most points a line keeps."),
   }) satisfies TableOf<SeriesPlotOptions>;
 
 /** One line of a plot. */
@@ -41,15 +41,15 @@ export interface LineOptions {
   /** A label a value, in place of numbers. */
   readonly times?: readonly string[] | undefined;
   readonly style: Readonly<Record<string, unknown>>;
-  readonly maximalPoints: number;
+  readonly maxPoints: number;
 }
 
 /** A line as a plotly trace, decimated; `more` is added to it. */
 export function line(
-  { name, values, start, scale = 1, times, style, maximalPoints }: LineOptions,
+  { name, values, start, scale = 1, times, style, maxPoints }: LineOptions,
   more: Readonly<Record<string, unknown>> = {},
 ): Record<string, unknown> {
-  const kept = decimate(values, maximalPoints);
+  const kept = decimate(values, maxPoints);
   const x = times ? Array.from(kept.index, (i) => times[i]) : encodeArray(kept.index.map((i) => (i + start) * scale));
   return { type: "scatter", mode: "lines", name, x, y: encodeArray(kept.values), line: style, ...more };
 }

@@ -30,7 +30,7 @@ export interface PhaseSpaceOptions {
   /** What the legend calls the states; default "trajectory". */
   readonly name?: string | undefined;
   /** Most points a trajectory keeps, at equal distances; default 5000. */
-  readonly maximalPoints?: number | undefined;
+  readonly maxPoints?: number | undefined;
 }
 
 /** The options of `plotPhaseSpace`. */
@@ -46,7 +46,7 @@ export const phaseSpaceTable = {
   beside: optional(checkedLater<MatrixLike>("a series, T' x N"), "A second trajectory over the same columns."),
   besideName: option(text(), "beside", "What it calls the second trajectory."),
   name: option(text(), "trajectory", "What the legend calls the states."),
-  maximalPoints: option(most(0), 5000, "Most points a trajectory keeps, at equal distances."),
+  maxPoints: option(most(0), 5000, "Most points a trajectory keeps, at equal distances."),
 } satisfies TableOf<PhaseSpaceOptions>;
 
 /**
@@ -56,7 +56,7 @@ export const phaseSpaceTable = {
  */
 export function plotPhaseSpace(states: MatrixLike, options: PhaseSpaceOptions = {}): Figure {
   const asked = resolve(phaseSpaceTable, options);
-  const { title, dimensions, maximalPoints, name, besideName } = asked;
+  const { title, dimensions, maxPoints, name, besideName } = asked;
   const matrix = asMatrix(states, "states");
   const beside = asked.beside === undefined ? undefined : asMatrix(asked.beside, "beside");
   if (matrix.cols < dimensions)
@@ -69,7 +69,7 @@ export function plotPhaseSpace(states: MatrixLike, options: PhaseSpaceOptions = 
   const both = [{ part: view.first, label: name, colour: seriesColour(0) }];
   if (view.second) both.push({ part: view.second, label: besideName, colour: predictionColour });
   const data = both.map(({ part, label, colour }, k) => {
-    const kept = strided(part, maximalPoints);
+    const kept = strided(part, maxPoints);
     const axis = (c: number) => encodeArray(kept.column(c));
     const single = both.length === 1;
     const steps = Float64Array.from({ length: kept.rows }, (_, i) => i * Math.ceil(part.rows / Math.max(1, kept.rows)));

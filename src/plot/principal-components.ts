@@ -3,7 +3,7 @@
 import { Matrix } from "../numerics/index.js";
 
 /** Rows that the directions are found from. */
-const maximalRows = 4000;
+const maxRows = 4000;
 const iterations = 60;
 
 /** States seen along their leading directions. */
@@ -21,7 +21,7 @@ export interface Projection {
  */
 export function principalComponents(states: Matrix, count: number): Projection {
   const { rows, cols } = states;
-  const every = Math.max(1, Math.ceil(rows / maximalRows));
+  const every = Math.max(1, Math.ceil(rows / maxRows));
   const mean = new Float64Array(cols);
   let used = 0;
   for (let t = 0; t < rows; t += every, used++) for (let i = 0; i < cols; i++) mean[i] = mean[i]! + states.data[t * cols + i]!;

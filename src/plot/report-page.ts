@@ -93,7 +93,7 @@ globalThis.figuresDrawn = (async () => {
   };
   // An image with single points behind it: they are drawn while few enough of them are in view.
   const zoomable = (figure, k) => {
-    const { maximalPoints, ...trace } = figure.detail;
+    const { maxPoints, ...trace } = figure.detail;
     const place = document.getElementById("figure-" + k);
     let xs, ys;
     place.on("plotly_relayout", () => {
@@ -101,10 +101,10 @@ globalThis.figuresDrawn = (async () => {
       ys ??= numbers(trace.y);
       const { xaxis: { range: [x0, x1] }, yaxis: { range: [y0, y1] } } = place._fullLayout;
       const x = [], y = [];
-      for (let i = 0; i < xs.length && x.length <= maximalPoints; i++) {
+      for (let i = 0; i < xs.length && x.length <= maxPoints; i++) {
         if (xs[i] >= x0 && xs[i] <= x1 && ys[i] >= y0 && ys[i] <= y1) { x.push(xs[i]); y.push(ys[i]); }
       }
-      const few = x.length <= maximalPoints;
+      const few = x.length <= maxPoints;
       const shown = place.data.length > figure.data.length;
       if (!few && !shown) return;
       const data = few ? [...figure.data.map((image) => ({ ...image, opacity: 0.35 })), { ...trace, x, y }] : figure.data;

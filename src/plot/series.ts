@@ -24,7 +24,7 @@ export interface ForecastPlotOptions extends SeriesPlotOptions {
    */
   readonly times?: readonly string[] | undefined;
   /** Most columns that get a panel of their own; default 3. */
-  readonly maximalColumns?: number | undefined;
+  readonly maxColumns?: number | undefined;
   /**
    * Adds a panel with the size of the error by step: the root of the mean square over the columns.
    * Default false.
@@ -47,7 +47,7 @@ export const forecastTable = {
   baselineName: option(text(), "baseline", "What the legend calls the baseline."),
   before: optional(checkedLater<MatrixLike>("a series, P x D"), "Rows before the forecast begins, drawn as a part of the target."),
   times: optional(listKind<string>(), "A label a row for the time axis; left out, steps are counted."),
-  maximalColumns: option(most(0), 3, "Most columns that get a panel of their own."),
+  maxColumns: option(most(0), 3, "Most columns that get a panel of their own."),
   withError: option(flag, false, "Adds a panel with the size of the error by step."),
   lyapunov: optional(
     object({ dt: given(above, "Time of a step."), exponent: given(above, "Per unit of time.") }, "an object with dt and exponent above 0"),
@@ -60,14 +60,11 @@ export const plotSeriesTable = seriesTable("Series");
 
 /**
  * A prediction against its target, T x D each, one panel a column. A line of more than
- * `maximalPoints` keeps the extremes of each stretch.
+ * `maxPoints` keeps the extremes of each stretch.
  * @throws ArgumentError if the shapes differ, or `times` does not label every row.
  */
 export function plotForecast(prediction: MatrixLike, target: MatrixLike, options: ForecastPlotOptions = {}): Figure {
-  const { start, maximalPoints, maximalColumns, timeLabel, baselineName, times, withError, lyapunov, ...asked } = resolve(
-    forecastTable,
-    options,
-  );
+  const { start, maxPoints, maxColumns, timeLabel, baselineName, times, withError, lyapunov, ...asked } = resolve(forecastTable, options);
   const [predicted, actual] = sameShape(prediction, target);
   const baseline = asked.baseline && sameShape(asked.baseline, actual, "baseline")[0];
   const before = asked.before && asMatrix(asked.before, "before");
@@ -82,8 +79,8 @@ export function plotForecast(prediction: MatrixLike, target: MatrixLike, options
     throw ArgumentError.because("lyapunov and times are both given; a time axis is either labelled or counted in Lyapunov times");
   const scale = lyapunov ? lyapunov.dt * lyapunov.exponent : 1;
   const begin = lyapunov ? 0 : start;
-  const ahead = { start: begin, scale, times: times?.slice(lead), maximalPoints };
-  const shown = Math.min(actual.cols, maximalColumns);
+  const ahead = { start: begin, scale, times: times?.slice(lead), maxPoints };
+  const shown = Math.min(actual.cols, maxColumns);
   const panels = shown + (withError ? 1 : 0);
   const names = namesOf(asked.names, actual.cols);
   const data: Record<string, unknown>[] = [];
@@ -93,7 +90,7 @@ export function plotForecast(prediction: MatrixLike, target: MatrixLike, options
     const place = (legendgroup: string) => ({ yaxis: `y${axis}`, showlegend: c === 0, legendgroup });
     const whole = Float64Array.from([...(before ? before.column(c) : []), ...actual.column(c)]);
     const targetStyle = { color: targetColour, width: 4 };
-    const known = { values: whole, start: begin - lead, scale, times, style: targetStyle, maximalPoints };
+    const known = { values: whole, start: begin - lead, scale, times, style: targetStyle, maxPoints };
     data.push(line({ name: "target", ...known }, place("target")));
     if (baseline) {
       const style = { color: baselineColour, width: 1.5, dash: "dash" };
@@ -131,15 +128,13 @@ export function plotForecast(prediction: MatrixLike, target: MatrixLike, options
 
 /** Several series as lines: T x D, one line a column. @throws ArgumentError on ragged rows. */
 export function plotSeries(series: MatrixLike, options: SeriesPlotOptions = {}): Figure {
-  const { title, start, maximalPoints, timeLabel, names: called } = resolve(plotSeriesTable, options);
+  const { title, start, maxPoints, timeLabel, names: called } = resolve(plotSeriesTable, options);
   const matrix = asMatrix(series, "series");
   const names = namesOf(called, matrix.cols);
   return {
     title,
     description: `${names.join(", ")} over ${matrix.rows} steps.`,
-    data: names.map((name, c) =>
-      line({ name, values: matrix.column(c), start, style: { color: seriesColour(c), width: 1.5 }, maximalPoints }),
-    ),
+    data: names.map((name, c) => line({ name, values: matrix.column(c), start, style: { color: seriesColour(c), width: 1.5 }, maxPoints })),
     layout: { height: 300, xaxis: { title: { text: timeLabel }, automargin: true }, yaxis: { automargin: true } },
   };
 }

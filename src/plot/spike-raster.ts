@@ -20,7 +20,7 @@ export interface RasterOptions {
   /** The figure's title; default says what is drawn. */
   readonly title?: string | undefined;
   /** Above this many spikes a rate image is drawn in place of points; default 50,000. */
-  readonly maximalPoints?: number | undefined;
+  readonly maxPoints?: number | undefined;
   /** Most columns and rows of the rate image; default 600 and 200. */
   readonly bins?: readonly [time: number, neuron: number] | undefined;
   /**
@@ -35,7 +35,7 @@ const cells = whole({ atLeast: 1 });
 /** The options of `plotSpikeRaster`. */
 export const rasterTable = {
   ...titleTable("Spikes"),
-  maximalPoints: option(most(0), 50_000, "Above so many spikes a rate image is drawn in place of points."),
+  maxPoints: option(most(0), 50_000, "Above so many spikes a rate image is drawn in place of points."),
   bins: option(
     tuple<[number, number]>("two whole numbers above 0, for time and neurons", [cells, cells]),
     [600, 200],
@@ -45,17 +45,17 @@ export const rasterTable = {
 } satisfies TableOf<RasterOptions>;
 
 /** Spikes that a page carries for zooming at most. */
-const maximalCarried = 600_000;
+const maxCarried = 600_000;
 
 /**
- * A spike raster: time in ms to the right, neurons upwards. More than `maximalPoints` spikes are
+ * A spike raster: time in ms to the right, neurons upwards. More than `maxPoints` spikes are
  * drawn as their rate in Hz by bins of time and neurons; on a report page a zoom into it shows the
  * points again as soon as few enough are in view.
  * @throws ArgumentError if the columns differ in length or lie outside duration and neuron
  * count.
  */
 export function plotSpikeRaster(spikes: RasterSpikes, options: RasterOptions = {}): Figure {
-  const { title, maximalPoints, zoomToPoints, bins } = resolve(rasterTable, options);
+  const { title, maxPoints, zoomToPoints, bins } = resolve(rasterTable, options);
   check(spikes);
   const { times, durationMs, neuronCount } = spikes;
   const count = times.length;
@@ -73,12 +73,12 @@ export function plotSpikeRaster(spikes: RasterSpikes, options: RasterOptions = {
     marker: { color: seriesColour(0), size: 3, symbol: "line-ns-open" },
     hovertemplate: "neuron %{y}, %{x:.2f} ms<extra></extra>",
   };
-  if (count <= maximalPoints) {
+  if (count <= maxPoints) {
     const x = encodeArray(Float32Array.from(times));
     return { title, description: `${words}, one mark each.`, data: [{ ...points, x, y: encodeArray(neuronNumbers(spikes)) }], layout };
   }
   const image = rateImage(spikes, bins);
-  const carried = zoomToPoints && count <= maximalCarried;
+  const carried = zoomToPoints && count <= maxCarried;
   return {
     title,
     description: `${words}, as rates by bins of ${image.binMs.toFixed(2)} ms and ${image.binNeurons} neurons${carried ? "; a zoom shows single spikes" : ""}.`,
@@ -103,7 +103,7 @@ export function plotSpikeRaster(spikes: RasterSpikes, options: RasterOptions = {
             ...points,
             x: encodeArray(Float32Array.from(times)),
             y: encodeArray(neuronNumbers(spikes)),
-            maximalPoints,
+            maxPoints,
           },
         }
       : {}),
@@ -131,10 +131,10 @@ function neuronNumbers({ neurons, neuronCount }: RasterSpikes): Uint16Array | In
   return neuronCount <= 65_536 ? Uint16Array.from(neurons) : Int32Array.from(neurons);
 }
 
-function rateImage({ times, neurons, durationMs, neuronCount }: RasterSpikes, [maximalCols, maximalRows]: readonly [number, number]) {
-  const binNeurons = Math.ceil(neuronCount / maximalRows);
+function rateImage({ times, neurons, durationMs, neuronCount }: RasterSpikes, [maxCols, maxRows]: readonly [number, number]) {
+  const binNeurons = Math.ceil(neuronCount / maxRows);
   const rows = Math.ceil(neuronCount / binNeurons);
-  const cols = maximalCols;
+  const cols = maxCols;
   const binMs = durationMs / cols;
   const rates = new Float32Array(rows * cols);
   for (let i = 0; i < times.length; i++) {

@@ -11,9 +11,9 @@ import { divergingScale, seriesColour } from "./palette.js";
 /** Options of `plotStateHeatmap`. */
 export interface StateHeatmapOptions extends SeriesPlotOptions {
   /** Steps drawn at most, evenly spaced; default 300. */
-  readonly maximalSteps?: number | undefined;
+  readonly maxSteps?: number | undefined;
   /** Neurons drawn at most, evenly spaced; default 200. */
-  readonly maximalNeurons?: number | undefined;
+  readonly maxNeurons?: number | undefined;
   /**
    * Draw what is above and below each neuron's mean over these steps, if biases would hide what
    * moves. Default false.
@@ -29,8 +29,8 @@ export interface StateHeatmapOptions extends SeriesPlotOptions {
 /** The options of `plotStateHeatmap`. */
 export const heatmapTable = {
   ...seriesTable("States of the reservoir"),
-  maximalSteps: option(most(1), 300, "Steps drawn at most, evenly spaced."),
-  maximalNeurons: option(most(1), 200, "Neurons drawn at most, evenly spaced."),
+  maxSteps: option(most(1), 300, "Steps drawn at most, evenly spaced."),
+  maxNeurons: option(most(1), 200, "Neurons drawn at most, evenly spaced."),
   centred: option(flag, false, "Draw what is above and below each neuron's mean over these steps."),
   range: optional(
     tuple<[number, number]>("two numbers that rise", [number(), number()]),
@@ -43,10 +43,10 @@ export const heatmapTable = {
  * rows.
  */
 export function plotStateHeatmap(states: MatrixLike, options: StateHeatmapOptions = {}): Figure {
-  const { title, start, timeLabel, maximalSteps, maximalNeurons, centred, range } = resolve(heatmapTable, options);
+  const { title, start, timeLabel, maxSteps, maxNeurons, centred, range } = resolve(heatmapTable, options);
   const whole = asMatrix(states, "states");
   const means = centred ? columnMeans(whole) : new Float64Array(whole.cols);
-  const { matrix, everyRow, everyColumn } = thin(whole, maximalSteps, maximalNeurons);
+  const { matrix, everyRow, everyColumn } = thin(whole, maxSteps, maxNeurons);
   const z = new Float32Array(matrix.data.length);
   let largest = 0;
   for (let t = 0; t < matrix.rows; t++) {
@@ -103,7 +103,7 @@ export const trajectoryTable = {
  * does not exist.
  */
 export function plotTrajectories(states: MatrixLike, options: TrajectoryOptions = {}): Figure {
-  const { title, start, timeLabel, maximalPoints, ...asked } = resolve(trajectoryTable, options);
+  const { title, start, timeLabel, maxPoints, ...asked } = resolve(trajectoryTable, options);
   const matrix = asMatrix(states, "states");
   const count = Math.min(6, matrix.cols);
   const neurons = asked.neurons ?? Array.from({ length: count }, (_, k) => Math.floor((k * matrix.cols) / count));
@@ -116,7 +116,7 @@ export function plotTrajectories(states: MatrixLike, options: TrajectoryOptions 
         values: matrix.column(neuron),
         start,
         style: { color: seriesColour(k), width: 1.5 },
-        maximalPoints,
+        maxPoints,
       }),
     ),
     layout: {

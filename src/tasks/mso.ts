@@ -9,7 +9,7 @@ export interface MsoOptions {
   /** Angular frequencies, radians a sample; default [0.2, 0.311]. */
   readonly frequencies?: readonly number[] | undefined;
   /** Whether the series is moved and scaled to span -1 to 1; default true. */
-  readonly normalize?: boolean | undefined;
+  readonly normalise?: boolean | undefined;
   /** Samples left out at the start; default 0. */
   readonly discard?: number | undefined;
 }
@@ -25,7 +25,7 @@ const frequenciesOption = option(
 
 const table = {
   frequencies: frequenciesOption,
-  normalize: option(flag, true, "whether the series is moved and scaled to span -1 to 1"),
+  normalise: option(flag, true, "whether the series is moved and scaled to span -1 to 1"),
   discard: discardOption,
 } satisfies TableOf<MsoOptions>;
 
@@ -41,14 +41,14 @@ export const msoFrequencies: readonly number[] = [0.2, 0.311, 0.42, 0.51, 0.63, 
  *
  *     y(t) = sum over k of sin(frequencies[k] t),  t = discard, discard + 1, ...
  *
- * With `normalize` the returned rows become (2 y - min - max) / (max - min), so they depend on
- * `length`. Defaults: frequencies [0.2, 0.311] (MSO-2; `msoFrequencies` holds MSO-8), normalize
+ * With `normalise` the returned rows become (2 y - min - max) / (max - min), so they depend on
+ * `length`. Defaults: frequencies [0.2, 0.311] (MSO-2; `msoFrequencies` holds MSO-8), normalise
  * true, discard 0.
  * @returns length x 1.
  * @throws ArgumentError on options it does not take.
  */
 export function mso(length: number, options: MsoOptions = {}): Matrix<Float64Array> {
-  const { frequencies, normalize, discard } = resolve(table, options, "mso");
+  const { frequencies, normalise, discard } = resolve(table, options, "mso");
   checkLength("mso", length);
   const out = new Float64Array(length);
   let low = Infinity;
@@ -60,7 +60,7 @@ export function mso(length: number, options: MsoOptions = {}): Matrix<Float64Arr
     low = Math.min(low, sum);
     high = Math.max(high, sum);
   }
-  if (normalize && high > low) for (let row = 0; row < length; row++) out[row] = (2 * out[row]! - low - high) / (high - low);
+  if (normalise && high > low) for (let row = 0; row < length; row++) out[row] = (2 * out[row]! - low - high) / (high - low);
   return finishedSeries("mso", 1, out);
 }
 

@@ -60,7 +60,7 @@ const table = {
  * than exponentially.
  */
 const divergenceLimit = 2;
-const maximalDraws = 100;
+const maxDraws = 100;
 
 /**
  * NARMA of order n (A. F. Atiya, A. G. Parlos 2000, "New results on recurrent network training",
@@ -109,12 +109,12 @@ export function narma(length: number, options: NarmaOptions = {}): InputsAndTarg
   }
 
   const stream = taskStream("narma", seed);
-  for (let attempt = 0; attempt < maximalDraws; attempt++) {
+  for (let attempt = 0; attempt < maxDraws; attempt++) {
     const inputs = Float64Array.from({ length: count }, (_, i) => 0.5 * stream.uniform(attempt, i));
     const targets = recurrence(settings, inputs, length);
     if (targets !== undefined) return result(inputs, targets);
   }
-  throw ArgumentError.because(`the series of order ${order} diverged for ${maximalDraws} draws of the input; ${advice}`, {
+  throw ArgumentError.because(`the series of order ${order} diverged for ${maxDraws} draws of the input; ${advice}`, {
     of: "narma",
     field: "order",
     value: order,

@@ -51,7 +51,7 @@ describe("compare", () => {
     const comparison = await compare(config, inputs, ["reference", "cpu"], { chunk: 7 });
     expect(comparison.equal).toBe(true);
     const { difference } = comparison.others[0]!;
-    expect(difference).toMatchObject({ equal: true, differing: 0, compared: 60 * 20, first: undefined, maximalUlps: 0, rate: undefined });
+    expect(difference).toMatchObject({ equal: true, differing: 0, compared: 60 * 20, first: undefined, maxUlps: 0, rate: undefined });
     expect(difference.histogram).toEqual([{ label: "0", from: 0, count: 1200 }]);
     expect(comparison.reference.engine).toBe("reference");
     expect(comparison.others[0]!.stepsPerSecond).toBeGreaterThan(0);
@@ -93,7 +93,7 @@ describe("compare", () => {
     expect(equal).toBe(false);
     expect([reference.engine, reference.arithmetic, fast!.engine, fast!.arithmetic]).toEqual(["cpu", "portable", "sim:fast", "fast"]);
     expect(Object.keys(fast!.profile!.device!.kernels)).toContainEqual(expect.stringMatching(/^reservoir_batch_(fast_|pair$)/));
-    const { divergence, rate, maximalAbsolute, first } = fast!.difference;
+    const { divergence, rate, maxAbsolute, first } = fast!.difference;
     // The first step has no state to multiply: it differs only by the fast tanh, whose absolute
     // error is below 3e-7 (the kernel says so). From the second on, weights and states are rounded
     // to the 11 bits of binary16.
@@ -102,7 +102,7 @@ describe("compare", () => {
     expect(divergence[1]).toBeGreaterThan(3e-7);
     expect(divergence[3]).toBeGreaterThan(divergence[1]!);
     expect(rate).toBeGreaterThan(0);
-    expect(maximalAbsolute).toBeLessThan(2 ** -8);
+    expect(maxAbsolute).toBeLessThan(2 ** -8);
   });
 
   it("lets an engine be portable where the description is fast", async () => {
@@ -136,8 +136,8 @@ describe("the distance of two trajectories", () => {
   it("counts units in the last place across zero and tells +0 from -0", () => {
     // The least positive binary32 is 2^-149: two of them on the other side of zero are 1 + 1 + 1
     // steps away, since +0 and -0 are two numbers.
-    expect(meterOf([[2 ** -149]], [[-(2 ** -149)]]).maximalUlps).toBe(3);
-    expect(meterOf([[0]], [[-0]])).toMatchObject({ equal: false, maximalUlps: 1 });
+    expect(meterOf([[2 ** -149]], [[-(2 ** -149)]]).maxUlps).toBe(3);
+    expect(meterOf([[0]], [[-0]])).toMatchObject({ equal: false, maxUlps: 1 });
   });
 
   it("sorts distances into powers of two", () => {

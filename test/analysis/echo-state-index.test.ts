@@ -13,8 +13,8 @@ describe("the echo-state index", () => {
     expect(curve[10]).toBe(0);
   });
 
-  it("of a linear ring of radius .9 is the initial distance times .9^t, averaged after the transient", async () => {
-    const { index, curve } = await echoStateIndex({ ...ring, spectralRadius: 0.9 }, { length: 40, transient: 20 });
+  it("of a linear ring of radius .9 is the initial distance times .9^t, averaged after the washout", async () => {
+    const { index, curve } = await echoStateIndex({ ...ring, spectralRadius: 0.9 }, { length: 40, washout: 20 });
     for (let t = 1; t <= 40; t++) expect(curve[t]! / curve[0]!).toBeCloseTo(0.9 ** t, 12);
     const mean = Array.from({ length: 20 }, (_, i) => 0.9 ** (21 + i)).reduce((a, b) => a + b) / 20;
     expect(index / curve[0]!).toBeCloseTo(mean, 12);
@@ -63,8 +63,8 @@ describe("the echo-state index", () => {
   });
 
   it("says what it does not take, and where a state explodes", async () => {
-    await expect(echoStateIndex(ring, { length: 10, transient: 10 })).rejects.toThrow(
-      "transient is 10; it takes fewer than the 10 steps there are",
+    await expect(echoStateIndex(ring, { length: 10, washout: 10 })).rejects.toThrow(
+      "washout is 10; it takes fewer than the 10 steps there are",
     );
     await expect(echoStateIndex(ring, { initialStates: 0 })).rejects.toThrow("initialStates is 0; it takes a whole number of at least 1");
     await expect(echoStateIndex({ ...ring, spectralRadius: 3 })).rejects.toThrow(NonFiniteStateError);

@@ -16,7 +16,7 @@ function cases(count: number, seed: string) {
   const labels = Array.from({ length: count }, (_, b) => ["left", "right"][b % 2]!);
   const groups = labels.map((_, b) => (b % 4 < 2 ? "ann" : "bob"));
   const sequences = labels.map((label, b) => {
-    const template = rateEncode(rates, { frameMs: 5, minimumRateHz: 0, maximumRateHz: 40, process: "poisson", seed: label });
+    const template = rateEncode(rates, { frameMs: 5, minRateHz: 0, maxRateHz: 40, process: "poisson", seed: label });
     return jitterPattern(template, { standardDeviationMs: 2, seed: `${seed} ${b}` });
   });
   return { sequences, labels, groups };

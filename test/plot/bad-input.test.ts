@@ -35,11 +35,11 @@ describe("figures", () => {
   it.each([
     ["plotSeries", { names: "x" }, 'names is "x"; it takes a list'],
     ["plotSeries", { start: Number.NaN }, "start is NaN; it takes a finite number"],
-    ["plotSeries", { maximalPoints: "all" }, 'maximalPoints is "all"; it takes a number of at least 0'],
+    ["plotSeries", { maxPoints: "all" }, 'maxPoints is "all"; it takes a number of at least 0'],
     ["plotForecast", { withError: "yes" }, 'withError is "yes"; it takes true or false'],
     ["plotForecast", { times: 3 }, "times is 3; it takes a list"],
     ["plotForecast", { baseline: 5 }, "baseline is 5; it takes a Matrix"],
-    ["plotStateHeatmap", { maximalSteps: 0 }, "maximalSteps is 0; it takes a number of at least 1"],
+    ["plotStateHeatmap", { maxSteps: 0 }, "maxSteps is 0; it takes a number of at least 1"],
     ["plotStateHeatmap", { range: [2, 1] }, "range is [2,1]; it takes two numbers that rise"],
     ["plotTrajectories", { neurons: 3 }, "neurons is 3; it takes a list"],
     ["plotSpikeRaster", { bins: [0, 5] }, "bins[0] is 0; it takes a whole number of at least 1"],

@@ -50,7 +50,7 @@ describe("plotForecast", () => {
   });
 
   it("gives each column a panel, and says where it leaves columns out", () => {
-    const figure = plotForecast([[1, 2, 3, 4]], [[1, 2, 3, 4]], { maximalColumns: 2 });
+    const figure = plotForecast([[1, 2, 3, 4]], [[1, 2, 3, 4]], { maxColumns: 2 });
     expect(figure.data.map(({ yaxis }) => yaxis)).toEqual(["y", "y", "y2", "y2"]);
     expect(figure.description).toContain("The first 2 of 4 columns are drawn.");
   });
@@ -156,7 +156,7 @@ describe("plotStateHeatmap", () => {
   });
 
   it("thins out what is more than it can show, and says so", () => {
-    const { data, description } = plotStateHeatmap(Matrix.zeros(700, 3), { maximalSteps: 300 });
+    const { data, description } = plotStateHeatmap(Matrix.zeros(700, 3), { maxSteps: 300 });
     expect(data[0]).toMatchObject({ dx: 3, z: { shape: "3, 234" } });
     expect(description).toContain("every 3rd step is drawn");
   });

@@ -67,14 +67,14 @@ describe("plotSpikeRaster", () => {
   });
 
   it("draws rates in place of more spikes than can be told apart, and carries the spikes for a zoom", () => {
-    const figure = plotSpikeRaster(spikes, { maximalPoints: 2, bins: [2, 2] });
+    const figure = plotSpikeRaster(spikes, { maxPoints: 2, bins: [2, 2] });
     expect(figure.data[0]!["type"]).toBe("heatmap");
     // Bins of 5 ms and 2 neurons: one spike of neuron 0 before 5 ms and one of neuron 1 after are
     // 1000 / (5 * 2) = 100 Hz each.
     expect(decoded(figure.data[0]!["z"])).toEqual([100, 100, 100, 0]);
-    expect(figure.detail).toMatchObject({ maximalPoints: 2 });
+    expect(figure.detail).toMatchObject({ maxPoints: 2 });
     expect(decoded(figure.detail!["x"])).toEqual([1, 2.5, 9]);
-    expect(plotSpikeRaster(spikes, { maximalPoints: 2, zoomToPoints: false }).detail).toBeUndefined();
+    expect(plotSpikeRaster(spikes, { maxPoints: 2, zoomToPoints: false }).detail).toBeUndefined();
   });
 
   it("refuses spikes outside the pattern", () => {
@@ -97,7 +97,7 @@ describe("plotMemoryCapacity", () => {
 describe("plotComparison", () => {
   const plan = { engine: "cpu", summary: "", bytes: 0, details: {} };
   const run = { engine: "cpu", reason: "", plan, arithmetic: "portable" as const, seconds: 1, stepsPerSecond: 1 };
-  const none = { differing: 0, maximalUlps: 0, maximalAbsolute: 0, first: undefined, rate: undefined, every: 1 };
+  const none = { differing: 0, maxUlps: 0, maxAbsolute: 0, first: undefined, rate: undefined, every: 1 };
 
   it("says in words whether the bits are the same, or where they part", () => {
     const equal = { ...none, equal: true, compared: 4, histogram: [{ label: "0", from: 0, count: 4 }], divergence: new Float64Array(2) };
@@ -109,7 +109,7 @@ describe("plotComparison", () => {
       ...equal,
       equal: false,
       differing: 1,
-      maximalUlps: 1,
+      maxUlps: 1,
       first: { step: 1, neuron: 0, values: [1, 2] as const, ulps: 1 },
       histogram: [
         { label: "0", from: 0, count: 3 },

@@ -21,7 +21,7 @@ const refused: readonly (readonly [string, () => unknown, string])[] = [
   ],
   ["a process of another name", () => spikes.rateEncode([0.5], { frameMs: 5, process: 1 as never }), "process is 1; it takes"],
   ["a seed that is none", () => spikes.rateEncode([0.5], { frameMs: 5, seed: {} as never }), "it takes text or a finite number"],
-  ["a rate below 0 in a decoder", () => spikes.rateDecode(pattern, { frameMs: 5, minimumRateHz: -1 }), "minimumRateHz is -1; it takes"],
+  ["a rate below 0 in a decoder", () => spikes.rateDecode(pattern, { frameMs: 5, minRateHz: -1 }), "minRateHz is -1; it takes"],
   ["a rate decoded of no pattern", () => spikes.rateDecode([1] as never, { frameMs: 5 }), "it takes a SpikePattern"],
   [
     "a spike whose time has another name",
@@ -37,7 +37,7 @@ const refused: readonly (readonly [string, () => unknown, string])[] = [
   [
     "a pattern that is too long to look for types in",
     () => new spikes.PatternDetector().detect(hour),
-    "the duration of the pattern is 3600000 ms; it takes up to 60000 ms: cut windows out by slicePattern, or raise maximumDurationMs",
+    "the duration of the pattern is 3600000 ms; it takes up to 60000 ms: cut windows out by slicePattern, or raise maxDurationMs",
   ],
   [
     "a silent value that is a text",
@@ -194,7 +194,7 @@ describe("spikes", () => {
   });
 
   it("decode with all that was given to the encoder", () => {
-    const options = { frameMs: 20, process: "regular", neuronsPerChannel: 2, maximumRateHz: 100, seed: 1 } as const;
+    const options = { frameMs: 20, process: "regular", neuronsPerChannel: 2, maxRateHz: 100, seed: 1 } as const;
     // 0.5 lies between 1 and 100 Hz at 50.5 Hz, which two neurons of 20 ms round to two spikes: 50
     // Hz.
     expect(spikes.rateDecode(spikes.rateEncode([0.5], options), options).data[0]).toBeCloseTo(49 / 99, 12);

@@ -51,7 +51,7 @@ describe("what drives a reservoir", () => {
   });
 
   it("draws a seeded encoder by the name of the case", () => {
-    const encoder: EncoderConfig = { encoder: "rate", frameMs: 5, maximumRateHz: 200, seed: 7 };
+    const encoder: EncoderConfig = { encoder: "rate", frameMs: 5, maxRateHz: 200, seed: 7 };
     const options = { encoder, range: rangeOf([series]), bins: { binMs: 2 } };
     const one = drivingRows(series, options, 0);
     expect(drivingRows(series, options, 0)).toEqual(one);

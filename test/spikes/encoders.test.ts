@@ -38,7 +38,7 @@ function kolmogorovSmirnov(samples: Float64Array, distribution: (x: number) => n
 
 describe("the rate encoder", () => {
   it("fires at the rate of the value: the mean count of 1e5 bins of 10 ms is within 3 standard errors", () => {
-    const pattern = rateEncode([[0.5]], { frameMs: 1e6, minimumRateHz: 0, maximumRateHz: 80, seed: "rate" });
+    const pattern = rateEncode([[0.5]], { frameMs: 1e6, minRateHz: 0, maxRateHz: 80, seed: "rate" });
     const counts = binSpikes(pattern, { bins: 100_000 }).data;
     const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length;
     // 40 Hz in 10 ms: 0.4 spikes a bin, and a variance of 0.4 as of any Poisson count.
@@ -48,13 +48,13 @@ describe("the rate encoder", () => {
   });
 
   it("has exponential intervals (Kolmogorov-Smirnov at 1 %: 1.63)", () => {
-    const pattern = rateEncode([[1]], { frameMs: 1e5, maximumRateHz: 50, seed: 7 });
+    const pattern = rateEncode([[1]], { frameMs: 1e5, maxRateHz: 50, seed: 7 });
     expect(kolmogorovSmirnov(interspikeIntervals(pattern), (x) => 1 - Math.exp(-x * 0.05))).toBeLessThan(1.63);
   });
 
   it("has exponential intervals in rescaled time where the rate changes in the middle of them", () => {
     const rows = Array.from({ length: 4000 }, (_, k) => [(k % 10) / 10]);
-    const pattern = rateEncode(rows, { frameMs: 5, minimumRateHz: 0, maximumRateHz: 100, seed: 8 });
+    const pattern = rateEncode(rows, { frameMs: 5, minRateHz: 0, maxRateHz: 100, seed: 8 });
     const expected = (t: number) => {
       let sum = 0;
       for (let k = 0; k < rows.length && k * 5 < t; k++) sum += rows[k]![0]! * 0.1 * Math.min(5, t - k * 5);
@@ -92,7 +92,7 @@ describe("the rate encoder", () => {
   it("comes back through the decoder within one spike of each frame, where it is regular", () => {
     fc.assert(
       fc.property(series(2), (rows) => {
-        const options = { frameMs: 200, neuronsPerChannel: 5, minimumRateHz: 10, maximumRateHz: 100 } as const;
+        const options = { frameMs: 200, neuronsPerChannel: 5, minRateHz: 10, maxRateHz: 100 } as const;
         const back = rateDecode(rateEncode(rows, { ...options, process: "regular" }), options);
         expect([back.rows, back.cols]).toEqual([rows.length, 2]);
         // Each of 5 neurons is at most one spike off: 1 / 0.2 s = 5 Hz of a range of 90 Hz.
@@ -102,7 +102,7 @@ describe("the rate encoder", () => {
   });
 
   it("is silent at rate 0, and needs a seed only for drawing", () => {
-    expect(rateEncode([[0]], { frameMs: 1e4, minimumRateHz: 0, seed: 1 }).spikeCount).toBe(0);
+    expect(rateEncode([[0]], { frameMs: 1e4, minRateHz: 0, seed: 1 }).spikeCount).toBe(0);
     expect(() => rateEncode([[0]], { frameMs: 10 })).toThrow("seed is missing; it takes a number or a text");
     expect(() => rateEncode([[0, 1.5]], { frameMs: 10, seed: 1 })).toThrow(
       "the value at row 0, channel 1 is 1.5; it takes values from 0 to 1",

@@ -61,7 +61,7 @@ describe("learnSpikeTiming", () => {
 
   it("goes on where it stood when it is given its weights: a rule that changes none sees the spikes of one long run", async () => {
     const model = build(busy);
-    const still = { profile: { ...pairs, learningRate: 0, minimumWeight: 0, maximumWeight: 1000 }, engine };
+    const still = { profile: { ...pairs, learningRate: 0, minWeight: 0, maxWeight: 1000 }, engine };
     const often = await learnSpikeTiming(model, [pattern, pattern], { ...still, renewMs: 7 });
     const never = await learnSpikeTiming(model, [pattern, pattern], { ...still, renewMs: 1e6 });
     expect(often.plasticity.statistics.updates).toBe(never.plasticity.statistics.updates);
@@ -71,7 +71,7 @@ describe("learnSpikeTiming", () => {
 
   it("is heard by the liquid while it learns", async () => {
     const model = build(busy);
-    const strong = { profile: { ...pairs, learningRate: 0.2, minimumWeight: 0, maximumWeight: 50 }, engine };
+    const strong = { profile: { ...pairs, learningRate: 0.2, minWeight: 0, maxWeight: 50 }, engine };
     const often = await learnSpikeTiming(model, [pattern, pattern], { ...strong, renewMs: 20 });
     const never = await learnSpikeTiming(model, [pattern, pattern], { ...strong, renewMs: 1e6 });
     expect(often.plasticity.statistics.updates).not.toBe(never.plasticity.statistics.updates);
@@ -80,7 +80,7 @@ describe("learnSpikeTiming", () => {
   it("leaves out a synapse that was weakened to nothing, and keeps the delays of the others", async () => {
     const model = build(busy);
     const first = await learnSpikeTiming(model, [pattern], {
-      profile: { ...pairs, learningRate: 0.5, minimumWeight: 0 },
+      profile: { ...pairs, learningRate: 0.5, minWeight: 0 },
       depressionRatio: 3,
       renewMs: 20,
       engine,
@@ -95,7 +95,7 @@ describe("learnSpikeTiming", () => {
   });
 
   it("goes on where none is left, with the input of the longest delay still on its way", async () => {
-    const profile = { ...pairs, learningRate: 0, decay: 0.9999, minimumWeight: 0 };
+    const profile = { ...pairs, learningRate: 0, decay: 0.9999, minWeight: 0 };
     const { model: learnt } = await learnSpikeTiming(build(busy), [pattern], { profile, updateMs: 10, renewMs: 10, engine });
     expect(learnt.synapses.targets).toHaveLength(0);
   });

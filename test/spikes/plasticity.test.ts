@@ -15,7 +15,7 @@ import {
 
 const names = Object.keys(plasticityProfiles) as PlasticityProfileName[];
 /** Nothing but the pair rule: wide bounds, no decay. */
-const bare = { minimumWeight: 0, maximumWeight: 1000, decay: 0, heterosynaptic: false, homeostatic: false };
+const bare = { minWeight: 0, maxWeight: 1000, decay: 0, heterosynaptic: false, homeostatic: false };
 const weightOf = (plasticity: SpikeTimingPlasticity) => (plasticity.weights as Matrix).data[0]!;
 
 /** The change of one weight of 1 by a source spike at 100 ms and a target spike `dt` later. */
@@ -37,7 +37,7 @@ describe("the pair rule", () => {
 
   it("weakens by the ratio, and depends on the weight by mu", () => {
     // m = 1/4 of [0, 4]: strengthening by (3/4)^0.5, weakening by 2 (1/4)^0.5.
-    const profile = { ...bare, maximumWeight: 4, learningRate: 0.01, potentiationTimeConstantMs: 10, depressionTimeConstantMs: 20 };
+    const profile = { ...bare, maxWeight: 4, learningRate: 0.01, potentiationTimeConstantMs: 10, depressionTimeConstantMs: 20 };
     const options = { profile, weightDependence: 0.5, depressionRatio: 2 };
     expect(change(10, options)).toBeCloseTo(0.01 * Math.sqrt(0.75) * Math.exp(-1), 9);
     expect(change(-10, options)).toBeCloseTo(-0.01 * 2 * 0.5 * Math.exp(-0.5), 9);
@@ -114,7 +114,7 @@ describe("homeostasis and normalisation", () => {
   });
 
   it("keep the sum where weights meet their bounds, and give up only where no sum is possible", () => {
-    const profile = { ...plasticityProfiles.aggressive, decay: 0.2, minimumWeight: 0.3, maximumWeight: 0.5 };
+    const profile = { ...plasticityProfiles.aggressive, decay: 0.2, minWeight: 0.3, maxWeight: 0.5 };
     const plasticity = new SpikeTimingPlasticity(silentRow(), { profile });
     plasticity.step(1000, [], []);
     const w = (plasticity.weights as Matrix).data;
@@ -157,7 +157,7 @@ describe("a balanced network of spiking neurons that learns", () => {
 });
 
 describe("learning statistics", () => {
-  const profile = plasticityProfile({ minimumWeight: 0, maximumWeight: 1 });
+  const profile = plasticityProfile({ minWeight: 0, maxWeight: 1 });
 
   it("are those of the samples", () => {
     const stats = learningStats([0.1, 0.2, 0.3, 0.4], profile, 7, [1, 2, 3]);
@@ -170,7 +170,7 @@ describe("learning statistics", () => {
   });
 
   it("count saturation at 0.95 of the largest and 1.05 of the smallest weight", () => {
-    const bounds = plasticityProfile({ minimumWeight: 1, maximumWeight: 10 });
+    const bounds = plasticityProfile({ minWeight: 1, maxWeight: 10 });
     const stats = learningStats([1, 1.05, 1.06, 5, 9.49, 9.5, 10, 5], bounds, 0, []);
     expect(stats.saturationPercent).toBe(50);
     expect([stats.isSaturated(49), stats.isSaturated(50)]).toEqual([true, false]);
@@ -218,7 +218,7 @@ describe("bad input", () => {
 
   it("of options names the field", () => {
     expect(() => plasticityProfile("bold" as never)).toThrow('profile is "bold"; it takes "conservative", "balanced"');
-    expect(() => plasticityProfile({ maximumWeight: 0.01 })).toThrow("maximumWeight is 0.01; it takes at least minimumWeight, 0.05");
+    expect(() => plasticityProfile({ maxWeight: 0.01 })).toThrow("maxWeight is 0.01; it takes at least minWeight, 0.05");
     expect(() => new SpikeTimingPlasticity(weights, { weightDependence: 2 })).toThrow(
       "weightDependence is 2; it takes a number from 0 to 1",
     );

@@ -15,7 +15,7 @@ const noise = (rows: number, cols: number, scale = 1) =>
   );
 
 describe("the rate-Hebbian rule", () => {
-  const free = { minimumWeight: 0, maximumWeight: 10, heterosynaptic: false, homeostatic: false, learningRate: 0.1, decay: 0.01 };
+  const free = { minWeight: 0, maxWeight: 10, heterosynaptic: false, homeostatic: false, learningRate: 0.1, decay: 0.01 };
 
   it("changes a weight by eta x_i(t) x_j(t-1) - decay W_ij", () => {
     const plasticity = new RateHebbianPlasticity(new Matrix(2, 2, Float64Array.of(0, 0.5, -0.5, 0)), { profile: free });
@@ -41,7 +41,7 @@ describe("the rate-Hebbian rule", () => {
 
   it("keeps every sign and holds the spectral radius that is asked for", () => {
     const weights = noise(50, 50, 0.5);
-    const plasticity = new RateHebbianPlasticity(weights, { profile: "optical", maximumRadius: 0.9 });
+    const plasticity = new RateHebbianPlasticity(weights, { profile: "optical", maxRadius: 0.9 });
     plasticity.apply(noise(100, 50));
     const learnt = plasticity.weights as Matrix;
     expect(learnt.data.map(Math.sign)).toEqual(weights.data.map(Math.sign));

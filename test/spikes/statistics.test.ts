@@ -7,7 +7,7 @@ describe("a snapshot", () => {
   it("has the mean and the largest activation, and the share of neurons above 0.01", () => {
     expect(reservoirSnapshot(Float64Array.of(0.5, -0.5, 0.25, 0.01))).toMatchObject({
       averageActivation: 0.065,
-      maximalActivation: 0.5,
+      maxActivation: 0.5,
       snapshotActiveShare: 0.75,
       snapshotSimilarity: undefined,
     });
@@ -44,7 +44,7 @@ describe("statistics", () => {
       runningMs: 0,
       snapshots: 0,
       averageActivation: undefined,
-      maximalActivationSeen: undefined,
+      maxActivationSeen: undefined,
       lastSnapshot: undefined,
     });
   });
@@ -59,7 +59,7 @@ describe("statistics", () => {
       patternsProcessed: 2,
       totalSpikesProcessed: pattern.spikeCount,
       snapshots: 2,
-      maximalActivationSeen: 1,
+      maxActivationSeen: 1,
     });
     expect(report.averageActivation).toBeCloseTo(0.9 * 0.5 + 0.1 * 0.1, 12);
     expect(lastSnapshot).toMatchObject({ spikeCount: 0, snapshotSimilarity: 1 });

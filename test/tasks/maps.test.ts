@@ -44,7 +44,7 @@ describe("logistic", () => {
 
 describe("mso", () => {
   it("is the sum of its sines", () => {
-    const series = mso(1000, { frequencies: msoFrequencies, normalize: false, discard: 9000 }).data;
+    const series = mso(1000, { frequencies: msoFrequencies, normalise: false, discard: 9000 }).data;
     series.forEach((value, row) => {
       const t = 9000 + row;
       expect(value).toBeCloseTo(

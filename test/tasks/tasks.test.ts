@@ -72,7 +72,7 @@ describe("tasks", () => {
 
   it.each(tasks.all())("$name does not depend on how many rows follow", (task) => {
     // mso is scaled by the rows it returns, and depends on them.
-    const options = task.name === "mso" ? { normalize: false } : {};
+    const options = task.name === "mso" ? { normalise: false } : {};
     const short = matricesOf(task.name, 50, options);
     matricesOf(task.name, 120, options).forEach((long, i) => {
       expect(long.data.slice(0, short[i]!.data.length)).toEqual(short[i]!.data);
@@ -109,7 +109,7 @@ describe("tasks", () => {
     ["lorenz96", { N: 3 }, "lorenz96: N is 3; it takes a whole number of at least 4"],
     ["lorenz96", { initialState: [1, 2] }, "lorenz96: initialState holds 2 numbers; it takes N, 36"],
     ["kuramotoSivashinsky", { N: 100 }, "kuramotoSivashinsky: N is 100; it takes a power of two from 8 to 65536"],
-    ["mso", { normalize: "yes" }, 'mso: normalize is "yes"; it takes true or false'],
+    ["mso", { normalise: "yes" }, 'mso: normalise is "yes"; it takes true or false'],
     ["narma", { seed: true }, "narma: seed is true; it takes text or a finite number"],
   ])("%s refuses %j", (name, options, sentence) => {
     expect(() => matricesOf(name, 10, options)).toThrow(sentence);

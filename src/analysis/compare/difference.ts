@@ -29,8 +29,8 @@ export interface TrajectoryDifference {
   readonly differing: number;
   readonly compared: number;
   readonly first: FirstDifference | undefined;
-  readonly maximalUlps: number;
-  readonly maximalAbsolute: number;
+  readonly maxUlps: number;
+  readonly maxAbsolute: number;
   /** Distances in units in the last place, by powers of two. */
   readonly histogram: readonly UlpBin[];
   /**
@@ -50,7 +50,7 @@ export interface TrajectoryDifference {
 }
 
 /** Values that a divergence curve keeps at most. */
-const maximalPoints = 4096;
+const maxPoints = 4096;
 
 export class DifferenceMeter {
   readonly #precision: Precision;
@@ -60,13 +60,13 @@ export class DifferenceMeter {
   #differing = 0;
   #compared = 0;
   #first: FirstDifference | undefined;
-  #maximalUlps = 0;
-  #maximalAbsolute = 0;
+  #maxUlps = 0;
+  #maxAbsolute = 0;
   #sumOfSquares = 0;
 
   constructor(precision: Precision, steps: number) {
     this.#precision = precision;
-    this.#every = Math.max(1, Math.ceil(steps / maximalPoints));
+    this.#every = Math.max(1, Math.ceil(steps / maxPoints));
     this.#divergence = new Float64Array(Math.ceil(steps / this.#every));
   }
 
@@ -88,7 +88,7 @@ export class DifferenceMeter {
         this.#count(ulps);
         if (ulps === 0) continue;
         squares += (a - b) * (a - b);
-        this.#maximalAbsolute = Math.max(this.#maximalAbsolute, Math.abs(a - b));
+        this.#maxAbsolute = Math.max(this.#maxAbsolute, Math.abs(a - b));
         if (!this.#first || from + t < this.#first.step) this.#first = { step: from + t, neuron: i, values: [a, b], ulps };
       }
       const slot = Math.floor((from + t) / this.#every);
@@ -103,8 +103,8 @@ export class DifferenceMeter {
       differing: this.#differing,
       compared: this.#compared,
       first: this.#first,
-      maximalUlps: this.#maximalUlps,
-      maximalAbsolute: this.#maximalAbsolute,
+      maxUlps: this.#maxUlps,
+      maxAbsolute: this.#maxAbsolute,
       histogram: this.#counts.map((count, k) => ({ label: binLabel(k), from: binStart(k), count: count ?? 0 })),
       divergence: this.#divergence,
       every: this.#every,
@@ -119,7 +119,7 @@ export class DifferenceMeter {
     this.#counts[bin] = this.#counts[bin]! + 1;
     if (ulps === 0) return;
     this.#differing++;
-    this.#maximalUlps = Math.max(this.#maximalUlps, ulps);
+    this.#maxUlps = Math.max(this.#maxUlps, ulps);
   }
 }
 

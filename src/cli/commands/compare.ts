@@ -111,7 +111,7 @@ function tableOf(comparison: Comparison): string {
       run.engine,
       difference ? (difference.equal ? "equal" : `${difference.differing} of ${difference.compared} states differ`) : "reference",
       difference?.first ? `step ${difference.first.step}, neuron ${difference.first.neuron}` : "",
-      difference ? String(difference.maximalUlps) : "",
+      difference ? String(difference.maxUlps) : "",
       formatNumber(run.stepsPerSecond),
       formatNumber(1e6 / run.stepsPerSecond),
       loopOf(run),
@@ -137,7 +137,7 @@ function verdicts({ others, reference, sequences }: Comparison): string[] {
         ["ulp", "states"],
         difference.histogram.map(({ label, count }) => [label, String(count)]),
       ),
-      `furthest apart at step ${furthest(difference)}: ${formatNumber(Math.max(...difference.divergence))}, root of the mean square over neurons; no state by more than ${formatNumber(difference.maximalAbsolute)}`,
+      `furthest apart at step ${furthest(difference)}: ${formatNumber(Math.max(...difference.divergence))}, root of the mean square over neurons; no state by more than ${formatNumber(difference.maxAbsolute)}`,
       ...(difference.rate === undefined ? [] : [`the difference is ${growthWords(difference.rate)}`]),
     ]);
   return [...unused, ...differences];

@@ -18,7 +18,7 @@ export interface ReservoirConstants {
 }
 
 /** A protobuf message holds at most 2 GiB. */
-const maximalBytes = 2 ** 31 - 2 ** 24;
+const maxBytes = 2 ** 31 - 2 ** 24;
 
 /** @throws ArgumentError for a reservoir that a graph cannot stand for */
 export function reservoirConstants(builder: GraphBuilder, model: EngineModel, prefix: string): ReservoirConstants {
@@ -30,7 +30,7 @@ export function reservoirConstants(builder: GraphBuilder, model: EngineModel, pr
       { field: "noiseLevel" },
     );
   }
-  if (4 * size * size > maximalBytes) {
+  if (4 * size * size > maxBytes) {
     throw ArgumentError.because(`the reservoir has ${size} neurons; its weights would not fit into the 2 GiB that an ONNX file holds`);
   }
   const dense: Matrix = isSparse(model.weights) ? toDense(model.weights) : model.weights;

@@ -31,12 +31,12 @@ export interface PatternDetectorOptions {
   /** Thresholds in place of the defaults, from above 0 to 1. */
   readonly thresholds?: Partial<Record<PatternType, number>> | undefined;
   /** Patterns shorter than this have no type, in ms; default 10. */
-  readonly minimumDurationMs?: number | undefined;
+  readonly minDurationMs?: number | undefined;
   /**
    * Patterns longer than this are refused, in ms; default 60,000. The work grows with the square of
    * the duration; `slicePattern` cuts windows out of a long recording.
    */
-  readonly maximumDurationMs?: number | undefined;
+  readonly maxDurationMs?: number | undefined;
   /**
    * Lets all thresholds rise by 1 % after a detection if more than half of the last 100 detections
    * were weaker than 0.5, and fall by 1 % if fewer than a fifth were, never below the defaults and
@@ -64,8 +64,8 @@ const bankTakes = "an object of options of a bank of oscillators, or false";
 export const detectorTable = {
   types: option(typeList, patternTypes, "The types to look for."),
   thresholds: filled(object(thresholdTable), "Thresholds of types in place of the defaults."),
-  minimumDurationMs: option(notNegative("ms"), 10, "Patterns shorter than this have no type."),
-  maximumDurationMs: option(positive("ms"), 60_000, "Patterns longer than this are refused."),
+  minDurationMs: option(notNegative("ms"), 10, "Patterns shorter than this have no type."),
+  maxDurationMs: option(positive("ms"), 60_000, "Patterns longer than this are refused."),
   adaptive: option(flag, false, "Let thresholds follow how strong detections are."),
   oscillators: filled(
     either(
@@ -201,15 +201,15 @@ export class PatternDetector {
         0,
         "at least one: a pattern without spikes has no type",
       );
-    const { minimumDurationMs, maximumDurationMs } = this.#options;
-    if (durationMs > maximumDurationMs)
+    const { minDurationMs, maxDurationMs } = this.#options;
+    if (durationMs > maxDurationMs)
       throw new ArgumentError(
         `the duration of ${name}`,
         durationMs,
-        `up to ${maximumDurationMs} ms: cut windows out by slicePattern, or raise maximumDurationMs`,
+        `up to ${maxDurationMs} ms: cut windows out by slicePattern, or raise maxDurationMs`,
         { shown: `${durationMs} ms` },
       );
-    return durationMs >= minimumDurationMs;
+    return durationMs >= minDurationMs;
   }
 
   /** Forgets the statistics, and thresholds that have moved. The circuit stays as it is. */

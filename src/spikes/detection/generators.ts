@@ -20,7 +20,7 @@ export function poissonSpikes(seed: Seed, neuronCount: number, durationMs: numbe
 }
 
 /**
- * Poisson spikes of every neuron at rate maximumHz times share(neuron, timeMs), the share from 0 to
+ * Poisson spikes of every neuron at rate maxHz times share(neuron, timeMs), the share from 0 to
  * 1: those of the maximal rate, each kept with probability share (Lewis and Shedler 1979,
  * "Simulation of nonhomogeneous Poisson processes by thinning").
  */
@@ -28,17 +28,17 @@ export function modulatedSpikes(
   seed: Seed,
   neuronCount: number,
   durationMs: number,
-  maximumHz: number,
+  maxHz: number,
   share: (neuron: number, timeMs: number) => number,
 ): Spike[] {
   const spikes: Spike[] = [];
-  if (maximumHz === 0) return spikes;
+  if (maxHz === 0) return spikes;
   const intervals = generatorStream(seed, 0);
   const kept = generatorStream(seed, 1);
   for (let neuron = 0; neuron < neuronCount; neuron++) {
     let timeMs = 0;
     for (let k = 0; ; k++) {
-      timeMs -= (portableLog(1 - intervals.uniform(neuron, k)) * 1000) / maximumHz;
+      timeMs -= (portableLog(1 - intervals.uniform(neuron, k)) * 1000) / maxHz;
       if (timeMs > durationMs) break;
       if (kept.uniform(neuron, k) < share(neuron, timeMs)) spikes.push({ neuron, timeMs });
     }

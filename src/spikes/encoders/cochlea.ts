@@ -141,7 +141,7 @@ function envelope(
 /** The filters, and how their levels become spikes. */
 export interface CochleaEncoderOptions extends CochleaOptions {
   /** The rate of level 1, in Hz; default 200. Level 0 is silent. */
-  readonly maximumRateHz?: number | undefined;
+  readonly maxRateHz?: number | undefined;
   /** "regular" (default) draws nothing, "poisson" takes a seed. */
   readonly process?: "poisson" | "regular" | undefined;
   /** Default 1. */
@@ -152,7 +152,7 @@ export interface CochleaEncoderOptions extends CochleaOptions {
 
 const cochleaEncoderTable = {
   ...cochleaTable,
-  maximumRateHz: option(notNegative("Hz"), 200, "The rate of level 1; level 0 is silent."),
+  maxRateHz: option(notNegative("Hz"), 200, "The rate of level 1; level 0 is silent."),
   process: option(choice("poisson", "regular"), "regular", "regular draws nothing; poisson takes a seed."),
   neuronsPerChannel: option(whole({ atLeast: 1 }), 1, "Neurons of each channel."),
   seed: optional(anySeed, "Draws the Poisson process."),
@@ -160,13 +160,13 @@ const cochleaEncoderTable = {
 
 /**
  * Sound to spikes: its {@link cochleagram}, each channel rate coded by {@link rateEncode} from 0 to
- * maximumRateHz. The pattern lasts as long as the frames do.
+ * maxRateHz. The pattern lasts as long as the frames do.
  * @throws ArgumentError as those two do.
  */
 export function cochleaEncode(sound: MatrixLike, options: CochleaEncoderOptions): SpikePattern {
-  const { maximumRateHz, process, neuronsPerChannel, seed, ...filters } = resolve(cochleaEncoderTable, options);
+  const { maxRateHz, process, neuronsPerChannel, seed, ...filters } = resolve(cochleaEncoderTable, options);
   const levels = cochleagram(sound, filters);
-  const pattern = rateEncode(levels, { frameMs: filters.frameMs, minimumRateHz: 0, maximumRateHz, process, neuronsPerChannel, seed });
+  const pattern = rateEncode(levels, { frameMs: filters.frameMs, minRateHz: 0, maxRateHz, process, neuronsPerChannel, seed });
   const { durationMs, neuronCount, metadata } = pattern;
   return new SpikePattern(pattern, { durationMs, neuronCount, metadata: { ...metadata, source: "cochlea encoder" } });
 }

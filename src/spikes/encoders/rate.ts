@@ -14,9 +14,9 @@ export interface RateEncoderOptions extends FrameOptions {
   /** "poisson" (default) takes a seed; "regular" draws nothing. */
   readonly process?: "poisson" | "regular" | undefined;
   /** The rate of value 0, in Hz; default 1. */
-  readonly minimumRateHz?: number | undefined;
+  readonly minRateHz?: number | undefined;
   /** The rate of value 1, in Hz; default 100. */
-  readonly maximumRateHz?: number | undefined;
+  readonly maxRateHz?: number | undefined;
   /** Draws the intervals of the Poisson process. */
   readonly seed?: Seed | undefined;
 }
@@ -24,8 +24,8 @@ export interface RateEncoderOptions extends FrameOptions {
 const rateTable = {
   ...frameTable,
   process: option(choice("poisson", "regular"), "poisson", "poisson takes a seed; regular draws nothing."),
-  minimumRateHz: option(notNegative("Hz"), 1, "The rate of value 0."),
-  maximumRateHz: option(notNegative("Hz"), 100, "The rate of value 1."),
+  minRateHz: option(notNegative("Hz"), 1, "The rate of value 0."),
+  maxRateHz: option(notNegative("Hz"), 100, "The rate of value 1."),
   seed: optional(anySeed, "Draws the intervals of the Poisson process."),
 } satisfies TableOf<RateEncoderOptions>;
 
@@ -41,7 +41,7 @@ const rateTable = {
  * seed.
  */
 export function rateEncode(values: MatrixLike, options: RateEncoderOptions): SpikePattern {
-  const { process, minimumRateHz, maximumRateHz, seed, ...framing } = resolve(rateTable, options);
+  const { process, minRateHz, maxRateHz, seed, ...framing } = resolve(rateTable, options);
   if (process === "poisson" && seed === undefined)
     throw new ArgumentError("seed", seed, "a number or a text: a Poisson process is drawn from it");
   const frames = framesOf(values, framing);
@@ -53,7 +53,7 @@ export function rateEncode(values: MatrixLike, options: RateEncoderOptions): Spi
     const next = draws
       ? (level: number) => level - portableLog(1 - draws.uniform(neuron, spikes++))
       : (level: number) => (spikes++ === 0 ? ((neuron % frames.group) + 0.5) / frames.group : level + 1);
-    passLevels(frames, Math.floor(neuron / frames.group), minimumRateHz, maximumRateHz, next, (timeMs) => {
+    passLevels(frames, Math.floor(neuron / frames.group), minRateHz, maxRateHz, next, (timeMs) => {
       times.push(timeMs);
       neurons.push(neuron);
     });
@@ -96,9 +96,9 @@ export interface RateDecoderOptions {
   /** Neurons of each channel, as they were encoded; default 1. */
   readonly neuronsPerChannel?: number | undefined;
   /** As they were encoded; default 1 and 100. */
-  readonly minimumRateHz?: number | undefined;
+  readonly minRateHz?: number | undefined;
   /** The rate of value 1, as it was encoded. */
-  readonly maximumRateHz?: number | undefined;
+  readonly maxRateHz?: number | undefined;
 }
 
 /**
@@ -110,9 +110,9 @@ export interface RateDecoderOptions {
  * same.
  */
 export function rateDecode(pattern: SpikePattern, options: RateDecoderOptions): Matrix<Float64Array> {
-  const { frameMs, neuronsPerChannel, minimumRateHz, maximumRateHz } = resolve(rateTable, options);
+  const { frameMs, neuronsPerChannel, minRateHz, maxRateHz } = resolve(rateTable, options);
   const { frames, channels } = decodedShape(pattern, frameMs, neuronsPerChannel);
-  if (!(maximumRateHz !== minimumRateHz)) throw new ArgumentError("maximumRateHz", maximumRateHz, "a rate other than minimumRateHz");
+  if (!(maxRateHz !== minRateHz)) throw new ArgumentError("maxRateHz", maxRateHz, "a rate other than minRateHz");
   const counts = Matrix.zeros(frames, channels);
   for (let i = 0; i < pattern.spikeCount; i++) {
     const frame = Math.min(Math.floor(pattern.times[i]! / frameMs), frames - 1);
@@ -123,7 +123,7 @@ export function rateDecode(pattern: SpikePattern, options: RateDecoderOptions): 
   return new Matrix(
     frames,
     channels,
-    counts.data.map((count) => (count / scale - minimumRateHz) / (maximumRateHz - minimumRateHz)),
+    counts.data.map((count) => (count / scale - minRateHz) / (maxRateHz - minRateHz)),
   );
 }
 

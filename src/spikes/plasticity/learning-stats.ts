@@ -11,7 +11,7 @@ export interface LearningStats {
   readonly variance: number;
   readonly maximum: number;
   readonly minimum: number;
-  /** Percent of weights with |w| >= 0.95 maximumWeight or |w| <= 1.05 minimumWeight. */
+  /** Percent of weights with |w| >= 0.95 maxWeight or |w| <= 1.05 minWeight. */
   readonly saturationPercent: number;
   /** Changes of single weights so far. */
   readonly updates: number;
@@ -19,7 +19,7 @@ export interface LearningStats {
   /** Mean of the last 1000 recorded activities; 0 before the first. */
   readonly meanActivity: number;
   /**
-   * Shannon entropy of |w| over 20 bins of [minimumWeight, maximumWeight], in bits: 0 if all are
+   * Shannon entropy of |w| over 20 bins of [minWeight, maxWeight], in bits: 0 if all are
    * in one, log2(20) = 4.32 at most.
    */
   readonly entropyBits: number;
@@ -47,7 +47,7 @@ export function learningStats(
   updates: number,
   activities: readonly number[],
 ): LearningStats {
-  const { maximumWeight, minimumWeight, learningRate } = profile;
+  const { maxWeight, minWeight, learningRate } = profile;
   let sum = 0;
   let maximum = -Infinity;
   let minimum = Infinity;
@@ -58,8 +58,8 @@ export function learningStats(
     sum += size;
     if (size > maximum) maximum = size;
     if (size < minimum) minimum = size;
-    if (size >= 0.95 * maximumWeight || size <= 1.05 * minimumWeight) saturated++;
-    const share = (size - minimumWeight) / (maximumWeight - minimumWeight);
+    if (size >= 0.95 * maxWeight || size <= 1.05 * minWeight) saturated++;
+    const share = (size - minWeight) / (maxWeight - minWeight);
     const bin = Math.min(19, Math.max(0, Math.floor(share * 20) || 0));
     bins[bin] = bins[bin]! + 1;
   }

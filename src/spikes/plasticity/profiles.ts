@@ -5,7 +5,7 @@ import { notNegativeNumber, positive, positiveNumber } from "../options.js";
 
 /**
  * What a plasticity rule learns with. Weights are bounded in size: a synapse keeps its sign, and
- * |w| stays in [minimumWeight, maximumWeight].
+ * |w| stays in [minWeight, maxWeight].
  */
 export interface PlasticityProfile {
   /** eta: the change by one pair of spikes that coincide, or by one step of full activity. */
@@ -14,8 +14,8 @@ export interface PlasticityProfile {
   readonly potentiationTimeConstantMs: number;
   /** tau- in ms: how long after it one still weakens. */
   readonly depressionTimeConstantMs: number;
-  readonly maximumWeight: number;
-  readonly minimumWeight: number;
+  readonly maxWeight: number;
+  readonly minWeight: number;
   /** Whether the sum of a neuron's weights of each sign is held (heterosynaptic normalisation). */
   readonly heterosynaptic: boolean;
   /** The share of |w| that is lost at each update. */
@@ -23,7 +23,7 @@ export interface PlasticityProfile {
   /** Whether a neuron's excitation is scaled towards its target activity. */
   readonly homeostatic: boolean;
   /**
-   * The target: mean activity of a rate neuron, or the share of maximumRateHz at which a spiking
+   * The target: mean activity of a rate neuron, or the share of maxRateHz at which a spiking
    * neuron fires.
    */
   readonly targetActivity: number;
@@ -36,7 +36,7 @@ function profile(
   learningRate: number,
   potentiationTimeConstantMs: number,
   depressionTimeConstantMs: number,
-  [minimumWeight, maximumWeight]: readonly [number, number],
+  [minWeight, maxWeight]: readonly [number, number],
   heterosynaptic: boolean,
   decay: number,
   homeostatic: boolean,
@@ -46,8 +46,8 @@ function profile(
     learningRate,
     potentiationTimeConstantMs,
     depressionTimeConstantMs,
-    maximumWeight,
-    minimumWeight,
+    maxWeight,
+    minWeight,
     heterosynaptic,
     decay,
     homeostatic,
@@ -77,8 +77,8 @@ export const profileTable = {
   learningRate: option(notNegativeNumber, balanced.learningRate, "eta: the change by one pair of spikes that coincide."),
   potentiationTimeConstantMs: option(positive("ms"), balanced.potentiationTimeConstantMs, "tau+."),
   depressionTimeConstantMs: option(positive("ms"), balanced.depressionTimeConstantMs, "tau-."),
-  maximumWeight: option(positiveNumber, balanced.maximumWeight, "The largest |w|."),
-  minimumWeight: option(notNegativeNumber, balanced.minimumWeight, "The smallest |w|."),
+  maxWeight: option(positiveNumber, balanced.maxWeight, "The largest |w|."),
+  minWeight: option(notNegativeNumber, balanced.minWeight, "The smallest |w|."),
   heterosynaptic: option(flag, balanced.heterosynaptic, "Whether the sum of a neuron's weights of each sign is held."),
   decay: option(
     number({ atLeast: 0, below: 1, takes: "a number from 0 to below 1" }),
@@ -97,9 +97,8 @@ const profileKind: Kind<PlasticityProfile, PlasticityChoice> = {
   read(value, field) {
     const chosen = either.read(value, field);
     if (typeof chosen === "string") return plasticityProfiles[chosen];
-    const { minimumWeight, maximumWeight } = chosen;
-    if (maximumWeight < minimumWeight)
-      throw new ArgumentError(`${field}.maximumWeight`, maximumWeight, `at least minimumWeight, ${minimumWeight}`);
+    const { minWeight, maxWeight } = chosen;
+    if (maxWeight < minWeight) throw new ArgumentError(`${field}.maxWeight`, maxWeight, `at least minWeight, ${minWeight}`);
     return chosen;
   },
 };

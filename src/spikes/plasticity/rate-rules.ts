@@ -19,21 +19,21 @@ export interface RateHebbianOptions {
    * After `apply`, W is scaled down to this spectral radius if it is above. Default: it is not
    * looked at.
    */
-  readonly maximumRadius?: number | undefined;
+  readonly maxRadius?: number | undefined;
 }
 
 /** The options of `RateHebbianPlasticity`. */
 export const rateHebbianTable = {
   profile: profileOption,
   homeostaticRate: option(notNegativeNumber, 1e-4, "How fast mean activity away from its target changes weights."),
-  maximumRadius: optional(positiveNumber, "The spectral radius that W is scaled down to after apply; left out, it is not looked at."),
+  maxRadius: optional(positiveNumber, "The spectral radius that W is scaled down to after apply; left out, it is not looked at."),
 } satisfies TableOf<RateHebbianOptions>;
 
 /**
  * Rate-Hebbian learning of recurrent weights, for every step t of the states x (T x N): dW_ij = eta
  * x_i(t) x_j(t-1) - decay W_ij - homeostaticRate (mean(x(t)) - target) W_ij (the last if the
  * profile is homeostatic), for the synapses that are there. A synapse keeps its sign, and |w| is
- * put into [minimumWeight, maximumWeight]; if the profile is heterosynaptic, the sums of each
+ * put into [minWeight, maxWeight]; if the profile is heterosynaptic, the sums of each
  * neuron's weights of either sign are then brought back to what they were at first. Hebb 1949 with
  * the decay of Gerstner and Kistler 2002.
  */
@@ -42,7 +42,7 @@ export class RateHebbianPlasticity {
   readonly #synapses: Synapses;
   readonly #record: LearningRecord;
   readonly #homeostaticRate: number;
-  readonly #maximumRadius: number | undefined;
+  readonly #maxRadius: number | undefined;
   readonly #totals: readonly [Float64Array, Float64Array];
   #before: Float64Array | undefined;
 
@@ -50,10 +50,10 @@ export class RateHebbianPlasticity {
    * The weights, N x N, are copied. @throws ArgumentError on weights that are not square or finite.
    */
   constructor(weights: LearnableWeights, options: RateHebbianOptions = {}) {
-    const { profile, homeostaticRate, maximumRadius } = resolve(rateHebbianTable, options);
+    const { profile, homeostaticRate, maxRadius } = resolve(rateHebbianTable, options);
     this.profile = profile;
     this.#homeostaticRate = homeostaticRate;
-    this.#maximumRadius = maximumRadius;
+    this.#maxRadius = maxRadius;
     if (weights.rows !== weights.cols)
       throw new ArgumentError("the shape of weights", weights, "as many rows as columns", { code: "shape" });
     const synapses = new Synapses(weights);
@@ -89,26 +89,26 @@ export class RateHebbianPlasticity {
       if (this.#before) this.#learn(now, this.#before);
       this.#before = now;
     }
-    if (this.#maximumRadius === undefined) return;
+    if (this.#maxRadius === undefined) return;
     const { radius } = matrixSpectralRadius(this.#synapses.toWeights());
-    if (radius <= this.#maximumRadius) return;
+    if (radius <= this.#maxRadius) return;
     const { sizes } = this.#synapses;
-    for (let p = 0; p < sizes.length; p++) sizes[p] = (sizes[p]! * this.#maximumRadius) / radius;
+    for (let p = 0; p < sizes.length; p++) sizes[p] = (sizes[p]! * this.#maxRadius) / radius;
   }
 
   #learn(now: Float64Array, before: Float64Array): void {
-    const { learningRate, decay, homeostatic, heterosynaptic, targetActivity, minimumWeight, maximumWeight } = this.profile;
+    const { learningRate, decay, homeostatic, heterosynaptic, targetActivity, minWeight, maxWeight } = this.profile;
     const { sizes, signs, rows, columns, targets } = this.#synapses;
     const activity = now.reduce((sum, value) => sum + value, 0) / targets;
     const loss = decay + (homeostatic ? this.#homeostaticRate * (activity - targetActivity) : 0);
     for (let p = 0; p < sizes.length; p++) {
       const growth = signs[p]! * (learningRate * now[rows[p]!]! * before[columns[p]!]!);
-      sizes[p] = bounded(sizes[p]! + growth - loss * sizes[p]!, minimumWeight, maximumWeight);
+      sizes[p] = bounded(sizes[p]! + growth - loss * sizes[p]!, minWeight, maxWeight);
     }
     if (heterosynaptic) {
       for (let r = 0; r < targets; r++) {
-        this.#synapses.normalise(r, 1, this.#totals[0][r]!, minimumWeight, maximumWeight);
-        this.#synapses.normalise(r, -1, this.#totals[1][r]!, minimumWeight, maximumWeight);
+        this.#synapses.normalise(r, 1, this.#totals[0][r]!, minWeight, maxWeight);
+        this.#synapses.normalise(r, -1, this.#totals[1][r]!, minWeight, maxWeight);
       }
     }
     this.#record.updates += sizes.length;

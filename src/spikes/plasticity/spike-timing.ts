@@ -28,7 +28,7 @@ export interface SpikeTimingOptions {
   /** How often decay, homeostasis and normalisation take place, in ms; default 1000. */
   readonly updateMs?: number | undefined;
   /** The rate that activity 1 stands for, in Hz; default 100. */
-  readonly maximumRateHz?: number | undefined;
+  readonly maxRateHz?: number | undefined;
   /**
    * How far an update moves a neuron's total excitation, at most, as a share of it; default 0.05.
    */
@@ -42,7 +42,7 @@ export const spikeTimingTable = {
   weightDependence: option(share, 0, "mu: 0 is additive, 1 multiplicative."),
   depressionRatio: option(notNegativeNumber, 1, "How much stronger weakening is than strengthening."),
   updateMs: option(positive("ms"), 1000, "How often decay, homeostasis and normalisation take place."),
-  maximumRateHz: option(positive("Hz"), 100, "The rate that activity 1 stands for."),
+  maxRateHz: option(positive("Hz"), 100, "The rate that activity 1 stands for."),
   homeostaticRate: option(share, 0.05, "How far an update moves a neuron's total excitation, at most, as a share of it."),
 } satisfies TableOf<SpikeTimingOptions>;
 
@@ -168,7 +168,7 @@ export class SpikeTimingPlasticity {
   /** A source fires: its synapses weaken by the traces of their targets' earlier spikes. */
   #depress(source: number, timeMs: number): void {
     const { sizes, rows, outgoing, columnOffsets } = this.#synapses;
-    const { learningRate, minimumWeight: low, maximumWeight: high } = this.profile;
+    const { learningRate, minWeight: low, maxWeight: high } = this.profile;
     const { depressionRatio, weightDependence: mu } = this.#options;
     for (let k = columnOffsets[source]!; k < columnOffsets[source + 1]!; k++) {
       const p = outgoing[k]!;
@@ -183,7 +183,7 @@ export class SpikeTimingPlasticity {
   /** A target fires: its synapses strengthen by the traces of their sources' earlier spikes. */
   #potentiate(target: number, timeMs: number): void {
     const { sizes, columns, rowOffsets } = this.#synapses;
-    const { learningRate, minimumWeight: low, maximumWeight: high } = this.profile;
+    const { learningRate, minWeight: low, maxWeight: high } = this.profile;
     const mu = this.#options.weightDependence;
     for (let p = rowOffsets[target]!; p < rowOffsets[target + 1]!; p++) {
       const trace = this.#sourceTraces.at(columns[p]!, timeMs);
@@ -199,21 +199,21 @@ export class SpikeTimingPlasticity {
    * record.
    */
   #update(): void {
-    const { decay, homeostatic, heterosynaptic, targetActivity, minimumWeight, maximumWeight } = this.profile;
-    const { updateMs, maximumRateHz, homeostaticRate } = this.#options;
+    const { decay, homeostatic, heterosynaptic, targetActivity, minWeight, maxWeight } = this.profile;
+    const { updateMs, maxRateHz, homeostaticRate } = this.#options;
     const { sizes } = this.#synapses;
-    if (decay > 0) for (let p = 0; p < sizes.length; p++) sizes[p] = bounded(sizes[p]! * (1 - decay), minimumWeight, maximumWeight);
+    if (decay > 0) for (let p = 0; p < sizes.length; p++) sizes[p] = bounded(sizes[p]! * (1 - decay), minWeight, maxWeight);
     let sum = 0;
     for (let r = 0; r < this.#counts.length; r++) {
-      const activity = (this.#counts[r]! * 1000) / updateMs / maximumRateHz;
+      const activity = (this.#counts[r]! * 1000) / updateMs / maxRateHz;
       sum += activity;
       const factor = homeostatic ? 1 + homeostaticRate * bounded((targetActivity - activity) / targetActivity, -1, 1) : 1;
       const total = (heterosynaptic ? this.#excitation[r]! : this.#synapses.total(r, 1)) * factor;
-      if (homeostatic || heterosynaptic) this.#synapses.normalise(r, 1, total, minimumWeight, maximumWeight);
+      if (homeostatic || heterosynaptic) this.#synapses.normalise(r, 1, total, minWeight, maxWeight);
       if (!heterosynaptic) continue;
       // The total is what the bounds allowed, or a silent neuron's would grow without end.
       this.#excitation[r] = homeostatic ? this.#synapses.total(r, 1) : total;
-      this.#synapses.normalise(r, -1, this.#inhibition[r]!, minimumWeight, maximumWeight);
+      this.#synapses.normalise(r, -1, this.#inhibition[r]!, minWeight, maxWeight);
     }
     this.#counts.fill(0);
     this.#record.activity(sum / this.#counts.length);

@@ -28,7 +28,7 @@ export interface StatisticsReport {
    */
   readonly averageActivation: number | undefined;
   /** The largest activation in any snapshot; undefined before the first. */
-  readonly maximalActivationSeen: number | undefined;
+  readonly maxActivationSeen: number | undefined;
   readonly lastSnapshot: ReservoirSnapshot | undefined;
 }
 
@@ -87,7 +87,7 @@ export class ReservoirStatistics {
     this.#snapshots++;
     this.#average =
       this.#average === undefined ? snapshot.averageActivation : (1 - newest) * this.#average + newest * snapshot.averageActivation;
-    this.#maximal = Math.max(this.#maximal ?? -Infinity, snapshot.maximalActivation);
+    this.#maximal = Math.max(this.#maximal ?? -Infinity, snapshot.maxActivation);
     this.#last = snapshot;
     this.#state = state.slice();
     return snapshot;
@@ -122,7 +122,7 @@ export class ReservoirStatistics {
       runningMs: this.#runningMs,
       snapshots: this.#snapshots,
       averageActivation: this.#average,
-      maximalActivationSeen: this.#maximal,
+      maxActivationSeen: this.#maximal,
       lastSnapshot: this.#last,
     };
   }

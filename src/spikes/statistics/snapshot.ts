@@ -9,7 +9,7 @@ export interface ReservoirSnapshot {
   /** Mean of x. */
   readonly averageActivation: number;
   /** Largest x. */
-  readonly maximalActivation: number;
+  readonly maxActivation: number;
   /** Spikes of the pattern that led here, if one did. */
   readonly spikeCount: number | undefined;
   /**
@@ -61,7 +61,7 @@ export function reservoirSnapshot(
   for (const x of state) squares += (x - mean) * (x - mean);
   return {
     averageActivation: mean,
-    maximalActivation: maximal,
+    maxActivation: maximal,
     spikeCount,
     snapshotSimilarity: before && similarity(state, before),
     snapshotSpread: size === 1 ? 0 : Math.min(1, Math.sqrt(squares / (size - 1))),

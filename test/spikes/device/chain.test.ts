@@ -24,7 +24,7 @@ const series = labels.map(
     ),
 );
 const code = { encoder: "population", code: "latency", frameMs: 8, neuronsPerChannel: 4 } as const;
-const look = { oscillators: { count: 5 }, minimumDurationMs: 10 } as const;
+const look = { oscillators: { count: 5 }, minDurationMs: 10 } as const;
 const withoutTime = ({ detections, scores, coherence }: ReturnType<PatternDetector["detect"]>) => ({ detections, scores, coherence });
 
 /**
