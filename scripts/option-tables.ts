@@ -32,10 +32,7 @@ import { pipelineTable } from "../src/pipeline/check.js";
 import { crossValidationTable } from "../src/pipeline/cross-validate.js";
 import { spikeFolderTable } from "../src/pipeline/data-folders.js";
 import { foldTable, splitTable } from "../src/pipeline/splits.js";
-import { leastMeanSquaresTable } from "../src/readout/least-mean-squares.js";
-import { recursiveLeastSquaresTable } from "../src/readout/recursive-least-squares.js";
-import { ridgeTable } from "../src/readout/ridge.js";
-import { softmaxTable } from "../src/readout/softmax-regression.js";
+import { readouts } from "../src/readout/index.js";
 import { batchTable, createTable, generateTable, runTable, streamTable, trainTable } from "../src/reservoir/computer.js";
 import { activations } from "../src/reservoir/activations.js";
 import { reservoirTable } from "../src/reservoir/config-schema.js";
@@ -183,10 +180,7 @@ export function optionsPage(): string {
     ofTable("`registerEngine`", registrationTable),
     ofTable("`Forecaster`", forecasterTable),
     ofTable("`Classifier`", classifierTable),
-    ofTable("`ridge`", ridgeTable),
-    ofTable("`softmaxRegression`", softmaxTable),
-    ofTable("`recursiveLeastSquares`", recursiveLeastSquaresTable),
-    ofTable("`leastMeanSquares`", leastMeanSquaresTable),
+    ...readouts.all().map(({ name, options }) => ofTable(`The readout \`${name}\``, options)),
     ...Object.entries(spikeAndPipelineTables).map(([title, table]) => ofTable(title, table)),
     ...Object.entries(analysisTables).map(([title, table]) => ofTable(title, table)),
     ...Object.entries(plotTables).map(([title, table]) => ofTable(title, table)),

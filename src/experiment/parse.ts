@@ -2,10 +2,10 @@
 // filled in. It reads no file.
 
 import { ArgumentError } from "../core/errors.js";
-import { anything, given, type Kind, object, type OptionTable, resolve } from "../core/options.js";
+import { anything, choiceOf, given, type Kind, object, type OptionTable, resolve } from "../core/options.js";
 import { classTrainer } from "../model/class-readout.js";
 import { classifierReservoir, forecasterReservoir, forecasterTrainer, takesSpikes } from "../model/defaults.js";
-import type { Trainer } from "../readout/index.js";
+import { type Readout, type ReadoutDescription, readouts, type Trainer } from "../readout/index.js";
 import { nearest } from "../core/near-names.js";
 import { reservoirKind } from "../reservoir/config-schema.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
@@ -13,10 +13,9 @@ import { liquidKind, spikingKind } from "../spikes/liquid/schema.js";
 import { tasks } from "../tasks/index.js";
 import type { BaselineDescription, Experiment, MetricName, TaskDescription, TransformDescription } from "./description.js";
 import { typedFields } from "./overrides.js";
-import { common, dataKinds, metricNames, readouts, taskSchemas } from "./schema.js";
+import { common, dataKinds, metricNames, taskSchemas } from "./schema.js";
 
 const dataTakes = "an object with task (a generated series), file, sounds, cases, spikes or patterns (generated ones)";
-const readoutTakes = `one of ${Object.keys(readouts).join(", ")}, or an object whose "type" is one of them`;
 const taskTakes = `predict, classify or detect, or an object whose "type" is predict, forecast, classify or detect`;
 
 /**
@@ -57,7 +56,10 @@ function parseFields(source: unknown): Experiment {
   if (isObject(value["reservoir"]) && value["reservoir"]["size"] === undefined)
     throw new ArgumentError("reservoir.size", undefined, "a whole number of at least 1");
   const data = dataKind(value["data"]);
-  variant(readouts, "readout", value["readout"], readoutTakes);
+  const { readout } = value;
+  if (!isObject(readout))
+    throw new ArgumentError("readout", readout, `${choiceOf(readouts).takes}, or an object whose "type" is one of them`);
+  readouts.get(readout["type"] as string, "readout.type");
   const task = variant(taskSchemas, "task", value["task"], taskTakes);
   const { reservoir: _, ...others } = common;
   const described = liquid === undefined ? { reservoir: given(kindOf(value["reservoir"]), "") } : { liquid: given(liquidKind, "") };
@@ -90,13 +92,10 @@ function complete({ seed, seeds, washout, metrics, ...parsed }: Parsed, source: 
   if (unknown >= 0)
     throw new ArgumentError(`published[${unknown}].score`, rest.published[unknown]!.score, `for ${task.type} ${known.join(", ")}`);
   checkUnread(rest, washout);
-  if (readout.type === "softmax" && task.type !== "classify")
-    throw new ArgumentError("readout.type", "softmax", `"ridge", "rls" or "lms" for ${task.type}; softmax is for classify`);
-  if (readout.type === "ridge" && readout.lambda !== undefined && readout.lambdas !== undefined) {
-    throw new ArgumentError("readout.lambdas", readout.lambdas, "nothing if lambda is given: one of the two");
-  }
-  if (readout.type === "ridge" && readout.selection !== undefined && readout.lambdas === undefined) {
-    throw new ArgumentError("readout.selection", readout.selection, "a grid to choose from: give readout.lambdas");
+  const needed = task.type === "classify" ? "classify" : "forecast";
+  if (!learns(readout).fits.includes(needed)) {
+    const fitting = readouts.all().filter(({ fits }) => fits.includes(needed));
+    throw new ArgumentError("readout.type", readout.type, `one of ${fitting.map(({ name }) => name).join(", ")} for ${task.type}`);
   }
   if (transforms.indexOf("standardise") >= 0 && transforms.indexOf("standardise") !== transforms.length - 1) {
     throw new ArgumentError("transforms", transforms, "standardise at most once, as the last of the list");
@@ -178,8 +177,7 @@ function defaultTransforms(
   { task, readout, encode }: Pick<Parsed, "task" | "readout" | "encode">,
   described: AnyReservoirOptions,
 ): readonly TransformDescription[] {
-  const isOnline = readout.type === "rls" || readout.type === "lms";
-  return encode || task.type === "detect" || isOnline || takesSpikes(described) ? [] : ["standardise"];
+  return encode || task.type === "detect" || learns(readout).online || takesSpikes(described) ? [] : ["standardise"];
 }
 
 function defaultBaselines({ type }: TaskDescription): readonly BaselineDescription[] {
@@ -214,6 +212,11 @@ function variant(schemas: Readonly<Record<string, Kind<unknown>>>, field: string
   if (found) return found;
   const near = typeof type === "string" ? nearest(type, Object.keys(schemas)) : undefined;
   throw new ArgumentError(`${field}.type`, type, `${Object.keys(schemas).join(", ")}${near ? ` (did you mean ${near}?)` : ""}`);
+}
+
+/** The readout that a description names. */
+export function learns({ type = "ridge" }: ReadoutDescription): Readout {
+  return readouts.get(type, "readout.type");
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

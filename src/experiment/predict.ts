@@ -8,6 +8,7 @@ import { plotError, plotForecast } from "../plot/index.js";
 import { baselineName, predictBaseline } from "./baselines.js";
 import type { DrivenData, SeriesData } from "./data.js";
 import type { Experiment, PredictTask } from "./description.js";
+import { learns } from "./parse.js";
 import { prepareDriven, prepareSeries, rowsAhead } from "./prepare.js";
 import { stackRows } from "./rows.js";
 import { type ScoreContext, scorePrediction } from "./scores.js";
@@ -54,9 +55,9 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
     const onProgress = progress.stage(rows.test.rows);
     if (rows.isSeparate) forecaster.reset();
     const inputs = rows.test.inputs.cols === 0 ? { steps: rows.test.inputs.rows } : rows.test.inputs;
-    // Outputs of readouts that learn row by row are scored in binary64, those of ridge as the
+    // Outputs of readouts that learn row by row are scored in binary64, others as the
     // reservoir rounds them.
-    const precision = experiment.readout.type === "ridge" ? undefined : "float64";
+    const precision = learns(experiment.readout).online ? "float64" : undefined;
     const raw = await watch.time("test", () => forecaster.predict(inputs, { signal, onProgress, precision, teacher: rows.test.teacher }));
     const prediction = rows.restore(raw).subarray(rows.settle);
     const target = rows.target.subarray(rows.settle);

@@ -2,6 +2,7 @@
 // parse.ts.
 import {
   anything,
+  byType,
   checked,
   choice,
   choiceOf,
@@ -19,13 +20,9 @@ import {
   seed,
   text as anyText,
   whole,
-  withoutDefaults,
 } from "../core/options.js";
 import { classifierTable } from "../model/schemas.js";
-import { leastMeanSquaresTable } from "../readout/least-mean-squares.js";
-import { recursiveLeastSquaresTable } from "../readout/recursive-least-squares.js";
-import { ridgeTable } from "../readout/ridge.js";
-import { softmaxTable } from "../readout/softmax-regression.js";
+import { readouts } from "../readout/index.js";
 import { reservoirKind } from "../reservoir/config-schema.js";
 import { encoders, patternTypes } from "../spikes/index.js";
 import { liquidKind, spikingKind } from "../spikes/liquid/schema.js";
@@ -146,21 +143,6 @@ const transform = either(
   choice("standardise", "squash"),
   object({ difference: given(atLeast(1), "") }),
 );
-
-/**
- * A readout's options as its own room describes them, by the name of the readout; what is left out
- * stays so.
- */
-export const readouts = {
-  ridge: object({
-    type: given(choice("ridge"), "Ridge regression."),
-    ...withoutDefaults(ridgeTable),
-    blas: optional(choice("portable", "system"), ridgeTable.blas.description),
-  }),
-  softmax: object({ type: given(choice("softmax"), "Softmax regression."), ...withoutDefaults(softmaxTable) }),
-  rls: object({ type: given(choice("rls"), "Recursive least squares."), ...withoutDefaults(recursiveLeastSquaresTable) }),
-  lms: object({ type: given(choice("lms"), "Least mean squares."), ...withoutDefaults(leastMeanSquaresTable) }),
-};
 
 export const taskSchemas = {
   predict: object({
@@ -291,10 +273,7 @@ export const dataKinds = {
 export const experimentTable = {
   ...common,
   data: given(either("", ...Object.values(dataKinds)), "Where the series comes from."),
-  readout: optional(
-    either("", choice("ridge", "softmax", "rls", "lms"), ...Object.values(readouts), object(withoutDefaults(ridgeTable))),
-    "How outputs are learnt; default ridge.",
-  ),
+  readout: optional(either("", byType(readouts), object(readouts.table("ridge"))), "How outputs are learnt; default ridge."),
   liquid: optional(liquidKind, "In place of reservoir: a spiking one, without its kind."),
   task: given(either("", choice("predict", "classify", "detect"), ...Object.values(taskSchemas)), "What is to be learnt."),
 };

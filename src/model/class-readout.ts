@@ -2,7 +2,8 @@
 // turns its outputs into shares.
 import { ArgumentError } from "../core/errors.js";
 import { Matrix } from "../numerics/index.js";
-import { asTrained, type ReadoutDescription, ridge, SoftmaxReadout, TrainedReadout, type Trainer } from "../readout/index.js";
+import { asTrained, type ReadoutDescription, readouts, ridge, SoftmaxReadout, TrainedReadout, type Trainer } from "../readout/index.js";
+import { restoreReadout } from "../readout/trainer.js";
 import { type FeatureSpec, featureCount, writeFeatures } from "../reservoir/features.js";
 import type { ClassifierSettings } from "./classifier-options.js";
 import { classifierLambda, describedTrainer } from "./defaults.js";
@@ -29,7 +30,7 @@ export function trainClassReadout(
   const scale = scaleFeatures ? fitStandardisation([seen]) : undefined;
   const rows = scale ? standardised(scale, seen) : features;
   const trainer = trainerFor(
-    scale ? ({ ...readout, transform: "plain" } as ReadoutDescription) : readout,
+    scale && takesTransform(readout) ? ({ ...readout, transform: "plain" } as ReadoutDescription) : readout,
     meanSquaredLength(scale ? rows : seen),
   );
   const trained = asTrained(trainer.fit(rows, targets), features.rows);
@@ -45,8 +46,12 @@ export function trainClassReadout(
       intercept[k] = intercept[k]! - row[f]! * scale.mean[f]!;
     }
   }
-  const Readout = trained instanceof SoftmaxReadout ? SoftmaxReadout : TrainedReadout;
-  return new Readout({ features: spec, stateSize: features.cols, inputSize: 0, weights, intercept }, trained.training);
+  const folded = new TrainedReadout({ features: spec, stateSize: features.cols, inputSize: 0, weights, intercept }, trained.training);
+  return restoreReadout(readout.type, folded);
+}
+
+function takesTransform({ type = "ridge" }: ClassifierSettings["readout"]): boolean {
+  return type !== "own" && "transform" in readouts.table(type);
 }
 
 /** What a readout is linear in: the features of the representation, transformed as it asks for. */

@@ -1,5 +1,6 @@
 // A Classifier as a model file and back: which tensors and notes it is made of.
-import { SoftmaxReadout, type TrainedReadout } from "../readout/index.js";
+import type { TrainedReadout } from "../readout/index.js";
+import { restoreReadout } from "../readout/trainer.js";
 import type { EngineModel } from "../reservoir/index.js";
 import type { ClassifierSettings, Label } from "./classifier-options.js";
 import { getReadout, getReservoir, putReadout, putReservoir } from "./content.js";
@@ -51,8 +52,7 @@ export async function decodeClassifier(file: ModelFile, source: string): Promise
     if (model.inputSize !== members[0]?.model.inputSize && m > 0) {
       throw reader.error(`member ${m} takes ${model.inputSize} channels and member 0 takes ${members[0]?.model.inputSize}`);
     }
-    const { training } = readout;
-    members.push({ model, readout: settings.readout.type === "softmax" ? new SoftmaxReadout(readout, training) : readout });
+    members.push({ model, readout: reader.check("classifier", () => restoreReadout(settings.readout.type, readout)) });
   }
   const scale = getStandardisation(reader, "inputs", members[0]!.model.inputSize);
   reader.finish();

@@ -3,7 +3,7 @@
 // answer to -u is minus the answer to u.
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
-import { isTrainer, type ReadoutDescription, type RidgeOptions, type Trainer, trainerOf } from "../readout/index.js";
+import { isTrainer, type ReadoutDescription, readouts, type RidgeOptions, type Trainer, trainerOf } from "../readout/index.js";
 import type { OwnReadout } from "./forecaster-options.js";
 
 /**
@@ -88,13 +88,14 @@ export function describedTrainer(readout: ReadoutDescription | OwnReadout): Trai
 }
 
 /**
- * Settings that leave classes, the targets of softmax, as they are. @throws ArgumentError for
+ * Settings that leave targets as they are that are classes. @throws ArgumentError for
  * z-scores of them
  */
 export function withClassTargets<Settings extends { readonly standardise?: unknown }>(settings: Settings, trainer: Trainer): Settings {
-  if (trainer.description?.type !== "softmax") return settings;
+  const type = trainer.description?.type;
+  if (type === undefined || readouts.get(type).fits.includes("forecast")) return settings;
   const { standardise = "inputs" } = settings;
   if (standardise === true || standardise === "targets")
-    throw new ArgumentError("standardise", standardise, '"inputs" or false for softmax, whose targets are classes');
+    throw new ArgumentError("standardise", standardise, `"inputs" or false for ${type}, whose targets are classes`);
   return { ...settings, standardise };
 }

@@ -1,5 +1,6 @@
 // A Forecaster as a model file and back: which tensors and notes it is made of.
-import { SoftmaxReadout, type TrainedReadout } from "../readout/index.js";
+import type { TrainedReadout } from "../readout/index.js";
+import { restoreReadout } from "../readout/trainer.js";
 import type { EngineModel, SessionState } from "../reservoir/index.js";
 import { getReadout, getReservoir, getState, putReadout, putReservoir, putState } from "./content.js";
 import { emptyContent, floats } from "./mutable-content.js";
@@ -42,7 +43,7 @@ export async function decodeForecaster(file: ModelFile, source: string): Promise
   const settings = reader.check("forecaster", () => parseForecasterSettings(reader.json("forecaster")));
   const model = await getReservoir(reader, "");
   const linear = await getReadout(reader, "", model.size, model.inputSize);
-  const readout = settings.readout.type === "softmax" ? new SoftmaxReadout(linear, linear.training) : linear;
+  const readout = reader.check("forecaster", () => restoreReadout(settings.readout.type, linear));
   if (model.outputSize > 0 && model.outputSize !== readout.outputSize) {
     throw reader.error(`its readout has ${readout.outputSize} outputs and its reservoir feeds back ${model.outputSize}`);
   }

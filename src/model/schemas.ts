@@ -5,6 +5,7 @@ import {
   anything,
   checked,
   choice,
+  choiceOf,
   either,
   flag,
   given,
@@ -21,18 +22,23 @@ import {
   text,
   whole,
 } from "../core/options.js";
-import type { ReadoutTraining } from "../readout/index.js";
+import { type ReadoutTraining, readouts } from "../readout/index.js";
 import type { FeatureSpec, RadiusMethod, ReservoirOptions } from "../reservoir/index.js";
 import type { ClassifierSettings } from "./classifier-options.js";
 import type { ForecasterSettings } from "./forecaster-options.js";
 
 const readoutTakes = "an object of readout options";
-/** "own": the trainer was the user's own object. */
-const readoutType = checked(
-  '"ridge", "softmax", "rls" or "lms"',
-  (value) => ["ridge", "softmax", "rls", "lms", "own"].includes(value as string),
-  { enum: ["ridge", "softmax", "rls", "lms"] },
-);
+const named = choiceOf(readouts);
+/** "own": a trainer without a name, in a model file. */
+const readoutType: Kind<string> = {
+  get takes() {
+    return named.takes;
+  },
+  get schema() {
+    return named.schema;
+  },
+  read: (value, field) => (value === "own" ? value : named.read(value, field)),
+};
 const memberTakes = "a whole number of at least 1, or a list of one seed a member";
 
 /**

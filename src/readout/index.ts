@@ -1,4 +1,4 @@
-/** The list of readouts. A new one is one file and one line here. @module spillway/readout */
+/** Readouts: what learns outputs from states, and their registry. @module spillway/readout */
 export { IllConditionedError, SingularFitError } from "./errors.js";
 export type { FeatureOptions } from "./features-option.js";
 export { GramAccumulator, type GramAccumulatorOptions, type GramSums } from "./gram-accumulator.js";
@@ -9,7 +9,18 @@ export { type OnlineStep, OnlineTrainer } from "./online-trainer.js";
 export { type RecursiveLeastSquaresOptions, recursiveLeastSquares } from "./recursive-least-squares.js";
 export { type RidgeAccumulator, type RidgeOptions, type RidgeSolver, RidgeTrainer, ridge } from "./ridge.js";
 export { type SoftmaxOptions, SoftmaxReadout, SoftmaxTrainer, softmax, softmaxRegression } from "./softmax-regression.js";
-export { asTrained, isTrainer, type ReadoutDescription, type Trainer, type TrainingStream, trainerOf } from "./trainer.js";
+export {
+  asTrained,
+  isTrainer,
+  type Readout,
+  type ReadoutDescription,
+  type ReadoutTypes,
+  readouts,
+  registerReadout,
+  type Trainer,
+  type TrainingStream,
+  trainerOf,
+} from "./trainer.js";
 export { type ReadoutJson, type ReadoutTraining, TrainedReadout } from "./trained-readout.js";
 export type { FitOptions, ReadoutShape, SeriesLike } from "./training-data.js";
 export { TriangularAccumulator, type TriangularAccumulatorOptions } from "./triangular-accumulator.js";

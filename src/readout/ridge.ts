@@ -72,7 +72,7 @@ export const ridgeTable = {
   subtractMean: option(flag, false, "Fit the weights on features minus their means, folded into the intercept afterwards."),
   solver: option(choice("cholesky", "qr", "dual", "auto"), "cholesky", "How the weights are found."),
   blas: option(
-    either('"portable", "system" or a library', choice("portable", "system"), checked<DenseBlas>("a library", isBlas)),
+    either('"portable", "system" or a library', choice("portable", "system"), checked<DenseBlas>("a library", isBlas, { not: {} })),
     "portable",
     "portable: the same bits everywhere; system: a system's BLAS, faster if there is one.",
   ),

@@ -180,12 +180,12 @@ describe("an experiment file", () => {
     [
       "a readout of another task",
       `${least}readout: softmax\n`,
-      'x.yaml:5: readout.type is "softmax"; it takes "ridge", "rls" or "lms" for predict; softmax is for classify',
+      'x.yaml:5: readout.type is "softmax"; it takes one of ridge, rls, lms for predict',
     ],
     [
       "lambda and lambdas",
       `${least}readout: { type: ridge, lambda: 1, lambdas: [1] }\n`,
-      "x.yaml:5: readout.lambdas is an array of 1; it takes nothing if lambda is given: one of the two",
+      "x.yaml:5: lambda and readout.lambdas are both given; it takes one of them",
     ],
     ["a seed given twice", `${least}seeds: [1, "1"]\n`, 'x.yaml:5: seeds is "1"; it takes each seed once'],
     [

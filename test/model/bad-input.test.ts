@@ -210,7 +210,7 @@ describe("a classifier says what is wrong with", () => {
     [
       "an unknown readout",
       () => train(cases, labels, { readout: { type: "svm" } }),
-      'readout.type is "svm"; it takes "ridge", "softmax", "rls" or "lms"',
+      'readout.type is "svm"; it takes one of ridge, softmax, rls, lms',
     ],
     [
       "an option of another readout",

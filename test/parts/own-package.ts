@@ -10,7 +10,7 @@ import { type Ended, spillway } from "../cli/spillway.js";
 /** The first block of code under a heading of docs/extending.md. */
 function exampleOf(heading: string): string {
   const text = readFileSync("docs/extending.md", "utf8");
-  const block = new RegExp(`^## ${heading}\\n[\\s\\S]*?^\`\`\`js\\n([\\s\\S]*?)^\`\`\``, "m").exec(text);
+  const block = new RegExp(`^### ${heading}\\n[\\s\\S]*?^\`\`\`js\\n([\\s\\S]*?)^\`\`\``, "m").exec(text);
   if (!block) throw new Error(`docs/extending.md has no example under "${heading}"`);
   return block[1]!;
 }
@@ -18,6 +18,8 @@ function exampleOf(heading: string): string {
 export interface OwnPackage extends Disposable {
   /** What a program prints that imports the package first, as JSON. */
   printed(program: string): Promise<unknown>;
+  /** What a program in a file of the folder prints without the package, as JSON. */
+  printedAlone(file: string, ...args: readonly string[]): Promise<unknown>;
   /** The command line in the package's folder. */
   cli(...args: readonly string[]): Promise<Ended>;
   /** Writes a file there. */
@@ -31,12 +33,14 @@ export function ownPackage(heading: string): OwnPackage {
   mkdirSync(join(folder, "node_modules"));
   symlinkSync(resolve("."), join(folder, "node_modules", "spillway"), "dir");
   write("own.mjs", exampleOf(heading));
+  const printedAlone = async (...args: readonly string[]) =>
+    JSON.parse((await promisify(execFile)(process.execPath, args, { cwd: folder })).stdout) as unknown;
   return {
-    async printed(program) {
+    printed(program) {
       write("program.mjs", `import "./own.mjs";\n${program}`);
-      const { stdout } = await promisify(execFile)(process.execPath, ["program.mjs"], { cwd: folder });
-      return JSON.parse(stdout);
+      return printedAlone("program.mjs");
     },
+    printedAlone,
     cli: (...args) => spillway(args, { cwd: folder }),
     write,
     [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
