@@ -23,4 +23,5 @@ export {
 } from "./trainer.js";
 export { type ReadoutJson, type ReadoutTraining, TrainedReadout } from "./trained-readout.js";
 export type { FitOptions, ReadoutShape, SeriesLike } from "./training-data.js";
-export { TriangularAccumulator, type TriangularAccumulatorOptions } from "./triangular-accumulator.js";
+export { RowAccumulator, type RowAccumulatorOptions } from "./row-accumulator.js";
+export { TriangularAccumulator } from "./triangular-accumulator.js";

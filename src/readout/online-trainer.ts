@@ -4,7 +4,7 @@ import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { asMatrix, isList, Matrix } from "../numerics/index.js";
 import { evaluateReadout, type FeatureSpec, writeFeatures } from "../reservoir/features.js";
 import { featuresOf } from "./features-option.js";
-import { checkRows } from "./gram-accumulator.js";
+import { checkRows } from "./row-accumulator.js";
 import { TrainedReadout } from "./trained-readout.js";
 import type { ReadoutDescription, Trainer, TrainingStream } from "./trainer.js";
 import {
