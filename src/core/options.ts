@@ -106,10 +106,8 @@ export const flag: Kind<boolean> = checked("true or false", (value) => typeof va
 
 /** One of some names. */
 export function choice<const Name extends string>(...names: readonly Name[]): Kind<Name> {
-  const takes = names
-    .map((name) => JSON.stringify(name))
-    .join(", ")
-    .replace(/, ([^,]*)$/, " or $1");
+  const shown = names.map((name) => JSON.stringify(name));
+  const takes = shown.length < 2 ? shown.join() : `${shown.slice(0, -1).join(", ")} or ${shown.at(-1)}`;
   return checked(takes, (value) => (names as readonly unknown[]).includes(value), { type: "string", enum: names });
 }
 

@@ -1,12 +1,15 @@
 // Runs an experiment over its seeds and writes its folder: scores, model, states, report. The tasks
 // themselves are predict.ts, forecast.ts and classify.ts.
-import { ArgumentError, checkFields } from "../core/errors.js";
+import { ArgumentError } from "../core/errors.js";
+import { callback, optional, resolve, type TableOf, text } from "../core/options.js";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { writeFileAtomic } from "../io/index.js";
 import { type Figure, type ReportSection, reportHtml } from "../plot/index.js";
 import { noteFinite } from "../numerics/known-finite.js";
 import { addProfiles } from "../reservoir/index.js";
+import { engineTable, profileTable, threadsTable } from "../reservoir/options.js";
+import { workTable } from "../reservoir/work.js";
 import { ExperimentError } from "./errors.js";
 import { runClassification } from "./classify.js";
 import { type ExperimentData, loadData } from "./data.js";
@@ -33,6 +36,20 @@ export interface ExperimentRunOptions extends EngineChoiceOptions {
   /** Called with the folder in which runs are made, for cleaning up if the command is ended. */
   readonly announce?: ((folder: string) => void) | undefined;
 }
+
+/** The options of `runExperiment`. */
+export const experimentRunTable = {
+  ...engineTable,
+  ...threadsTable,
+  ...profileTable,
+  out: optional(text("the path of a folder"), "The folder that receives a folder of the experiment's name; left out, nothing is written."),
+  signal: workTable.signal,
+  onProgress: optional(
+    callback<NonNullable<ExperimentRunOptions["onProgress"]>>(),
+    "Called with what is done, what is to be done, and the name of the seed's run.",
+  ),
+  announce: optional(callback<NonNullable<ExperimentRunOptions["announce"]>>(), "Hears of the folder in which runs are made."),
+} satisfies TableOf<ExperimentRunOptions>;
 
 /**
  * The path of an experiment file, an experiment that was read, or an object of the shape of a file.
@@ -73,13 +90,13 @@ export async function runExperiment(
 ): Promise<FinishedRun & { readonly folder: string }>;
 export async function runExperiment(source: ExperimentSource, options?: ExperimentRunOptions): Promise<FinishedRun>;
 export async function runExperiment(source: ExperimentSource, options: ExperimentRunOptions = {}): Promise<FinishedRun> {
-  checkFields(options, runFields);
+  const settings = resolve(experimentRunTable, options);
   const loaded = typeof source === "string" ? await loadExperiment(source) : isLoaded(source) ? source : asExperiment(source);
   const { experiment, path } = loaded;
-  const { out, signal = new AbortController().signal } = options;
-  if (out !== undefined) options.announce?.(out);
+  const { out, signal = new AbortController().signal } = settings;
+  if (out !== undefined) settings.announce?.(out);
   const folder = out === undefined ? undefined : await OutputFolder.create(join(out, experiment.name));
-  const run = new Run(loaded, folder, { ...options, signal });
+  const run = new Run(loaded, folder, { ...settings, signal });
   try {
     let data: ExperimentData | undefined;
     for (const [k, seed] of experiment.seeds.entries()) {
@@ -110,8 +127,6 @@ function noteSeries(data: ExperimentData): ExperimentData {
   if (data.kind === "driven") for (const each of [data, data.test]) each && [each.inputs, each.targets].forEach(noteFinite);
   return data;
 }
-
-const runFields: readonly (keyof ExperimentRunOptions)[] = ["out", "signal", "onProgress", "announce", "engine", "threads", "profile"];
 
 function isLoaded(source: LoadedExperiment | ExperimentInput): source is LoadedExperiment {
   return typeof source === "object" && source !== null && "errorOf" in source;

@@ -1,7 +1,7 @@
 // The columns of a CSV text, found in its first rows, for programs that let a user choose.
-import { checkFields } from "../core/errors.js";
-import { type CsvOptions, csvFields } from "./csv.js";
-import { cellNumber, eachRecord, isHeader, missingMarkers, namesIn } from "./csv-records.js";
+import { resolve } from "../core/options.js";
+import { type CsvOptions, csvTextTable } from "./csv.js";
+import { cellNumber, eachRecord, isHeader, namesIn } from "./csv-records.js";
 import { checkText, FormatError, type SourceOptions } from "./errors.js";
 
 /** One column of a CSV text. */
@@ -21,25 +21,24 @@ const judged = 50;
  * @throws FormatError if there is no row, or if it is not certain that the first row is a header
  */
 export async function csvColumns(text: string, options: CsvOptions & SourceOptions = {}): Promise<CsvColumn[]> {
-  checkFields(options, csvFields);
-  const { source = "CSV text" } = options;
+  const settings = resolve(csvTextTable, options);
+  const { source = "CSV text", missingMarkers } = settings;
   checkText(text, source);
-  const markers = options.missingMarkers ?? missingMarkers;
   let names: readonly string[] | undefined;
   let textual: boolean[] = [];
   const judge = (cells: readonly string[]): void => {
     cells.forEach((cell, c) => {
-      if (!markers.includes(cell) && cellNumber(cell, options) === undefined) textual[c] = true;
+      if (!missingMarkers.includes(cell) && cellNumber(cell, settings) === undefined) textual[c] = true;
     });
   };
   await eachRecord(
     text,
     source,
-    options,
+    settings,
     (record, { line }) => {
       const cells = record.map((cell) => cell.trim());
       if (names !== undefined) return judge(cells);
-      const named = isHeader(cells, line, source, options);
+      const named = isHeader(cells, line, source, settings);
       names = named ? namesIn(cells) : cells.map((_, i) => String(i));
       textual = cells.map(() => false);
       if (!named) judge(cells);

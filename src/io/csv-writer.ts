@@ -1,8 +1,8 @@
 // Writes a matrix as comma-separated text. Every number is the shortest decimal that reads back as
 // the same binary64.
-import { ArgumentError, checkFields } from "../core/errors.js";
+import { ArgumentError } from "../core/errors.js";
+import { choice, list, option, optional, record, resolve, type TableOf, text as textKind } from "../core/options.js";
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
-import { quoted } from "../core/text.js";
 import { AtomicFile } from "./atomic.js";
 
 /** Names, text columns and the delimiter of what is written. */
@@ -17,6 +17,17 @@ export interface CsvWriteOptions {
   /** Default ",". */
   readonly delimiter?: "," | ";" | "\t" | undefined;
 }
+
+/** The options of `writeCsv`. */
+export const csvWriteTable = {
+  columns: optional(list(textKind(), "a list of names"), "One name a column; left out, there is no header."),
+  text: option(
+    record(list(textKind(), "a list of texts"), "an object of lists of texts by name"),
+    {},
+    "Text columns by name, T cells each; they stand before the numbers.",
+  ),
+  delimiter: option(choice(",", ";", "\t"), ",", "Between cells."),
+} satisfies TableOf<CsvWriteOptions>;
 
 /**
  * A T x C matrix as CSV text, one row a line. NaN and infinities are written as such. @throws
@@ -42,27 +53,20 @@ export async function writeCsv(path: string, matrix: MatrixLike, options: CsvWri
   await file.commit();
 }
 
-const delimiters = [",", ";", "\t"];
-
 function* pieces(matrix: Matrix, options: CsvWriteOptions): Generator<string> {
-  checkFields(options, ["columns", "text", "delimiter"] satisfies (keyof CsvWriteOptions)[]);
-  const { columns, text = {}, delimiter = "," } = options;
-  if (!delimiters.includes(delimiter)) throw new ArgumentError("delimiter", delimiter, delimiters.map(quoted).join(", "));
+  const { columns, text, delimiter } = resolve(csvWriteTable, options);
   const names = Object.keys(text);
   if (columns && columns.length !== matrix.cols) {
     throw ArgumentError.shape(`columns holds ${columns.length} names; the matrix has ${matrix.cols} columns`, { field: "columns" });
   }
   for (const name of names) {
     const cells = text[name]!.length;
-    if (cells !== matrix.rows) throw ArgumentError.shape(`text column "${name}" holds ${cells} cells; the matrix has ${matrix.rows} rows`);
+    if (cells !== matrix.rows)
+      throw ArgumentError.shape(`text column "${name}" holds ${cells} cells; the matrix has ${matrix.rows} rows`, { field: "text" });
   }
   let piece = columns ? `${[...names, ...columns].map((name) => escaped(name, delimiter)).join(delimiter)}\n` : "";
   for (let r = 0; r < matrix.rows; r++) {
-    const cells = names.map((name) => {
-      const cell = text[name]![r];
-      if (typeof cell !== "string") throw new ArgumentError(`text column ${quoted(name)}: row ${r}`, cell, "a text");
-      return escaped(cell, delimiter);
-    });
+    const cells = names.map((name) => escaped(text[name]![r]!, delimiter));
     for (let c = 0; c < matrix.cols; c++) {
       const value = matrix.data[r * matrix.cols + c]!;
       cells.push(Object.is(value, -0) ? "-0" : String(value));

@@ -1,12 +1,26 @@
 // Reads comma-separated text into a matrix of numbers, with chosen columns kept aside as text.
-import { ArgumentError, checkFields } from "../core/errors.js";
 import { nearNames } from "../core/near-names.js";
+import {
+  checked,
+  choice,
+  either,
+  flag,
+  list,
+  option,
+  optional,
+  type Resolved,
+  resolve,
+  type TableOf,
+  text,
+  whole,
+} from "../core/options.js";
 import { quoted } from "../core/text.js";
 import { Matrix } from "../numerics/index.js";
 import { cellNumber, eachRecord, isHeader, missingMarkers, namesIn, type RecordPlace } from "./csv-records.js";
 import { checkText, FormatError, type SourceOptions } from "./errors.js";
 import { readText } from "./files.js";
-import { checkPolicy, fillMissing, type MissingPolicy } from "./missing.js";
+import { fillMissing, type MissingPolicy } from "./missing.js";
+import { missingTable, sourceTable } from "./options.js";
 
 /** How a CSV file is read; what is left out is found if that is certain. */
 export interface CsvOptions {
@@ -39,19 +53,27 @@ export interface CsvOptions {
   readonly encoding?: string | undefined;
 }
 
-/** The names of the options of CSV readers. */
-export const csvFields: readonly (keyof (CsvOptions & SourceOptions))[] = [
-  "header",
-  "delimiter",
-  "decimal",
-  "columns",
-  "text",
-  "missing",
-  "missingMarkers",
-  "comment",
-  "encoding",
-  "source",
-];
+const columnTakes = "the name of a column, or its index from 0";
+const columnList = list(either(columnTakes, text(), whole()), "a list of names or indices of columns");
+
+/** The options of `readCsv`. */
+export const csvTable = {
+  header: optional(flag, "Whether the first row names the columns; left out, it is found where that is certain."),
+  delimiter: optional(
+    checked<string>("one character", (value) => typeof value === "string" && [...value].length === 1),
+    "Between cells; left out, it is found: comma, semicolon or tab.",
+  ),
+  decimal: option(choice(".", ","), ".", "The decimal mark."),
+  columns: optional(columnList, "The columns that become the matrix, in this order; left out, all that text does not list."),
+  text: option(columnList, [], "Columns kept as text, such as dates."),
+  ...missingTable,
+  missingMarkers: option(list(text(), "a list of texts"), missingMarkers, "The cells that mean a missing value."),
+  comment: optional(text(), "Lines that begin with it are skipped; left out, none is."),
+  encoding: optional(text(), "Encoding of the file; left out, UTF-8."),
+} satisfies TableOf<CsvOptions>;
+
+/** The options of `parseCsv` and `csvColumns`. */
+export const csvTextTable = { ...csvTable, ...sourceTable } satisfies TableOf<CsvOptions & SourceOptions>;
 
 /** The numbers of a table as a matrix, and its text beside it. */
 export interface CsvTable {
@@ -67,8 +89,8 @@ export interface CsvTable {
 
 /** Reads a CSV file; see {@link parseCsv}. @throws FileError if it cannot be read. */
 export async function readCsv(path: string, options: CsvOptions = {}): Promise<CsvTable> {
-  checkFields(options, csvFields);
-  return parseCsv(await readText(path, "CSV", options.encoding), { ...options, source: path });
+  const { encoding } = resolve(csvTable, options);
+  return parseCsv(await readText(path, "CSV", encoding), { ...options, source: path });
 }
 
 /**
@@ -77,15 +99,11 @@ export async function readCsv(path: string, options: CsvOptions = {}): Promise<C
  * @throws FormatError naming the row, counted from 1 as an editor counts lines, and the column.
  */
 export async function parseCsv(text: string, options: CsvOptions & SourceOptions = {}): Promise<CsvTable> {
-  checkFields(options, csvFields);
-  checkPolicy(options.missing ?? "error");
-  const source = options.source ?? "CSV text";
+  const settings = resolve(csvTextTable, options);
+  const { source = "CSV text" } = settings;
   checkText(text, source);
-  for (const name of ["columns", "text", "missingMarkers"] as const) {
-    if (options[name] !== undefined && !Array.isArray(options[name])) throw new ArgumentError(name, options[name], "a list");
-  }
-  const reader = new TableReader(source, options);
-  await eachRecord(text, source, options, (cells, place) => reader.take(cells, place));
+  const reader = new TableReader(source, settings);
+  await eachRecord(text, source, settings, (cells, place) => reader.take(cells, place));
   return reader.table();
 }
 
@@ -98,7 +116,7 @@ interface Column {
 /** Takes records one by one, and holds no more than the numbers themselves. */
 class TableReader {
   readonly #source: string;
-  readonly #options: CsvOptions;
+  readonly #options: Resolved<typeof csvTable>;
   readonly #markers: ReadonlySet<string>;
   #names: readonly string[] | undefined;
   #named = false;
@@ -110,10 +128,10 @@ class TableReader {
   readonly #lines: number[] = [];
   readonly #cells: string[][] = [];
 
-  constructor(source: string, options: CsvOptions) {
+  constructor(source: string, options: Resolved<typeof csvTable>) {
     this.#source = source;
     this.#options = options;
-    this.#markers = new Set(options.missingMarkers ?? missingMarkers);
+    this.#markers = new Set(options.missingMarkers);
   }
 
   take(record: readonly string[], { line, blankBefore }: RecordPlace): void {
@@ -137,7 +155,7 @@ class TableReader {
     if (this.#lines.length === 0) throw this.#fail("there is a header and no row after it; it takes at least one row of numbers", {});
     const cols = this.#numeric.length;
     const matrix = new Matrix<Float64Array>(this.#lines.length, cols, this.#values.slice(0, this.#filled));
-    const policy = this.#options.missing ?? "error";
+    const policy = this.#options.missing;
     const {
       matrix: whole,
       kept,
@@ -182,7 +200,7 @@ class TableReader {
   }
 
   #choose(line: number): void {
-    const { text = [], columns } = this.#options;
+    const { text, columns } = this.#options;
     this.#textual = text.map((wanted) => this.#column(wanted, "text", line));
     const twice = this.#textual.find(({ name }, k) => this.#textual.findIndex((other) => other.name === name) < k);
     if (twice) throw this.#fail(`text lists ${quoted(twice.name)} twice; it takes each name once`, { row: line });

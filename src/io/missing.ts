@@ -1,5 +1,4 @@
 // Numbers written as text, and what to do about those that are missing. It reads no file.
-import { ArgumentError } from "../core/errors.js";
 import { Matrix } from "../numerics/index.js";
 
 /**
@@ -9,15 +8,6 @@ import { Matrix } from "../numerics/index.js";
  * it as NaN.
  */
 export type MissingPolicy = "error" | "interpolate" | "previous" | "drop" | "nan";
-
-const policies: readonly MissingPolicy[] = ["error", "interpolate", "previous", "drop", "nan"];
-
-/** @throws ArgumentError naming the policies there are. */
-export function checkPolicy(policy: MissingPolicy): void {
-  if (!policies.includes(policy)) {
-    throw new ArgumentError("missing", policy, policies.map((name) => `"${name}"`).join(", "));
-  }
-}
 
 const decimalNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const infinity = /^([+-]?)inf(?:inity)?$/i;

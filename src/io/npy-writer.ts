@@ -1,6 +1,7 @@
 // A .npy file that grows by chunks of rows, for states that are not held in memory. The number of
 // rows is written at the close.
-import { ArgumentError, SpillwayError, checkFields } from "../core/errors.js";
+import { ArgumentError, SpillwayError } from "../core/errors.js";
+import { choice, option, optional, resolve, type TableOf, whole } from "../core/options.js";
 import { Matrix } from "../numerics/index.js";
 import { AtomicFile } from "./atomic.js";
 import { npyDescr } from "./npy.js";
@@ -16,6 +17,12 @@ export interface NpyWriterOptions {
   /** Default "float32". */
   readonly dtype?: keyof typeof arrayTypes | undefined;
 }
+
+/** The options of `NpyWriter.create`. */
+export const npyWriterTable = {
+  cols: optional(whole({ atLeast: 1 }), "Columns of the T x C array; left out, the array has one dimension."),
+  dtype: option(choice("float32", "float64", "int32", "uint8"), "float32", "The type of a number."),
+} satisfies TableOf<NpyWriterOptions>;
 
 /** Room for every number of rows: the same header length from the first byte to the last. */
 const headerBytes = 128;
@@ -41,12 +48,7 @@ export class NpyWriter implements AsyncDisposable {
 
   /** @throws FileError if the file cannot be made, ArgumentError on options it does not take. */
   static async create(path: string, options: NpyWriterOptions = {}): Promise<NpyWriter> {
-    checkFields(options, ["cols", "dtype"] satisfies (keyof NpyWriterOptions)[]);
-    const { cols, dtype = "float32" } = options;
-    if (!Object.hasOwn(arrayTypes, dtype)) throw new ArgumentError("dtype", dtype, Object.keys(arrayTypes).join(", "));
-    if (cols !== undefined && !(Number.isSafeInteger(cols) && cols > 0)) {
-      throw new ArgumentError("cols", cols, "a whole number of at least 1");
-    }
+    const { cols, dtype } = resolve(npyWriterTable, options);
     const writer = new NpyWriter(await AtomicFile.create(path), dtype, cols);
     await writer.#file.write(writer.#header());
     return writer;

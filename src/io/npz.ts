@@ -1,12 +1,14 @@
 // NumPy's .npz: named .npy arrays in one zip file, packed or not.
 
-import { ArgumentError, checkFields } from "../core/errors.js";
+import { ArgumentError } from "../core/errors.js";
 import { nearNames } from "../core/near-names.js";
+import { checked, flag, list, option, optional, type Resolved, resolve, type TableOf, text } from "../core/options.js";
 import { quoted } from "../core/text.js";
 import { writeFileAtomic } from "./atomic.js";
 import { checkBytes, FormatError, type SourceOptions } from "./errors.js";
 import { readBytes } from "./files.js";
 import { decodeNpy, encodeNpy, type NpyArray, type NpySource } from "./npy.js";
+import { sourceTable } from "./options.js";
 import { listZip, packZip, unpack, type ZipMember } from "./zip.js";
 
 /** Which arrays of the archive are read. */
@@ -26,7 +28,16 @@ export interface NpzOptions {
 
 const defaultLimit = 2 ** 30;
 
-const npzFields: readonly (keyof NpzOptions)[] = ["names", "maxEntryBytes", "maxTotalBytes"];
+const bytesKind = checked<number>("a number of bytes of at least 0", (value) => typeof value === "number" && value >= 0);
+
+/** The options of `readNpz`. */
+export const npzTable = {
+  names: optional(list(text(), "a list of names"), "The arrays to read; left out, all."),
+  maxEntryBytes: option(bytesKind, defaultLimit, "The most bytes that one deflated array may unpack to."),
+  maxTotalBytes: option(bytesKind, defaultLimit, "The most bytes that all deflated arrays that are read may unpack to together."),
+} satisfies TableOf<NpzOptions>;
+
+const npzBytesTable = { ...npzTable, ...sourceTable } satisfies TableOf<NpzOptions & SourceOptions>;
 
 /** Whether the archive is compressed. */
 export interface NpzWriteOptions {
@@ -34,9 +45,14 @@ export interface NpzWriteOptions {
   readonly compress?: boolean | undefined;
 }
 
+/** The options of `writeNpz`. */
+export const npzWriteTable = {
+  compress: option(flag, true, "Whether the arrays are deflated."),
+} satisfies TableOf<NpzWriteOptions>;
+
 /** Reads a .npz file: its arrays by name. @throws FileError if it cannot be read. */
 export async function readNpz(path: string, options: NpzOptions = {}): Promise<Record<string, NpyArray>> {
-  checkFields(options, npzFields);
+  resolve(npzTable, options);
   return decodeNpz(await readBytes(path), { ...options, source: path });
 }
 
@@ -45,8 +61,7 @@ export async function readNpz(path: string, options: NpzOptions = {}): Promise<R
  * @throws FormatError if the zip or an array in it is truncated or corrupted.
  */
 export async function decodeNpz(bytes: Uint8Array, options: NpzOptions & SourceOptions = {}): Promise<Record<string, NpyArray>> {
-  checkFields(options, [...npzFields, "source"]);
-  const source = options.source ?? "NPZ data";
+  const { source = "NPZ data", names, ...limits } = resolve(npzBytesTable, options);
   checkBytes(bytes, source);
   const members = new Map<string, ZipMember>();
   for (const member of listZip(bytes, source)) {
@@ -54,16 +69,16 @@ export async function decodeNpz(bytes: Uint8Array, options: NpzOptions & SourceO
     if (members.has(name)) throw new FormatError("NPZ", source, `it holds two arrays named "${name}"`);
     members.set(name, member);
   }
-  for (const name of options.names ?? []) {
+  for (const name of names ?? []) {
     if (members.has(name)) continue;
     const near = nearNames(name, [...members.keys()]);
     const there = near.length > 0 ? `did you mean ${near.join(", ")}?` : `it holds ${[...members.keys()].slice(0, 20).join(", ")}`;
     throw new FormatError("NPZ", source, `there is no array "${name}" in it; ${there}`);
   }
-  const wanted = [...new Set(options.names ?? members.keys())];
+  const wanted = [...new Set(names ?? members.keys())];
   checkUnpacked(
     wanted.map((name) => members.get(name)!),
-    options,
+    limits,
     source,
   );
   const arrays: Record<string, NpyArray> = Object.create(null);
@@ -77,10 +92,12 @@ export async function decodeNpz(bytes: Uint8Array, options: NpzOptions & SourceO
  * A small file may unpack to a thousand times its size: the sizes that its directory names are
  * compared with the limits first.
  */
-function checkUnpacked(members: readonly ZipMember[], options: NpzOptions, source: string): void {
-  const { maxEntryBytes = defaultLimit, maxTotalBytes = defaultLimit } = options;
-  for (const [name, limit] of Object.entries({ maxEntryBytes, maxTotalBytes }))
-    if (!(limit >= 0)) throw new ArgumentError(name, limit, "a number of bytes of at least 0");
+function checkUnpacked(
+  members: readonly ZipMember[],
+  limits: Pick<Resolved<typeof npzTable>, "maxEntryBytes" | "maxTotalBytes">,
+  source: string,
+): void {
+  const { maxEntryBytes, maxTotalBytes } = limits;
   let total = 0;
   for (const { name, method, size } of members) {
     if (method === 0) continue;
@@ -102,8 +119,7 @@ function checkUnpacked(members: readonly ZipMember[], options: NpzOptions, sourc
  * GiB.
  */
 export async function encodeNpz(arrays: Readonly<Record<string, NpySource>>, options: NpzWriteOptions = {}): Promise<Uint8Array> {
-  checkFields(options, ["compress"] satisfies (keyof NpzWriteOptions)[]);
-  const { compress = true } = options;
+  const { compress } = resolve(npzWriteTable, options);
   if (typeof arrays !== "object" || arrays === null || Array.isArray(arrays))
     throw new ArgumentError("arrays", arrays, "an object of arrays by name");
   const members: Record<string, Uint8Array> = Object.create(null);

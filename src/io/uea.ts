@@ -2,12 +2,13 @@
 // separated by ":", class last. The format: A. Bagnall et al. 2018, "The UEA multivariate time
 // series classification archive", section 2. Nothing is downloaded.
 
-import { checkFields } from "../core/errors.js";
+import { resolve, type TableOf } from "../core/options.js";
 import { quoted } from "../core/text.js";
 import { Matrix } from "../numerics/index.js";
 import { checkText, FormatError, type SourceOptions } from "./errors.js";
 import { readText } from "./files.js";
-import { checkPolicy, fillMissing, type MissingPolicy, parseNumber } from "./missing.js";
+import { fillMissing, type MissingPolicy, parseNumber } from "./missing.js";
+import { missingTable, sourceTable } from "./options.js";
 import { parseUeaHeader, type UeaHeader } from "./uea-header.js";
 
 /** What is done about missing values. */
@@ -18,6 +19,11 @@ export interface UeaOptions {
    */
   readonly missing?: MissingPolicy | undefined;
 }
+
+/** The options of `readUea`. */
+export const ueaTable = { ...missingTable } satisfies TableOf<UeaOptions>;
+
+const ueaTextTable = { ...ueaTable, ...sourceTable } satisfies TableOf<UeaOptions & SourceOptions>;
 
 /** The cases of one `.ts` file. */
 export interface UeaDataset {
@@ -47,6 +53,7 @@ export interface UeaDataset {
 
 /** Reads a `.ts` file; see {@link parseUea}. @throws FileError if it cannot be read. */
 export async function readUea(path: string, options: UeaOptions = {}): Promise<UeaDataset> {
+  resolve(ueaTable, options);
   return parseUea(await readText(path, ".ts"), { ...options, source: path });
 }
 
@@ -56,13 +63,11 @@ export async function readUea(path: string, options: UeaOptions = {}): Promise<U
  * @throws FormatError naming line, case (from 1) and channel (from 1).
  */
 export function parseUea(text: string, options: UeaOptions & SourceOptions = {}): UeaDataset {
-  checkFields(options, ["missing", "source"]);
-  checkPolicy(options.missing ?? "error");
-  const source = options.source ?? ".ts text";
+  const { missing, source = ".ts text" } = resolve(ueaTextTable, options);
   checkText(text, source);
   const lines = (text.startsWith("\uFEFF") ? text.slice(1) : text).split(/\r\n?|\n/);
   const header = parseUeaHeader(lines, source);
-  const reader = new CaseReader(source, header, options.missing ?? "error");
+  const reader = new CaseReader(source, header, missing);
   for (let i = header.dataLine + 1; i < lines.length; i++) {
     const line = lines[i]!.trim();
     if (line !== "" && !line.startsWith("#")) reader.take(line, i + 1);

@@ -1,6 +1,7 @@
 // Writes RIFF WAVE sound: 16-bit PCM or 32-bit float. Nothing is normalised: values beyond the
 // range are errors.
-import { ArgumentError, checkFields } from "../core/errors.js";
+import { ArgumentError } from "../core/errors.js";
+import { choice, given, option, resolve, type TableOf, whole } from "../core/options.js";
 import { asMatrix, type MatrixLike } from "../numerics/index.js";
 import { writeFileAtomic } from "./atomic.js";
 
@@ -12,23 +13,24 @@ export interface WavWriteOptions {
   readonly format?: "pcm16" | "float32" | undefined;
 }
 
+/** The options of `writeWav`. */
+export const wavWriteTable = {
+  sampleRate: given(whole({ atLeast: 1, atMost: 0xffffffff, unit: "Hz" }), "Frames a second."),
+  format: option(choice("pcm16", "float32"), "pcm16", "The type of a sample."),
+} satisfies TableOf<WavWriteOptions>;
+
 /**
  * Encodes T x channels as WAV. pcm16 takes values in [-1, 1] and rounds to the nearest step.
  * @throws ArgumentError naming frame, channel and value if one is outside, and on a shape or
  * rate that a WAV cannot hold.
  */
 export function encodeWav(sound: MatrixLike, options: WavWriteOptions): Uint8Array {
-  checkFields(options, ["sampleRate", "format"] satisfies (keyof WavWriteOptions)[]);
-  const { sampleRate, format = "pcm16" } = options;
+  const { sampleRate, format } = resolve(wavWriteTable, options);
   const matrix = asMatrix(sound, "sound");
   const { rows, cols } = matrix;
-  if (format !== "pcm16" && format !== "float32") throw new ArgumentError("format", format, '"pcm16" or "float32"');
-  if (!Number.isInteger(sampleRate) || sampleRate < 1 || sampleRate > 0xffffffff) {
-    throw new ArgumentError("sampleRate", sampleRate, "a whole number of Hz from 1 to 4294967295");
-  }
   const width = format === "pcm16" ? 2 : 4;
   if (cols < 1 || cols * width > 0xffff)
-    throw ArgumentError.shape(`the sound has ${cols} channels; a WAV takes 1 to ${Math.floor(0xffff / width)}`);
+    throw ArgumentError.shape(`the sound has ${cols} channels; a WAV takes 1 to ${Math.floor(0xffff / width)}`, { field: "sound" });
   const size = rows * cols * width;
   // A format other than PCM has the size of its extension (0) and a "fact" chunk with the number of
   // frames.

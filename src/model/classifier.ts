@@ -1,7 +1,8 @@
 // Classifier: reservoirs that see whole sequences, and readouts that name their class. What a
 // sequence becomes stands in representation.ts, the readouts in class-readout.ts, the file in
 // classifier-file.ts.
-import { ArgumentError, checkFields } from "../core/errors.js";
+import { ArgumentError } from "../core/errors.js";
+import { resolve } from "../core/options.js";
 import { writeFileAtomic } from "../io/atomic.js";
 import { readBytes } from "../io/files.js";
 import { accuracy, type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
@@ -9,7 +10,7 @@ import { Matrix } from "../numerics/index.js";
 import { isTrainer, type TrainedReadout, type Trainer, trainerOf } from "../readout/index.js";
 import { type AnyReservoirComputer, DeviceMatrix, ReservoirComputer, type SequenceLike, type WorkOptions } from "../reservoir/index.js";
 import { checkSequences } from "../reservoir/inputs.js";
-import { Turns } from "../reservoir/work.js";
+import { Turns, workTable } from "../reservoir/work.js";
 import { checkClassTrainer, classTrainer, largest, trainClassReadout } from "./class-readout.js";
 import { decodeClassifier, encodeClassifier } from "./classifier-file.js";
 import {
@@ -23,8 +24,7 @@ import {
 } from "./classifier-options.js";
 import { classifierReservoir, descriptionOf, withStandardise } from "./defaults.js";
 import { NotFittedError } from "./errors.js";
-import { workFields } from "./forecaster-options.js";
-import { checkLoadOptions, decodeModelFile, type LoadOptions } from "./model-file.js";
+import { decodeModelFile, type LoadOptions, loadTable } from "./model-file.js";
 import { classify, type PlacedShares, represent } from "./representation.js";
 import { SaturationCount, warnWhereSaturated } from "./saturation.js";
 import { fitStandardisation, noStandardisation, type Standardisation, standardised } from "./standardisation.js";
@@ -76,9 +76,8 @@ export class Classifier implements AsyncDisposable {
    * the readout's trainer throws
    */
   static async create(options: ClassifierOptions): Promise<Classifier> {
-    const { parseClassifierSettings, requireReservoir } = await import("./schemas.js");
-    requireReservoir(options);
-    const { reservoir: described, engine, context, threads, profile, readout, ...rest } = options;
+    const { classifierOptionsTable, parseClassifierSettings } = await import("./schemas.js");
+    const { reservoir: described, engine, context, threads, profile, readout, ...rest } = resolve(classifierOptionsTable, options);
     const reservoir = classifierReservoir(described);
     const trainer = isTrainer(readout) ? trainerOf(readout) : undefined;
     const said = trainer ? descriptionOf(trainer) : readout;
@@ -116,7 +115,7 @@ export class Classifier implements AsyncDisposable {
   }
 
   async #fit(sequences: readonly SequenceLike[], labels: ArrayLike<Label>, work: WorkOptions): Promise<this> {
-    checkFields(work, workFields);
+    resolve(workTable, work);
     const { settings } = this;
     const checked = checkedSequences(sequences, settings);
     const classes = classesOf(labels, checked.length);
@@ -228,8 +227,7 @@ export class Classifier implements AsyncDisposable {
 
   /** Opens what `toBytes` gave. @throws FileError with the reason if it cannot be used */
   static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<Classifier> {
-    checkLoadOptions(options);
-    const { source = "model data", engine, threads } = options;
+    const { source, engine, threads } = resolve(loadTable, options);
     const file = await decodeModelFile(bytes, source, "classifier");
     const { settings, classes, scale, members } = await decodeClassifier(file, source);
     const classifier = new Classifier({ reservoir: members[0]!.model.config, engine, threads }, settings);
@@ -282,7 +280,7 @@ export class Classifier implements AsyncDisposable {
   }
 
   async #memberShares(sequences: readonly SequenceLike[], work: WorkOptions) {
-    checkFields(work, workFields);
+    resolve(workTable, work);
     const { classes, scale, readouts, stepMs } = this.#fitted();
     const checked = checkedSequences(sequences, this.settings, scale.mean.length);
     const given = stepOf(checked);

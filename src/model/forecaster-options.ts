@@ -1,9 +1,12 @@
 // A Forecaster's options, data, and their checks. It runs nothing.
 import { ArgumentError } from "../core/errors.js";
+import { callback, checkedLater, choice, option, optional, type TableOf, whole } from "../core/options.js";
 import { Matrix, type MatrixLike, type Precision } from "../numerics/index.js";
 import type { ReadoutDescription, Trainer } from "../readout/index.js";
 import { type AnyReservoirOptions, checkFinite, type ReservoirMatrices, type WorkOptions } from "../reservoir/index.js";
 import { filledSeries } from "../reservoir/inputs.js";
+import { seriesOf } from "../reservoir/options.js";
+import { workTable } from "../reservoir/work.js";
 
 /** What a Forecaster keeps beside its reservoir. */
 export interface ForecasterSettings {
@@ -108,15 +111,33 @@ export interface ScoreOptions extends StartOptions {
   readonly washout?: number | undefined;
 }
 
-/**
- * The names of the options of `fit`, `predict`, `forecast` and `score`, which nothing but these
- * takes.
- */
-export const workFields = ["signal", "onProgress"] as const satisfies readonly (keyof WorkOptions)[];
-const startFields = [...workFields, "warmup"] as const satisfies readonly (keyof StartOptions)[];
-export const predictFields: readonly (keyof PredictOptions)[] = [...startFields, "teacher", "precision"];
-export const forecastFields: readonly (keyof ForecastOptions)[] = [...startFields, "inputs"];
-export const scoreFields: readonly (keyof ScoreOptions)[] = [...startFields, "metric", "washout"];
+const startTable = {
+  ...workTable,
+  warmup: optional(
+    checkedLater<ForecasterPrefix>("a series, or {inputs, targets}"),
+    "Start from the initial state and run this first; left out, go on from the present state.",
+  ),
+} satisfies TableOf<StartOptions>;
+
+/** The options of `Forecaster.predict`. */
+export const predictTable = {
+  ...startTable,
+  teacher: optional(seriesOf("T x O"), "With feedback: the true outputs to feed back in place of the predicted ones."),
+  precision: optional(choice("float32", "float64"), "The precision that outputs are rounded to; left out, that of the reservoir."),
+} satisfies TableOf<PredictOptions>;
+
+/** The options of `Forecaster.forecast`. */
+export const forecastTable = {
+  ...startTable,
+  inputs: optional(seriesOf("one row a step"), "Inputs from outside."),
+} satisfies TableOf<ForecastOptions>;
+
+/** The options of `Forecaster.score`. */
+export const scoreTable = {
+  ...startTable,
+  metric: optional(callback<NonNullable<ScoreOptions["metric"]>>("a function of target and prediction"), "The score; left out, nrmse."),
+  washout: option(whole(), 0, "Rows left out at the start."),
+} satisfies TableOf<ScoreOptions>;
 
 /**
  * Rows that train: inputs T x I, targets T x O, and the last row of a series, which is an input

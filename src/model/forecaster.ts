@@ -1,6 +1,7 @@
 // Forecaster: a reservoir and a readout that predict a series, or outputs from inputs. How it is
 // trained stands in forecaster-training.ts, how it is kept in forecaster-file.ts.
-import { ArgumentError, checkFields } from "../core/errors.js";
+import { ArgumentError } from "../core/errors.js";
+import { resolve } from "../core/options.js";
 import { writeFileAtomic } from "../io/atomic.js";
 import { readBytes } from "../io/files.js";
 import { nrmse } from "../metrics/index.js";
@@ -8,7 +9,7 @@ import { Matrix, type MatrixLike } from "../numerics/index.js";
 import type { TrainedReadout, Trainer } from "../readout/index.js";
 import { type AnyReservoirComputer, type AnyReservoirOptions, ReservoirComputer, type WorkOptions } from "../reservoir/index.js";
 import { checkSequences, checkWhole } from "../reservoir/inputs.js";
-import { Turns } from "../reservoir/work.js";
+import { Turns, workTable } from "../reservoir/work.js";
 import { describedTrainer, descriptionOf, forecasterReservoir, forecasterTrainer, withClassTargets, withStandardise } from "./defaults.js";
 import { NotFittedError } from "./errors.js";
 import { decodeForecaster, encodeForecaster } from "./forecaster-file.js";
@@ -20,20 +21,19 @@ import {
   type ForecasterSequences,
   type ForecasterSettings,
   type ForecastOptions,
-  forecastFields,
   noInputs,
   type PredictOptions,
-  predictFields,
+  forecastTable,
+  predictTable,
   prefixRows,
+  scoreTable,
   type ScoreOptions,
   type StartOptions,
   sameShape,
-  scoreFields,
   trainingRows,
-  workFields,
 } from "./forecaster-options.js";
 import { roundedInputs, trainReadout } from "./forecaster-training.js";
-import { checkLoadOptions, decodeModelFile, type LoadOptions } from "./model-file.js";
+import { decodeModelFile, type LoadOptions, loadTable } from "./model-file.js";
 import {
   columnsOf,
   fitStandardisation,
@@ -99,9 +99,8 @@ export class Forecaster implements AsyncDisposable {
    * the trainer of the readout throws
    */
   static async create(options: ForecasterOptions): Promise<Forecaster> {
-    const { parseForecasterSettings, requireReservoir } = await import("./schemas.js");
-    requireReservoir(options);
-    const { reservoir: described, matrices, engine, threads, profile, readout, ...rest } = options;
+    const { forecasterOptionsTable, parseForecasterSettings } = await import("./schemas.js");
+    const { reservoir: described, matrices, engine, threads, profile, readout, ...rest } = resolve(forecasterOptionsTable, options);
     const reservoir = matrices ? described : forecasterReservoir(described);
     const trainer = forecasterTrainer(readout);
     const said = withClassTargets(withStandardise(rest, reservoir), trainer);
@@ -133,7 +132,7 @@ export class Forecaster implements AsyncDisposable {
   }
 
   async #fit(data: ForecasterData | ForecasterSequences, work: WorkOptions): Promise<this> {
-    checkFields(work, workFields);
+    resolve(workTable, work);
     const several = typeof data === "object" && data !== null && "sequences" in data;
     if (several) checkSequences(data.sequences, "sequences");
     const rows = several
@@ -183,17 +182,16 @@ export class Forecaster implements AsyncDisposable {
   }
 
   async #predict(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions): Promise<Matrix<Float64Array>> {
-    checkFields(options, predictFields);
+    const { teacher: forced, warmup, signal, onProgress, precision } = resolve(predictTable, options);
     const { computer, readout, inputScale, targetScale } = this.#fitted();
     const given =
       typeof inputs === "object" && inputs !== null && "steps" in inputs
         ? noInputs(checkWhole("steps", inputs.steps, 1))
         : checkedSeries(inputs, "inputs");
     checkColumns(given, "inputs", computer.model.inputSize);
-    const teacher = this.#teacher(options.teacher, given.rows);
-    await this.#start(options);
+    const teacher = this.#teacher(forced, given.rows);
+    await this.#start({ warmup, signal });
     const u = standardised(inputScale, given);
-    const { signal, onProgress, precision } = options;
     if (computer.model.outputSize > 0 && !teacher) {
       return restored(targetScale, await computer.generate(u.rows, readout, { signal, onProgress, inputs: u }));
     }
@@ -218,7 +216,7 @@ export class Forecaster implements AsyncDisposable {
   }
 
   async #forecast(steps: number, options: ForecastOptions): Promise<Matrix<Float64Array>> {
-    checkFields(options, forecastFields);
+    const { inputs: fromOutside, warmup, signal, onProgress } = resolve(forecastTable, options);
     const { computer, readout, inputScale, targetScale } = this.#fitted();
     const { inputSize, outputSize } = computer.model;
     const first = outputSize > 0 ? 0 : readout.outputSize;
@@ -227,7 +225,7 @@ export class Forecaster implements AsyncDisposable {
         `a closed loop without feedback takes the ${first} outputs as inputs; this reservoir has ${inputSize} (inputSize)`,
       );
     }
-    const outside = options.inputs === undefined ? undefined : checkedSeries(options.inputs, "inputs");
+    const outside = fromOutside && checkedSeries(fromOutside, "inputs");
     if (!outside && inputSize > first) {
       throw ArgumentError.because(
         `inputs is missing; ${inputSize - first} of this reservoir's ${inputSize} inputs come from outside, one row a step`,
@@ -238,9 +236,8 @@ export class Forecaster implements AsyncDisposable {
     const inputs = outside && standardised(columnsOf(inputScale, first, inputSize), outside);
     const scale = outputSize > 0 ? targetScale : columnsOf(inputScale, 0, first);
     const loop = sameStandardisation(scale, targetScale) ? readout : inScoresOf(readout, targetScale, scale);
-    const { signal, onProgress } = options;
     return this.#puttingBack(async () => {
-      await this.#start(options);
+      await this.#start({ warmup, signal });
       return restored(scale, await computer.generate(steps, loop, { signal, onProgress, inputs }));
     });
   }
@@ -255,17 +252,14 @@ export class Forecaster implements AsyncDisposable {
   }
 
   async #score(data: ForecasterData, options: ScoreOptions): Promise<number> {
-    checkFields(options, scoreFields);
+    const { metric = nrmse, washout, ...start } = resolve(scoreTable, options);
     const { computer } = this.#fitted();
-    const { metric = nrmse, washout = 0, ...start } = options;
-    if (typeof metric !== "function") throw new ArgumentError("metric", metric, "a function of target and prediction");
     const { inputs, targets } = trainingRows(data, this.#feedback);
-    if (!Number.isSafeInteger(washout) || washout < 0 || washout >= targets.rows) {
-      throw ArgumentError.shape(
-        `washout is ${washout} and there are ${targets.rows} rows to score; it takes a whole number from 0 and below that`,
-        { field: "washout", value: washout },
-      );
-    }
+    if (washout >= targets.rows)
+      throw ArgumentError.shape(`washout is ${washout} and there are ${targets.rows} rows to score; it takes fewer`, {
+        field: "washout",
+        value: washout,
+      });
     const teacher = computer.model.outputSize > 0 ? targets : undefined;
     const predicted = await this.#puttingBack(() => this.#predict(inputs, { ...start, teacher }));
     return metric(targets.subarray(washout), predicted.subarray(washout));
@@ -294,8 +288,7 @@ export class Forecaster implements AsyncDisposable {
 
   /** Opens what `toBytes` gave. @throws FileError with the reason if it cannot be used */
   static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<Forecaster> {
-    checkLoadOptions(options);
-    const { source = "model data", engine, threads } = options;
+    const { source, engine, threads } = resolve(loadTable, options);
     const file = await decodeModelFile(bytes, source, "forecaster");
     const { settings, model, state, ...trained } = await decodeForecaster(file, source);
     const forecaster = new Forecaster({ reservoir: model.config, engine, threads }, settings);

@@ -1,9 +1,10 @@
 // The envelope of a model file: one safetensors file with format, version, kind and checksum. What
 // is in a model of some kind is another file's matter. Reading one never executes anything.
-import { checkFields } from "../core/errors.js";
+import { option, type TableOf, text } from "../core/options.js";
 import { FileError } from "../io/errors.js";
 import { decodeSafetensors, encodeSafetensors } from "../io/safetensors.js";
 import type { SafetensorsTensor } from "../io/safetensors-types.js";
+import { engineTable, threadsTable } from "../reservoir/options.js";
 import { sha256 } from "./checksum.js";
 import { packageVersion } from "./version.js";
 
@@ -45,12 +46,12 @@ export interface LoadOptions {
   readonly source?: string | undefined;
 }
 
-const loadFields: readonly (keyof LoadOptions)[] = ["engine", "threads", "source"];
-
-/** @throws ArgumentError */
-export function checkLoadOptions(options: LoadOptions): void {
-  checkFields(options, loadFields);
-}
+/** The options of what opens a model. */
+export const loadTable = {
+  ...engineTable,
+  ...threadsTable,
+  source: option(text(), "model data", "What errors call the bytes by."),
+} satisfies TableOf<LoadOptions>;
 
 const blankDigest = "0".repeat(64);
 

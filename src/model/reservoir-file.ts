@@ -1,4 +1,5 @@
 // A bare reservoir, with or without a readout, as a model file and back.
+import { resolve } from "../core/options.js";
 import { writeFileAtomic } from "../io/atomic.js";
 import { readBytes } from "../io/files.js";
 import type { TrainedReadout } from "../readout/index.js";
@@ -6,7 +7,7 @@ import { type AnyReservoirComputer, type LinearReadout, ReservoirComputer } from
 import { checkReadout } from "../reservoir/inputs.js";
 import { getReadout, getReservoir, getState, putReadout, putReservoir, putState } from "./content.js";
 import { emptyContent } from "./mutable-content.js";
-import { checkLoadOptions, decodeModelFile, encodeModelFile, type LoadOptions, type ModelFile } from "./model-file.js";
+import { decodeModelFile, encodeModelFile, type LoadOptions, loadTable, type ModelFile } from "./model-file.js";
 import { TensorReader } from "./tensor-reader.js";
 
 /** A reservoir from a file, at the state it was saved in, and its readout if there is one. */
@@ -40,8 +41,7 @@ export async function saveReservoir(path: string, computer: AnyReservoirComputer
 
 /** Opens what `encodeReservoir` gave. @throws FileError with the reason if it cannot be used */
 export async function decodeReservoir(bytes: Uint8Array, options: LoadOptions = {}): Promise<LoadedReservoir> {
-  checkLoadOptions(options);
-  const { source = "model data", engine, threads } = options;
+  const { source, engine, threads } = resolve(loadTable, options);
   return openReservoir(await decodeModelFile(bytes, source, "reservoir"), source, { engine, threads });
 }
 

@@ -4,6 +4,7 @@ import { nearest } from "../core/near-names.js";
 import {
   anything,
   checked,
+  checkedLater,
   choice,
   choiceOf,
   either,
@@ -21,11 +22,13 @@ import {
   type TableOf,
   text,
   whole,
+  withoutDefaults,
 } from "../core/options.js";
-import { type ReadoutTraining, readouts } from "../readout/index.js";
-import type { FeatureSpec, RadiusMethod, ReservoirOptions } from "../reservoir/index.js";
-import type { ClassifierSettings } from "./classifier-options.js";
-import type { ForecasterSettings } from "./forecaster-options.js";
+import { type ReadoutDescription, type ReadoutTraining, readouts, type Trainer } from "../readout/index.js";
+import type { AnyReservoirOptions, FeatureSpec, RadiusMethod, ReservoirOptions } from "../reservoir/index.js";
+import { contextTable, engineTable, matricesTable, profileTable, threadsTable } from "../reservoir/options.js";
+import type { ClassifierOptions, ClassifierReadout, ClassifierSettings } from "./classifier-options.js";
+import type { ForecasterOptions, ForecasterSettings } from "./forecaster-options.js";
 
 const readoutTakes = "an object of readout options";
 const named = choiceOf(readouts);
@@ -77,6 +80,37 @@ export const classifierTable = {
   vote: option(choice("majority", "mean"), "majority", "How members agree."),
 } satisfies TableOf<ClassifierSettings>;
 
+const reservoirTakes = "an object that describes a reservoir, at least {size}";
+export const describedReservoir = given(
+  checked<AnyReservoirOptions>(reservoirTakes, (value) => typeof value === "object" && value !== null),
+  "Its description.",
+);
+
+/** The options of `Forecaster.create`. What is left out stays so: some defaults follow from others. */
+export const forecasterOptionsTable = {
+  reservoir: describedReservoir,
+  ...matricesTable,
+  ...engineTable,
+  ...threadsTable,
+  ...profileTable,
+  ...withoutDefaults(forecasterTable),
+  readout: optional(
+    checkedLater<ReadoutDescription | Trainer>("options of ridge, another trainer by its type, or a trainer"),
+    "The readout.",
+  ),
+} satisfies TableOf<ForecasterOptions>;
+
+/** The options of `Classifier.create`. */
+export const classifierOptionsTable = {
+  reservoir: describedReservoir,
+  ...engineTable,
+  ...contextTable,
+  ...threadsTable,
+  ...profileTable,
+  ...withoutDefaults(classifierTable),
+  readout: optional(checkedLater<ClassifierReadout>("a trainer by its type and options, or a trainer"), "The readout."),
+} satisfies TableOf<ClassifierOptions>;
+
 /**
  * @throws ArgumentError if options have no description of a reservoir; what stands in it is
  * checked when the reservoir is made
@@ -86,29 +120,18 @@ export function requireReservoir(options: { readonly reservoir?: unknown } | und
   const misspelt = value === undefined && nearest("reservoir", Object.keys(rest));
   if (misspelt) throw ArgumentError.unknownField(misspelt, undefined, ["reservoir"]);
   if (typeof value !== "object" || value === null) {
-    throw new ArgumentError("reservoir", value, "an object that describes a reservoir, at least {size}");
+    throw new ArgumentError("reservoir", value, reservoirTakes);
   }
-}
-
-/** What else the options of a model hold, checked by what they are for. */
-const elsewhere = ["reservoir", "matrices", "engine", "threads"];
-
-function settings<Table extends typeof forecasterTable | typeof classifierTable>(table: Table, value: unknown) {
-  const known = [...elsewhere, ...Object.keys(table)];
-  if (typeof value === "object" && value !== null)
-    for (const [field, each] of Object.entries(value))
-      if (!Object.hasOwn(table, field)) throw ArgumentError.unknownField(field, each, known);
-  return resolve(table, value as object);
 }
 
 /** @throws ArgumentError */
 export function parseForecasterSettings(value: unknown): ForecasterSettings {
-  return settings(forecasterTable, value) as ForecasterSettings;
+  return resolve(forecasterTable, value as object) as ForecasterSettings;
 }
 
 /** @throws ArgumentError */
 export function parseClassifierSettings(value: unknown): ClassifierSettings {
-  return settings(classifierTable, value) as ClassifierSettings;
+  return resolve(classifierTable, value as object) as ClassifierSettings;
 }
 
 const radiusMethods = [

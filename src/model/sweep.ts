@@ -1,7 +1,8 @@
 // A search over settings: many reservoirs over one series, each with a ridge readout and a score on
 // rows that it did not train on. If an engine can, all of it happens on the device.
-import { ArgumentError, checkFields, SpillwayError } from "../core/errors.js";
-import { describe, Matrix, type MatrixLike, type Seed } from "../numerics/index.js";
+import { ArgumentError, SpillwayError } from "../core/errors.js";
+import { resolve } from "../core/options.js";
+import { Matrix, type MatrixLike, type Seed } from "../numerics/index.js";
 import { type FeatureOptions, ridge, type TrainedReadout } from "../readout/index.js";
 import { checkActivation, isOwnActivation } from "../reservoir/activations.js";
 import type { ReservoirConfig, ReservoirOptions } from "../reservoir/config.js";
@@ -9,7 +10,7 @@ import type { EnginePlan, SweepErrors, SweepMember, SweepWork, WorkOptions } fro
 import { EngineUnavailableError } from "../reservoir/engine.js";
 import { chooseEngine, type EngineChoice } from "../reservoir/engines.js";
 import { featureCount } from "../reservoir/features.js";
-import { anySeries, checkWhole, series } from "../reservoir/inputs.js";
+import { anySeries, series } from "../reservoir/inputs.js";
 import { addMeasurements, type Profile } from "../reservoir/profile.js";
 import { expectedShape } from "../reservoir/shape.js";
 import { expectedNonzeros } from "../reservoir/topologies/index.js";
@@ -23,8 +24,9 @@ import { oneByOne, retrain } from "./sweep-one-by-one.js";
  * default is 1e-6.
  */
 export interface SweepSetting {
-  readonly spectralRadius?: number | undefined;
-  readonly leakRate?: number | undefined;
+  /** null leaves W as it was drawn. */
+  readonly spectralRadius?: number | null | undefined;
+  readonly leakRate?: ReservoirOptions["leakRate"];
   /** A factor on every input weight, or one per input. */
   readonly inputScaling?: number | readonly number[] | undefined;
   readonly bias?: number | undefined;
@@ -60,24 +62,6 @@ export interface SweepOptions extends WorkOptions, FeatureOptions {
    */
   readonly profile?: boolean | undefined;
 }
-
-const settingFields: readonly (keyof SweepSetting)[] = ["spectralRadius", "leakRate", "inputScaling", "bias", "noiseLevel", "lambda"];
-const optionFields: readonly (keyof SweepOptions)[] = [
-  "signal",
-  "onProgress",
-  "transform",
-  "input",
-  "intercept",
-  "reservoir",
-  "seeds",
-  "settings",
-  "inputs",
-  "targets",
-  "washout",
-  "validation",
-  "engine",
-  "profile",
-];
 
 /** One reservoir of a sweep, and how well its readout does. */
 export interface SweptReservoir {
@@ -122,22 +106,10 @@ export interface SweepResult {
  * });
  * @throws ArgumentError naming what is wrong; SpillwayError of code "numeric" if every score is NaN
  */
-export async function sweepReadouts(options: SweepOptions): Promise<SweepResult> {
-  checkFields(options, optionFields);
-  const { requireReservoir } = await import("./schemas.js");
-  requireReservoir(options);
+export async function sweepReadouts(given: SweepOptions): Promise<SweepResult> {
+  const [{ resolveConfig }, { sweepTable }] = await Promise.all([import("../reservoir/config-schema.js"), import("./sweep-options.js")]);
+  const options = resolve(sweepTable, given);
   const { settings, seeds = [options.reservoir.seed ?? "spillway"] } = options;
-  if (!Array.isArray(settings) || settings.length === 0) {
-    const got = Array.isArray(settings) ? "empty" : describe(settings);
-    throw ArgumentError.because(`settings is ${got}; a sweep takes a list of at least one, such as [{lambda: 1e-6}]`, {
-      field: "settings",
-    });
-  }
-  settings.forEach((setting, k) => {
-    checkFields(setting, settingFields, `settings[${k}]`);
-  });
-  if (seeds.length === 0) throw ArgumentError.because("seeds is empty; a sweep takes at least one", { field: "seeds" });
-  const { resolveConfig } = await import("../reservoir/config-schema.js");
   const template = resolveConfig(options.reservoir);
   if (template.feedback) throw ArgumentError.because("reservoir has feedback; a sweep takes reservoirs without", { field: "reservoir" });
   for (const seed of seeds) resolveConfig({ ...options.reservoir, seed });
@@ -145,11 +117,12 @@ export async function sweepReadouts(options: SweepOptions): Promise<SweepResult>
   const configOf = (s: number, i: number): ReservoirConfig => ({ ...variants[i]!, seed: seeds[s]! });
   const inputs = series(options.inputs, "inputs", template.inputSize, "inputSize", template.precision);
   const targets = anySeries(options.targets, "targets", "float64") as Matrix<Float64Array>;
-  const { washout, trainRows } = checkRows(inputs.rows, targets.rows, options.washout ?? 0, options.validation);
+  const { washout } = options;
+  const trainRows = checkRows(inputs.rows, targets.rows, washout, options.validation);
   const lambdas = settings.map(({ lambda = 1e-6 }) => lambda);
   const trainers = new Map(lambdas.map((lambda) => [lambda, ridge({ ...featuresOf(options), lambda })]));
   const { features } = trainers.get(lambdas[0]!)!;
-  const constant = options.intercept ?? true;
+  const constant = options.intercept;
   checkDetermined(
     trainRows - washout,
     featureCount(features, template.size, template.inputSize) + (constant ? 1 : 0),
@@ -280,19 +253,16 @@ function featuresOf({ transform, input, intercept }: FeatureOptions): FeatureOpt
   return { transform, input, intercept };
 }
 
-function checkRows(rows: number, targetRows: number, washout: number, validation: number): { washout: number; trainRows: number } {
+function checkRows(rows: number, targetRows: number, washout: number, validation: number): number {
   if (targetRows !== rows)
     throw ArgumentError.shape(`targets has ${targetRows} rows and inputs has ${rows}; they take the same number`, { field: "targets" });
-  if (!Number.isSafeInteger(validation) || validation < 1)
-    throw new ArgumentError("validation", validation, "a whole number of at least 1");
   const trainRows = rows - validation;
-  checkWhole("washout", washout, 0);
   if (washout >= trainRows)
     throw ArgumentError.shape(
       `washout is ${washout} and validation ${validation} of ${rows} rows; they leave ${trainRows - washout} to train on`,
       { field: "washout", value: washout },
     );
-  return { washout, trainRows };
+  return trainRows;
 }
 
 /**

@@ -1,7 +1,9 @@
 // Turning a series into inputs and the values that follow them, with the last rows kept for the
 // test.
-import { ArgumentError, checkFields } from "../core/errors.js";
-import { asMatrix, describe, type FloatArray, type Matrix, type MatrixLike } from "../numerics/index.js";
+import { ArgumentError } from "../core/errors.js";
+import { checked, option, resolve, type TableOf, whole } from "../core/options.js";
+import type { FloatArray, Matrix, MatrixLike } from "../numerics/index.js";
+import { checkFinite, filledSeries } from "../reservoir/inputs.js";
 
 /** How far ahead the target is, and how much is kept for testing. */
 export interface ToForecastingOptions {
@@ -13,6 +15,19 @@ export interface ToForecastingOptions {
    */
   readonly testSize?: number | undefined;
 }
+
+/** The options of `toForecasting`. */
+export const toForecastingTable = {
+  forecast: option(whole({ atLeast: 1 }), 1, "How many rows ahead the target is."),
+  testSize: option(
+    checked<number>(
+      "a whole number of at least 0, or a share below 1",
+      (value) => typeof value === "number" && value >= 0 && (value < 1 || Number.isSafeInteger(value)),
+    ),
+    0,
+    "Rows of the test part, or their share of the series.",
+  ),
+} satisfies TableOf<ToForecastingOptions>;
 
 /** Training rows, then the test rows that follow them at once. All four are views of the series. */
 export interface ForecastingSplit<Data extends FloatArray = FloatArray> {
@@ -32,28 +47,20 @@ export interface ForecastingSplit<Data extends FloatArray = FloatArray> {
  * @param series T x D; a flat series is one column.
  * @returns four matrices of D columns that share the memory of `series` if it is a matrix or a
  * typed array.
- * @throws ArgumentError when there are too few rows.
+ * @throws ArgumentError for too few rows, or a value that is not finite (row and column named)
  */
 export function toForecasting<Data extends FloatArray>(series: Matrix<Data>, options?: ToForecastingOptions): ForecastingSplit<Data>;
 export function toForecasting(series: MatrixLike, options?: ToForecastingOptions): ForecastingSplit;
 export function toForecasting(series: MatrixLike, options: ToForecastingOptions = {}): ForecastingSplit {
-  checkFields(options, ["forecast", "testSize"]);
-  const { forecast = 1, testSize = 0 } = options;
-  const matrix = asMatrix(series, "series");
-  if (!Number.isSafeInteger(forecast) || forecast < 1) {
-    throw refusal("forecast", forecast, `forecast is ${describe(forecast)}; it takes a whole number of at least 1`);
-  }
-  const isShare = testSize > 0 && testSize < 1;
-  if (!isShare && !(Number.isSafeInteger(testSize) && testSize >= 0)) {
-    throw refusal("testSize", testSize, `testSize is ${describe(testSize)}; it takes a whole number of at least 0, or a share below 1`);
-  }
-  const test = isShare ? Math.round(matrix.rows * testSize) : testSize;
+  const { forecast, testSize } = resolve(toForecastingTable, options, "toForecasting");
+  const matrix = filledSeries(series, "series");
+  checkFinite(matrix, "series");
+  const test = testSize < 1 ? Math.round(matrix.rows * testSize) : testSize;
   const pairs = matrix.rows - forecast;
   if (pairs - test < 1) {
-    throw refusal(
-      "series",
-      matrix.rows,
+    throw ArgumentError.shape(
       `series has ${matrix.rows} rows; a forecast of ${forecast} with ${test} test rows takes at least ${forecast + test + 1}`,
+      { of: "toForecasting", field: "series" },
     );
   }
   const train = pairs - test;
@@ -63,8 +70,4 @@ export function toForecasting(series: MatrixLike, options: ToForecastingOptions 
     testInputs: matrix.subarray(train, pairs),
     testTargets: matrix.subarray(forecast + train, forecast + pairs),
   };
-}
-
-function refusal(option: string, value: unknown, sentence: string): ArgumentError {
-  return ArgumentError.because(sentence, { of: "toForecasting", field: option, value });
 }

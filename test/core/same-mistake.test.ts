@@ -2,10 +2,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as analysis from "../../src/analysis/index.js";
 import * as kernels from "../../src/engine/kernels/index.js";
-import { parseExperiment } from "../../src/experiment/index.js";
+import { parseExperiment, runExperiment } from "../../src/experiment/index.js";
 import * as gpu from "../../src/gpu/index.js";
 import * as spillway from "../../src/index.js";
 import * as io from "../../src/io/index.js";
+import * as model from "../../src/model/index.js";
 import * as numerics from "../../src/numerics/index.js";
 import * as pipeline from "../../src/pipeline/index.js";
 import * as plot from "../../src/plot/index.js";
@@ -88,9 +89,21 @@ const withOptions: readonly Place[] = [
   ["Forecaster.fit, the reservoir", (wrong) => Forecaster.fit(rows(200), { ...reference, reservoir: { size: 6, ...(wrong as object) } })],
   ["Forecaster.create, the readout", (wrong) => Forecaster.create({ ...small, readout: wrong })],
   ["Forecaster.forecast", (wrong) => forecaster.forecast(3, wrong)],
+  ["fit of a forecaster", (wrong) => forecaster.fit(rows(40), wrong)],
+  ["Forecaster.predict", (wrong) => forecaster.predict(rows(3), wrong)],
+  ["Forecaster.score", (wrong) => forecaster.score(rows(9), wrong)],
+  ["Forecaster.fromBytes", (wrong) => Forecaster.fromBytes(new Uint8Array(0), wrong)],
+  ["Classifier.fromBytes", (wrong) => Classifier.fromBytes(new Uint8Array(0), wrong)],
+  ["decodeReservoir", (wrong) => model.decodeReservoir(new Uint8Array(0), wrong)],
+  ["toOnnx", (wrong) => model.toOnnx(forecaster, wrong)],
+  ["fit of a classifier", (wrong) => classifier.fit(cases as never, labels, wrong)],
   ["Classifier.create", (wrong) => Classifier.create({ ...small, ...(wrong as object) })],
   ["Classifier.predict", (wrong) => classifier.predict(cases as never, wrong)],
   ["sweepReadouts", (wrong) => spillway.sweepReadouts(wrong)],
+  [
+    "a setting of sweepReadouts",
+    (wrong) => spillway.sweepReadouts({ ...small, settings: [wrong], inputs: rows(9), targets: rows(9), validation: 2 }),
+  ],
   ["ridge", spillway.ridge],
   ["softmaxRegression", spillway.softmaxRegression],
   ["recursiveLeastSquares", spillway.recursiveLeastSquares],
@@ -114,6 +127,13 @@ const withOptions: readonly Place[] = [
   ["informationFlow", (wrong) => analysis.informationFlow([], wrong)],
   ["nearestNeighbourTransferEntropy", (wrong) => analysis.nearestNeighbourTransferEntropy([1], [1], wrong)],
   ["spectralRadius of a matrix", (wrong) => numerics.matrixSpectralRadius(numerics.Matrix.zeros(2, 2), wrong)],
+  ["readCsv", (wrong) => io.readCsv("nowhere.csv", wrong)],
+  ["csvColumns", (wrong) => io.csvColumns("1,2", wrong)],
+  ["readNpz", (wrong) => io.readNpz("nowhere.npz", wrong)],
+  ["decodeNpz", (wrong) => io.decodeNpz(new Uint8Array(0), wrong)],
+  ["readUea", (wrong) => io.readUea("nowhere.ts", wrong)],
+  ["NpyWriter.create", (wrong) => io.NpyWriter.create("nowhere/a.npy", wrong)],
+  ["runExperiment", (wrong) => runExperiment("nowhere.yaml", wrong)],
   ["parseCsv", (wrong) => io.parseCsv("1,2", wrong)],
   ["formatCsv", (wrong) => io.formatCsv(rows(2), wrong)],
   ["encodeNpz", (wrong) => io.encodeNpz({ a: numerics.Matrix.zeros(1, 1) }, wrong)],
@@ -261,6 +281,7 @@ describe("the same mistake is the same class and code", () => {
     ["nrmse", () => spillway.nrmse(rows(10), nan())],
     ["r2", () => spillway.r2(nan(), rows(10))],
     ["validPredictionTime", () => spillway.validPredictionTime(nan(), rows(10))],
+    ["toForecasting", () => spillway.toForecasting(nan())],
     ["seasonalNaive", () => spillway.seasonalNaive(nan(), { period: 2, steps: 2 })],
     ["encodeSpikes", () => spikes.encodeSpikes(nan(), { encoder: "phase", frameMs: 5 })],
     ["a spike's time", () => new spikes.SpikePattern({ times: [Number.NaN], neurons: [0] }, { durationMs: 10, neuronCount: 2 })],

@@ -64,8 +64,8 @@ describe("readers and writers", () => {
     ])
       await expect((async () => write())()).rejects.toThrow('unknown field "colums"');
     await expect(decodeNpz(await encodeNpz(arrays), { name: ["x"] } as never)).rejects.toThrow('did you mean "names"?');
-    expect(() => formatCsv(sound, { delimiter: "|" as never })).toThrow('delimiter is "|"; it takes ",", ";", "\\t"');
-    await expect(NpyWriter.create("none.npy", { dtype: "toString" as never })).rejects.toThrow('dtype is "toString"; it takes float32');
+    expect(() => formatCsv(sound, { delimiter: "|" as never })).toThrow('delimiter is "|"; it takes ",", ";" or "\\t"');
+    await expect(NpyWriter.create("none.npy", { dtype: "toString" as never })).rejects.toThrow('dtype is "toString"; it takes "float32"');
   });
 
   it("leave no file in the making where a cell turns out to be no text", async () => {
@@ -73,7 +73,7 @@ describe("readers and writers", () => {
     const day: unknown[] = Array.from({ length: 20_000 }, (_, t) => `day ${t}`);
     day[19_999] = 5;
     await expect(writeCsv(join(folder, "a.csv"), new Float64Array(20_000), { text: { day: day as string[] } })).rejects.toThrow(
-      'text column "day": row 19999 is 5; it takes a text',
+      "text.day[19999] is 5; it takes a text",
     );
     expect(readdirSync(folder)).toEqual([]);
   });

@@ -247,7 +247,7 @@ describe("a missing value", () => {
 
   it("takes a policy that there is", async () => {
     await expect(parseCsv("x\n1\n", { missing: "zero" as never })).rejects.toThrow(
-      'missing is "zero"; it takes "error", "interpolate", "previous", "drop", "nan"',
+      'missing is "zero"; it takes "error", "interpolate", "previous", "drop" or "nan"',
     );
   });
 });

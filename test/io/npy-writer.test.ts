@@ -96,7 +96,7 @@ describe("a growing .npy file", () => {
     const path = join(temporaryFolder(), "a.npy");
     await expect(NpyWriter.create(path, { cols: 0 })).rejects.toThrow("cols is 0; it takes a whole number of at least 1");
     await expect(NpyWriter.create(path, { dtype: "float16" as never })).rejects.toThrow(
-      'dtype is "float16"; it takes float32, float64, int32, uint8',
+      'dtype is "float16"; it takes "float32", "float64", "int32" or "uint8"',
     );
   });
 

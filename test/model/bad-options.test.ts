@@ -51,8 +51,10 @@ describe("a sweep", () => {
 
   // Weights are drawn once a seed: a member of another size would be a mixture of two.
   it("varies nothing but what a setting has", async () => {
-    await expect(sweepReadouts({ ...options, settings: [{}, { size: 9 } as never] })).rejects.toThrow('unknown field "size"');
-    await expect(sweepReadouts({ ...options, settings: [3 as never] })).rejects.toThrow("settings[0] is 3; it takes an object of options");
+    await expect(sweepReadouts({ ...options, settings: [{}, { size: 9 } as never] })).rejects.toThrow('unknown field "settings[1].size"');
+    await expect(sweepReadouts({ ...options, settings: [3 as never] })).rejects.toThrow(
+      "settings[0] is 3; it takes an object with spectralRadius",
+    );
   });
 
   it("refuses an option that there is not, and a reservoir that is none", async () => {

@@ -53,9 +53,9 @@ describe("sweepReadouts", () => {
   });
 
   it.each([
-    [{ settings: [] }, "settings is empty"],
-    [{ settings: { lambda: 1 } }, "a sweep takes a list of at least one, such as [{lambda: 1e-6}]"],
-    [{ seeds: [] }, "seeds is empty"],
+    [{ settings: [] }, "settings is an array of 0; it takes a list of at least one"],
+    [{ settings: { lambda: 1 } }, "it takes a list of at least one, such as [{lambda: 1e-6}]"],
+    [{ seeds: [] }, "seeds is an array of 0; it takes a list of at least one seed"],
     [{ reservoir: { size: 5, feedback: { size: 1 } } }, "reservoir has feedback"],
     [{ validation: 0 }, "validation is 0"],
     [{ validation: 50 }, "leave 0 to train on"],

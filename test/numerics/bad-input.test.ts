@@ -18,10 +18,10 @@ suite("eigenvalues", () => {
   it("are found without options that there are not", () => {
     const matrix = Matrix.from([[0.5]]);
     expect(() => matrixSpectralRadius(matrix, { methd: "dense" } as never)).toThrow(
-      'options of matrixSpectralRadius: unknown field "methd": did you mean "method"?',
+      'matrixSpectralRadius: unknown field "methd": did you mean "method"?',
     );
     expect(() => matrixSpectralRadius(matrix, null as never)).toThrow(
-      "options of matrixSpectralRadius is null; it takes an object of options",
+      "matrixSpectralRadius: options is null; it takes an object of options",
     );
     expect(matrixSpectralRadius(matrix, { method: "dense" }).radius).toBe(0.5);
   });

@@ -59,12 +59,22 @@ describe("toForecasting", () => {
 
   it.each([
     [3, { forecast: 3 }, "toForecasting: series has 3 rows; a forecast of 3 with 0 test rows takes at least 4"],
-    [0, {}, "toForecasting: series has 0 rows; a forecast of 1 with 0 test rows takes at least 2"],
+    [0, {}, "series is empty; it takes at least one row"],
     [10, { testSize: 9 }, "toForecasting: series has 10 rows; a forecast of 1 with 9 test rows takes at least 11"],
     [10, { forecast: 0 }, "toForecasting: forecast is 0; it takes a whole number of at least 1"],
     [10, { testSize: 2.5 }, "toForecasting: testSize is 2.5; it takes a whole number of at least 0, or a share below 1"],
   ])("refuses %d rows with %j", (rows, options, sentence) => {
     expect(() => toForecasting(new Float64Array(rows), options)).toThrow(sentence);
+  });
+
+  it("refuses a value that is not finite, and says where it is", () => {
+    expect(() =>
+      toForecasting([
+        [1, 2],
+        [3, Number.NaN],
+        [5, 6],
+      ]),
+    ).toThrow("series is NaN at row 1, column 1; it takes finite numbers");
   });
 
   it("refuses an option that there is not", () => {

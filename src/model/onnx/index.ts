@@ -1,6 +1,7 @@
 // Trained models as ONNX files, to run without Spillway. Training, noise and portable bits stay
 // behind.
-import { ArgumentError, checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { choice, flag, option, resolve, type TableOf } from "../../core/options.js";
 import { writeFileAtomic } from "../../io/atomic.js";
 import { Classifier } from "../classifier.js";
 import { decodeClassifier } from "../classifier-file.js";
@@ -29,6 +30,12 @@ export interface OnnxOptions {
   readonly stateful?: boolean | undefined;
 }
 
+/** The options of `toOnnx`. */
+export const onnxTable = {
+  use: option(choice("predict", "forecast"), "predict", "What the graph of a forecaster does: for given inputs, or in closed loop."),
+  stateful: option(flag, false, "Whether a forecaster's graph takes the state it begins at as inputs."),
+} satisfies TableOf<OnnxOptions>;
+
 /**
  * A trained model as the bytes of an ONNX file (opset 17; the time loop is a Scan). Arithmetic is
  * the runtime's binary32: predictions agree with Spillway's to about 1e-5 while the reservoir
@@ -46,10 +53,7 @@ export async function toOnnx(model: Classifier | Forecaster, options: OnnxOption
       "model is of another kind; ONNX takes a Forecaster or a Classifier, such as the `classifier` of a pipeline",
       { field: "model" },
     );
-  checkFields(options, ["use", "stateful"] satisfies (keyof OnnxOptions)[]);
-  const { use = "predict", stateful = false } = options;
-  if (use !== "predict" && use !== "forecast") throw new ArgumentError("use", use, '"predict" or "forecast"');
-  if (typeof stateful !== "boolean") throw new ArgumentError("stateful", stateful, "true or false");
+  const { use, stateful } = resolve(onnxTable, options);
   const bytes = await model.toBytes();
   if (model instanceof Classifier) {
     const parts = await decodeClassifier(await decodeModelFile(bytes, "classifier", "classifier"), "classifier");

@@ -1,7 +1,8 @@
 // The spectral radius of a square matrix: max |lambda| over its eigenvalues, right for complex
 // dominant pairs. The result scales every weight of a reservoir, so it is made of IEEE operations
 // in one fixed order and has the same bits everywhere.
-import { ArgumentError, checkFields, SpillwayError } from "../../core/errors.js";
+import { SpillwayError } from "../../core/errors.js";
+import { choice, option, type Resolved, resolve, type TableOf } from "../../core/options.js";
 import type { Matrix, SparseMatrix } from "../matrix.js";
 import { balanced } from "./balance.js";
 import { checkSquare } from "./check-square.js";
@@ -27,6 +28,13 @@ export interface SpectralRadiusOptions {
    */
   readonly method?: "auto" | "dense" | "krylov" | "power" | "circularLaw" | undefined;
 }
+
+/** The options of `matrixSpectralRadius`. */
+export const spectralRadiusTable = {
+  method: option(choice("auto", "dense", "krylov", "power", "circularLaw"), "auto", "How the radius is found."),
+} satisfies TableOf<SpectralRadiusOptions>;
+
+type Method = Resolved<typeof spectralRadiusTable>["method"];
 
 /** The largest modulus of the eigenvalues, and how it was found. */
 export interface SpectralRadius {
@@ -127,10 +135,9 @@ const circularLawLimit = 1e8;
  * 3000 rows; PowerIterationError if `power` does not.
  */
 export function matrixSpectralRadius(matrix: Matrix | SparseMatrix, options: SpectralRadiusOptions = {}): SpectralRadius {
-  checkFields(options, ["method"], "options of matrixSpectralRadius");
-  const task = powerTaskOf(matrix, options);
-  if (task) return powerRadius(task.component.size, hostPower(task));
-  const steps = radiusSteps(matrix, options);
+  const { method } = resolve(spectralRadiusTable, options, "matrixSpectralRadius");
+  if (method === "power") return powerRadius(matrix.rows, hostPower(powerTaskOf(matrix)));
+  const steps = radiusSteps(matrix, method);
   let step = steps.next();
   while (!step.done) step = steps.next("dense" in step.value ? denseEigenvalues(step.value.dense) : hostIterate(step.value));
   return step.value;
@@ -154,9 +161,12 @@ export async function spectralRadiusBy(
   { iterate: iterateOn, power, dense }: RadiusPlaces,
   options: SpectralRadiusOptions = {},
 ): Promise<SpectralRadius> {
-  const task = powerTaskOf(matrix, options);
-  if (task) return powerRadius(task.component.size, power ? await power(task) : hostPower(task));
-  const steps = radiusSteps(matrix, options);
+  const { method } = resolve(spectralRadiusTable, options, "spectralRadiusBy");
+  if (method === "power") {
+    const task = powerTaskOf(matrix);
+    return powerRadius(matrix.rows, power ? await power(task) : hostPower(task));
+  }
+  const steps = radiusSteps(matrix, method);
   let step = steps.next();
   while (!step.done) {
     const asked = step.value;
@@ -176,9 +186,8 @@ function hostPower(task: PowerTask): number | PowerFailure {
   return state.value;
 }
 
-/** What power iteration takes, if that is the method. */
-function powerTaskOf(matrix: Matrix | SparseMatrix, { method }: SpectralRadiusOptions): PowerTask | undefined {
-  if (method !== "power") return undefined;
+/** What power iteration takes. */
+function powerTaskOf(matrix: Matrix | SparseMatrix): PowerTask {
   checkSquare(matrix);
   return powerTask(matrix);
 }
@@ -201,11 +210,7 @@ export interface BlockTask extends KrylovTask {
  */
 type RadiusSteps = Generator<BlockTask | { readonly dense: Component }, SpectralRadius, KrylovResult | Eigenvalues>;
 
-function* radiusSteps(matrix: Matrix | SparseMatrix, options: SpectralRadiusOptions): RadiusSteps {
-  const method = options.method ?? "auto";
-  if (method !== "auto" && method !== "dense" && method !== "krylov" && method !== "circularLaw") {
-    throw new ArgumentError("method", method, '"auto", "dense", "krylov", "power" or "circularLaw"');
-  }
+function* radiusSteps(matrix: Matrix | SparseMatrix, method: Exclude<Method, "power">): RadiusSteps {
   checkSquare(matrix);
   if (method === "circularLaw") return { radius: circularLaw(wholeMatrix(matrix)), method };
   let best: SpectralRadius = { radius: 0, method: "structure" };
