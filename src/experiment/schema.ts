@@ -149,7 +149,7 @@ export const taskSchemas = {
     type: given(choice("predict"), ""),
     ahead: optional(
       atLeast(1),
-      "How many rows ahead the value to predict is; left out, 1 for a series, and the same row where inputs are given with targets.",
+      "How many rows ahead the value to predict is; left out, 1 for a series, and the same row if inputs are given with targets.",
     ),
   }),
   forecast: object({
