@@ -211,8 +211,8 @@ metrics: [rmse]
       "small.yaml: with --set, washout is 500; it takes fewer than the 500 rows of the training part",
     );
     await expect(runText(predict, { set: ["reservoir.inputSize=2"] })).rejects.toThrow(/small\.yaml.*inputSize/);
-    await expect(runText(predict, { set: ["readout.solver=dual", "readout.lambdas=[1, 2]"] })).rejects.toThrow(
-      /small\.yaml: with --set, readout\.solver is "dual"/,
+    await expect(runText(predict, { set: ["readout.solver=lu"] })).rejects.toThrow(
+      /small\.yaml: with --set, ridge: readout\.solver is "lu"/,
     );
     expect(await readdir(out)).toEqual(["small.yaml"]);
   });
