@@ -300,7 +300,7 @@ function asParts(tables: Readonly<Record<string, OptionTable>>): NamedParts {
 
 /** An option with a default. */
 export function option<Value, Input>(kind: Kind<Value, Input>, fallback: NoInfer<Value>, description: string): Option<Value, Input> {
-  return withMore(kind, { required: false, default: fallback, description });
+  return asOption(kind, false, fallback, description);
 }
 
 /** An object that is filled in if it is left out: none of its options has to be given. */
@@ -310,21 +310,36 @@ export function filled<Value, Input>(kind: Kind<Value, Input>, description: stri
 
 /** An option that is undefined if it is left out. */
 export function optional<Value, Input>(kind: Kind<Value, Input>, description: string): Option<Value | undefined, Input> {
-  return withMore(kind, { required: false, default: undefined, description });
+  return asOption<Value | undefined, Input>(kind as Kind<Value | undefined, Input>, false, undefined, description);
 }
 
 /** An option that has to be given. */
 export function given<Value, Input>(kind: Kind<Value, Input>, description: string): Option<Value, Input> {
-  return withMore(kind, { required: true, default: undefined, description });
+  return asOption(kind, true, undefined, description);
 }
 
 /**
- * A kind with more fields. What it takes and its schema are still made when they are asked for:
- * parts may be registered in between.
+ * A kind as an option. What it takes and its schema are made when they are asked for: parts may be
+ * registered in between.
  */
-function withMore<From extends object, More extends object>(kind: From, more: More): From & More {
-  return Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(kind), ...Object.getOwnPropertyDescriptors(more) }) as From &
-    More;
+function asOption<Value, Input>(
+  kind: Kind<Value, Input>,
+  required: boolean,
+  fallback: Value | undefined,
+  description: string,
+): Option<Value, Input> {
+  return {
+    get takes() {
+      return kind.takes;
+    },
+    get schema() {
+      return kind.schema;
+    },
+    read: kind.read,
+    required,
+    default: fallback,
+    description,
+  };
 }
 
 /** The same options without defaults: what is left out stays so. */
@@ -332,7 +347,7 @@ export function withoutDefaults<Table extends OptionTable>(
   table: Table,
 ): { readonly [Name in keyof Table]: Table[Name] extends Kind<infer Value, infer Input> ? Option<Value | undefined, Input> : never } {
   return Object.fromEntries(
-    Object.entries(table).map(([name, option]) => [name, withMore(option, { required: false, default: undefined })]),
+    Object.entries(table).map(([name, option]) => [name, asOption(option, false, undefined, option.description)]),
   ) as never;
 }
 
