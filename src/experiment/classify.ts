@@ -1,7 +1,7 @@
 // Task "classify": one seed trained on labelled sequences, then asked for the class of others.
 import { join } from "node:path";
 import { NpyWriter, writeNpy } from "../io/index.js";
-import { accuracy, confusionMatrix } from "../metrics/index.js";
+import { confusionMatrix } from "../metrics/index.js";
 import { Classifier } from "../model/index.js";
 import { fitStandardisation, standardised } from "../model/standardisation.js";
 import { type Matrix, RandomStream, type Seed, seedKeys } from "../numerics/index.js";
@@ -9,10 +9,11 @@ import { plotConfusion, plotStateHeatmap, plotTrajectories } from "../plot/index
 import { type AnyReservoirComputer, addProfiles } from "../reservoir/index.js";
 import { baselineName } from "./baselines.js";
 import type { CaseData, Cases } from "./data.js";
-import type { ClassifyTask, Experiment, MetricName } from "./description.js";
+import type { ClassifyTask, Experiment } from "./description.js";
 import { encoded } from "./encode.js";
 import { splitRows } from "./prepare.js";
 import type { Scores } from "./result.js";
+import { scoreClasses } from "./scores.js";
 import { everyRow, stackRows } from "./rows.js";
 import type { RunFile } from "./output-folder.js";
 import { shownSteps } from "./states.js";
@@ -55,7 +56,7 @@ export async function runClassification(experiment: ClassifyExperiment, data: Ca
       reservoir: computer.config,
       ...radiusOf(computer.model),
       readout: { ...classifier.readouts[0]!.training },
-      scores: scoreClasses(test.labels, predicted, metrics),
+      scores: scoreClasses(test.labels, predicted, metrics, experiment.scoring),
       baselines: scoreBaselines(experiment, train.labels, test.labels),
       timing: watch.seconds,
       profile: addProfiles(classifier.computers.flatMap((member) => member.profile ?? [])),
@@ -75,27 +76,17 @@ export async function runClassification(experiment: ClassifyExperiment, data: Ca
   }
 }
 
-/** What stands for a case that was given no label. */
-export const noLabel = "(none)";
-
-export function scoreClasses(labels: readonly string[], predicted: readonly string[], metrics: readonly MetricName[]): Scores {
-  const errors = labels.filter((label, b) => label !== predicted[b]).length;
-  const missed = predicted.filter((label) => label === noLabel).length;
-  const values: Readonly<Record<string, number>> = { accuracy: accuracy(labels, predicted), errors, missed };
-  return Object.fromEntries(metrics.map((metric) => [metric, values[metric]!]));
-}
-
 /**
  * What the baselines of cases score; `majority`, the most frequent class of the training cases, is
  * the only one there is.
  */
 export function scoreBaselines(
-  { baselines, metrics }: Pick<Experiment, "baselines" | "metrics">,
+  { baselines, metrics, scoring }: Pick<Experiment, "baselines" | "metrics" | "scoring">,
   training: readonly string[],
   labels: readonly string[],
 ): Record<string, Scores> {
   const said = labels.map(() => majority(training));
-  return Object.fromEntries(baselines.map((baseline) => [baselineName(baseline), scoreClasses(labels, said, metrics)]));
+  return Object.fromEntries(baselines.map((baseline) => [baselineName(baseline), scoreClasses(labels, said, metrics, scoring)]));
 }
 
 function majority(labels: readonly string[]): string {

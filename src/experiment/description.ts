@@ -175,19 +175,8 @@ export interface SeasonalBaseline {
   readonly drift?: boolean | undefined;
 }
 
-/** A score by name. */
-export type MetricName =
-  | "nrmse"
-  | "rmse"
-  | "mse"
-  | "mae"
-  | "r2"
-  | "nrmseAtHorizon"
-  | "rmseAtHorizon"
-  | "validPredictionTime"
-  | "accuracy"
-  | "errors"
-  | "missed";
+/** A metric by name: one of this package or a registered one. */
+export type MetricName = string;
 
 /** A figure from the literature to stand beside a score. */
 export interface PublishedFigure {
@@ -207,6 +196,8 @@ export interface ScoringDescription {
    */
   readonly dt?: number | undefined;
   readonly lyapunovExponent?: number | undefined;
+  /** Options of metrics, by their names. */
+  readonly options?: Readonly<Record<string, object>> | undefined;
   /** How several seeds become one figure. */
   readonly statistic: "median" | "mean";
 }

@@ -2,17 +2,19 @@
 // sequences are most like. Nothing is trained but the means.
 import { dirname, join } from "node:path";
 import { confusionMatrix } from "../metrics/index.js";
+import { noLabel } from "../metrics/metric.js";
 import { saveReservoir } from "../model/index.js";
 import { Matrix } from "../numerics/index.js";
 import { plotConfusion, plotStateHeatmap } from "../plot/index.js";
 import { type AnyReservoirComputer, ReservoirComputer, type SpikingModel } from "../reservoir/index.js";
 import { PatternTemplates } from "../spikes/index.js";
-import { firstCases, noLabel, saveCaseStates, scoreBaselines, scoreClasses, stratifiedSplit } from "./classify.js";
+import { firstCases, saveCaseStates, scoreBaselines, stratifiedSplit } from "./classify.js";
 import type { CaseData, Cases } from "./data.js";
 import type { DetectTask, Experiment } from "./description.js";
 import { encoded } from "./encode.js";
 import { describeTypes, typesIn } from "./pattern-types.js";
 import { columnMeans, stackRows } from "./rows.js";
+import { scoreClasses } from "./scores.js";
 import { radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
 export async function runDetection(
@@ -39,7 +41,7 @@ export async function runDetection(
     const types = task.types
       ? await watch.time("types", () => typesIn(computer as ReservoirComputer<SpikingModel>, test, signal))
       : undefined;
-    const scores = scoreClasses(test.labels, found, metrics);
+    const scores = scoreClasses(test.labels, found, metrics, experiment.scoring);
     const shown = firstCases(test.sequences);
     const classes = found.includes(noLabel) ? [...data.classes, noLabel] : [...data.classes];
     return {

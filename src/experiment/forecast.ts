@@ -1,5 +1,6 @@
 // Task "forecast": one seed trained on the first rows of a series, then let run in closed loop from
 // several starts.
+import { metrics as metricParts } from "../metrics/index.js";
 import { noInputs } from "../model/forecaster-options.js";
 import { Forecaster } from "../model/index.js";
 import { Matrix } from "../numerics/index.js";
@@ -10,7 +11,7 @@ import { generateIndependent, type SeriesData } from "./data.js";
 import type { BaselineDescription, Experiment, ForecastTask, GeneratedData, MetricName } from "./description.js";
 import { type PreparedSeries, prepareSeries, startRows } from "./prepare.js";
 import type { Scores } from "./result.js";
-import { betterOf, type Outcome, type ScoreContext, scoreForecasts, unitOf } from "./scores.js";
+import { type Outcome, type ScoreContext, scoreSeries } from "./scores.js";
 import { DriveScale, stateFigures, streamStates } from "./states.js";
 import { type TransformedSeries, transformSeries } from "./transforms.js";
 import { forecasterOptions, radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
@@ -62,7 +63,7 @@ export async function runForecast(
     const context: ScoreContext = { scoring, reference, dt, lyapunovExponent: scoring.lyapunovExponent ?? data.lyapunovExponent };
     const baselines = experiment.baselines.map((baseline) => ({
       baseline,
-      scores: scoreForecasts(baselineOutcomes(baseline, starts, horizon, reference), metrics, context),
+      scores: scoreSeries(baselineOutcomes(baseline, starts, horizon, reference), metrics, context),
     }));
     const { model } = computer;
     const teacher = model.outputSize > 0;
@@ -75,7 +76,7 @@ export async function runForecast(
       reservoir: computer.config,
       ...radiusOf(model),
       readout: { ...forecaster.readout.training },
-      scores: scoreForecasts(outcomes, metrics, context),
+      scores: scoreSeries(outcomes, metrics, context),
       baselines: Object.fromEntries(baselines.map(({ baseline, scores }) => [baselineName(baseline), scores])),
       timing: watch.seconds,
       profile: computer.profile,
@@ -86,7 +87,7 @@ export async function runForecast(
             return stateFigures(computer, drive(series.series.subarray(at - warmup, at + horizon)), -warmup, signal);
           })
         : [],
-      unit: (metric) => unitOf(metric, context),
+      unit: (metric) => metricParts.get(metric).unit?.(context),
       save: async (path) => {
         computer.state = trained;
         await forecaster.save(path);
@@ -149,7 +150,7 @@ function bestBaseline(
 ): BaselineDescription | undefined {
   const rank = ({ scores }: (typeof baselines)[number]) => {
     const value = metric === undefined ? Number.NaN : scores[metric]!;
-    return Number.isNaN(value) ? Number.POSITIVE_INFINITY : betterOf(metric!) === "lower" ? value : -value;
+    return Number.isNaN(value) ? Number.POSITIVE_INFINITY : metricParts.get(metric!).better === "lower" ? value : -value;
   };
   return baselines.toSorted((a, b) => rank(a) - rank(b))[0]?.baseline;
 }

@@ -3,6 +3,7 @@
 
 import { ArgumentError } from "../core/errors.js";
 import { anything, choiceOf, given, type Kind, object, type OptionTable, resolve } from "../core/options.js";
+import { metrics as metricParts } from "../metrics/index.js";
 import { classTrainer } from "../model/class-readout.js";
 import { classifierReservoir, forecasterReservoir, forecasterTrainer, takesSpikes } from "../model/defaults.js";
 import { type Readout, type ReadoutDescription, readouts, type Trainer } from "../readout/index.js";
@@ -13,7 +14,8 @@ import { liquidKind, spikingKind } from "../spikes/liquid/schema.js";
 import { tasks } from "../tasks/index.js";
 import type { BaselineDescription, Experiment, MetricName, TaskDescription, TransformDescription } from "./description.js";
 import { typedFields } from "./overrides.js";
-import { common, dataKinds, metricNames, taskSchemas } from "./schema.js";
+import { metricsOf } from "./scores.js";
+import { common, dataKinds, taskSchemas } from "./schema.js";
 
 const dataTakes = "an object with task (a generated series), file, sounds, cases, spikes or patterns (generated ones)";
 const taskTakes = `predict, classify or detect, or an object whose "type" is predict, forecast, classify or detect`;
@@ -85,12 +87,16 @@ function complete({ seed, seeds, washout, metrics, ...parsed }: Parsed, source: 
   const rest = { ...parsed, transforms, baselines };
   if (seed !== undefined && seeds !== undefined) throw new ArgumentError("seeds", seeds, "nothing if seed is given: one of the two");
   const { task, data, readout } = rest;
-  const known: readonly MetricName[] = metricNames[task.type];
+  const known = metricsOf(task.type);
   const foreign = metrics?.find((name) => !known.includes(name));
   if (foreign) throw new ArgumentError("metrics", foreign, `for ${task.type} ${known.join(", ")}`);
   const unknown = rest.published.findIndex(({ score }) => !known.includes(score));
   if (unknown >= 0)
     throw new ArgumentError(`published[${unknown}].score`, rest.published[unknown]!.score, `for ${task.type} ${known.join(", ")}`);
+  for (const [name, options] of Object.entries(rest.scoring.options ?? {})) {
+    const place = `scoring.options.${name}`;
+    checkOptions(metricParts.get(name, place).options, options, place);
+  }
   checkUnread(rest, washout);
   const needed = task.type === "classify" ? "classify" : "forecast";
   if (!learns(readout).fits.includes(needed)) {
@@ -121,13 +127,7 @@ function complete({ seed, seeds, washout, metrics, ...parsed }: Parsed, source: 
       takesCases ? `"majority" for ${task.type}` : '"persistence", "mean" or {seasonalNaive: period}',
     );
   }
-  if ("task" in data) {
-    try {
-      resolve(tasks.table(data.task), data.options);
-    } catch (error) {
-      throw error instanceof ArgumentError ? error.under("data.options") : error;
-    }
-  }
+  if ("task" in data) checkOptions(tasks.table(data.task), data.options, "data.options");
   if (reservoir.seed !== undefined && (seed !== undefined || seeds !== undefined)) {
     throw new ArgumentError("reservoir.seed", reservoir.seed, "nothing if seed or seeds is given at the top of the file");
   }
@@ -212,6 +212,15 @@ function variant(schemas: Readonly<Record<string, Kind<unknown>>>, field: string
   if (found) return found;
   const near = typeof type === "string" ? nearest(type, Object.keys(schemas)) : undefined;
   throw new ArgumentError(`${field}.type`, type, `${Object.keys(schemas).join(", ")}${near ? ` (did you mean ${near}?)` : ""}`);
+}
+
+/** @throws ArgumentError naming the option by its path from the top of the file */
+function checkOptions(table: OptionTable, options: object, place: string): void {
+  try {
+    resolve(table, options);
+  } catch (error) {
+    throw error instanceof ArgumentError ? error.under(place) : error;
+  }
 }
 
 /** The readout that a description names. */

@@ -11,7 +11,7 @@ import type { Experiment, PredictTask } from "./description.js";
 import { learns } from "./parse.js";
 import { prepareDriven, prepareSeries, rowsAhead } from "./prepare.js";
 import { stackRows } from "./rows.js";
-import { type ScoreContext, scorePrediction } from "./scores.js";
+import { type ScoreContext, scoreSeries } from "./scores.js";
 import { type Drive, DriveScale, shownSteps, stateFigures, streamStates } from "./states.js";
 import { forecasterOptions, radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
@@ -61,7 +61,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
     const raw = await watch.time("test", () => forecaster.predict(inputs, { signal, onProgress, precision, teacher: rows.test.teacher }));
     const prediction = rows.restore(raw).subarray(rows.settle);
     const target = rows.target.subarray(rows.settle);
-    const context: ScoreContext = { scoring, reference: target };
+    const context: ScoreContext = { scoring };
     const { series, start, training: trainingTargets } = rows.known;
     const { model } = computer;
     const scale = new DriveScale(
@@ -75,11 +75,11 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
       reservoir: computer.config,
       ...radiusOf(model),
       readout: { ...forecaster.readout.training },
-      scores: scorePrediction({ prediction, target }, metrics, context),
+      scores: scoreSeries([{ prediction, target }], metrics, context),
       baselines: Object.fromEntries(
         experiment.baselines.map((baseline) => {
           const said = predictBaseline(baseline, series, start + rows.settle, target.rows, Math.max(1, ahead), trainingTargets);
-          return [baselineName(baseline), scorePrediction({ prediction: said, target }, metrics, context)];
+          return [baselineName(baseline), scoreSeries([{ prediction: said, target }], metrics, context)];
         }),
       ),
       timing: watch.seconds,

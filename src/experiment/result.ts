@@ -1,9 +1,10 @@
 // What a run found, as result.json has it. It measures nothing.
+import { metrics } from "../metrics/index.js";
 import type { Seed } from "../numerics/index.js";
 import type { EngineModel, EnginePlan, Profile } from "../reservoir/index.js";
 import type { Experiment, MetricName } from "./description.js";
 import type { Machine } from "./machine.js";
-import { betterOf, meanAndDeviation, median, quantile } from "./scores.js";
+import { meanAndDeviation, median, quantile } from "./scores.js";
 
 /** Scores by metric. */
 export type Scores = Readonly<Record<string, number>>;
@@ -104,7 +105,7 @@ export function summarise(
       quartiles: [quantile(values, 0.25), quantile(values, 0.75)],
       ...meanAndDeviation(values),
       seeds: values.length,
-      better: betterOf(metric),
+      better: metrics.get(metric).better,
       unit: unit(metric),
       baselines,
       published: published && { value: published.value, source: published.source },

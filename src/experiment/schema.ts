@@ -21,13 +21,13 @@ import {
   text as anyText,
   whole,
 } from "../core/options.js";
+import { metrics } from "../metrics/index.js";
 import { classifierTable } from "../model/schemas.js";
 import { readouts } from "../readout/index.js";
 import { reservoirKind } from "../reservoir/config-schema.js";
 import { encoders, patternTypes } from "../spikes/index.js";
 import { liquidKind, spikingKind } from "../spikes/liquid/schema.js";
 import { tasks } from "../tasks/index.js";
-import type { MetricName, TaskDescription } from "./description.js";
 
 const positive = (takes = "a number above 0") => number({ above: 0, takes });
 const rowsOrShare = number({
@@ -183,13 +183,7 @@ const baseline = either(
   choice("persistence", "mean", "majority"),
   object({ seasonalNaive: given(atLeast(1), ""), drift: optional(flag, "") }),
 );
-export const metricNames = {
-  predict: ["nrmse", "rmse", "mse", "mae", "r2"],
-  forecast: ["nrmse", "nrmseAtHorizon", "validPredictionTime", "rmse", "rmseAtHorizon", "mse", "mae"],
-  classify: ["accuracy", "errors"],
-  detect: ["accuracy", "errors", "missed"],
-} as const satisfies Record<TaskDescription["type"], readonly MetricName[]>;
-const metric = choice(...([...new Set(Object.values(metricNames).flat())] as [MetricName, ...MetricName[]]));
+const metric = choiceOf(metrics);
 
 const seeds = either("a list of seeds, or how many: 10 is 0 to 9", list(seed, "at least one seed", 1), atLeast(1));
 const isName = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
@@ -228,6 +222,10 @@ export const common = {
       threshold: option(positive(), 0.4, "The error that ends the valid prediction time."),
       dt: optional(positive(), "Time between two rows."),
       lyapunovExponent: optional(positive(), "Largest Lyapunov exponent, per unit of the time of dt."),
+      options: optional(
+        record(anything, "an object of options by metric") as unknown as Kind<Readonly<Record<string, object>>>,
+        "Options of metrics, by their names.",
+      ),
       statistic: option(choice("median", "mean"), "median", "How several seeds become one figure."),
     }),
     "",

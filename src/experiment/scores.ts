@@ -1,10 +1,11 @@
 // Scores of predictions in the units of the data. The metrics themselves are in metrics; here they
 // meet starts, divergence and baselines.
 import { ArgumentError } from "../core/errors.js";
-import { mae, mse, nrmse, r2, rmse, validPredictionTime } from "../metrics/index.js";
+import { resolve } from "../core/options.js";
+import { type Metric, type MetricContext, metrics } from "../metrics/index.js";
 import type { Matrix } from "../numerics/index.js";
-import type { MetricName, ScoringDescription } from "./description.js";
-import { columnMeans, repeated, stackRows } from "./rows.js";
+import type { ScoringDescription, TaskDescription } from "./description.js";
+import { stackRows } from "./rows.js";
 
 /** A prediction of one start (or of the whole test part), and what came. Both T x D. */
 export interface Outcome {
@@ -12,73 +13,69 @@ export interface Outcome {
   readonly target: Matrix;
 }
 
-/** What scores need besides the outcomes. */
-export interface ScoreContext {
+/** How scores are made, and what is known of the data. */
+export interface ScoreContext extends Omit<MetricContext, "norm" | "threshold"> {
   readonly scoring: ScoringDescription;
-  /** The series whose variance normalises errors: of the training part for a forecast. */
-  readonly reference: Matrix;
-  readonly dt?: number | undefined;
-  readonly lyapunovExponent?: number | undefined;
 }
 
-/** Whether a lower or a higher score is better. */
-export function betterOf(metric: MetricName): "lower" | "higher" {
-  return metric === "r2" || metric === "accuracy" || metric === "validPredictionTime" ? "higher" : "lower";
+/** What a task predicts, as metrics ask for it. */
+const scoredBy: Readonly<Record<TaskDescription["type"], readonly Metric["of"][]>> = {
+  predict: ["series"],
+  forecast: ["series", "horizon", "start"],
+  classify: ["classes"],
+  detect: ["classes"],
+};
+
+/** The names of the metrics that a task can be scored by. */
+export function metricsOf(task: TaskDescription["type"]): readonly string[] {
+  return metrics
+    .all()
+    .filter(({ of }) => scoredBy[task].includes(of))
+    .map(({ name }) => name);
 }
 
-/** The unit of a metric, if it is not the data's own. */
-export function unitOf(metric: MetricName, context: Pick<ScoreContext, "dt" | "lyapunovExponent">): string | undefined {
-  if (metric !== "validPredictionTime") return undefined;
-  return context.dt !== undefined && context.lyapunovExponent !== undefined ? "Lyapunov times" : "steps";
-}
-
-/**
- * The scores of one-step predictions: each metric over all rows. nrmse is normalised by the target
- * itself.
- */
-export function scorePrediction(
-  { prediction, target }: Outcome,
-  metrics: readonly MetricName[],
-  { scoring }: ScoreContext,
-): Record<string, number> {
-  if (!prediction.data.every(Number.isFinite)) return Object.fromEntries(metrics.map((metric) => [metric, diverged(metric)]));
-  const scores: Record<string, number> = {};
-  for (const metric of metrics) {
-    if (metric === "nrmse") scores[metric] = nrmse(target, prediction, { norm: scoring.norm });
-    else if (metric === "r2") scores[metric] = r2(target, prediction);
-    else scores[metric] = plainScore(metric, { prediction, target });
-  }
-  return scores;
-}
-
-/**
- * The scores of closed-loop forecasts from several starts.
- * - nrmse, rmse, mse, mae: over the steps of all starts together; nrmse is normalised by the
- *   training part, a horizon being too short to measure a spread on;
- * - nrmseAtHorizon, rmseAtHorizon: of only the last step of every start: with a horizon of 84, the
- *   NRMSE84 of the literature;
- * - validPredictionTime: the median over the starts, in Lyapunov times if dt and exponent are
- *   known, else in steps.
- */
-export function scoreForecasts(
-  outcomes: readonly Outcome[],
-  metrics: readonly MetricName[],
-  context: ScoreContext,
-): Record<string, number> {
+/** The scores of predictions: of one test part, or of closed-loop forecasts from several starts. */
+export function scoreSeries(outcomes: readonly Outcome[], names: readonly string[], context: ScoreContext): Record<string, number> {
   const all = joined(outcomes, (matrix) => matrix);
   const last = joined(outcomes, (matrix) => matrix.subarray(-1));
-  const scale = () => scaleOf(context);
-  const scores: Record<string, number> = {};
-  for (const metric of metrics) {
-    if (metric === "validPredictionTime") scores[metric] = median(outcomes.map((outcome) => validTime(outcome, context)));
-    else {
-      const outcome = metric.endsWith("AtHorizon") ? last : all;
-      if (!outcome.prediction.data.every(Number.isFinite)) scores[metric] = diverged(metric);
-      else if (metric.startsWith("nrmse")) scores[metric] = nrmse(outcome.target, outcome.prediction, { scale: scale() });
-      else scores[metric] = plainScore(metric === "rmseAtHorizon" ? "rmse" : metric, outcome);
-    }
-  }
-  return scores;
+  return scoresOf(names, context.scoring, (metric, options) => {
+    if (metric.of === "classes") throw ArgumentError.because(`there is no way to score ${metric.name} here`);
+    const score = ({ target, prediction }: Outcome) => metric.score(target, prediction, options, { ...context.scoring, ...known(context) });
+    if (metric.of === "start") return median(outcomes.map(score));
+    const outcome = metric.of === "horizon" ? last : all;
+    // What stands for the score of a prediction that left for infinity.
+    if (!outcome.prediction.data.every(Number.isFinite))
+      return metric.better === "lower" ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+    return score(outcome);
+  });
+}
+
+/** The scores of predicted classes. */
+export function scoreClasses(
+  labels: readonly string[],
+  predicted: readonly string[],
+  names: readonly string[],
+  scoring: ScoringDescription,
+): Record<string, number> {
+  return scoresOf(names, scoring, (metric, options) => {
+    if (metric.of !== "classes") throw ArgumentError.because(`there is no way to score ${metric.name} here`);
+    return metric.score(labels, predicted, options);
+  });
+}
+
+function scoresOf(
+  names: readonly string[],
+  { options }: ScoringDescription,
+  score: (metric: Metric, options: object) => number,
+): Record<string, number> {
+  const each = names.map((name) => metrics.get(name, "metrics"));
+  return Object.fromEntries(
+    each.map((metric) => [metric.name, score(metric, resolve(metric.options, options?.[metric.name] ?? {}, metric.name))]),
+  );
+}
+
+function known({ reference, dt, lyapunovExponent }: ScoreContext) {
+  return { reference, dt, lyapunovExponent };
 }
 
 /**
@@ -102,32 +99,6 @@ export function meanAndDeviation(values: readonly number[]): { mean: number; sd:
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
   return { mean, sd: values.length > 1 ? Math.sqrt(squares / (values.length - 1)) : 0 };
-}
-
-function plainScore(metric: MetricName, { prediction, target }: Outcome): number {
-  if (metric === "rmse") return rmse(target, prediction);
-  if (metric === "mse") return mse(target, prediction);
-  if (metric === "mae") return mae(target, prediction);
-  throw ArgumentError.because(`there is no way to score ${metric} here`);
-}
-
-/** What stands for the score of a prediction that left for infinity. */
-function diverged(metric: MetricName): number {
-  return betterOf(metric) === "lower" ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
-}
-
-function validTime({ prediction, target }: Outcome, { scoring, reference, dt, lyapunovExponent }: ScoreContext): number {
-  const time = validPredictionTime(target, prediction, { threshold: scoring.threshold, reference, dt, lyapunovExponent });
-  return time.lyapunovTimes ?? time.steps;
-}
-
-/**
- * The divisor of nrmse: what predicting the mean of the reference (or 0, for the other norms)
- * tells.
- */
-function scaleOf({ reference, scoring }: ScoreContext): number {
-  const mean = repeated(columnMeans(reference), reference.rows);
-  return rmse(reference, mean) / nrmse(reference, mean, { norm: scoring.norm });
 }
 
 function joined(outcomes: readonly Outcome[], part: (matrix: Matrix) => Matrix): Outcome {

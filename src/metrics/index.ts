@@ -5,6 +5,7 @@
  */
 export { accuracy, type ClassLabel, type ConfusionMatrix, confusionMatrix } from "./classification.js";
 export { mae, mse, rmse } from "./errors.js";
+export { type ClassMetric, type Metric, type MetricContext, metrics, registerMetric, type SeriesMetric } from "./metric.js";
 export { type NrmseNorm, type NrmseOptions, nrmse } from "./nrmse.js";
 export { type R2Options, r2 } from "./r2.js";
 export { type SeasonalNaiveOptions, seasonalNaive } from "./seasonal-naive.js";

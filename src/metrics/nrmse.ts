@@ -53,18 +53,19 @@ export function nrmse(target: MatrixLike, prediction: MatrixLike, options: Nrmse
   const { norm, scale, columns } = resolve(table, options, "nrmse");
   const pair = checkedPair("nrmse", target, prediction);
   const errors = columnSquaredErrors(pair);
-  if (columns === "pooled") return Math.sqrt(mean(errors)) / (scale ?? pooledNorm(pair.target, norm));
+  if (columns === "pooled") return Math.sqrt(mean(errors)) / (scale ?? normOf(pair.target, norm));
   const divisors = scale === undefined ? columnNorms(pair.target, norm) : new Float64Array(errors.length).fill(scale);
   return mean(errors.map((error, c) => Math.sqrt(error) / divisors[c]!));
 }
 
-function pooledNorm(target: Matrix, norm: NrmseNorm): number {
-  const value = normOf(target, norm);
+/** The norm of a series. @throws ArgumentError if it is 0 */
+export function normOf(target: Matrix, norm: NrmseNorm): number {
+  const value = spreadOf(target, norm);
   if (value > 0) return value;
   throw ArgumentError.because(`the ${norm} of the target is 0; take another norm, or give a scale`, { of: "nrmse" });
 }
 
-function normOf(target: Matrix, norm: NrmseNorm): number {
+function spreadOf(target: Matrix, norm: NrmseNorm): number {
   if (norm === "range") return rangeOf(target.data);
   if (norm === "mean") return Math.abs(mean(target.data));
   const variance = mean(columnVariances(target));
@@ -74,7 +75,7 @@ function normOf(target: Matrix, norm: NrmseNorm): number {
 function columnNorms(target: Matrix, norm: NrmseNorm): Float64Array {
   const values = Float64Array.from({ length: target.cols }, (_, c) => {
     const column = target.column(c);
-    return normOf(new Matrix(column.length, 1, column), norm);
+    return spreadOf(new Matrix(column.length, 1, column), norm);
   });
   const bad = values.findIndex((value) => !(value > 0));
   if (bad >= 0)

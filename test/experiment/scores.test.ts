@@ -5,7 +5,7 @@ import type { ExperimentResult } from "../../src/experiment/result.js";
 import { forecastBaseline, predictBaseline } from "../../src/experiment/baselines.js";
 import type { Experiment } from "../../src/experiment/description.js";
 import { type SeedResult, summarise } from "../../src/experiment/result.js";
-import { meanAndDeviation, median, quantile, type ScoreContext, scoreForecasts, scorePrediction } from "../../src/experiment/scores.js";
+import { meanAndDeviation, median, quantile, type ScoreContext, scoreSeries } from "../../src/experiment/scores.js";
 import { Matrix } from "../../src/numerics/index.js";
 
 const column = (...values: number[]) => new Matrix(values.length, 1, Float64Array.from(values));
@@ -21,7 +21,7 @@ describe("scores of forecasts", () => {
 
   it("nrmse takes all steps of all starts, and the spread of the training part", () => {
     // Errors 0, 2, 1, 0: sqrt(5 / 4) / 2.
-    expect(scoreForecasts(outcomes, ["nrmse", "rmse", "mae"], context)).toEqual({
+    expect(scoreSeries(outcomes, ["nrmse", "rmse", "mae"], context)).toEqual({
       nrmse: Math.sqrt(5 / 4) / 2,
       rmse: Math.sqrt(5 / 4),
       mae: 3 / 4,
@@ -30,7 +30,7 @@ describe("scores of forecasts", () => {
 
   it("the scores at the horizon take the last step of each start alone", () => {
     // Errors 2, 0: sqrt(2), over 2.
-    expect(scoreForecasts(outcomes, ["nrmseAtHorizon", "rmseAtHorizon"], context)).toEqual({
+    expect(scoreSeries(outcomes, ["nrmseAtHorizon", "rmseAtHorizon"], context)).toEqual({
       nrmseAtHorizon: Math.sqrt(2) / 2,
       rmseAtHorizon: Math.sqrt(2),
     });
@@ -38,14 +38,14 @@ describe("scores of forecasts", () => {
 
   it("the valid prediction time is the median over the starts, in Lyapunov times where dt and exponent are known", () => {
     // Thresholds are passed at steps 1 and 0 (0.4 x 2 = 0.8): the median is 0.5 steps.
-    expect(scoreForecasts(outcomes, ["validPredictionTime"], context)).toEqual({ validPredictionTime: 0.5 });
+    expect(scoreSeries(outcomes, ["validPredictionTime"], context)).toEqual({ validPredictionTime: 0.5 });
     const inLyapunovTimes = { ...context, dt: 0.1, lyapunovExponent: 2 };
-    expect(scoreForecasts(outcomes, ["validPredictionTime"], inLyapunovTimes)["validPredictionTime"]).toBeCloseTo(0.1, 12);
+    expect(scoreSeries(outcomes, ["validPredictionTime"], inLyapunovTimes)["validPredictionTime"]).toBeCloseTo(0.1, 12);
   });
 
   it("a forecast that leaves for infinity scores as worst, and does not stop the run", () => {
     const diverged = [{ prediction: column(1, Number.NaN), target: column(1, 1) }];
-    expect(scoreForecasts(diverged, ["nrmse", "nrmseAtHorizon", "validPredictionTime"], context)).toEqual({
+    expect(scoreSeries(diverged, ["nrmse", "nrmseAtHorizon", "validPredictionTime"], context)).toEqual({
       nrmse: Number.POSITIVE_INFINITY,
       nrmseAtHorizon: Number.POSITIVE_INFINITY,
       validPredictionTime: 1,
@@ -54,19 +54,26 @@ describe("scores of forecasts", () => {
 
   it("another norm divides by that norm of the training part", () => {
     const range = { ...context, scoring: { ...scoring, norm: "range" as const } };
-    expect(scoreForecasts(outcomes, ["nrmse"], range)["nrmse"]).toBeCloseTo(Math.sqrt(5 / 4) / 4, 12);
+    expect(scoreSeries(outcomes, ["nrmse"], range)["nrmse"]).toBeCloseTo(Math.sqrt(5 / 4) / 4, 12);
   });
 });
 
 describe("scores of one-step predictions", () => {
   it("nrmse takes the spread of the target itself", () => {
     const outcome = { target: column(0, 2), prediction: column(1, 2) };
-    expect(scorePrediction(outcome, ["nrmse", "mse", "r2"], context)).toEqual({ nrmse: Math.sqrt(0.5), mse: 0.5, r2: 0.5 });
+    expect(scoreSeries([outcome], ["nrmse", "mse", "r2"], { scoring: context.scoring })).toEqual({
+      nrmse: Math.sqrt(0.5),
+      mse: 0.5,
+      r2: 0.5,
+    });
   });
 
   it("a prediction that is not finite scores as worst", () => {
     const outcome = { target: column(0, 2), prediction: column(Number.POSITIVE_INFINITY, 2) };
-    expect(scorePrediction(outcome, ["rmse", "r2"], context)).toEqual({ rmse: Number.POSITIVE_INFINITY, r2: Number.NEGATIVE_INFINITY });
+    expect(scoreSeries([outcome], ["rmse", "r2"], { scoring: context.scoring })).toEqual({
+      rmse: Number.POSITIVE_INFINITY,
+      r2: Number.NEGATIVE_INFINITY,
+    });
   });
 });
 
