@@ -94,6 +94,14 @@ describe("the house", () => {
     }
   });
 
+  it("has an engine contract of one page, of which only four members are not a capability", () => {
+    const text = readFileSync("src/reservoir/engine.ts", "utf8");
+    expect(text.split("\n").length).toBeLessThanOrEqual(200);
+    const engine = text.slice(text.indexOf("export interface Engine "));
+    const needed = [...engine.matchAll(/^ {2}(?:readonly )?(\w+)[:(]/gm)].map((member) => member[1]);
+    expect(needed).toEqual(["name", "probe", "plan", "open"]);
+  });
+
   it("has no import of a native or heavy library at the top of a file that the index reaches", () => {
     const lazy = ["koffi", "yaml", "csv-parse/sync", "plotly.js-dist-min", "cli-progress", "commander"];
     const seen = new Set<string>();

@@ -6,7 +6,7 @@
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
-import { runEnsembleOnce } from "../../src/engine/ensemble.js";
+import { runEnsembleOnce } from "../../src/reservoir/engine/one-by-one.js";
 import { DeviceMembers, type Member } from "../../src/engine/cuda/ensemble/members.js";
 import { planMembers, runMembers } from "../../src/engine/cuda/ensemble/run.js";
 import { DeviceEnsemble } from "../../src/engine/cuda/ensemble/session.js";

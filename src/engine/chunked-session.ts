@@ -2,9 +2,12 @@
 // arithmetic, which a stepper does.
 import { ArgumentError, DisposedError, SpillwayError } from "../core/errors.js";
 import type { DeviceSlice } from "../gpu/index.js";
-import { allocate, firstNonFinite, type FloatArray, Matrix } from "../numerics/index.js";
+import { allocate, type FloatArray, firstNonFinite, Matrix } from "../numerics/index.js";
+import { DeviceMatrix } from "../reservoir/device-matrix.js";
+import { NonFiniteStateError } from "../reservoir/engine/errors.js";
+import type { AccumulateOptions } from "../reservoir/engine/training.js";
+import { addRows } from "../reservoir/engine/training.js";
 import type {
-  AccumulateOptions,
   BatchOptions,
   EnginePlan,
   EngineSession,
@@ -12,14 +15,12 @@ import type {
   RunOptions,
   SequenceInput,
   SessionState,
-  WorkOptions,
 } from "../reservoir/engine.js";
-import { DeviceMatrix } from "../reservoir/device-matrix.js";
-import { NonFiniteStateError } from "../reservoir/engine.js";
 import { evaluateReadout, writeFeatures } from "../reservoir/features.js";
-import type { EngineProfile, PhaseName } from "../reservoir/profile.js";
 import { hostInputs } from "../reservoir/inputs.js";
+import type { EngineProfile, PhaseName } from "../reservoir/profile.js";
 import type { EngineModel, NetworkState } from "../reservoir/spiking-model.js";
+import type { WorkOptions } from "../reservoir/work.js";
 import { WorkPacer } from "../reservoir/work.js";
 import { initialNetwork } from "../spikes/liquid/network-state.js";
 import type { PhaseClock } from "./phase-clock.js";
@@ -194,15 +195,8 @@ export class ChunkedSession implements EngineSession {
   }
 
   async accumulate(sequence: SequenceInput, options: AccumulateOptions): Promise<void> {
-    const { targets, washout, sink } = options;
     const inputs = hostInputs(sequence);
-    await this.runSequence(sequence, options, true, (chunk, from) => {
-      const first = Math.max(0, washout - from);
-      if (first >= chunk.rows) return;
-      const to = from + chunk.rows;
-      const rows = [chunk.subarray(first), inputs.subarray(from + first, to), targets.subarray(from + first, to)] as const;
-      this.#timed("train", () => sink.add(...rows));
-    });
+    await this.runSequence(sequence, options, true, (chunk, from) => this.#timed("train", () => addRows(chunk, from, inputs, options)));
   }
 
   profile(): EngineProfile | undefined {

@@ -27,6 +27,7 @@ export * from "../reservoir/profile.js";
 export { type AnyShape, expectedShape, type ModelShape, type SpikingShape, shapeOf } from "../reservoir/shape.js";
 export type * from "../reservoir/spiking-model.js";
 export { reservoirStep } from "../reservoir/step.js";
-export * from "../reservoir/summary.js";
+export { checkSummary } from "../reservoir/engine/summaries.js";
+export { accumulate, addRows } from "../reservoir/engine/training.js";
 export type { DrawnMatrix, DrawnRounding, RowSums, WeightDraws } from "../reservoir/weight-draws.js";
 export { WorkInterruptedError, WorkPacer } from "../reservoir/work.js";

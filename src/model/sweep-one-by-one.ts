@@ -3,7 +3,10 @@
 import { Matrix } from "../numerics/index.js";
 import { IllConditionedError, type RidgeAccumulator, type ridge, SingularFitError, type TrainedReadout } from "../readout/index.js";
 import type { ReservoirConfig } from "../reservoir/config.js";
-import { type Engine, type EnginePlan, NonFiniteStateError, type SweepErrors, type SweepWork } from "../reservoir/engine.js";
+import { NonFiniteStateError } from "../reservoir/engine/errors.js";
+import type { SweepErrors, SweepWork } from "../reservoir/engine/sweeps.js";
+import { accumulate } from "../reservoir/engine/training.js";
+import type { Engine, EnginePlan } from "../reservoir/engine.js";
 import { applyReadout } from "../reservoir/features.js";
 import type { ReservoirModel } from "../reservoir/model.js";
 import { addMeasurements, type EngineProfile, type PhaseName } from "../reservoir/profile.js";
@@ -69,7 +72,7 @@ export async function retrain(
   const sink: RidgeAccumulator = trainer.accumulator({ stateSize: model.size, inputSize: model.inputSize, outputSize: targets.cols });
   try {
     const rows = { targets: targets.subarray(0, trainRows), washout, sink, signal };
-    await session.accumulate({ inputs: inputs.subarray(0, trainRows) }, rows);
+    await accumulate(session, { inputs: inputs.subarray(0, trainRows) }, rows);
     if (states) await session.run({ inputs: inputs.subarray(trainRows) }, { into: states, signal });
     const begun = performance.now();
     const readout = trainer.solve(sink);

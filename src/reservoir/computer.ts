@@ -6,18 +6,12 @@ import type { Context } from "../gpu/index.js";
 import { firstNonFinite, type FloatArray, Matrix, type MatrixLike } from "../numerics/index.js";
 import type { ReservoirOptions } from "./config.js";
 import { DeviceMatrix, type DeviceSequences } from "./device-matrix.js";
-import {
-  type ColumnScale,
-  type EngineOptions,
-  type EnginePlan,
-  type EngineSession,
-  NonFiniteStateError,
-  type ScaledThere,
-  type SessionState,
-  type TrainingSink,
-  type WorkOptions,
-} from "./engine.js";
 import { checkActivation } from "./activations.js";
+import type { ColumnScale, ScaledThere } from "./engine/device-data.js";
+import { NonFiniteStateError } from "./engine/errors.js";
+import { checkSummary, type SummaryWork } from "./engine/summaries.js";
+import { accumulate, type TrainingSink } from "./engine/training.js";
+import type { EngineOptions, EnginePlan, EngineSession, SessionState } from "./engine.js";
 import { checkPlanOptions, chooseEngine, engineOn } from "./engines.js";
 import type { LinearReadout } from "./features.js";
 import {
@@ -43,9 +37,8 @@ import type { Profile } from "./profile.js";
 import { anyShapeOf } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { EngineModel, SpikingModel } from "./spiking-model.js";
-import { checkSummary, type SummaryWork } from "./summary.js";
-import { workTable } from "./work.js";
 import type { ReservoirMatrices } from "./weights.js";
+import { type WorkOptions, workTable } from "./work.js";
 
 /** Which engine a reservoir runs on, and the user's own matrices. */
 export interface CreateOptions {
@@ -461,7 +454,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
         field: "targets",
       });
     checkWashout(washout, rows);
-    await this.#alone(() => this.#session.accumulate(sequence, { ...work, targets: wanted, washout, sink }));
+    await this.#alone(() => accumulate(this.#session, sequence, { ...work, targets: wanted, washout, sink }));
   }
 
   /**

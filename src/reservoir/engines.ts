@@ -3,8 +3,8 @@
 import { ArgumentError } from "../core/errors.js";
 import { flag, given, number, option, resolve, type TableOf } from "../core/options.js";
 import type { Context } from "../gpu/index.js";
+import { EngineUnavailableError } from "./engine/errors.js";
 import type { Engine, EngineOptions, EngineStatus } from "./engine.js";
-import { EngineUnavailableError } from "./engine.js";
 import { contextKind } from "./options.js";
 import type { AnyShape, ModelShape } from "./shape.js";
 

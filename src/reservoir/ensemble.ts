@@ -2,8 +2,11 @@
 import { ArgumentError, busyError } from "../core/errors.js";
 import { choice, given, list, object, option, optional, type Resolved, resolve, type TableOf, whole } from "../core/options.js";
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
-import type { EnginePlan, EnsembleSession, SequenceInput, TrainingSink, WorkOptions } from "./engine.js";
 import { checkActivation } from "./activations.js";
+import type { EnsembleSession } from "./engine/ensembles.js";
+import { openEnsemble } from "./engine/one-by-one.js";
+import type { TrainingSink } from "./engine/training.js";
+import type { EnginePlan, SequenceInput } from "./engine.js";
 import { chooseEngine } from "./engines.js";
 import { checkSequences, checkWashout, count, series } from "./inputs.js";
 import { type AnyReservoirOptions, modelOf, shapeFor } from "./kinds.js";
@@ -11,7 +14,7 @@ import { engineTable, profileTable, seriesOf, sinkKind } from "./options.js";
 import type { Profile } from "./profile.js";
 import { type AnyShape, anyShapeOf } from "./shape.js";
 import type { EngineModel } from "./spiking-model.js";
-import { workTable } from "./work.js";
+import { type WorkOptions, workTable } from "./work.js";
 
 /** Where an ensemble runs. */
 export interface EnsembleCreateOptions {
@@ -125,7 +128,7 @@ export class ReservoirEnsemble implements AsyncDisposable {
     const models: EngineModel[] = [];
     for (const config of configs) models.push("noiseKey" in config ? config : await modelOf(config, engine));
     for (const model of models) if (model.kind !== "spiking") checkActivation(engine, model.activation);
-    const session = await engine.openEnsemble(models, { profile });
+    const session = await openEnsemble(engine, models, { profile });
     return new ReservoirEnsemble(models, session, engine.name, reason);
   }
 

@@ -54,7 +54,6 @@ export type * from "./spiking-config.js";
 export type * from "./spiking-model.js";
 export { type ActivationFunction, activationOf, registerActivation } from "./activations.js";
 export { reservoirStep } from "./step.js";
-export type * from "./summary.js";
 export type { Part } from "../core/registry.js";
 export { registerTopology } from "./topologies/index.js";
 export { sparseFromRows } from "./topologies/random-rows.js";

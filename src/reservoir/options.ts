@@ -3,7 +3,7 @@
 import { checked, checkedLater, flag, type Kind, object, option, optional, type TableOf, text, whole } from "../core/options.js";
 import type { Context } from "../gpu/index.js";
 import { Matrix, type MatrixLike, type SparseMatrix } from "../numerics/index.js";
-import type { TrainingSink } from "./engine.js";
+import type { TrainingSink } from "./engine/training.js";
 import type { ReservoirMatrices } from "./weights.js";
 
 /** A series, checked against the reservoir that takes it. `shape`: "T x I". */

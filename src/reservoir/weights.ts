@@ -2,8 +2,10 @@
 // docs/numerics.md, rule 7.
 import { ArgumentError } from "../core/errors.js";
 import { machineMemory } from "../core/machine-memory.js";
+import { warnOnce } from "../core/warning.js";
 import {
   allocate,
+  asMatrix,
   checkSparse,
   describe,
   type FloatArray,
@@ -12,12 +14,11 @@ import {
   isSparse,
   Matrix,
   type MatrixLike,
-  asMatrix,
+  matrixSpectralRadius,
   RandomStream,
   type SeedKeys,
   type SparseMatrix,
   seedKeys,
-  matrixSpectralRadius,
   portableExp,
   portableLog,
   storedValues,
@@ -25,13 +26,13 @@ import {
   toSparse,
 } from "../numerics/index.js";
 import { type RadiusPlaces, spectralRadiusBy } from "../numerics/spectrum/radius.js";
-import { warnOnce } from "../core/warning.js";
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
-import { isDrawnInPlace, isDrawnLater, isWorthwhile, radiusOfRows, undrawnMatrix, undrawnSparse, unscaledDraws } from "./weight-draws.js";
-import { type Engine, EngineCapacityError } from "./engine.js";
+import { EngineCapacityError } from "./engine/errors.js";
+import type { Engine } from "./engine.js";
 import type { RadiusMethod, ReservoirModel } from "./model.js";
 import { expectedShape, storageFor } from "./shape.js";
 import { buildTopology, drawDense, expectedNonzeros } from "./topologies/index.js";
+import { isDrawnInPlace, isDrawnLater, isWorthwhile, radiusOfRows, undrawnMatrix, undrawnSparse, unscaledDraws } from "./weight-draws.js";
 import { isQuantized, quantizedTakes, roundedBytes, roundWeights } from "./weight-rounding.js";
 
 /** A user's own matrices, taken as they are; what is left out is drawn from the description. */
@@ -195,8 +196,8 @@ export function refuseOversized(config: ReservoirConfig, engine: Engine): void {
   const { size } = config;
   const advice = "take fewer neurons or inputs, a smaller connectionProbability, or precision float32";
   const bytes = engine.expectedBytes?.(expectedShape(config)) ?? expectedWeightBytes(config, engine.drawRowSums !== undefined);
-  if (bytes > engine.weightLimit)
-    throw new EngineCapacityError(`the weights of ${size} neurons for the ${engine.name} engine`, bytes, engine.weightLimit, advice);
+  const limit = engine.weightLimit ?? Number.POSITIVE_INFINITY;
+  if (bytes > limit) throw new EngineCapacityError(`the weights of ${size} neurons for the ${engine.name} engine`, bytes, limit, advice);
   const drawing = expectedDrawingBytes(config, engine.drawRowSums !== undefined && isDrawnInPlace(config));
   const memory = machineMemory();
   if (drawing > memory)

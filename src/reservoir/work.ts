@@ -1,7 +1,14 @@
 // Long work that stays polite: it lets the event loop run, reports progress and can be stopped.
 import { SpillwayError } from "../core/errors.js";
 import { callback, checked, optional, resolve, type TableOf } from "../core/options.js";
-import type { WorkOptions } from "./engine.js";
+
+/** Watching and stopping long work. */
+export interface WorkOptions {
+  /** Stops the work, which then throws WorkInterruptedError. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called with steps done and steps in all, at most some dozens of times a second. */
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
+}
 
 /**
  * Work was stopped by its AbortSignal. A run keeps its state and the states made so far; a batch or

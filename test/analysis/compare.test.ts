@@ -17,7 +17,6 @@ function nudged(reference: Engine): Engine {
     name: "nudged",
     probe: async () => ({ available: true, reason: "a test" }),
     plan: (model) => reference.plan(model),
-    openEnsemble: (...all) => reference.openEnsemble(...all),
     open: async (model) => {
       const session = await reference.open(model);
       const open: EngineSession = Object.create(session, {

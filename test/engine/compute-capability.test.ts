@@ -7,6 +7,7 @@ import { deviceEngine } from "../../src/engine/cuda/index.js";
 import { openDevice } from "../../src/gpu/index.js";
 import { Matrix } from "../../src/numerics/index.js";
 import { GramAccumulator } from "../../src/readout/index.js";
+import { accumulate } from "../../src/reservoir/engine/training.js";
 import type { Engine, EngineOptions } from "../../src/reservoir/engine.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
 import { simulatedDriver } from "../../src/sim/index.js";
@@ -30,7 +31,7 @@ async function everyWay(engine: Engine, of: ReservoirModel, options: EngineOptio
     ...{ stateSize: of.size, inputSize: 2, outputSize: 1 },
     features: { state: "plain", input: true, squares: false },
   });
-  await session.accumulate({ inputs, teacher }, { targets, washout: 1, sink });
+  await accumulate(session, { inputs, teacher }, { targets, washout: 1, sink });
   expect(sink.rows).toBe(5);
   const outputs = await session.generate({ readout: randomReadout(of, 1), steps: 3, inputs });
   await session.dispose();

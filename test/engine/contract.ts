@@ -2,12 +2,14 @@
 // bit for bit.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runEnsembleOnce } from "../../src/engine/ensemble.js";
+import { accumulate } from "../../src/reservoir/engine/training.js";
+import { runEnsembleOnce } from "../../src/reservoir/engine/one-by-one.js";
 import { referenceEngine } from "../../src/engine/reference/index.js";
 import { type FloatArray, Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
-import { type Engine, type EngineOptions, NonFiniteStateError, type SequenceInput } from "../../src/reservoir/engine.js";
+import type { Engine, EngineOptions, SequenceInput } from "../../src/reservoir/engine.js";
+import { NonFiniteStateError } from "../../src/reservoir/engine/errors.js";
 import { featureCount, type LinearReadout, plainFeatures } from "../../src/reservoir/features.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
 import { buildModel } from "../../src/reservoir/weights.js";
@@ -213,7 +215,7 @@ export function engineContract(name: string, engine: Engine, options: EngineOpti
           }
         },
       };
-      await session.accumulate(sequence, { targets, washout: 37, sink });
+      await accumulate(session, sequence, { targets, washout: 37, sink });
       expect(row).toBe(100);
       await session.dispose();
     });

@@ -1,12 +1,13 @@
 // The CPU engine: WebAssembly SIMD, in Node and in browsers, one thread or several.
+import { formatBytes } from "../../core/bytes.js";
 import { loadWasm, type WasmExports, wasmInstance, wasmMemoryLimit, wasmModule, wasmReserved } from "../../numerics/wasm/index.js";
-import { type Engine, type EngineOptions, type EnginePlan, EngineUnavailableError, formatBytes } from "../../reservoir/engine.js";
 import { isOwnActivation } from "../../reservoir/activations.js";
+import { EngineUnavailableError } from "../../reservoir/engine/errors.js";
+import type { Engine, EngineOptions, EnginePlan } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { SpikingModel } from "../../reservoir/spiking-model.js";
 import { cpuMicroseconds } from "./cost.js";
 import { ChunkedSession, type Stepper } from "../chunked-session.js";
-import { openOneByOne } from "../ensemble.js";
 import { clockFor } from "../phase-clock.js";
 import { expectedMemory, type MemoryMap, planMemory } from "./memory.js";
 import { OwnActivationStepper, preactivationsOf } from "./own-activation.js";
@@ -61,10 +62,6 @@ export const cpuEngine: Engine = {
     const instance = new WebAssembly.Instance(module, { env: { memory, ...team.barrierImports(memory) } });
     const stepper = stepperOf(model, map, memory, instance.exports as unknown as WasmExports, team);
     return new ChunkedSession(model, plan, stepper, clockFor(options));
-  },
-
-  async openEnsemble(models, options) {
-    return openOneByOne(cpuEngine, models, options);
   },
 };
 

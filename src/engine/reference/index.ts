@@ -5,14 +5,12 @@ import type { Engine, EnginePlan } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import { reservoirStep } from "../../reservoir/step.js";
 import { ChunkedSession, type Stepper } from "../chunked-session.js";
-import { openOneByOne } from "../ensemble.js";
 import { clockFor } from "../phase-clock.js";
 import { ReferenceSpikingStepper } from "./spiking.js";
 
 /** The TypeScript reference. */
 export const referenceEngine: Engine = {
   name: "reference",
-  weightLimit: Number.POSITIVE_INFINITY,
   ownActivations: true,
 
   async probe() {
@@ -31,10 +29,6 @@ export const referenceEngine: Engine = {
   async open(model, options) {
     const stepper = model.kind === "spiking" ? new ReferenceSpikingStepper(model) : new ReferenceStepper(model);
     return new ChunkedSession(model, referenceEngine.plan(model), stepper, clockFor(options));
-  },
-
-  async openEnsemble(models, options) {
-    return openOneByOne(referenceEngine, models, options);
   },
 };
 

@@ -1,7 +1,8 @@
 // Spiking reservoirs as the domain asks for them: a description in, a model out. Loaded when the
 // first is described.
 import { machineMemory } from "../../core/machine-memory.js";
-import { type Engine, EngineCapacityError } from "../../reservoir/engine.js";
+import { EngineCapacityError } from "../../reservoir/engine/errors.js";
+import type { Engine } from "../../reservoir/engine.js";
 import type { SpikingShape } from "../../reservoir/shape.js";
 import type { SpikingReservoirConfig, SpikingReservoirOptions } from "../../reservoir/spiking-config.js";
 import type { SpikingModel } from "../../reservoir/spiking-model.js";
@@ -33,7 +34,7 @@ function refuseOversized(config: SpikingReservoirConfig, engine: Engine): void {
   // Of a neuron: potential, two currents, the steps it is held for, and a row of what is to come,
   // twice.
   const bytes = 8 * (expectedSynapses(config) + input.connectivity * inputSize * size) + 24 * size;
-  const limit = Math.min(engine.weightLimit, machineMemory());
+  const limit = Math.min(engine.weightLimit ?? Number.POSITIVE_INFINITY, machineMemory());
   if (bytes <= limit) return;
   const advice = "take fewer neurons or inputs, or a smaller probability of connection";
   throw new EngineCapacityError(`the synapses of ${size} neurons for the ${engine.name} engine`, bytes, limit, advice);

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { openTogether, worthwhile } from "../../../src/engine/cuda/ensemble/index.js";
 import type { Member } from "../../../src/engine/cuda/ensemble/members.js";
 import { type MemberOptions, planMembers, runMembers } from "../../../src/engine/cuda/ensemble/run.js";
-import { runEnsembleOnce } from "../../../src/engine/ensemble.js";
+import { runEnsembleOnce } from "../../../src/reservoir/engine/one-by-one.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
 import { openDevice } from "../../../src/gpu/index.js";
 import type { Matrix } from "../../../src/numerics/index.js";

@@ -11,6 +11,7 @@ import { referenceEngine } from "../../../src/engine/reference/index.js";
 import { type SweepSetting, sweepReadouts } from "../../../src/model/index.js";
 import { Matrix } from "../../../src/numerics/index.js";
 import { GramAccumulator, ridge } from "../../../src/readout/index.js";
+import { accumulate } from "../../../src/reservoir/engine/training.js";
 import { plainFeatures, registerEngine, type SweepWork } from "../../../src/reservoir/index.js";
 import { onHardware, openTestDevice } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix } from "../contract.js";
@@ -73,8 +74,8 @@ describe("Gram matrices", () => {
       [device, referenceEngine].map(async (engine) => {
         const sink = ridge().accumulator({ stateSize: 12, inputSize: 1, outputSize: 1 });
         const session = await engine.open(of);
-        await session.accumulate({ inputs: inputs.subarray(0, 25) }, { targets: targets.subarray(0, 25), washout: 5, sink });
-        await session.accumulate({ inputs: inputs.subarray(25) }, { targets: targets.subarray(25), washout: 0, sink });
+        await accumulate(session, { inputs: inputs.subarray(0, 25) }, { targets: targets.subarray(0, 25), washout: 5, sink });
+        await accumulate(session, { inputs: inputs.subarray(25) }, { targets: targets.subarray(25), washout: 0, sink });
         await session.dispose();
         expect(sink.rows).toBe(55);
         return ridge().solve(sink).weights.data;
@@ -86,7 +87,8 @@ describe("Gram matrices", () => {
   it("leave to a sink of another shape its own words", async () => {
     const session = await device.open(model({ size: 12, seed: 3 }));
     const sink = ridge().accumulator({ stateSize: 13, inputSize: 1, outputSize: 1 });
-    const work = session.accumulate(
+    const work = accumulate(
+      session,
       { inputs: randomMatrix(5, 1, "float32", 1) },
       { targets: randomMatrix(5, 1, "float64", 2), washout: 0, sink },
     );

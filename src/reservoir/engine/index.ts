@@ -1,0 +1,13 @@
+// What the contract says besides `../engine.ts`: the errors of engines and their capabilities.
+export type * from "./activations.js";
+export type * from "./costs.js";
+export type * from "./device-data.js";
+export type * from "./drawing.js";
+export type * from "./ensembles.js";
+export * from "./errors.js";
+export type * from "./limits.js";
+export type * from "./plans.js";
+export type * from "./spectra.js";
+export type * from "./summaries.js";
+export type * from "./sweeps.js";
+export type * from "./training.js";
