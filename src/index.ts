@@ -85,41 +85,27 @@ export {
   type ValidPredictionTimeOptions,
   validPredictionTime,
 } from "./metrics/index.js";
-export {
-  Classifier,
-  type ClassifierOptions,
-  type ClassifierReadout,
-  type ClassifierSettings,
-  Forecaster,
-  type ForecasterData,
-  type ForecasterOptions,
-  type ForecasterPrefix,
-  type ForecasterSequences,
-  type ForecasterSettings,
-  type ForecastOptions,
-  type Label,
-  type LoadedModel,
-  type LoadedReservoir,
-  type LoadOptions,
-  loadModel,
-  loadReservoir,
-  ModelFileError,
-  type ModelKind,
-  NotFittedError,
-  type OnnxOptions,
-  type OwnReadout,
-  type PredictOptions,
-  type Representation,
-  type ScoreOptions,
-  type StartOptions,
-  type SweepOptions,
-  type SweepResult,
-  type SweepSetting,
-  type SweptReservoir,
-  saveOnnx,
-  saveReservoir,
-  sweepReadouts,
-} from "./model/index.js";
+// From the files themselves, since the room's index loads the export to ONNX too.
+export { Classifier } from "./model/classifier.js";
+export type { ClassifierOptions, ClassifierReadout, ClassifierSettings, Label, Representation } from "./model/classifier-options.js";
+export { NotFittedError } from "./model/errors.js";
+export { Forecaster } from "./model/forecaster.js";
+export type {
+  ForecasterData,
+  ForecasterOptions,
+  ForecasterPrefix,
+  ForecasterSequences,
+  ForecasterSettings,
+  ForecastOptions,
+  OwnReadout,
+  PredictOptions,
+  ScoreOptions,
+  StartOptions,
+} from "./model/forecaster-options.js";
+export { type LoadedModel, loadModel } from "./model/load-model.js";
+export { type LoadOptions, ModelFileError, type ModelKind } from "./model/model-file.js";
+export { type LoadedReservoir, loadReservoir, saveReservoir } from "./model/reservoir-file.js";
+export { type SweepOptions, type SweepResult, type SweepSetting, type SweptReservoir, sweepReadouts } from "./model/sweep.js";
 export {
   type FeatureOptions,
   type FitOptions,

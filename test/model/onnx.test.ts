@@ -1,7 +1,10 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import * as onnx from "onnxruntime-web";
 import { afterEach, describe, expect, it } from "vitest";
 import "../../src/index.js";
-import { Classifier, Forecaster, toOnnx } from "../../src/model/index.js";
+import { Classifier, Forecaster, saveOnnx, toOnnx } from "../../src/model/index.js";
 import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { readUea } from "../../src/io/index.js";
 import { Pipeline } from "../../src/pipeline/index.js";
@@ -157,4 +160,15 @@ describe("toOnnx of a forecaster", () => {
     const expected = await forecaster.predict(inputs.subarray(0, 30));
     expect(furthest(outputs!.data as Float32Array, expected.data)).toBeLessThan(1e-4);
   });
+});
+
+it("goes to a file by path and model, in the order in which a reservoir is saved", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "spillway-onnx-"));
+  try {
+    const forecaster = kept(await Forecaster.fit(mackeyGlass(200), { reservoir: { size: 10 }, washout: 20 }));
+    await saveOnnx(join(folder, "model.onnx"), forecaster);
+    expect(new Uint8Array(await readFile(join(folder, "model.onnx")))).toEqual(await toOnnx(forecaster));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });

@@ -70,6 +70,6 @@ export async function toOnnx(model: Classifier | Forecaster, options: OnnxOption
  * Writes `toOnnx()` to a file, whole or not at all (Node). @throws FileError, and what toOnnx
  * throws
  */
-export async function saveOnnx(model: Classifier | Forecaster, path: string, options: OnnxOptions = {}): Promise<void> {
+export async function saveOnnx(path: string, model: Classifier | Forecaster, options: OnnxOptions = {}): Promise<void> {
   await writeFileAtomic(path, await toOnnx(model, options));
 }
