@@ -17,25 +17,6 @@ export function checkNotNegative(name: string, value: number, unit = ""): number
   return value;
 }
 
-/** @throws ArgumentError unless `value` is a finite number above 0. */
-export function checkPositive(name: string, value: number, unit = ""): number {
-  if (!(Number.isFinite(value) && value > 0)) throw new ArgumentError(name, value, `a finite number above 0${unit && ` ${unit}`}`);
-  return value;
-}
-
-/** @throws ArgumentError unless `value` is a number from `least` to `most`. */
-export function checkRange(name: string, value: number, least: number, most: number): number {
-  if (!(typeof value === "number" && value >= least && value <= most))
-    throw new ArgumentError(name, value, `a number from ${least} to ${most}`);
-  return value;
-}
-
-/** @throws ArgumentError unless `value` is one of `names`. */
-export function checkOneOf<Name extends string>(name: string, value: Name, names: readonly Name[]): Name {
-  if (!names.includes(value)) throw new ArgumentError(name, value, names.map((one) => `"${one}"`).join(", "));
-  return value;
-}
-
 /**
  * @throws ArgumentError if a table of `bytes` has no room here: a file of a few bytes may name any
  * number of neurons.

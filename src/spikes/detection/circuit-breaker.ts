@@ -83,29 +83,21 @@ export class CircuitBreaker {
    */
   call<Result>(work: () => Result): Result {
     const state = this.#enter();
-    let result: Result;
     try {
-      result = work();
+      return this.#succeeded(state, work());
     } catch (error) {
-      this.#failed(error);
-      throw error;
+      throw this.#failed(error);
     }
-    this.#succeeded(state);
-    return result;
   }
 
   /** The same for work that is waited for. @throws CircuitOpenError while the circuit is open. */
   async callAsync<Result>(work: () => Promise<Result>): Promise<Result> {
     const state = this.#enter();
-    let result: Result;
     try {
-      result = await work();
+      return this.#succeeded(state, await work());
     } catch (error) {
-      this.#failed(error);
-      throw error;
+      throw this.#failed(error);
     }
-    this.#succeeded(state);
-    return result;
   }
 
   #enter(): CircuitState {
@@ -115,17 +107,20 @@ export class CircuitBreaker {
     return state;
   }
 
-  #succeeded(before: CircuitState): void {
+  #succeeded<Result>(before: CircuitState, result: Result): Result {
     this.#failures = 0;
     if (before === "halfOpen" && ++this.#successes >= this.#successThreshold) this.#state = "closed";
+    return result;
   }
 
-  #failed(error: unknown): void {
+  #failed(error: unknown): unknown {
     this.#failures++;
     this.#lastError = error;
     this.#successes = 0;
-    if (this.#state !== "halfOpen" && this.#failures < this.#failureThreshold) return;
-    this.#state = "open";
-    this.#openedAt = this.#now();
+    if (this.#state === "halfOpen" || this.#failures >= this.#failureThreshold) {
+      this.#state = "open";
+      this.#openedAt = this.#now();
+    }
+    return error;
   }
 }

@@ -27,17 +27,14 @@ import {
 import type {
   NeuronConfig,
   NeuronType,
-  PairOptions,
   PairValues,
   SpikingReservoirConfig,
   SpikingReservoirOptions,
 } from "../../reservoir/spiking-config.js";
+import { notNegative, positive, share } from "../options.js";
 
 const finite = number();
 const millivolts = number({ unit: "mV" });
-const positive = (unit: string) => number({ above: 0, takes: `a number of ${unit} above 0` });
-const notNegative = (unit: string) => number({ atLeast: 0, takes: `a number of ${unit}, at least 0` });
-const share = number({ atLeast: 0, atMost: 1 });
 
 const integrateAndFireTable = {
   membraneTimeConstant: optional(positive("ms"), "Decay of the potential."),
@@ -63,11 +60,22 @@ const neuronTables = {
 } satisfies Record<NeuronType, OptionTable>;
 
 /** One value for all kinds of connection, or an object with some of them. */
-function pairs<Value>(value: Kind<Value>, takes: string): Kind<PairOptions<Value>> {
+function pairs<Value>(value: Kind<Value>, takes: string, defaults: PairValues<Value>, description: string): Option<PairValues<Value>> {
   const whole = `${takes}, or an object with ee, ei, ie and ii`;
-  const one = (name: string) => optional(value, `Of ${name} connections.`);
-  return either(whole, value, object({ ee: one("ee"), ei: one("ei"), ie: one("ie"), ii: one("ii") }, whole)) as Kind<PairOptions<Value>>;
+  const one = (name: keyof PairValues<Value>) => option<Value, Value>(value, defaults[name] as NoInfer<Value>, `Of ${name} connections.`);
+  const kind = either(whole, value, object({ ee: one("ee"), ei: one("ei"), ie: one("ie"), ii: one("ii") }, whole));
+  const read = (given: unknown, field: string): PairValues<Value> => {
+    const found = kind.read(given, field) as Value | PairValues<Value>;
+    const isObject = typeof found === "object" && found !== null && !Array.isArray(found);
+    return isObject ? (found as PairValues<Value>) : same(found as Value);
+  };
+  return option({ ...kind, read } as Kind<PairValues<Value>>, defaults as NoInfer<PairValues<Value>>, description);
 }
+
+function same<Value>(value: Value): PairValues<Value> {
+  return { ee: value, ei: value, ie: value, ii: value };
+}
+
 const delayTakes = "ms of at least 0, or [least, most]";
 const range = tuple<readonly [number, number]>(delayTakes, [notNegative("ms"), notNegative("ms")]);
 const delay = either(delayTakes, notNegative("ms"), {
@@ -78,7 +86,7 @@ const delay = either(delayTakes, notNegative("ms"), {
     return [least, most] as const;
   },
 } as Kind<readonly [number, number]>);
-const probability = optional(pairs(share, "a number from 0 to 1"), "Chance of a connection.");
+const probability = (defaults: PairValues<number>) => pairs(share, "a number from 0 to 1", defaults, "Chance of a connection.");
 const distribution = choice("constant", "uniform", "exponential");
 const gridTakes = "three whole numbers of at least 1, points along x, y and z, or null";
 const gridSide = whole({ atLeast: 1, takes: gridTakes });
@@ -88,9 +96,9 @@ type Connectivity =
       readonly type: "distance";
       readonly grid: readonly [number, number, number] | null;
       readonly lambda: number;
-      readonly probability?: PairOptions<number>;
+      readonly probability: PairValues<number>;
     }
-  | { readonly type: "random"; readonly probability?: PairOptions<number> };
+  | { readonly type: "random"; readonly probability: PairValues<number> };
 const connectivity = byType<Connectivity>({
   distance: {
     grid: option(
@@ -99,9 +107,9 @@ const connectivity = byType<Connectivity>({
       "Points along x, y and z; null takes the smallest box near a cube.",
     ),
     lambda: option(positive("grid steps"), 2, "How far connections reach."),
-    probability,
+    probability: probability({ ee: 0.3, ei: 0.2, ie: 0.4, ii: 0.1 }),
   },
-  random: { probability },
+  random: { probability: probability(same(0.1)) },
 });
 
 const weightTakes = "a number of mV, at least 0, or one per channel";
@@ -117,9 +125,14 @@ const inputTable = {
 const synapsesTable = {
   excitatoryTimeConstant: option(notNegative("ms"), 3, "Decay of the current of excitatory synapses."),
   inhibitoryTimeConstant: option(notNegative("ms"), 6, "Decay of the current of inhibitory synapses."),
-  weight: optional(pairs(notNegative("mV"), "a number of mV, at least 0"), "Mean weights."),
+  weight: pairs(notNegative("mV"), "a number of mV, at least 0", { ee: 10, ei: 20, ie: 19, ii: 19 }, "Mean weights."),
   distribution: option(distribution, "exponential", "How weights and delays scatter."),
-  delay: optional(pairs(delay, delayTakes), "Delays: a number, or [least, most]."),
+  delay: pairs<number | readonly [number, number]>(
+    delay,
+    delayTakes,
+    { ee: 1.5, ei: 0.8, ie: 0.8, ii: 0.8 },
+    "Delays: a number, or [least, most].",
+  ),
 };
 const backgroundTable = {
   current: option(millivolts, 0, "A constant current."),
@@ -159,7 +172,7 @@ export const spikingTable = {
   ),
   connectivity: option(
     connectivity,
-    { type: "distance", grid: null, lambda: 2 },
+    connectivity.read("distance", "connectivity"),
     "Which neurons are connected: by distance on a grid, or at random.",
   ),
   synapses: filled(object(synapsesTable), "Time constants in ms, weights in mV and delays in ms."),
@@ -216,7 +229,7 @@ const inhibitoryDefaults = {
 export function resolveSpikingConfig(options: SpikingReservoirOptions): SpikingReservoirConfig {
   if (typeof options !== "object" || options === null) throw new ArgumentError("config", options, takes);
   const parsed = resolve(spikingTable, options);
-  const { feedback: _feedback, neuron, inhibitory, connectivity, synapses, input, ...rest } = parsed;
+  const { feedback: _feedback, neuron, inhibitory, input, ...rest } = parsed;
   const { type } = neuron;
   const own = withoutUndefined(neuron);
   const inhibitoryTable = {
@@ -234,32 +247,10 @@ export function resolveSpikingConfig(options: SpikingReservoirOptions): SpikingR
       share: inhibitory.share,
       neuron: { ...neuronDefaults[type], ...inhibitoryDefaults[type], ...own, ...withoutUndefined(inhibitoryFields) } as NeuronConfig,
     },
-    connectivity:
-      connectivity.type === "distance"
-        ? {
-            ...connectivity,
-            probability: allPairs(connectivity.probability as PairOptions<number>, { ee: 0.3, ei: 0.2, ie: 0.4, ii: 0.1 }),
-          }
-        : { ...connectivity, probability: allPairs(connectivity.probability as PairOptions<number>, same(0.1)) },
-    synapses: {
-      ...synapses,
-      weight: allPairs(synapses.weight as PairOptions<number>, { ee: 10, ei: 20, ie: 19, ii: 19 }),
-      delay: allPairs(synapses.delay as PairOptions<number | readonly [number, number]>, { ee: 1.5, ei: 0.8, ie: 0.8, ii: 0.8 }),
-    },
     input: { ...input, negativeShare: input.negativeShare ?? (input.mode === "current" ? 0.5 : 0) },
   } as SpikingReservoirConfig;
   checkTogether(config);
   return config;
-}
-
-function same<Value>(value: Value): PairValues<Value> {
-  return { ee: value, ei: value, ie: value, ii: value };
-}
-
-function allPairs<Value>(given: PairOptions<Value> | undefined, defaults: PairValues<Value>): PairValues<Value> {
-  if (given === undefined) return defaults;
-  const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
-  return isObject ? { ...defaults, ...withoutUndefined(given as Partial<PairValues<Value>>) } : same(given as Value);
 }
 
 function withoutUndefined<T extends object>(value: T): T {

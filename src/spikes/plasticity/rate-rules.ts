@@ -5,8 +5,8 @@ import { option, optional, resolve, type TableOf } from "../../core/options.js";
 import { asMatrix, firstNonFinite, type Matrix, type MatrixLike, matrixSpectralRadius } from "../../numerics/index.js";
 import { seriesOf } from "../../reservoir/options.js";
 import { notNegativeNumber, positiveNumber } from "../options.js";
-import { LearningRecord, type LearningStats } from "./learning-stats.js";
-import { type PlasticityChoice, type PlasticityProfile, profileOption } from "./profiles.js";
+import { type PlasticityChoice, profileOption } from "./profiles.js";
+import { PlasticityRule } from "./rule.js";
 import { bounded, type LearnableWeights, Synapses } from "./synapses.js";
 
 /** Profile, homeostasis and the bound on the spectral radius. */
@@ -37,10 +37,7 @@ export const rateHebbianTable = {
  * neuron's weights of either sign are then brought back to what they were at first. Hebb 1949 with
  * the decay of Gerstner and Kistler 2002.
  */
-export class RateHebbianPlasticity {
-  readonly profile: PlasticityProfile;
-  readonly #synapses: Synapses;
-  readonly #record: LearningRecord;
+export class RateHebbianPlasticity extends PlasticityRule {
   readonly #homeostaticRate: number;
   readonly #maxRadius: number | undefined;
   readonly #totals: readonly [Float64Array, Float64Array];
@@ -51,31 +48,14 @@ export class RateHebbianPlasticity {
    */
   constructor(weights: LearnableWeights, options: RateHebbianOptions = {}) {
     const { profile, homeostaticRate, maxRadius } = resolve(rateHebbianTable, options);
-    this.profile = profile;
-    this.#homeostaticRate = homeostaticRate;
-    this.#maxRadius = maxRadius;
     if (weights.rows !== weights.cols)
       throw new ArgumentError("the shape of weights", weights, "as many rows as columns", { code: "shape" });
-    const synapses = new Synapses(weights);
-    this.#synapses = synapses;
-    this.#record = new LearningRecord(this.profile);
+    super(weights, profile);
+    this.#homeostaticRate = homeostaticRate;
+    this.#maxRadius = maxRadius;
+    const { synapses } = this;
     const totals = (sign: number) => Float64Array.from({ length: synapses.targets }, (_, r) => synapses.total(r, sign));
     this.#totals = [totals(1), totals(-1)];
-  }
-
-  /** The weights as they stand: a copy in the storage and precision that they came in. */
-  get weights(): LearnableWeights {
-    return this.#synapses.toWeights();
-  }
-
-  /** What was learnt so far: updates, weights and activities. */
-  get statistics(): LearningStats {
-    return this.#record.statistics(this.#synapses.sizes);
-  }
-
-  /** Whether the variance of the last `window` mean activities is below `threshold`. */
-  hasLearningConverged(window: number, threshold: number): boolean {
-    return this.#record.hasConverged(window, threshold);
   }
 
   /**
@@ -83,22 +63,22 @@ export class RateHebbianPlasticity {
    * another width or a state that is not finite.
    */
   apply(states: MatrixLike): void {
-    const rows = checkedRows("states", states, this.#synapses.targets);
+    const rows = checkedRows("states", states, this.synapses.targets);
     for (let t = 0; t < rows.rows; t++) {
       const now = Float64Array.from(rows.row(t));
       if (this.#before) this.#learn(now, this.#before);
       this.#before = now;
     }
     if (this.#maxRadius === undefined) return;
-    const { radius } = matrixSpectralRadius(this.#synapses.toWeights());
+    const { radius } = matrixSpectralRadius(this.synapses.toWeights());
     if (radius <= this.#maxRadius) return;
-    const { sizes } = this.#synapses;
+    const { sizes } = this.synapses;
     for (let p = 0; p < sizes.length; p++) sizes[p] = (sizes[p]! * this.#maxRadius) / radius;
   }
 
   #learn(now: Float64Array, before: Float64Array): void {
     const { learningRate, decay, homeostatic, heterosynaptic, targetActivity, minWeight, maxWeight } = this.profile;
-    const { sizes, signs, rows, columns, targets } = this.#synapses;
+    const { sizes, signs, rows, columns, targets } = this.synapses;
     const activity = now.reduce((sum, value) => sum + value, 0) / targets;
     const loss = decay + (homeostatic ? this.#homeostaticRate * (activity - targetActivity) : 0);
     for (let p = 0; p < sizes.length; p++) {
@@ -107,12 +87,12 @@ export class RateHebbianPlasticity {
     }
     if (heterosynaptic) {
       for (let r = 0; r < targets; r++) {
-        this.#synapses.normalise(r, 1, this.#totals[0][r]!, minWeight, maxWeight);
-        this.#synapses.normalise(r, -1, this.#totals[1][r]!, minWeight, maxWeight);
+        this.synapses.normalise(r, 1, this.#totals[0][r]!, minWeight, maxWeight);
+        this.synapses.normalise(r, -1, this.#totals[1][r]!, minWeight, maxWeight);
       }
     }
-    this.#record.updates += sizes.length;
-    this.#record.activity(activity);
+    this.record.updates += sizes.length;
+    this.record.activity(activity);
   }
 }
 

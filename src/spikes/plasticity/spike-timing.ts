@@ -5,9 +5,9 @@ import { choice, option, type Resolved, resolve, type TableOf } from "../../core
 import { portableExp, portablePow } from "../../numerics/index.js";
 import { notNegativeNumber, positive, share } from "../options.js";
 import type { SpikePattern } from "../pattern/pattern.js";
-import { LearningRecord, type LearningStats } from "./learning-stats.js";
-import { type PlasticityChoice, type PlasticityProfile, profileOption } from "./profiles.js";
-import { bounded, type LearnableWeights, Synapses } from "./synapses.js";
+import { type PlasticityChoice, profileOption } from "./profiles.js";
+import { PlasticityRule } from "./rule.js";
+import { bounded, type LearnableWeights } from "./synapses.js";
 
 /** Profile, pairing and bounds of spike-timing-dependent plasticity. */
 export interface SpikeTimingOptions {
@@ -61,10 +61,7 @@ export const spikeTimingTable = {
  * 2000, "Competitive Hebbian learning through spike-timing-dependent synaptic plasticity"; mu:
  * Guetig et al. 2003.
  */
-export class SpikeTimingPlasticity {
-  readonly profile: PlasticityProfile;
-  readonly #synapses: Synapses;
-  readonly #record: LearningRecord;
+export class SpikeTimingPlasticity extends PlasticityRule {
   readonly #options: Resolved<Omit<typeof spikeTimingTable, "profile">>;
   readonly #sourceTraces: Traces;
   readonly #targetTraces: Traces;
@@ -80,11 +77,9 @@ export class SpikeTimingPlasticity {
    */
   constructor(weights: LearnableWeights, options: SpikeTimingOptions = {}) {
     const { profile, ...rest } = resolve(spikeTimingTable, options);
-    this.profile = profile;
+    super(weights, profile);
     this.#options = rest;
-    const synapses = new Synapses(weights);
-    this.#synapses = synapses;
-    this.#record = new LearningRecord(this.profile);
+    const { synapses } = this;
     const nearest = this.#options.pairing === "nearest";
     this.#sourceTraces = new Traces(synapses.sources, this.profile.potentiationTimeConstantMs, nearest);
     this.#targetTraces = new Traces(synapses.targets, this.profile.depressionTimeConstantMs, nearest);
@@ -94,34 +89,13 @@ export class SpikeTimingPlasticity {
   }
 
   /**
-   * The weights as they stand: a copy in the storage and precision that they came in, for a model
-   * to be made with.
-   */
-  get weights(): LearnableWeights {
-    return this.#synapses.toWeights();
-  }
-
-  /** What the weights and the activity so far say of the learning. */
-  get statistics(): LearningStats {
-    return this.#record.statistics(this.#synapses.sizes);
-  }
-
-  /**
-   * Whether the variance of the last `window` activities is below `threshold`; never before there
-   * are so many.
-   */
-  hasLearningConverged(window: number, threshold: number): boolean {
-    return this.#record.hasConverged(window, threshold);
-  }
-
-  /**
    * Learns from a pattern whose time 0 is now; afterwards now is its end. One pattern of a
    * recurrent network is source and target at once.
    * @throws ArgumentError if the number of neurons is not that of the weights' columns and rows, or
    * the two patterns differ in duration.
    */
   apply(sources: SpikePattern, targets: SpikePattern = sources): void {
-    const { sources: cols, targets: rows } = this.#synapses;
+    const { sources: cols, targets: rows } = this.synapses;
     if (sources.neuronCount !== cols)
       throw new ArgumentError("the number of source neurons", sources.neuronCount, `${cols}, the weights' columns`, { code: "shape" });
     if (targets.neuronCount !== rows)
@@ -152,8 +126,8 @@ export class SpikeTimingPlasticity {
   step(timeMs: number, sources: ArrayLike<number>, targets: ArrayLike<number> = sources): void {
     if (!(timeMs >= this.#timeMs && timeMs < Infinity))
       throw new ArgumentError("timeMs", timeMs, `a time of at least ${this.#timeMs} ms, the last one`);
-    checkNeurons("source", sources, this.#synapses.sources);
-    checkNeurons("target", targets, this.#synapses.targets);
+    checkNeurons("source", sources, this.synapses.sources);
+    checkNeurons("target", targets, this.synapses.targets);
     while (timeMs >= this.#windowStartMs + this.#options.updateMs) this.#update();
     this.#timeMs = timeMs;
     for (let i = 0; i < sources.length; i++) this.#depress(sources[i]!, timeMs);
@@ -167,7 +141,7 @@ export class SpikeTimingPlasticity {
 
   /** A source fires: its synapses weaken by the traces of their targets' earlier spikes. */
   #depress(source: number, timeMs: number): void {
-    const { sizes, rows, outgoing, columnOffsets } = this.#synapses;
+    const { sizes, rows, outgoing, columnOffsets } = this.synapses;
     const { learningRate, minWeight: low, maxWeight: high } = this.profile;
     const { depressionRatio, weightDependence: mu } = this.#options;
     for (let k = columnOffsets[source]!; k < columnOffsets[source + 1]!; k++) {
@@ -176,13 +150,13 @@ export class SpikeTimingPlasticity {
       if (trace === 0) continue;
       const dependence = mu === 0 ? 1 : portablePow(bounded((sizes[p]! - low) / (high - low), 0, 1), mu);
       sizes[p] = bounded(sizes[p]! - learningRate * depressionRatio * dependence * trace, low, high);
-      this.#record.updates++;
+      this.record.updates++;
     }
   }
 
   /** A target fires: its synapses strengthen by the traces of their sources' earlier spikes. */
   #potentiate(target: number, timeMs: number): void {
-    const { sizes, columns, rowOffsets } = this.#synapses;
+    const { sizes, columns, rowOffsets } = this.synapses;
     const { learningRate, minWeight: low, maxWeight: high } = this.profile;
     const mu = this.#options.weightDependence;
     for (let p = rowOffsets[target]!; p < rowOffsets[target + 1]!; p++) {
@@ -190,7 +164,7 @@ export class SpikeTimingPlasticity {
       if (trace === 0) continue;
       const dependence = mu === 0 ? 1 : portablePow(1 - bounded((sizes[p]! - low) / (high - low), 0, 1), mu);
       sizes[p] = bounded(sizes[p]! + learningRate * dependence * trace, low, high);
-      this.#record.updates++;
+      this.record.updates++;
     }
   }
 
@@ -201,22 +175,22 @@ export class SpikeTimingPlasticity {
   #update(): void {
     const { decay, homeostatic, heterosynaptic, targetActivity, minWeight, maxWeight } = this.profile;
     const { updateMs, maxRateHz, homeostaticRate } = this.#options;
-    const { sizes } = this.#synapses;
+    const { sizes } = this.synapses;
     if (decay > 0) for (let p = 0; p < sizes.length; p++) sizes[p] = bounded(sizes[p]! * (1 - decay), minWeight, maxWeight);
     let sum = 0;
     for (let r = 0; r < this.#counts.length; r++) {
       const activity = (this.#counts[r]! * 1000) / updateMs / maxRateHz;
       sum += activity;
       const factor = homeostatic ? 1 + homeostaticRate * bounded((targetActivity - activity) / targetActivity, -1, 1) : 1;
-      const total = (heterosynaptic ? this.#excitation[r]! : this.#synapses.total(r, 1)) * factor;
-      if (homeostatic || heterosynaptic) this.#synapses.normalise(r, 1, total, minWeight, maxWeight);
+      const total = (heterosynaptic ? this.#excitation[r]! : this.synapses.total(r, 1)) * factor;
+      if (homeostatic || heterosynaptic) this.synapses.normalise(r, 1, total, minWeight, maxWeight);
       if (!heterosynaptic) continue;
       // The total is what the bounds allowed, or a silent neuron's would grow without end.
-      this.#excitation[r] = homeostatic ? this.#synapses.total(r, 1) : total;
-      this.#synapses.normalise(r, -1, this.#inhibition[r]!, minWeight, maxWeight);
+      this.#excitation[r] = homeostatic ? this.synapses.total(r, 1) : total;
+      this.synapses.normalise(r, -1, this.#inhibition[r]!, minWeight, maxWeight);
     }
     this.#counts.fill(0);
-    this.#record.activity(sum / this.#counts.length);
+    this.record.activity(sum / this.#counts.length);
     this.#windowStartMs += updateMs;
   }
 }
