@@ -224,7 +224,7 @@ describe("an experiment file on spikes", () => {
       'reservoir.kind is "wet"; it takes "spiking", or nothing for a rate reservoir',
     ],
     ["liquid: { size: 9 }\ndata: { sounds: ., file: x }", "file or sounds, not both"],
-    ["liquid: { size: 9 }\ndata: { sounds: . }\nencode: { encoder: morse }", 'encode.encoder is "morse"; it takes "cochleagram"'],
+    ["liquid: { size: 9 }\ndata: { sounds: . }\nencode: { encoder: morse }", 'encode.encoder is "morse"; it takes one of rate, latency'],
     [
       "liquid: { size: 9 }\ndata: { sounds: . }\nencode: { encoder: cochlea }\ntransforms: [standardise]",
       "none if encode turns the cases into spikes",
