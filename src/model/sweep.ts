@@ -136,7 +136,7 @@ export async function sweepReadouts(given: SweepOptions): Promise<SweepResult> {
   const member = (s: number, i: number): SweptReservoir => {
     if (!(s in seeds && i in settings))
       throw ArgumentError.because(`there is no member ${s}, ${i}; there are ${seeds.length} seeds and ${settings.length} settings`);
-    return { seed: seeds[s]!, setting: settings[i]!, config: configOf(s, i), lambda: lambdas[i]!, score: scores.at(s, i) };
+    return { seed: seeds[s]!, setting: given.settings[i]!, config: configOf(s, i), lambda: lambdas[i]!, score: scores.at(s, i) };
   };
   const deviations = squaredDeviations(targets.subarray(trainRows));
   const begun = performance.now();

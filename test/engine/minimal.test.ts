@@ -81,7 +81,7 @@ describe("an engine without any capability", () => {
 
   it("refuses plans, of which it has one", async () => {
     await expect(ReservoirComputer.create(reservoir, { engine: "minimal", plan: "streamed" })).rejects.toThrow(
-      'plan is "streamed"; the engine "minimal" has one way to run alone',
+      'plan is "streamed"; the engine "minimal" has only one way to run',
     );
   });
 });
