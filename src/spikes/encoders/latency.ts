@@ -44,7 +44,8 @@ const codeTable = {
   timeConstantMs: optional(positive("ms"), "tau of the logarithmic curve; left out, a third of delayRangeMs."),
 } satisfies TableOf<LatencyCode>;
 
-const latencyTable = {
+/** The options of `latencyEncode`. */
+export const latencyTable = {
   ...frameTable,
   ...codeTable,
   neuronDelayMs: option(notNegative("ms"), 2, "Neuron j of a channel fires j times this later than its first."),

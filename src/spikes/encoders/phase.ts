@@ -29,7 +29,8 @@ export interface PhaseEncoderOptions extends FrameOptions {
 
 const twoPi = 6.283185307179586;
 
-const phaseTable = {
+/** The options of `phaseEncode`. */
+export const phaseTable = {
   ...frameTable,
   baseFrequencyHz: option(positive("Hz"), 40, "The frequency of the oscillation."),
   phaseRange: option(number({ atLeast: 0, atMost: twoPi, unit: "radians" }), twoPi / 2, "The phase of value 1."),

@@ -30,7 +30,8 @@ export interface PopulationEncoderOptions extends FrameOptions {
   readonly seed?: Seed | undefined;
 }
 
-const populationTable = {
+/** The options of `populationEncode`. */
+export const populationTable = {
   ...frameTable,
   neuronsPerChannel: option(whole({ atLeast: 2 }), 10, "G, the neurons of each channel."),
   code: option(choice("probability", "latency"), "probability", "Whether a neuron's response is its chance to fire, or when it does."),

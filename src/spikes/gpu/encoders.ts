@@ -1,11 +1,15 @@
 // Encoders on a device: series in its memory to spikes there, the spikes that the encoder of the
 // same name makes on the host.
 import { ArgumentError } from "../../core/errors.js";
+import { resolve } from "../../core/options.js";
 import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
 import { asMatrix, Matrix, type MatrixLike, portableExp, type Seed, seedKeys } from "../../numerics/index.js";
 import { DeviceMatrix, DeviceSequences, type RealValues } from "../../reservoir/index.js";
 import { type EncoderConfig, encodeSpikes } from "../encoders/index.js";
-import { streamNumbers } from "../streams.js";
+import { latencyTable } from "../encoders/latency.js";
+import { phaseTable } from "../encoders/phase.js";
+import { populationTable } from "../encoders/population.js";
+import { caseSeed, streamNumbers } from "../streams.js";
 import { DeviceSpikePatterns } from "./device-pattern.js";
 import { Held } from "./held.js";
 import { encoderKernel, none } from "./kernels.js";
@@ -36,7 +40,7 @@ export async function encodeOnDevice(context: Context, series: DeviceSeries, con
   const result = new Held();
   try {
     const { values, rows, columns } = there(context, held, series);
-    const seedOf = (b: number, seed: Seed) => (series instanceof DeviceMatrix ? seed : `${seed}/${b}`);
+    const seedOf = (b: number, seed: Seed) => (series instanceof DeviceMatrix ? seed : caseSeed(seed, b));
     const code = codeOf(context, held, config, rows, columns, seedOf);
     const starts = [0];
     for (const each of rows) starts.push(starts.at(-1)! + each);
@@ -112,6 +116,8 @@ interface Code {
   readonly takes: string;
 }
 
+const optionsOf = ({ encoder: _, ...options }: DeviceEncoderConfig) => options;
+
 function codeOf(
   context: Context,
   held: Held,
@@ -144,8 +150,8 @@ function codeOf(
     takes: "values from 0 to 1: scaleToUnit or squashToUnit brings a series there",
   };
   if (config.encoder === "latency") {
-    const { neuronsPerChannel = 1, delayRangeMs = 50, order, curve, timeConstantMs = delayRangeMs / 3 } = config;
-    const { neuronDelayMs = 2, threshold = 0 } = config;
+    const { neuronsPerChannel, delayRangeMs, order, curve, neuronDelayMs, threshold, ...rest } = resolve(latencyTable, optionsOf(config));
+    const { timeConstantMs = delayRangeMs / 3 } = rest;
     const full = 1 - portableExp(-delayRangeMs / timeConstantMs);
     const real = [frameMs, delayRangeMs, timeConstantMs, full, neuronDelayMs, threshold];
     const whole = [neuronsPerChannel, Number(order === "weakFirst"), Number(curve === "logarithmic")];
@@ -153,8 +159,8 @@ function codeOf(
     return { ...common, parameters, arguments: [...real, ...whole], work: longest * columns };
   }
   if (config.encoder === "population") {
-    const { neuronsPerChannel = 10, code, peakProbability = 0.8, threshold = 0.1, seed } = config;
-    const width = config.fieldWidth ?? neuronsPerChannel / 6;
+    const { neuronsPerChannel, code, peakProbability, threshold, seed, ...rest } = resolve(populationTable, optionsOf(config));
+    const width = rest.fieldWidth ?? neuronsPerChannel / 6;
     const byLatency = code === "latency";
     const parameters = ["f64", "f64", "f64", "f64", "u32", "u32", "const u32*", "u32"] as const;
     const real = [frameMs, width, peakProbability, threshold];
@@ -164,7 +170,7 @@ function codeOf(
       arguments: [...real, neuronsPerChannel, Number(byLatency), ...drawn],
     };
   }
-  const { neuronsPerChannel = 1, baseFrequencyHz = 40, phaseRange = Math.PI, jitterMs = 1, seed } = config;
+  const { neuronsPerChannel, baseFrequencyHz, phaseRange, jitterMs, seed } = resolve(phaseTable, optionsOf(config));
   const period = 1000 / baseFrequencyHz;
   const drawn = [keysFor(jitterMs > 0 ? seed : undefined), streamNumbers.phaseEncoder];
   const parameters = ["f64", "f64", "f64", "f64", "u32", "const u32*", "u32"] as const;
