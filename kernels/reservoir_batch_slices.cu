@@ -111,7 +111,7 @@ __device__ __forceinline__ void run(const float* __restrict__ weights, float* ex
     shared.lost = 0;
     for (int slot = 0; slot < slots; slot++) {
       batch::initialise(full + slot * 8, 1);
-      batch::initialise(empty + slot * 8, threads / 32);
+      batch::initialise(empty + slot * 8, threads);
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
@@ -156,7 +156,8 @@ __device__ __forceinline__ void run(const float* __restrict__ weights, float* ex
           for (int r = 0; r < threadRows; r++) sum[s * threadRows + r] = portable::mulAdd(w[r], x[s], sum[s * threadRows + r]);
       }
       __syncwarp();
-      if (lane == 0) batch::arrive(empty + turn.slot * 8);
+      // Each lane for what it has read itself.
+      batch::arrive(empty + turn.slot * 8);
       turn.next(slots);
     }
   };
@@ -176,7 +177,7 @@ __device__ __forceinline__ void run(const float* __restrict__ weights, float* ex
     }
 
     batch::await(full + turn.slot * 8, turn.parity);
-    // Read by the lane that gives slots back, which is what the word's writer waits for.
+    // Read by a lane that gives the slot back later, which is what the word's writer waits for.
     if (__any_sync(0xffffffffu, lane == 0 && shared.lost != 0)) return false;
     float sum[sums];
 #pragma unroll 1
