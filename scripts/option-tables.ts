@@ -27,7 +27,21 @@ import { simulationTable } from "../src/sim/options.js";
 import type { OptionTable } from "../src/core/options.js";
 import type { Part } from "../src/core/registry.js";
 import { experimentTable } from "../src/experiment/schema.js";
-import { classifierTable, forecasterTable } from "../src/model/schemas.js";
+import { experimentRunTable } from "../src/experiment/run.js";
+import { csvTable } from "../src/io/csv.js";
+import { csvWriteTable } from "../src/io/csv-writer.js";
+import { npyWriterTable } from "../src/io/npy-writer.js";
+import { npzTable, npzWriteTable } from "../src/io/npz.js";
+import { ueaTable } from "../src/io/uea.js";
+import { wavWriteTable } from "../src/io/wav-writer.js";
+import { labTable } from "../src/lab/server.js";
+import { forecastTable as closedLoopTable, predictTable, scoreTable } from "../src/model/forecaster-options.js";
+import { loadTable } from "../src/model/model-file.js";
+import { onnxTable } from "../src/model/onnx/index.js";
+import { classifierOptionsTable, classifierTable, forecasterOptionsTable, forecasterTable } from "../src/model/schemas.js";
+import { sweepSettingTable, sweepTable } from "../src/model/sweep-options.js";
+import { spectralRadiusTable } from "../src/numerics/spectrum/radius.js";
+import { toForecastingTable } from "../src/tasks/to-forecasting.js";
 import { pipelineTable } from "../src/pipeline/check.js";
 import { crossValidationTable } from "../src/pipeline/cross-validate.js";
 import { spikeFolderTable } from "../src/pipeline/data-folders.js";
@@ -178,8 +192,26 @@ export function optionsPage(): string {
     ofTable("`ReservoirEnsemble.create`", ensembleTable),
     ofTable("`ReservoirEnsemble.run`", ensembleWorkTable),
     ofTable("`registerEngine`", registrationTable),
-    ofTable("`Forecaster`", forecasterTable),
-    ofTable("`Classifier`", classifierTable),
+    ofTable("`Forecaster`", { ...forecasterOptionsTable, ...forecasterTable }),
+    ofTable("`predict` of a `Forecaster`", predictTable),
+    ofTable("`forecast`", closedLoopTable),
+    ofTable("`score`", scoreTable),
+    ofTable("`Classifier`", { ...classifierOptionsTable, ...classifierTable }),
+    ofTable("`load` and `fromBytes` of a model", loadTable),
+    ofTable("`toOnnx`", onnxTable),
+    ofTable("`sweepReadouts`", sweepTable),
+    ofTable("Its `settings`", sweepSettingTable),
+    ofTable("`readCsv`", csvTable),
+    ofTable("`writeCsv`", csvWriteTable),
+    ofTable("`readNpz`", npzTable),
+    ofTable("`writeNpz`", npzWriteTable),
+    ofTable("`NpyWriter`", npyWriterTable),
+    ofTable("`readUea`", ueaTable),
+    ofTable("`writeWav`", wavWriteTable),
+    ofTable("`toForecasting`", toForecastingTable),
+    ofTable("`matrixSpectralRadius`", spectralRadiusTable),
+    ofTable("`runExperiment`", experimentRunTable),
+    ofTable("`openLab`", labTable),
     ...readouts.all().map(({ name, options }) => ofTable(`The readout \`${name}\``, options)),
     ...Object.entries(spikeAndPipelineTables).map(([title, table]) => ofTable(title, table)),
     ...Object.entries(analysisTables).map(([title, table]) => ofTable(title, table)),

@@ -132,18 +132,6 @@ export function unknownField(field: string, known: readonly string[]): string {
   return `unknown field "${visible(field, 120)}"${near ? `: did you mean "${near}"?` : `; known fields are ${known.join(", ")}`}`;
 }
 
-/**
- * Refuses fields of options that nothing reads: a misspelt one would otherwise be ignored silently.
- * `of` names what takes the options.
- * @throws ArgumentError for a field that is not in `known`, or options that are no object
- */
-export function checkFields(options: object, known: readonly string[], of?: string): void {
-  if (typeof options !== "object" || options === null || Array.isArray(options))
-    throw new ArgumentError(of ?? "options", options, "an object of options");
-  for (const field in options)
-    if (!known.includes(field)) throw ArgumentError.unknownField(field, (options as Record<string, unknown>)[field], known, of);
-}
-
 /** Something was used after its `dispose`. */
 export class DisposedError extends SpillwayError {
   override readonly name = "DisposedError";

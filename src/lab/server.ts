@@ -1,12 +1,14 @@
 // The lab's server: the built page on a loopback address, and a WebSocket over which the page can
 // ask for runs on this machine's engines.
 import { SpillwayError } from "../core/errors.js";
+import { given, option, resolve, type TableOf, text, whole } from "../core/options.js";
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { packageVersion } from "../model/version.js";
 import { describe } from "../numerics/index.js";
 import { chooseEngine } from "../reservoir/index.js";
+import { engineTable } from "../reservoir/options.js";
 import { longestMessage } from "./messages.js";
 import { readPage, refuse } from "./page.js";
 import { topologyNames } from "./settings.js";
@@ -21,6 +23,13 @@ export interface LabOptions {
   /** The engine of runs that the page asks for; default "auto". */
   readonly engine?: string | undefined;
 }
+
+/** The options of `openLab`. */
+export const labTable = {
+  page: given(text("the path of a folder"), "The folder of the built page."),
+  port: option(whole({ atLeast: 0, atMost: 65535 }), 0, "The port on 127.0.0.1; 0 takes one that is free."),
+  ...engineTable,
+} satisfies TableOf<LabOptions>;
 
 /** A lab that is open. */
 export interface Lab {
@@ -55,12 +64,13 @@ type Refusal = readonly [status: number, sentence: string];
  * @throws Error if the port is taken, or the page was not built
  */
 export async function openLab(options: LabOptions): Promise<Lab> {
+  const { page: folder, port: asked, engine: wanted } = resolve(labTable, options, "openLab");
   const token = randomBytes(16).toString("hex");
-  const { engine, reason } = await chooseEngine(options.engine);
-  const page = await readPage(options.page);
+  const { engine, reason } = await chooseEngine(wanted);
+  const page = await readPage(folder);
   const { WebSocketServer } = await import("ws");
   const sockets = new WebSocketServer({ noServer: true, maxPayload: longestMessage, autoPong: false });
-  const queue = new RunQueue(options.engine);
+  const queue = new RunQueue(wanted);
   const server = createServer(limits, (request, response) => {
     const refusal = hostRefusal(request) ?? targetRefusal(request);
     if (refusal) refuse(response, ...refusal);
@@ -75,7 +85,7 @@ export async function openLab(options: LabOptions): Promise<Lab> {
     );
   });
   const connections = boundConnections(server);
-  const port = await listen(server, options.port ?? 0);
+  const port = await listen(server, asked);
   return {
     url: `http://127.0.0.1:${port}/?token=${token}`,
     port,

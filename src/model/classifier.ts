@@ -240,6 +240,7 @@ export class Classifier implements AsyncDisposable {
    * Opens a file that `save` wrote (Node). @throws FileError with the reason if it cannot be used
    */
   static async load(path: string, options: Omit<LoadOptions, "source"> = {}): Promise<Classifier> {
+    resolve(loadTable, options);
     return Classifier.fromBytes(await readBytes(path), { ...options, source: path });
   }
 

@@ -303,6 +303,7 @@ export class Forecaster implements AsyncDisposable {
    * Opens a file that `save` wrote (Node). @throws FileError with the reason if it cannot be used
    */
   static async load(path: string, options: Omit<LoadOptions, "source"> = {}): Promise<Forecaster> {
+    resolve(loadTable, options);
     return Forecaster.fromBytes(await readBytes(path), { ...options, source: path });
   }
 

@@ -1,8 +1,9 @@
 // Opens a model file of any kind.
+import { resolve } from "../core/options.js";
 import { readBytes } from "../io/files.js";
 import { Classifier } from "./classifier.js";
 import { Forecaster } from "./forecaster.js";
-import { decodeModelFile, type LoadOptions, ModelFileError } from "./model-file.js";
+import { decodeModelFile, type LoadOptions, loadTable, ModelFileError } from "./model-file.js";
 import { decodeReservoir, type LoadedReservoir } from "./reservoir-file.js";
 
 /** What a model file holds. */
@@ -13,6 +14,7 @@ export type LoadedModel =
 
 /** Reads a model file of any kind (Node). @throws FileError with the reason if it cannot be used */
 export async function loadModel(path: string, options: Omit<LoadOptions, "source"> = {}): Promise<LoadedModel> {
+  resolve(loadTable, options);
   const bytes = await readBytes(path);
   const { kind } = await decodeModelFile(bytes, path);
   const open = { ...options, source: path };

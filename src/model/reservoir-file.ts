@@ -50,6 +50,7 @@ export async function decodeReservoir(bytes: Uint8Array, options: LoadOptions = 
  * be used
  */
 export async function loadReservoir(path: string, options: Omit<LoadOptions, "source"> = {}): Promise<LoadedReservoir> {
+  resolve(loadTable, options);
   return decodeReservoir(await readBytes(path), { ...options, source: path });
 }
 

@@ -143,6 +143,7 @@ export class Pipeline implements AsyncDisposable {
    * Opens a file that `save` wrote (Node). @throws FileError with the reason if it cannot be used
    */
   static async load(path: string, options: PipelineRunOptions = {}): Promise<Pipeline> {
+    resolve(runTable, options);
     return Pipeline.fromBytes(await readBytes(path), { ...options, source: path });
   }
 

@@ -1,0 +1,133 @@
+// Every public function has a row in same-mistake.test.ts, or a reason why it takes none; every
+// public error is a SpillwayError with a code.
+import { readFileSync } from "node:fs";
+import { beforeAll, describe, expect, it } from "vitest";
+import { SpillwayError } from "../../src/core/errors.js";
+import { tasks } from "../../src/tasks/index.js";
+
+/**
+ * Functions without a row, by the reason. A new one either gets a row for each mistake that can be
+ * made with it, or stands here.
+ */
+const withoutRow: Readonly<Record<string, readonly string[]>> = {
+  "its options are what describes options": [
+    ...["byType", "callback", "checked", "checkedLater", "choice", "choiceOf", "either", "filled", "given", "list", "number", "object"],
+    ...["option", "optional", "record", "resolve", "schemaOf", "text", "tuple", "whole", "withoutDefaults"],
+  ],
+  "takes one value, a name or a path, and no options": [
+    ...["describe", "nearNames", "formatBytes", "engineNames", "probeEngines", "cudaBlas", "isSpiking", "isTrainer", "activationOf"],
+    ...["asTrained", "trainerOf", "knownLyapunovExponent", "samplingInterval", "digamma", "plotlySource", "encodeArray", "show"],
+    ...["ensureFolder", "listFiles", "readBytes", "readText", "writeFileAtomic", "readNpy", "readSafetensors", "readWav", "saveReservoir"],
+    ...["encodeReservoir", "writeNpy", "writeSafetensors", "experimentJsonSchema", "loadExperiment", "readRun", "resolveDataPath"],
+    ...["formatResult", "withParameter", "orderOf", "rangeOf", "coordinates", "gridPoints", "gridSides", "filterCentres", "binWidth"],
+    ...["integrateAndFireNumbers", "encodePatternNpz", "patternToCsv", "patternToJson", "writeSpikePattern", "PatternTemplates.load"],
+    ...["settingsFromLink", "settingsToLink", "stateHash", "experimentOf", "reservoirOf", "signalOf", "leaveOneGroupOut"],
+    ...["AtomicFile.create", "TrainedReadout.fromJSON", "RandomStream", "seedKeys", "philox4x32", "uniformFromWords"],
+  ],
+  "reads the content of a file, which has errors of its own": [
+    ...["decodeNpy", "decodeSafetensors", "decodeWav", "encodeNpy", "encodeSafetensors", "npyToMatrix", "parseExperimentText"],
+  ],
+  "has its options checked by a function that has a row": [
+    ...["asExperiment", "loadData", "transformSeries", "generateTask", "drivingRows", "encode", "readUeaFolder"],
+  ],
+  "arithmetic on numbers or arrays that its caller has checked": [
+    ...["bfloat16ToFloat32", "float16ToFloat32", "bfloat16Bits", "halfBits", "halfValue", "allocate", "asMatrix", "checkSparse"],
+    ...["cholesky", "circularLawOfRows", "columnMeans", "ddAdd", "ddDivide", "ddDot", "ddMultiply", "ddNegate", "ddSqrt", "ddSubtract"],
+    ...["ddSum", "doubleDouble", "eigenvalues", "evaluateRows", "firstFall", "firstNonFinite", "inPrecision", "isList", "isSparse"],
+    ...["lostPivot", "mirrorLowerTriangle", "portableCos", "portableExp", "portableLog", "portablePow", "portableSin", "portableSinCos"],
+    ...["portableTanh", "portableTanh32", "precisionOf", "rowDot", "shiftedTriangle", "storedValues", "toDense", "toSparse", "writeRows"],
+    ...["Bidiagonal", "CholeskyFactor", "InverseCovariance", "PortableGram", "ResidentRows", "SystemBlas", "SystemBlas.load"],
+    ...[
+      "TriangularFactor",
+      "Matrix.from",
+      "TrainedReadout",
+      "numericalRank",
+      "singularValues",
+      "spectrum",
+      "GramAccumulator",
+      "RowAccumulator",
+      "accumulate",
+      "addRows",
+    ],
+    ...["TriangularAccumulator", "OnlineTrainer", "RidgeTrainer", "SoftmaxReadout", "SoftmaxTrainer", "interspikeIntervals"],
+    ...[
+      "firedNeurons",
+      "learningStats",
+      "neuronCounts",
+      "neuronRates",
+      "receiverOperatingCurve",
+      "slicePattern",
+      "spikeCount",
+      "spikeRate",
+    ],
+    ...["spikeTrains", "spikesInWindow", "squashToUnit", "synapticWeights", "timeProfile", "SpikePattern.from"],
+  ],
+  "part of the contract with engines": [
+    ...["DeviceMatrix", "DeviceSequences", "WorkPacer", "AtomicFile", "addMeasurements", "addProfiles", "applyReadout", "checkFinite"],
+    ...["checkWashout", "chooseEngine", "engineOn", "evaluateReadout", "expectedShape", "featureCount", "loopTime", "modelOf"],
+    ...["reservoirStep", "shapeOf", "sparseFromRows", "writeFeatures", "checkSummary"],
+  ],
+  "a handle that another function makes, or a question about a device": [
+    ...["CompileCache", "DenseRoutines", "DeviceBuffer", "DeviceBuffer.allocate", "DeviceEvent", "DeviceEvent.create", "DeviceSlice"],
+    ...["DeviceDetector", "DeviceSpikePattern", "DeviceSpikePattern.upload", "DeviceSpikePatterns", "DeviceSpikePatterns.upload"],
+    ...["encodeOnDevice", "GpuCompute", "GpuDevice", "GpuTensor", "Graph", "Graph.recording", "Graph.create", "Kernel", "KernelLauncher"],
+    ...["Module", "Module.load", "NeuralNetwork", "Nvrtc", "PinnedBuffer", "PinnedBuffer.lock", "StandardKernels", "Stream"],
+    ...["Stream.create", "StreamMeter", "StructType", "arrayOf", "bytesOf", "defaultCacheFolder", "deviceAttribute", "driverForPtx"],
+    ...["entryModule", "imageKind", "loadDriver", "losesContext", "ptxEntries", "ptxTarget", "ptxVersion", "sharedExecutor"],
+    ...["shippedManifest", "shippedPtxVersion", "shippedSource", "statusName", "vector", "NeuromorphicOperations"],
+    ...["FaultyDriver", "SimulatedDriver"],
+  ],
+  "writes PTX from a shape, which is checked by PtxBuildError": [
+    ...["Pointer", "PtxKernel", "PtxProgram", "Value", "Variable", "attention", "classShares", "dequantizeQ4", "elementwise", "gemmNaive"],
+    ...["gemmTensorCore", "gemmTiled", "gemv", "kernelName", "layerNorm", "leakyStep", "literal", "parsePtx", "persistentCluster"],
+    ...["persistentGrid", "persistentPlaces", "q4BlocksPerRow", "quantizeQ4", "quantizedGemm", "rmsNorm", "rowSoftmax"],
+    ...["stateStatistics", "targetFacts", "typeBytes", "validateKernel"],
+  ],
+  "draws a figure from measurements": ["plotComparison", "plotMemoryCapacity", "plotSpectrum"],
+};
+
+const rows = readFileSync("test/core/same-mistake.test.ts", "utf8");
+const hasRow = (name: string): boolean => new RegExp(`\\b${name.replace(".", "\\.")}\\b`).test(rows);
+
+type Callable = ((...args: never) => unknown) & { readonly prototype: unknown } & Readonly<Record<string, unknown>>;
+const isClass = (value: Callable): boolean => /^class\b/.test(Function.prototype.toString.call(value));
+const isError = (value: Callable): boolean => isClass(value) && value.prototype instanceof Error;
+
+const functions = new Map<string, Callable>();
+beforeAll(async () => {
+  const { exports } = JSON.parse(readFileSync("package.json", "utf8")) as { exports: Record<string, { default?: string }> };
+  for (const { default: target } of Object.values(exports)) {
+    if (target === undefined) continue;
+    const entry = (await import(`../../${target.replace("./dist/", "src/").replace(/\.js$/, ".ts")}`)) as Record<string, Callable>;
+    for (const [name, value] of Object.entries(entry)) {
+      if (typeof value !== "function") continue;
+      functions.set(name, value);
+      if (!isClass(value) || isError(value)) continue;
+      for (const maker of Object.getOwnPropertyNames(value))
+        if (typeof value[maker] === "function") functions.set(`${name}.${maker}`, value[maker] as Callable);
+    }
+  }
+});
+
+describe("every public function", () => {
+  it("has a row for each mistake that can be made with it, or a reason why there is none", () => {
+    const excused = new Set([...Object.values(withoutRow).flat(), ...tasks.names()]);
+    // What adds a part has its fields checked by the registry.
+    const isExcused = (name: string) => excused.has(name) || name.startsWith("register");
+    const missing = [...functions].filter(([name, value]) => !isError(value) && !hasRow(name) && !isExcused(name)).map(([name]) => name);
+    expect(missing).toEqual([]);
+  });
+
+  it("is excused only if it is there", () => {
+    const gone = Object.values(withoutRow)
+      .flat()
+      .filter((name) => !functions.has(name));
+    expect(gone).toEqual([]);
+  });
+});
+
+it("every public error is a SpillwayError, which has a code", () => {
+  const errors = [...functions].filter(([, value]) => isError(value));
+  expect(errors.length).toBeGreaterThan(20);
+  for (const [name, value] of errors) expect(name === "SpillwayError" || value.prototype instanceof SpillwayError, name).toBe(true);
+});
