@@ -25,7 +25,7 @@ describe("what drives a reservoir", () => {
 
   it.each([
     { encoder: "latency", frameMs: 20 },
-    { encoder: "rate", frameMs: 20, maximumRateHz: 200, seed: 7 },
+    { encoder: "rate", frameMs: 20, maxRateHz: 200, seed: 7 },
     { encoder: "cochleagram", sampleRate: 8000, channels: 3, frameMs: 1 },
   ])("is the same of a pipeline and of an experiment: %j", (config) => {
     const { encoder, ...options } = config;
