@@ -5,6 +5,7 @@ import {
   hasEffect,
   type LabSettings,
   type NumericSetting,
+  type Offered,
   ranges,
   type signalNames,
   topologyNames,
@@ -27,8 +28,8 @@ const own = "own";
 export interface Controls {
   /** Offers the user's own data among the signals, under a name, and chooses it. */
   offerOwn(name: string): void;
-  /** Offers these topologies, and takes what the settings say now. */
-  offerTopologies(names: readonly string[], settings: LabSettings): void;
+  /** Offers these too, and takes what the settings say now. */
+  offer(more: Offered, settings: LabSettings): void;
 }
 
 /**
@@ -88,8 +89,9 @@ export function makeControls(
   form.append(reset);
   for (const show of shows) show();
   return {
-    offerTopologies(names, settings) {
-      fillSelect(topology, Object.entries(inWords(names)));
+    offer(more, settings) {
+      topology.append(...optionsOf(more.topologies));
+      signal.append(...optionsOf(more.signals));
       change(settings);
     },
     offerOwn(name) {
@@ -102,7 +104,11 @@ export function makeControls(
   };
 }
 
-/** Topologies by name, and as people write it: "small world". */
+function optionsOf(names: readonly string[]): HTMLOptionElement[] {
+  return Object.entries(inWords(names)).map(([name, words]) => new Option(words, name));
+}
+
+/** Names, and as people write them: "small world". */
 function inWords(names: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(names.map((name) => [name, name.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)]));
 }

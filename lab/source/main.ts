@@ -2,7 +2,7 @@
 import { loadWasm, ReservoirComputer } from "../../src/lab/browser.js";
 import { driveOf, type Measure } from "../../src/lab/measures.js";
 import { experimentDataOf, type OwnSeries } from "../../src/lab/own-data.js";
-import { experimentOf, type LabSettings, reservoirOf, settingsFromLink, settingsToLink, topologyNames } from "../../src/lab/settings.js";
+import { experimentOf, type LabSettings, reservoirOf, settingsFromLink, settingsToLink, whatIsHere } from "../../src/lab/settings.js";
 import { drawNote } from "./canvas.js";
 import { drawForecast, drawMemory, drawSpectrum, forecastLegend } from "./charts.js";
 import { makeControls } from "./controls.js";
@@ -44,10 +44,12 @@ const connectionsOf = (weights: ReservoirComputer["model"]["weights"]) =>
 
 async function build(): Promise<void> {
   const id = ++request;
-  if (!topologyNames().includes(settings.topology)) {
+  const { topologies, signals } = whatIsHere();
+  const elsewhere = !topologies.includes(settings.topology) ? settings.topology : !signals.includes(settings.signal) ? settings.signal : "";
+  if (elsewhere !== "") {
     live = undefined;
     for (const name of ["hash", "radius", "capacity", "score"]) say(name, "");
-    return say("status", `${settings.topology} is a topology of the machine that serves this page: run it there`);
+    return say("status", `the machine that serves this page has ${elsewhere}, and the page has not: run it there`);
   }
   measures.postMessage({ id, settings, own: own()?.drive } satisfies MeasureRequest);
   for (const name of ["hash", "radius", "capacity", "score"]) say(name, "…");
@@ -155,11 +157,14 @@ async function copy(text: string, what: string): Promise<void> {
 const controls = makeControls(element<HTMLFormElement>("controls"), settings, changed);
 const remote = connect(
   () => settings,
-  (topologies) => {
-    const others = topologies.filter((name) => !topologyNames().includes(name));
-    if (others.length === 0) return;
-    const linked = settingsFromLink(link, topologies);
-    controls.offerTopologies(topologies, others.includes(linked.topology) ? linked : settings);
+  (offered) => {
+    const here = whatIsHere();
+    const topologies = offered.topologies.filter((name) => !here.topologies.includes(name));
+    const signals = offered.signals.filter((name) => !here.signals.includes(name));
+    if (topologies.length + signals.length === 0) return;
+    const linked = settingsFromLink(link, offered);
+    const isLinked = topologies.includes(linked.topology) || signals.includes(linked.signal);
+    controls.offer({ topologies, signals }, isLinked ? linked : settings);
   },
 );
 makeDataPanel((read) => {

@@ -1,7 +1,7 @@
 // Runs on the machine that serves the page, over its WebSocket: for reservoirs that are too large
 // for a browser, on its GPU if it has one.
 import type { RunRequest, ServerMessage } from "../../src/lab/messages.js";
-import type { LabSettings } from "../../src/lab/settings.js";
+import type { LabSettings, Offered } from "../../src/lab/settings.js";
 import { element, say } from "./page.js";
 
 /** The panel for such runs. */
@@ -14,10 +14,10 @@ export interface Remote {
 }
 
 /**
- * Shows the panel once the server has answered, and hands on the topologies that it has. `settings`
- * gives what the sliders say.
+ * Shows the panel once the server has answered, and hands on what it has by name. `settings` gives
+ * what the sliders say.
  */
-export function connect(settings: () => LabSettings, offer: (topologies: readonly string[]) => void): Remote {
+export function connect(settings: () => LabSettings, offer: (offered: Offered) => void): Remote {
   const button = element<HTMLButtonElement>("remote-run");
   const progress = element<HTMLProgressElement>("remote-progress");
   let own = false;
@@ -46,7 +46,7 @@ export function connect(settings: () => LabSettings, offer: (topologies: readonl
     if (message.type === "hello") {
       open = true;
       element("remote").hidden = false;
-      offer(message.topologies);
+      offer(message.offered);
       end(`${message.engine} engine (${message.reason})`);
     } else if (message.type === "progress") {
       progress.value = message.done / message.total;

@@ -8,6 +8,7 @@ export {
   defaultSettings,
   experimentOf,
   type LabSettings,
+  type Offered,
   type Range,
   ranges,
   reservoirOf,

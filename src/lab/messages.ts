@@ -1,7 +1,7 @@
 // What page and server say to each other over the WebSocket.
 import { describe } from "../numerics/index.js";
 import { expectedNonzeros } from "../reservoir/topologies/index.js";
-import { type LabSettings, parseSettings, topologyOf } from "./settings.js";
+import { type LabSettings, type Offered, parseSettings, topologyOf } from "./settings.js";
 
 /** From the page: run these settings for this many steps on the server. */
 export interface RunRequest {
@@ -18,8 +18,8 @@ export type ServerMessage =
       readonly engine: string;
       readonly reason: string;
       readonly version: string;
-      /** The topologies that the server has, those of a user's package among them. */
-      readonly topologies: readonly string[];
+      /** What the server has, a user's own parts among it. */
+      readonly offered: Offered;
     }
   | { readonly type: "progress"; readonly id: number; readonly done: number; readonly total: number }
   | {

@@ -11,7 +11,7 @@ import { chooseEngine } from "../reservoir/index.js";
 import { engineTable } from "../reservoir/options.js";
 import { longestMessage } from "./messages.js";
 import { readPage, refuse } from "./page.js";
-import { topologyNames } from "./settings.js";
+import { whatIsHere } from "./settings.js";
 import { RunQueue, serveClient } from "./socket.js";
 
 /** The page that is served, and where runs that it asks for are made. */
@@ -81,7 +81,7 @@ export async function openLab(options: LabOptions): Promise<Lab> {
     const refusal = hostRefusal(request) ?? targetRefusal(request) ?? originRefusal(request) ?? tokenRefusal(request, token) ?? full;
     if (refusal) return endWith(socket, refusal);
     sockets.handleUpgrade(request, socket, head, (client) =>
-      serveClient(client, queue, { type: "hello", engine: engine.name, reason, version: packageVersion, topologies: topologyNames() }),
+      serveClient(client, queue, { type: "hello", engine: engine.name, reason, version: packageVersion, offered: whatIsHere() }),
     );
   });
   const connections = boundConnections(server);

@@ -92,6 +92,18 @@ export function topologyNames(): readonly string[] {
     .map(({ name }) => name);
 }
 
+/** What a page or a server can be asked for by name. */
+export interface Offered {
+  readonly topologies: readonly string[];
+  /** Benchmark tasks. */
+  readonly signals: readonly string[];
+}
+
+/** What is registered where this runs. */
+export function whatIsHere(): Offered {
+  return { topologies: topologyNames(), signals: tasks.names() };
+}
+
 /** Whether a setting changes anything with a topology. */
 export function hasEffect(name: NumericSetting, topology: string): boolean {
   const slider = optionSliders[name];
@@ -182,9 +194,9 @@ export function settingsToLink(settings: LabSettings): string {
 
 /**
  * Settings from the end of a link. What it does not name, or names wrongly, is the default; a
- * number out of its range is cut to it. `known` are the topologies that there are.
+ * number out of its range is cut to it. `known` are the topologies and signals that there are.
  */
-export function settingsFromLink(link: string, known: readonly string[] = topologyNames()): LabSettings {
+export function settingsFromLink(link: string, known: Offered = whatIsHere()): LabSettings {
   const given = new URLSearchParams(link.replace(/^[#?]/, ""));
   const out: Record<string, unknown> = { ...defaultSettings };
   for (const name of Object.keys(ranges)) {
@@ -193,8 +205,8 @@ export function settingsFromLink(link: string, known: readonly string[] = topolo
   }
   const topology = given.get("topology");
   const signal = given.get("signal");
-  if ((known as readonly (string | null)[]).includes(topology)) out["topology"] = topology;
-  if (signal !== null && tasks.find(signal)) out["signal"] = signal;
+  if (topology !== null && known.topologies.includes(topology)) out["topology"] = topology;
+  if (signal !== null && known.signals.includes(signal)) out["signal"] = signal;
   return cutToRange(out as unknown as LabSettings);
 }
 

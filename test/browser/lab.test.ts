@@ -6,6 +6,9 @@ import { defaultSettings, type Lab, openLab, stateHash } from "../../src/lab/ind
 import { driveOf } from "../../src/lab/measures.js";
 import { defaultChoices, readOwnSeries } from "../../src/lab/own-data.js";
 import { hasEffect, type NumericSetting, ranges, settingsFromLink, topologyNames } from "../../src/lab/settings.js";
+import { Matrix } from "../../src/numerics/index.js";
+import { registerTopology, sparseFromRows } from "../../src/reservoir/index.js";
+import { registerTask } from "../../src/tasks/index.js";
 import { coloursOf, openChromium, openPage, untilText } from "./chromium.js";
 
 const hash = /^[0-9a-f]{64}$/;
@@ -156,6 +159,62 @@ describe("the lab in Chromium", () => {
     expect(await untilText(page, "#remote-result", /steps a second/)).toContain(
       (await stateHash({ ...defaultSettings, size: 400 })).slice(0, 16),
     );
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it("offers a topology and a signal of one's own, which the machine that serves the page runs", async () => {
+    registerTopology({
+      name: "ownChain",
+      description: "Each neuron hears the one before.",
+      options: {},
+      expectedNonzeros: (_, { size }) => size,
+      build: (_, { size }) => ({
+        matrix: sparseFromRows(
+          size,
+          size,
+          (row) => [(row + size - 1) % size],
+          () => 1,
+        ),
+        radius: 1,
+      }),
+    });
+    registerTask({
+      kind: "series",
+      name: "ownWave",
+      description: "A sine.",
+      options: {},
+      generate: (length) =>
+        new Matrix(
+          length,
+          1,
+          Float64Array.from({ length }, (_, t) => Math.sin(t / 5)),
+        ),
+    });
+    const { page, errors } = await openPage(browser, { width: 1400, height: 1000 });
+    await page.goto(lab.url);
+    await page.waitForSelector("#remote:not([hidden])");
+    for (const [name, value] of [
+      ["topology", "ownChain"],
+      ["signal", "ownWave"],
+    ] as const) {
+      await page.selectOption(`select[name="${name}"]`, value);
+      expect(await untilText(page, "#status", new RegExp(value))).toContain("run it there");
+      await page.fill("#remote-size", "60");
+      await page.fill("#remote-steps", "1000");
+      await page.click("#remote-run");
+      const settings = { ...defaultSettings, size: 60, [name]: value };
+      expect(await untilText(page, "#remote-result", /steps a second/)).toContain((await stateHash(settings)).slice(0, 16));
+      await page.getByRole("button", { name: "Defaults" }).click();
+      await untilText(page, "#status", /connections/);
+      await page.reload();
+      await page.waitForSelector("#remote:not([hidden])");
+    }
+    await page.goto(`${lab.url}#signal=ownWave&size=40`);
+    await page.reload();
+    await untilText(page, "#status", /ownWave/);
+    expect(await page.inputValue('select[name="signal"]')).toBe("ownWave");
+    expect(await page.inputValue('input[name="size"]')).toBe("40");
     expect(errors).toEqual([]);
     await page.close();
   });
