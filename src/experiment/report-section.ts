@@ -28,7 +28,7 @@ export function verdictOf({ scores }: ExperimentResult): string | undefined {
     const ratio = value / best.value;
     // Of scores that may be negative, such as r2, a multiple says nothing.
     const distance =
-      ratio === 1
+      value === best.value
         ? "equal to"
         : ratio > 0 && value > 0 && Number.isFinite(ratio) && metric !== "r2"
           ? `${formatNumber(ratio)} times`

@@ -215,7 +215,7 @@ export const common = {
   ),
   seed: optional(seed, "The seed; instead of reservoir.seed."),
   seeds: optional(seeds, "Several seeds: each is run and reported."),
-  metrics: optional(list(metric, "a list of metrics", 1), ""),
+  metrics: optional(list(metric, "a list of metrics", 1), "The scores, by name; left out, those of the task."),
   scoring: filled(
     object({
       norm: option(choice("std", "range", "mean", "variance"), "std", "What nrmse divides by."),
@@ -228,7 +228,7 @@ export const common = {
       ),
       statistic: option(choice("median", "mean"), "median", "How several seeds become one figure."),
     }),
-    "",
+    "How scores are computed.",
   ),
   baselines: optional(
     list(baseline, "a list of baselines"),
@@ -253,7 +253,7 @@ export const common = {
       report: option(flag, true, ""),
       model: option(flag, true, ""),
     }),
-    "",
+    "What is kept beside the result.",
   ),
 };
 

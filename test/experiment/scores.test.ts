@@ -162,6 +162,7 @@ describe("the sentence about baselines", () => {
     expect(verdict("r2", "higher", -9.85, 0.392)).toBe("Not better than a baseline: r2 below persistence.");
     expect(verdict("r2", "higher", 0.8, 0.4)).toBe("Better than every baseline: r2 above persistence.");
     expect(verdict("validPredictionTime", "higher", 3, 0)).toBe("Better than every baseline: validPredictionTime above persistence.");
+    expect(verdict("validPredictionTime", "higher", 0, 0)).toBe("Not better than a baseline: validPredictionTime equal to persistence.");
     expect(verdict("validPredictionTime", "higher", 24, 24)).toBe("Not better than a baseline: validPredictionTime equal to persistence.");
   });
 });
