@@ -1,7 +1,7 @@
 // Writes docs/options.md from the descriptions of options in src. test/docs.test.ts says if it is
 // stale.
 import { writeFileSync } from "node:fs";
-import { compareTable } from "../src/analysis/compare/index.js";
+import { compareTable } from "../src/analysis/compare/options.js";
 import { echoStateIndexTable } from "../src/analysis/echo-state-index.js";
 import { informationFlowTable } from "../src/analysis/information/information-flow.js";
 import { neighbourTransferTable } from "../src/analysis/information/nearest-neighbours.js";
@@ -27,14 +27,14 @@ import { simulationTable } from "../src/sim/options.js";
 import type { OptionTable } from "../src/core/options.js";
 import type { Part } from "../src/core/registry.js";
 import { experimentTable } from "../src/experiment/schema.js";
-import { experimentRunTable } from "../src/experiment/run.js";
+import { experimentRunTable } from "../src/experiment/run-options.js";
 import { csvTable } from "../src/io/csv.js";
 import { csvWriteTable } from "../src/io/csv-writer.js";
 import { npyWriterTable } from "../src/io/npy-writer.js";
 import { npzTable, npzWriteTable } from "../src/io/npz.js";
 import { ueaTable } from "../src/io/uea.js";
 import { wavWriteTable } from "../src/io/wav-writer.js";
-import { labTable } from "../src/lab/server.js";
+import { labTable } from "../src/lab/options.js";
 import { forecastTable as closedLoopTable, predictTable, scoreTable } from "../src/model/forecaster-options.js";
 import { loadTable } from "../src/model/model-file.js";
 import { onnxTable } from "../src/model/onnx/index.js";

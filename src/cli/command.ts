@@ -37,7 +37,7 @@ process.stderr.on("error", () => undefined);
 const announce = (folder: string) => isSupervised && process.send!(folder);
 try {
   const { createProgram } = await import("./program.js");
-  process.exitCode = await createProgram(stop.signal, announce)(process.argv.slice(2));
+  process.exitCode = await createProgram(stop.signal, announce).run(process.argv.slice(2));
 } catch (error) {
   process.exitCode = exitCodeOf(error);
   process.stderr.write(`spillway: ${sentenceOf(error)}\n`);

@@ -1,18 +1,26 @@
 // The commands, their options and their help. The code of a command is loaded when it is called, to
 // keep --version and --help quick.
+import { option, optional, whole } from "../core/options.js";
 import { visibleLines } from "../core/text.js";
-import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { compareTable } from "../analysis/compare/options.js";
+import { Argument, Command, CommanderError, Option } from "commander";
+import { experimentRunTable } from "../experiment/run-options.js";
+import { launchTable } from "../gpu/launch-config.js";
+import { labTable } from "../lab/options.js";
 import { packageVersion } from "../model/version.js";
+import { targetOption } from "../ptx/builder/targets.js";
+import { planTable } from "../reservoir/options.js";
 import type { PlanCommandOptions } from "./commands/plan.js";
 import type { PtxFlags } from "./commands/ptx.js";
 import { kernelNumbers, kernelSwitches, kernelWords } from "./commands/ptx-options.js";
 import type { PtxRunFlags } from "./commands/ptx-run.js";
 import type { CommandOutcome } from "./commands/run.js";
 import { exitCodes } from "./exit.js";
+import { flagOf, longOf } from "./flag.js";
 
 interface RunFlags {
   readonly out: string;
-  readonly engine: string;
+  readonly engine?: string;
   readonly threads: number;
   readonly set?: readonly string[];
   readonly profile?: boolean;
@@ -30,14 +38,21 @@ interface CompareFlags {
   readonly quiet?: boolean;
 }
 
-/**
- * The command line as a function of its arguments; it gives the exit code. @throws what a command
- * throws.
- */
-export function createProgram(
-  signal: AbortSignal,
-  announce: (folder: string) => void = () => undefined,
-): (args: readonly string[]) => Promise<number> {
+/** What commands take that no function of the package does. */
+const ownTable = {
+  steps: optional(whole({ atLeast: 1 }), "At most so many steps of the data."),
+  show: option(whole({ atLeast: 0 }), 16, "Elements of a buffer that are printed."),
+};
+
+/** What the command line is, and how it is run. */
+interface Program {
+  readonly program: Command;
+  /** Gives the exit code. @throws what a command throws */
+  readonly run: (args: readonly string[]) => Promise<number>;
+}
+
+/** The command line. `announce` hears of the folder in which runs are made. */
+export function createProgram(signal: AbortSignal, announce: (folder: string) => void = () => undefined): Program {
   let exitCode: number = exitCodes.success;
   const print = (text: string): void => {
     process.stdout.write(`${visibleLines(text)}\n`);
@@ -69,7 +84,7 @@ export function createProgram(
     .addOption(threadsOption())
     .addOption(setOption())
     .addOption(importOption())
-    .option("--profile", "measure time, bytes and launches by phase, by events on a GPU: printed, and kept in result.json and the report")
+    .addOption(flagOf(experimentRunTable, "profile"))
     .option("--json", "print the results as JSON, and nothing else, on standard output")
     .option("--quiet", "no progress on standard error")
     .addHelpText(
@@ -80,12 +95,14 @@ Examples:
   $ spillway run narma10.yaml --set reservoir.size=500 --set seeds=3 --json
   $ spillway run *.yaml --out results
 
-DIR/NAME/ receives result.json, model.safetensors (first seed), report.html, and states.npy if the experiment asks for it.
+DIR/NAME/ receives result.json, model.safetensors (first seed), report.html, and states.npy if the
+experiment asks for it. --profile prints time, bytes and launches, by events on a GPU, and keeps
+them in result.json and the report.
 A finished run replaces the one that was there before. Ctrl-C keeps the seeds that are finished.`,
     )
     .action(async (files: readonly string[], flags: RunFlags) => {
-      const { run } = await import("./commands/run.js");
-      finish(await run(files, { ...flags, signal, announce, progress: await progressOf(flags) }));
+      const command = await import("./commands/run.js");
+      finish(await command.run(files, { ...flags, signal, announce, progress: await progressOf(flags) }));
     });
 
   program
@@ -109,8 +126,8 @@ A finished run replaces the one that was there before. Ctrl-C keeps the seeds th
     .description("one reservoir on several engines, step for step: are the states the same bits, and how fast is each")
     .argument("<file>", "an experiment file, for its reservoir and its data")
     .option("--engines <names>", "engines, the reference first", (text) => text.split(",").map((name) => name.trim()), ["reference", "cpu"])
-    .option("--steps <n>", "at most so many steps of the data", whole(1))
-    .option("--sequences <n>", "cut the steps into so many sequences that run as a batch", whole(1))
+    .addOption(flagOf(ownTable, "steps"))
+    .addOption(flagOf(compareTable, "sequences"))
     .addOption(setOption())
     .addOption(importOption())
     .option("-o, --out <dir>", "write compare.json and compare.html there")
@@ -118,7 +135,7 @@ A finished run replaces the one that was there before. Ctrl-C keeps the seeds th
     .option("--quiet", "no progress on standard error")
     .addHelpText(
       "after",
-      "\nExamples:\n  $ spillway compare narma10.yaml --engines cpu,cuda\n  $ spillway compare narma10.yaml --engines reference,cpu --out compared\n  $ spillway compare narma10.yaml --engines cpu,cuda:fast --sequences 64\n\n`:fast` or `:portable` after an engine's name sets the arithmetic. The exit code is 1 if an engine gives other bits than the first.",
+      "\nExamples:\n  $ spillway compare narma10.yaml --engines cpu,cuda\n  $ spillway compare narma10.yaml --engines reference,cpu --out compared\n  $ spillway compare narma10.yaml --engines cpu,cuda:fast --sequences 64\n\n`:fast` or `:portable` after an engine's name sets the arithmetic. The exit code is 1 if an\nengine gives other bits than the first.",
     )
     .action(async (file: string, flags: CompareFlags) => {
       const { compareEngines } = await import("./commands/compare.js");
@@ -140,8 +157,8 @@ A finished run replaces the one that was there before. Ctrl-C keeps the seeds th
     .description("how an engine would run the reservoir of an experiment: kernel, threads, memory")
     .argument("<file>", "an experiment file, for its reservoir and its data")
     .addOption(engineOption())
-    .option("--plan <name>", "a way of running the time loop by name, such as streamed")
-    .option("--kernel-source <name>", "where its kernels come from: auto, shipped, nvrtc or builder")
+    .addOption(flagOf(planTable, "plan"))
+    .addOption(flagOf(planTable, "kernelSource"))
     .addOption(importOption())
     .option("--json", "as JSON")
     .addHelpText(
@@ -178,15 +195,15 @@ A finished run replaces the one that was there before. Ctrl-C keeps the seeds th
   program
     .command("lab")
     .description("a page in the browser on which a reservoir is turned by hand: sliders, states, spectrum, memory, forecast")
-    .option("--port <n>", "the port on 127.0.0.1; 0 takes one that is free", whole(0, 65535), 0)
+    .addOption(flagOf(labTable, "port"))
     .option("--no-open", "print the address and open no browser")
-    .addOption(engineOption())
+    .addOption(flagOf(labTable, "engine", { short: "e" }))
     .addOption(importOption())
     .addHelpText(
       "after",
-      "\nExample:\n  $ spillway lab\n\nIt runs until Ctrl-C. The reservoir runs in the page; --engine is for larger ones that the page hands over.",
+      "\nExample:\n  $ spillway lab\n\nIt runs until Ctrl-C. The reservoir runs in the page; --engine is for larger ones that\nthe page hands over.",
     )
-    .action(async (flags: { readonly port: number; readonly open: boolean; readonly engine: string }) => {
+    .action(async (flags: { readonly port: number; readonly open: boolean; readonly engine?: string }) => {
       await (await import("./commands/lab.js")).lab({ ...flags, signal, print });
       exitCode = exitCodes.interrupted;
     });
@@ -208,7 +225,7 @@ A finished run replaces the one that was there before. Ctrl-C keeps the seeds th
       "<kernel>",
       "its kind: gemmTiled, gemmTensorCore, softmax, layerNorm, rmsNorm, attention, quantizedGemm, ...; or a preset: llamaAttention, ffnGemm, ...",
     )
-    .option("--target <sm>", "the GPU it is for", "sm_80")
+    .addOption(flagOf({ target: targetOption }, "target", { value: "sm", fallback: "sm_80" }))
     .option("--no-affine", "norms: no gamma and beta")
     .option("--json", "as JSON, with grid, block, shared memory and parameters")
     .addHelpText(
@@ -216,9 +233,8 @@ A finished run replaces the one that was there before. Ctrl-C keeps the seeds th
       "\nExamples:\n  $ spillway ptx gemmTiled --m 512 --n 512 --k 512 > gemm.ptx\n  $ spillway ptx attention --seq-len 4096 --head-dim 64 --causal --target sm_90 --json",
     )
     .action(async (name: string, flags: PtxFlags) => print((await import("./commands/ptx.js")).ptxOfKernel(name, flags)));
-  const flag = (field: string): string => `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  for (const [field, words] of Object.entries(kernelSwitches)) ptx.option(flag(field), words);
-  for (const [field, words] of Object.entries({ ...kernelNumbers, ...kernelWords })) ptx.option(`${flag(field)} <${field}>`, words);
+  for (const [field, words] of Object.entries(kernelSwitches)) ptx.option(longOf(field), words);
+  for (const [field, words] of Object.entries({ ...kernelNumbers, ...kernelWords })) ptx.option(`${longOf(field)} <${field}>`, words);
   ptx
     .command("run")
     .description("launch a kernel of a PTX file on the simulated device or a GPU, and print its buffers afterwards")
@@ -230,10 +246,10 @@ A finished run replaces the one that was there before. Ctrl-C keeps the seeds th
     )
     .option("--grid <blocks>", "as 4 or 4x2x1", "1")
     .option("--block <threads>", "as 128 or 16x16", "32")
-    .option("--shared <bytes>", "dynamic shared memory of a block", "0")
-    .option("--cooperative", "all blocks run at once and may wait for one another")
+    .addOption(flagOf(launchTable, "shared", { value: "bytes" }))
+    .addOption(flagOf(launchTable, "cooperative"))
     .option("--device <name>", "sim, which finds faults; cuda; or cuda:1", "sim")
-    .option("--show <n>", "elements of a buffer that are printed", "16")
+    .addOption(flagOf(ownTable, "show"))
     .option("--json", "as JSON, all elements")
     .addHelpText("after", '\nExample:\n  $ spillway ptx run scale.ptx --args "f32[8]=range" 8 0.5 --block 8')
     .action(async (file: string, flags: PtxRunFlags) => print(await (await import("./commands/ptx-run.js")).runPtxFile(file, flags)));
@@ -251,11 +267,14 @@ A finished run replaces the one that was there before. Ctrl-C keeps the seeds th
     });
 
   program.hook("preAction", async (_, command) => {
-    const { import: modules = [] } = command.opts<{ readonly import?: readonly string[] }>();
+    const { import: modules = [], engine } = command.opts<{ readonly import?: readonly string[]; readonly engine?: string }>();
     if (modules.length > 0) await (await import("./import-modules.js")).importModules(modules);
+    if (engine === undefined) return;
+    await import("../index.js");
+    (await import("../reservoir/engines.js")).checkEngineName(engine);
   });
   for (const command of [...program.commands, ...ptx.commands]) command.exitOverride().configureOutput(program.configureOutput());
-  return async (args) => {
+  const run: Program["run"] = async (args) => {
     // The shell's script asks for words behind "--".
     if (args[0] === "complete" && args[1] === "--") {
       print((await import("./commands/complete.js")).completions(program, args.slice(2)));
@@ -272,34 +291,19 @@ A finished run replaces the one that was there before. Ctrl-C keeps the seeds th
     }
     return exitCode;
   };
+  return { program, run };
 }
 
 function outOption(): Option {
-  return new Option("-o, --out <dir>", "the folder that receives a folder a run").default("runs");
+  return flagOf(experimentRunTable, "out", { short: "o", value: "dir", fallback: "runs" });
 }
 
 function engineOption(): Option {
-  return new Option("-e, --engine <name>", "where reservoirs run: auto, cpu, cuda, cuda:1 (a device by number), sim or reference")
-    .default("auto")
-    .argParser((name) => {
-      if (!/^(auto|cpu|cuda(:\d+)?|sim|reference)$/.test(name))
-        throw new InvalidArgumentError("It takes auto, cpu, cuda, cuda:1 (a device by number), sim or reference.");
-      return name;
-    });
+  return flagOf(experimentRunTable, "engine", { short: "e" });
 }
 
 function threadsOption(): Option {
-  return new Option("-t, --threads <n>", "threads on one reservoir; worth trying from N = 1000").default(1).argParser(whole(1, 64));
-}
-
-/** What reads a whole number within bounds. */
-function whole(least: number, most = Number.POSITIVE_INFINITY): (text: string) => number {
-  const takes = Number.isFinite(most) ? `from ${least} to ${most}` : `of at least ${least}`;
-  return (text) => {
-    const value = Number(text);
-    if (!Number.isSafeInteger(value) || value < least || value > most) throw new InvalidArgumentError(`It takes a whole number ${takes}.`);
-    return value;
-  };
+  return flagOf(experimentRunTable, "threads", { short: "t" });
 }
 
 function setOption(): Option {

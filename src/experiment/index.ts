@@ -41,6 +41,7 @@ export { type CheckedExperiment, parseExperiment } from "./parse.js";
 export { resolveDataPath } from "./paths.js";
 export { readRun } from "./read-run.js";
 export { type ExperimentResult, formatResult, type ResolvedExperiment, type Scores, type ScoreSummary, type SeedResult } from "./result.js";
-export { type ExperimentSource, type FinishedRun, type ExperimentRunOptions, runExperiment } from "./run.js";
+export { type ExperimentSource, type FinishedRun, runExperiment } from "./run.js";
+export type { ExperimentRunOptions } from "./run-options.js";
 export type { EngineChoiceOptions } from "./trial.js";
 export { type TransformedSeries, transformSeries } from "./transforms.js";

@@ -1,15 +1,13 @@
 // Runs an experiment over its seeds and writes its folder: scores, model, states, report. The tasks
 // themselves are predict.ts, forecast.ts and classify.ts.
 import { ArgumentError } from "../core/errors.js";
-import { callback, optional, resolve, type TableOf, text } from "../core/options.js";
+import { resolve } from "../core/options.js";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { writeFileAtomic } from "../io/index.js";
 import { type Figure, type ReportSection, reportHtml } from "../plot/index.js";
 import { noteFinite } from "../numerics/known-finite.js";
 import { addProfiles } from "../reservoir/index.js";
-import { engineTable, profileTable, threadsTable } from "../reservoir/options.js";
-import { workTable } from "../reservoir/work.js";
 import { ExperimentError } from "./errors.js";
 import { runClassification } from "./classify.js";
 import { type ExperimentData, loadData } from "./data.js";
@@ -23,33 +21,8 @@ import { OutputFolder, type RunFile } from "./output-folder.js";
 import { runPrediction } from "./predict.js";
 import { reportSection } from "./report-section.js";
 import { type ExperimentResult, formatResult, resolveExperiment, type SeedResult, summarise, totalTiming } from "./result.js";
-import type { EngineChoiceOptions, Trial, TrialOptions } from "./trial.js";
-
-/** How an experiment runs, and where its folder goes. */
-export interface ExperimentRunOptions extends EngineChoiceOptions {
-  /** The folder that receives a folder of the experiment's name. Left out, nothing is written. */
-  readonly out?: string | undefined;
-  /** Stops the run, which then keeps the seeds that are finished. */
-  readonly signal?: AbortSignal | undefined;
-  /** Called with what is done, what is to be done, and the name of the seed's run. */
-  readonly onProgress?: ((done: number, total: number, label: string) => void) | undefined;
-  /** Called with the folder in which runs are made, for cleaning up if the command is ended. */
-  readonly announce?: ((folder: string) => void) | undefined;
-}
-
-/** The options of `runExperiment`. */
-export const experimentRunTable = {
-  ...engineTable,
-  ...threadsTable,
-  ...profileTable,
-  out: optional(text("the path of a folder"), "The folder that receives a folder of the experiment's name; left out, nothing is written."),
-  signal: workTable.signal,
-  onProgress: optional(
-    callback<NonNullable<ExperimentRunOptions["onProgress"]>>(),
-    "Called with what is done, what is to be done, and the name of the seed's run.",
-  ),
-  announce: optional(callback<NonNullable<ExperimentRunOptions["announce"]>>(), "Hears of the folder in which runs are made."),
-} satisfies TableOf<ExperimentRunOptions>;
+import { type ExperimentRunOptions, experimentRunTable } from "./run-options.js";
+import type { Trial, TrialOptions } from "./trial.js";
 
 /**
  * The path of an experiment file, an experiment that was read, or an object of the shape of a file.

@@ -3,7 +3,8 @@
  * page itself stands in lab/.
  * @module spillway/lab
  */
-export { type Lab, type LabOptions, openLab } from "./server.js";
+export type { LabOptions } from "./options.js";
+export { type Lab, openLab } from "./server.js";
 export {
   defaultSettings,
   experimentOf,

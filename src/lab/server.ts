@@ -1,35 +1,18 @@
 // The lab's server: the built page on a loopback address, and a WebSocket over which the page can
 // ask for runs on this machine's engines.
 import { SpillwayError } from "../core/errors.js";
-import { given, option, resolve, type TableOf, text, whole } from "../core/options.js";
+import { resolve } from "../core/options.js";
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { packageVersion } from "../model/version.js";
 import { describe } from "../numerics/index.js";
 import { chooseEngine } from "../reservoir/index.js";
-import { engineTable } from "../reservoir/options.js";
 import { longestMessage } from "./messages.js";
+import { type LabOptions, labTable } from "./options.js";
 import { readPage, refuse } from "./page.js";
 import { whatIsHere } from "./settings.js";
 import { RunQueue, serveClient } from "./socket.js";
-
-/** The page that is served, and where runs that it asks for are made. */
-export interface LabOptions {
-  /** The folder of the built page. */
-  readonly page: string;
-  /** Default 0: one that is free. */
-  readonly port?: number | undefined;
-  /** The engine of runs that the page asks for; default "auto". */
-  readonly engine?: string | undefined;
-}
-
-/** The options of `openLab`. */
-export const labTable = {
-  page: given(text("the path of a folder"), "The folder of the built page."),
-  port: option(whole({ atLeast: 0, atMost: 65535 }), 0, "The port on 127.0.0.1; 0 takes one that is free."),
-  ...engineTable,
-} satisfies TableOf<LabOptions>;
 
 /** A lab that is open. */
 export interface Lab {

@@ -1,7 +1,7 @@
 // ReservoirComputer: a reservoir that runs. It keeps the engine out of sight and owns the session;
 // what comes in is checked by inputs.ts.
 import { ArgumentError, busyError } from "../core/errors.js";
-import { choice, list, option, optional, type Resolved, resolve, type TableOf, text, whole } from "../core/options.js";
+import { choice, list, option, optional, type Resolved, resolve, type TableOf, whole } from "../core/options.js";
 import type { Context } from "../gpu/index.js";
 import { firstNonFinite, type FloatArray, Matrix, type MatrixLike } from "../numerics/index.js";
 import type { ReservoirOptions } from "./config.js";
@@ -32,7 +32,17 @@ import {
 } from "./inputs.js";
 import { type AnyReservoirOptions, modelOf, shapeFor } from "./kinds.js";
 import type { ReservoirModel } from "./model.js";
-import { contextTable, engineTable, matricesTable, matrixKind, profileTable, seriesOf, sinkKind, threadsTable } from "./options.js";
+import {
+  contextTable,
+  engineTable,
+  matricesTable,
+  matrixKind,
+  planTable,
+  profileTable,
+  seriesOf,
+  sinkKind,
+  threadsTable,
+} from "./options.js";
 import type { Profile } from "./profile.js";
 import { anyShapeOf } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
@@ -83,8 +93,7 @@ export interface CreateOptions {
 export const openTable = {
   ...engineTable,
   ...contextTable,
-  plan: optional(text('"auto" or the name of a plan, such as "streamed"'), "How a device runs the time loop."),
-  kernelSource: optional(choice("auto", "shipped", "nvrtc", "builder"), "Where a device's kernels for the time loop come from."),
+  ...planTable,
   spinLimit: optional(
     whole({ atLeast: 1, takes: `clock ticks, a whole number from 1 to ${Number.MAX_SAFE_INTEGER}` }),
     "Clock ticks after which a wait between blocks on a device is an error; left out, SPILLWAY_SPIN_LIMIT, else 8e9.",

@@ -1,6 +1,7 @@
 // The list of engines, and the choice among them. The package's index names them and where they are
 // loaded from.
 import { ArgumentError } from "../core/errors.js";
+import { suggestion } from "../core/near-names.js";
 import { flag, given, number, option, resolve, type TableOf } from "../core/options.js";
 import type { Context } from "../gpu/index.js";
 import { EngineUnavailableError } from "./engine/errors.js";
@@ -104,13 +105,24 @@ export async function chooseEngine(name = "auto", shape?: AnyShape | readonly An
   return name === "auto" ? automatic(shape) : named(name);
 }
 
-async function named(name: string): Promise<EngineChoice> {
+/** The registered engine and the device that a name means. @throws EngineUnavailableError */
+function find(name: string): { readonly known: Registration; readonly device: number } {
   const [, family = name, device] = /^(.+):(\d+)$/.exec(name) ?? [];
   const known = registrations.get(family);
-  if (!known || (device !== undefined && !known.numbered))
-    throw new EngineUnavailableError(name, `there is no engine of that name; it takes "auto", ${nameList()}`);
+  if (known && (device === undefined || known.numbered)) return { known, device: Number(device ?? 0) };
+  const near = suggestion(family, engineNames());
+  throw new EngineUnavailableError(name, `there is no engine of that name${near}; it takes "auto", ${nameList()}`);
+}
+
+/** Refuses a name that no engine has, before any work. @throws EngineUnavailableError */
+export function checkEngineName(name: string): void {
+  if (name !== "auto") find(name);
+}
+
+async function named(name: string): Promise<EngineChoice> {
+  const { known, device } = find(name);
   if (known.needsNode && !inNode()) throw new EngineUnavailableError(name, "it runs in Node only");
-  const engine = await known.load(Number(device ?? 0));
+  const engine = await known.load(device);
   const status = await engine.probe();
   if (!status.available) throw new EngineUnavailableError(name, status.reason);
   return { engine, reason: `asked for; ${status.reason}` };

@@ -1,8 +1,9 @@
 // Options that several public functions over reservoirs have, described once. Options of a single
 // function are described beside it.
-import { checked, checkedLater, flag, type Kind, object, option, optional, type TableOf, text, whole } from "../core/options.js";
+import { checked, checkedLater, choice, flag, type Kind, object, option, optional, type TableOf, text, whole } from "../core/options.js";
 import type { Context } from "../gpu/index.js";
-import { Matrix, type MatrixLike, type SparseMatrix } from "../numerics/index.js";
+import type { MatrixLike, SparseMatrix } from "../numerics/index.js";
+import { Matrix } from "../numerics/matrix.js";
 import type { TrainingSink } from "./engine/training.js";
 import type { ReservoirMatrices } from "./weights.js";
 
@@ -22,12 +23,21 @@ export const sinkKind: Kind<TrainingSink> = checked(
 export const engineTable = {
   engine: optional(
     text('"auto" or the name of an engine'),
-    '"auto" takes the one whose steps are modelled to be fastest; else "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference".',
+    'Where reservoirs run: "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference"; left out or "auto", the one whose steps are modelled to be fastest.',
   ),
 };
 
 export const threadsTable = {
-  threads: option(whole({ atLeast: 1, atMost: 64 }), 1, "Worker threads of the CPU engine."),
+  threads: option(whole({ atLeast: 1, atMost: 64 }), 1, "Worker threads of the CPU engine; worth trying from N = 1000."),
+};
+
+/** How a device runs the time loop. */
+export const planTable = {
+  plan: optional(
+    text('"auto" or the name of a plan, such as "streamed"'),
+    'How a device runs the time loop: "auto", or a plan such as "streamed".',
+  ),
+  kernelSource: optional(choice("auto", "shipped", "nvrtc", "builder"), "Where a device's kernels for the time loop come from."),
 };
 
 export const profileTable = {

@@ -12,7 +12,7 @@ async function printed(...args: readonly string[]): Promise<{ readonly code: num
     vi.spyOn(console, "log").mockImplementation((text) => keep(`${text}\n`)),
   ];
   try {
-    const code = await createProgram(new AbortController().signal)(args);
+    const code = await createProgram(new AbortController().signal).run(args);
     return { code, text: lines.join("") };
   } finally {
     for (const spy of spies) spy.mockRestore();

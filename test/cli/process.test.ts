@@ -137,9 +137,9 @@ describe("exit code 2", () => {
     [
       "an unknown engine",
       ["run", "small.yaml", "--engine", "gpu"],
-      "It takes auto, cpu, cuda, cuda:1 (a device by number), sim or reference.",
+      'there is no engine of that name (did you mean "cpu"?); it takes "auto", "cpu"',
     ],
-    ["no number of threads", ["run", "small.yaml", "--threads", "0"], "It takes a whole number from 1 to 64."],
+    ["no number of threads", ["run", "small.yaml", "--threads", "0"], "--threads is 0; it takes a whole number from 1 to 64"],
     ["a missing file", ["run", "smal.yaml"], "smal.yaml: no such file in"],
     [
       "an unknown field",

@@ -81,7 +81,7 @@ describe("spillway ptx", () => {
 
   it("refuses unknown kernels and targets, and sizes that are missing or no numbers", () => {
     expect(() => ptxOfKernel("softmx", { target: "sm_80" })).toThrow('there is no kernel "softmx"; did you mean "softmax"?');
-    expect(() => ptxOfKernel("softmax", { target: "sm_70", dim: "5" })).toThrow('target is "sm_70"; it takes one of sm_75');
+    expect(() => ptxOfKernel("softmax", { target: "sm_70", dim: "5" })).toThrow('target is "sm_70"; it takes "sm_75"');
     expect(() => ptxOfKernel("gemmNaive", { target: "sm_80", m: "5", n: "6" })).toThrow("k is missing; it takes a whole number from 1");
     expect(() => ptxOfKernel("gemmNaive", { target: "sm_80", m: "five" })).toThrow('m is "five"; it takes a number');
   });
@@ -98,7 +98,7 @@ describe("spillway ptx run", () => {
   module.kernel("count", {}, (k) => k.atomic("add", k.pointer("u64", "total"), k.parameter("u64", "step")));
   const path = join(folder, "two.ptx");
   writeFileSync(path, module.emit());
-  const flags = { grid: "1", block: "32", shared: "0", device: "sim", show: "16" };
+  const flags = { grid: "1", block: "32", shared: 0, device: "sim", show: 16 };
 
   it("launches on the simulated device and prints the buffers", async () => {
     const text = await runPtxFile(path, { ...flags, entry: "scale", args: ["f32[5]=range", "4", "0.5"] });
@@ -115,7 +115,7 @@ describe("spillway ptx run", () => {
   });
 
   it("shows so many elements", async () => {
-    const text = await runPtxFile(path, { ...flags, entry: "scale", block: "64", show: "2", args: ["f32[40]=2", "40", "3"] });
+    const text = await runPtxFile(path, { ...flags, entry: "scale", block: "64", show: 2, args: ["f32[40]=2", "40", "3"] });
     expect(text).toContain("160 bytes: 6, 6, ... 38 more");
   });
 

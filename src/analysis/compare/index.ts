@@ -1,50 +1,21 @@
 // The same reservoir on several engines, step for step: are the states the same bits, and how fast
 // is each?
 import { ArgumentError } from "../../core/errors.js";
-import { optional, resolve, type TableOf } from "../../core/options.js";
+import { resolve } from "../../core/options.js";
 import { describe, type Matrix, type MatrixLike } from "../../numerics/index.js";
 import { type AnyReservoirOptions, type EngineModel, formatBytes, ReservoirComputer } from "../../reservoir/index.js";
 import { anySeries } from "../../reservoir/inputs.js";
-import { WorkPacer, workTable } from "../../reservoir/work.js";
-import { inputTable, patternInputs } from "../../spikes/liquid/inputs.js";
+import { WorkPacer } from "../../reservoir/work.js";
+import { patternInputs } from "../../spikes/liquid/inputs.js";
 import { SpikePattern } from "../../spikes/pattern/pattern.js";
-import { checkSource, count } from "../source.js";
+import { checkSource } from "../source.js";
+import { type CompareOptions, compareTable } from "./options.js";
 import { DifferenceMeter, type TrajectoryDifference } from "./difference.js";
 import { arithmeticOf, type ComparedEngine, type ComparedRun, comparedEngine, TimedRun } from "./run.js";
 
 export type { FirstDifference, TrajectoryDifference, UlpBin } from "./difference.js";
+export type { CompareOptions } from "./options.js";
 export type { ComparedRun } from "./run.js";
-
-/** The chunks a comparison is run in, and how it is followed and stopped. */
-export interface CompareOptions {
-  /**
-   * Rows that are run on every engine before they are compared: memory is bounded by one chunk an
-   * engine. Default 1024, less for large reservoirs.
-   */
-  readonly chunk?: number | undefined;
-  /**
-   * Cut the inputs into this many sequences of equal length, which run as a batch, each from the
-   * initial state; rows left over are not run. Default 1, one run from start to end. If an engine
-   * may compute fast (engines do so in batches), as many as leave each 100 steps, at most 64.
-   */
-  readonly sequences?: number | undefined;
-  /**
-   * Of a spike pattern and a rate reservoir: the length of a step in ms. A spiking one has its own.
-   */
-  readonly stepMs?: number | undefined;
-  /** Stops the comparison, which then throws WorkInterruptedError. */
-  readonly signal?: AbortSignal | undefined;
-  /** Steps done and in all, over all engines. */
-  readonly onProgress?: ((done: number, total: number) => void) | undefined;
-}
-
-/** The options of `compare`. */
-export const compareTable = {
-  ...workTable,
-  ...inputTable,
-  chunk: optional(count, "Rows that are run on every engine before they are compared; left out, 1024, less for large reservoirs."),
-  sequences: optional(count, "Cuts the inputs into so many sequences of equal length, which run as a batch."),
-} satisfies TableOf<CompareOptions>;
 
 /** What a comparison found. */
 export interface Comparison {

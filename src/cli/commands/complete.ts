@@ -2,8 +2,11 @@
 // script asks for.
 import { ShellCompDirective, script } from "@bomb.sh/tab";
 import type { Command, Option } from "commander";
-import { kernelKinds, targets } from "../../ptx/index.js";
+import "../../index.js";
+import { kernelKinds } from "../../ptx/index.js";
+import { engineNames } from "../../reservoir/engines.js";
 import { tasks } from "../../tasks/index.js";
+import { TableFlag } from "../flag.js";
 
 interface Candidate {
   readonly word: string;
@@ -14,8 +17,7 @@ const plain = (word: string): Candidate => ({ word, description: "" });
 
 /** Words for what commander has no list of, by the name of the option or argument. */
 const words: ReadonlyMap<string, () => readonly Candidate[]> = new Map([
-  ["engine", () => ["auto", "cpu", "cuda", "sim", "reference"].map(plain)],
-  ["target", () => Object.keys(targets).map(plain)],
+  ["engine", () => ["auto", ...engineNames()].map(plain)],
   ["kernel", () => kernelKinds.map(plain)],
   ["name", () => tasks.all().map(({ name, description }) => ({ word: name, description }))],
 ]);
@@ -50,7 +52,7 @@ export function completions(program: Command, typed: readonly string[]): string 
   const found = current.startsWith("-")
     ? optionsOf(command)
     : open
-      ? valuesOf(open.attributeName(), open.argChoices)
+      ? valuesOf(open.attributeName(), open instanceof TableFlag ? open.words : open.argChoices)
       : operandsOf(command, operands);
   const lines = (found ?? []).filter(({ word }) => word.startsWith(current)).map(({ word, description }) => `${word}\t${description}`);
   const directive = found ? ShellCompDirective.ShellCompDirectiveNoFileComp : ShellCompDirective.ShellCompDirectiveDefault;

@@ -8,7 +8,7 @@ import { openInBrowser } from "../../plot/open-in-browser.js";
 export interface LabCommandOptions {
   readonly port: number;
   readonly open: boolean;
-  readonly engine: string;
+  readonly engine?: string | undefined;
   readonly signal: AbortSignal;
   readonly print: (text: string) => void;
 }

@@ -11,10 +11,10 @@ export interface PtxRunFlags {
   readonly args?: readonly string[] | undefined;
   readonly grid: string;
   readonly block: string;
-  readonly shared: string;
+  readonly shared: number;
   readonly device: string;
   readonly cooperative?: boolean | undefined;
-  readonly show: string;
+  readonly show: number;
   readonly json?: boolean | undefined;
 }
 
@@ -53,11 +53,6 @@ export async function runPtxFile(path: string, flags: PtxRunFlags): Promise<stri
     throw new UsageError(
       `${entry} takes ${parameters.length} arguments (${parameters.map(({ type }) => `.${type}`).join(", ")}), got ${args.length}; ${argumentHelp}`,
     );
-  const shown = Number(flags.show);
-  const shared = Number(flags.shared);
-  if (!Number.isInteger(shown) || shown < 0) throw new UsageError(`show is ${JSON.stringify(flags.show)}; it takes a whole number from 0`);
-  if (!Number.isInteger(shared) || shared < 0)
-    throw new UsageError(`shared is ${JSON.stringify(flags.shared)}; it takes bytes, a whole number from 0`);
   const signature = args.map((argument, k) => declareParameter(parameters[k]!, argument, k + 1));
   const [grid, block] = [parseSize("grid", flags.grid), parseSize("block", flags.block)];
   using context = openDevice(device(flags.device));
@@ -68,7 +63,7 @@ export async function runPtxFile(path: string, flags: PtxRunFlags): Promise<stri
     argumentValue(context, argument, signature[k]!, k + 1, (buffer) => held.push({ argument: k + 1, ...buffer })),
   );
   using stream = context.stream();
-  stream.launch(kernel, { grid, block, shared, cooperative: flags.cooperative ?? false }, ...(values as never[]));
+  stream.launch(kernel, { grid, block, shared: flags.shared, cooperative: flags.cooperative ?? false }, ...(values as never[]));
   stream.sync();
   const buffers = held.map(({ argument, field, dtype: type, buffer }) => {
     const all = Array.from(context.read(buffer) as ArrayLike<number | bigint>);
@@ -82,8 +77,8 @@ export async function runPtxFile(path: string, flags: PtxRunFlags): Promise<stri
       2,
     );
   const lines = buffers.map(({ argument, field, type, values: all }) => {
-    const more = all.length > shown ? `, ... ${all.length - shown} more` : "";
-    return `argument ${argument}${field === undefined ? "" : `, field ${field}`}, ${type}[${all.length}], ${all.length * bytesOf(type)} bytes: ${all.slice(0, shown).join(", ")}${more}`;
+    const more = all.length > flags.show ? `, ... ${all.length - flags.show} more` : "";
+    return `argument ${argument}${field === undefined ? "" : `, field ${field}`}, ${type}[${all.length}], ${all.length * bytesOf(type)} bytes: ${all.slice(0, flags.show).join(", ")}${more}`;
   });
   return [`${entry} on ${context.info.name}`, ...lines].join("\n");
 }

@@ -5,7 +5,8 @@ import { UsageError } from "../exit.js";
 import { type LoadedExperiment, loadExperiment } from "../../experiment/file.js";
 import { verdictOf } from "../../experiment/report-section.js";
 import { formatResult } from "../../experiment/result.js";
-import { type FinishedRun, type ExperimentRunOptions, runExperiment } from "../../experiment/run.js";
+import { type FinishedRun, runExperiment } from "../../experiment/run.js";
+import type { ExperimentRunOptions } from "../../experiment/run-options.js";
 import { headline, profileTable, scoreTable } from "../present.js";
 import { type Progress, reportTo } from "../progress.js";
 

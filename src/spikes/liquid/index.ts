@@ -2,7 +2,8 @@
 export { coordinates, gridPoints, gridSides, type GridSides } from "./grid.js";
 export { type LearntLiquid, type LiquidLearningOptions, learnSpikeTiming } from "./learn.js";
 export { type LiquidOptions, LiquidStateMachine } from "./liquid-state-machine.js";
-export { type InputOptions, patternInputs } from "./inputs.js";
+export type { InputOptions } from "./input-options.js";
+export { patternInputs } from "./inputs.js";
 export {
   firedNeurons,
   type OneStateOptions,

@@ -1,25 +1,11 @@
 // Spike patterns as the inputs of a reservoir: spikes counted in its steps. It runs nothing.
 import { ArgumentError } from "../../core/errors.js";
-import { optional, resolve, type TableOf } from "../../core/options.js";
+import { resolve } from "../../core/options.js";
 import type { Matrix } from "../../numerics/index.js";
 import type { AnyReservoirComputer } from "../../reservoir/index.js";
 import { drivingRows } from "../drive.js";
-import { positive } from "../options.js";
 import { checkPattern, type SpikePattern } from "../pattern/pattern.js";
-
-/** How patterns become inputs. */
-export interface InputOptions {
-  /**
-   * Length of a step in ms; a spiking reservoir's is its own `timeStep`, a rate reservoir's must be
-   * given.
-   */
-  readonly stepMs?: number | undefined;
-}
-
-/** The options of `patternInputs`. */
-export const inputTable = {
-  stepMs: optional(positive("ms"), "Length of a step; a spiking reservoir's is its own timeStep."),
-} satisfies TableOf<InputOptions>;
+import { type InputOptions, inputTable } from "./input-options.js";
 
 /**
  * A pattern as T x I inputs, one row a step: the number of spikes of each neuron, or the sum of

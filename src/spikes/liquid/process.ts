@@ -15,7 +15,8 @@ import {
 import { workTable } from "../../reservoir/work.js";
 import { DeviceSpikePattern, DeviceSpikePatterns } from "../gpu/device-pattern.js";
 import { checkPatterns, SpikePattern } from "../pattern/pattern.js";
-import { type InputOptions, inputTable, patternInputs, stepFor } from "./inputs.js";
+import { type InputOptions, inputTable } from "./input-options.js";
+import { patternInputs, stepFor } from "./inputs.js";
 
 /** How patterns become inputs, and which state is kept of each. */
 export interface ProcessOptions extends InputOptions, WorkOptions {

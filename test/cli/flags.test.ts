@@ -1,0 +1,120 @@
+// Flags that set an option of a table: sentence, default, what they take and the errors are the
+// table's.
+import type { Command } from "commander";
+import { beforeAll, describe, expect, it } from "vitest";
+import { compareTable } from "../../src/analysis/compare/options.js";
+import { kernelNumbers, kernelSwitches, kernelWords } from "../../src/cli/commands/ptx-options.js";
+import { helpOf, TableFlag } from "../../src/cli/flag.js";
+import { createProgram } from "../../src/cli/program.js";
+import type { OptionTable } from "../../src/core/options.js";
+import { experimentRunTable } from "../../src/experiment/run-options.js";
+import { launchTable } from "../../src/gpu/launch-config.js";
+import { openTable as deviceTable } from "../../src/gpu/open-device.js";
+import { labTable } from "../../src/lab/options.js";
+import { generatorTable } from "../../src/ptx/kernels/generated-kernel.js";
+import { createTable } from "../../src/reservoir/computer.js";
+import { spillway } from "./spillway.js";
+
+/** What the functions that each command calls take. */
+const tables: Readonly<Record<string, OptionTable>> = {
+  run: experimentRunTable,
+  demo: experimentRunTable,
+  compare: compareTable,
+  plan: createTable,
+  bench: createTable,
+  lab: labTable,
+  ptx: generatorTable,
+  "ptx run": { ...launchTable, ...deviceTable },
+};
+
+const onEveryCommand = {
+  json: "how the command prints",
+  quiet: "how the command prints",
+  import: "modules are loaded before any function is called",
+};
+/** Flags that are of no table, and why. */
+const own: Readonly<Record<string, string>> = {
+  "run --set": "changes the experiment, not the run",
+  "compare --set": "changes the experiment, not the comparison",
+  "compare --engines": "an argument of compare, not an option",
+  "compare --out": "a folder for the page that the command makes",
+  "bench --out": "a folder for the page that the command makes",
+  "lab --no-open": "the command opens the browser",
+  "ptx --no-affine": "turns off a field of norms, which no table describes",
+  "ptx run --entry": "an argument of module.kernel, not an option",
+  "ptx run --args": "the arguments of the kernel",
+  "ptx run --grid": "written as 4x2x1, where the table takes numbers",
+  "ptx run --block": "written as 16x16, where the table takes numbers",
+  "ptx run --device": "named as an engine is, cuda:1, where the table takes 1",
+};
+const ofKernels = Object.keys({ ...kernelNumbers, ...kernelSwitches, ...kernelWords });
+
+let all: { readonly command: string; readonly flag: Command["options"][number] }[];
+let helps: string[];
+beforeAll(() => {
+  const { program } = createProgram(new AbortController().signal);
+  const found = [program, ...program.commands, ...program.commands.flatMap(({ commands }) => commands)].map((command) => ({
+    name: command === program ? "" : `${command.parent === program ? "" : `${command.parent!.name()} `}${command.name()}`,
+    command,
+  }));
+  all = found.flatMap(({ name, command }) => command.options.map((flag) => ({ command: name, flag })));
+  helps = found.map(({ command }) => {
+    let text = "";
+    command.configureOutput({ writeOut: (part) => (text += part), getOutHelpWidth: () => 100 });
+    command.outputHelp();
+    return text;
+  });
+});
+
+describe("flags", () => {
+  it("have the sentence, the default and the bounds of the option that they set", () => {
+    const seen = all
+      .filter(({ flag }) => flag instanceof TableFlag)
+      .map(({ command, flag }) => {
+        const option = tables[command]?.[flag.attributeName()];
+        if (option) expect(flag.description, `${command} ${flag.long}`).toBe(helpOf(option));
+        return `${command} ${flag.long}`;
+      });
+    expect(seen).toEqual(expect.arrayContaining(["run --threads", "plan --kernel-source", "lab --port", "compare --sequences"]));
+  });
+
+  it("stand in a list with a reason if they are of no table", () => {
+    const without = all
+      .filter(({ command, flag }) => {
+        const name = flag.attributeName();
+        return !(
+          flag instanceof TableFlag ||
+          name in onEveryCommand ||
+          flag.long === "--version" ||
+          (command === "ptx" && ofKernels.includes(name))
+        );
+      })
+      .map(({ command, flag }) => `${command} ${flag.long}`);
+    expect(without.sort()).toEqual(Object.keys(own).sort());
+  });
+
+  it("fill at most 100 columns of help, with no empty sentence", () => {
+    for (const help of helps) for (const line of help.split("\n")) expect(line.length, line).toBeLessThanOrEqual(100);
+    expect(all.filter(({ flag }) => flag.description === "")).toEqual([]);
+  });
+
+  it.each([
+    [["bench", "--threads", "65"], "--threads is 65; it takes a whole number from 1 to 64"],
+    [["bench", "--threads", "two"], '--threads is "two"; it takes a whole number from 1 to 64'],
+    [["lab", "--port", ""], '--port is ""; it takes a whole number from 0 to 65535'],
+    [
+      ["plan", "a.yaml", "--kernel-source", "shiped"],
+      '--kernel-source is "shiped"; it takes "auto", "shipped", "nvrtc" or "builder" (did you mean "shipped"?)',
+    ],
+    [["ptx", "softmax", "--target", "sm_81"], '--target is "sm_81"; it takes "sm_75"'],
+    [["ptx", "run", "a.ptx", "--shared", "-1"], "--shared is -1; it takes a whole number of bytes of at least 0"],
+    [["ptx", "run", "a.ptx", "--show", "x"], '--show is "x"; it takes a whole number of at least 0'],
+    [["compare", "a.yaml", "--steps", "0"], "--steps is 0; it takes a whole number of at least 1"],
+    [["bench", "--engine", "cdua"], 'there is no engine of that name (did you mean "cuda"?)'],
+    [["bench", "--thread", "2"], "(Did you mean --threads?)"],
+  ])("%j is refused by the table, with what was meant", async (args, sentence) => {
+    const { code, stderr } = await spillway(args, { cwd: "." });
+    expect(stderr).toContain(sentence);
+    expect(code).toBe(2);
+  });
+});
