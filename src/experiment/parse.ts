@@ -2,7 +2,7 @@
 // filled in. It reads no file.
 
 import { ArgumentError } from "../core/errors.js";
-import { anything, choiceOf, given, type Kind, object, type OptionTable, resolve } from "../core/options.js";
+import { anything, choiceOf, given, type Kind, object, type OptionTable, resolve, withoutDefaults } from "../core/options.js";
 import { metrics as metricParts } from "../metrics/index.js";
 import { classTrainer } from "../model/class-readout.js";
 import { classifierReservoir, forecasterReservoir, forecasterTrainer, takesSpikes } from "../model/defaults.js";
@@ -10,6 +10,7 @@ import { type Readout, type ReadoutDescription, readouts, type Trainer } from ".
 import { nearest } from "../core/near-names.js";
 import { reservoirKind } from "../reservoir/config-schema.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
+import { encoders } from "../spikes/index.js";
 import { liquidKind, spikingKind } from "../spikes/liquid/schema.js";
 import { tasks } from "../tasks/index.js";
 import type { BaselineDescription, Experiment, MetricName, TaskDescription, TransformDescription } from "./description.js";
@@ -128,6 +129,10 @@ function complete({ seed, seeds, washout, metrics, ...parsed }: Parsed, source: 
     );
   }
   if ("task" in data) checkOptions(tasks.table(data.task), data.options, "data.options");
+  if (rest.encode) {
+    const { encoder, binMs: _, ...options } = rest.encode;
+    checkOptions(encoderTable(encoder), options, "encode");
+  }
   if (reservoir.seed !== undefined && (seed !== undefined || seeds !== undefined)) {
     throw new ArgumentError("reservoir.seed", reservoir.seed, "nothing if seed or seeds is given at the top of the file");
   }
@@ -212,6 +217,12 @@ function variant(schemas: Readonly<Record<string, Kind<unknown>>>, field: string
   if (found) return found;
   const near = typeof type === "string" ? nearest(type, Object.keys(schemas)) : undefined;
   throw new ArgumentError(`${field}.type`, type, `${Object.keys(schemas).join(", ")}${near ? ` (did you mean ${near}?)` : ""}`);
+}
+
+/** The options of an encoder. A sample rate may be left out: that of the recordings is filled in. */
+function encoderTable(name: string): OptionTable {
+  const { sampleRate, ...table } = encoders.table(name);
+  return sampleRate === undefined ? table : { ...table, ...withoutDefaults({ sampleRate }) };
 }
 
 /** @throws ArgumentError naming the option by its path from the top of the file */

@@ -10,6 +10,12 @@ data: { task: narma, length: 500 }
 reservoir: { size: 50 }
 task: predict
 `;
+const encoded = (encode: string): string => `name: cases
+data: { sounds: . }
+encode: { ${encode} }
+reservoir: { size: 50 }
+task: classify
+`;
 const parse = (text: string, overrides: readonly string[] = []) => parseExperimentText(text, "x.yaml", overrides).experiment;
 const failure = (text: string, overrides: readonly string[] = []): string => {
   try {
@@ -57,7 +63,7 @@ describe("an experiment file", () => {
     ],
     [
       "but not those that an encoder turns into spikes",
-      "data: { file: a.ts }\nencode: { encoder: rate }\nreservoir: { size: 9 }\ntask: classify",
+      "data: { file: a.ts }\nencode: { encoder: rate, frameMs: 10 }\nreservoir: { size: 9 }\ntask: classify",
       [],
       { size: 9, bias: 0.5 },
     ],
@@ -115,6 +121,16 @@ describe("an experiment file", () => {
       "an unknown option of the generator",
       least.replace("length: 500", "length: 500, options: {ordr: 5}"),
       'x.yaml:2: unknown field "data.options.ordr": did you mean "order"?',
+    ],
+    [
+      "an unknown option of the encoder",
+      encoded("encoder: rate, maximumRateHz: 90"),
+      'x.yaml:3: unknown field "encode.maximumRateHz": did you mean "maxRateHz"?',
+    ],
+    [
+      "a value that the encoder does not take",
+      encoded("encoder: cochlea, channels: 0"),
+      "x.yaml:3: encode.channels is 0; it takes a whole number of at least 1",
     ],
     [
       "a value that a field does not take",
