@@ -47,6 +47,7 @@ const own: Readonly<Record<string, string>> = {
   "ptx run --block": "written as 16x16, where the table takes numbers",
   "ptx run --device": "named as an engine is, cuda:1, where the table takes 1",
 };
+/** Sizes of kernels, which no table describes: the generators check them. */
 const ofKernels = Object.keys({ ...kernelNumbers, ...kernelSwitches, ...kernelWords });
 
 let all: { readonly command: string; readonly flag: Command["options"][number] }[];

@@ -36,6 +36,20 @@ describe("spillway --import", () => {
     expect(stderr).toMatch(/^one\n.*wrong\.yaml/);
   });
 
+  it("makes an engine of one's own known to --engine", async () => {
+    const { href } = new URL("../../dist/engine/index.js", import.meta.url);
+    writeFileSync(
+      join(folder, "engine.mjs"),
+      `import { registerEngine } from ${JSON.stringify(href)};
+      const probe = () => ({ available: false, reason: "it sleeps" });
+      registerEngine("mine", async () => ({ name: "mine", probe }), { automatic: false });`,
+    );
+    writeFileSync(join(folder, "small.yaml"), "name: small\ndata: { task: narma, length: 400 }\nreservoir: { size: 9 }\ntask: predict");
+    const { code, stderr } = await spillway(["plan", "small.yaml", "--import", "./engine.mjs", "--engine", "mine"], { cwd: folder });
+    expect(stderr).toContain("it sleeps");
+    expect(code).toBe(exitCodes.usage);
+  });
+
   it.each([
     ["./nowhere.mjs", exitCodes.usage, /^spillway: --import "\.\/nowhere\.mjs": Cannot find module/],
     ["nobody", exitCodes.usage, /^spillway: --import "nobody": Cannot find module 'nobody'\n$/],
