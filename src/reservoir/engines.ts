@@ -111,7 +111,7 @@ function find(name: string): { readonly known: Registration; readonly device: nu
   const known = registrations.get(family);
   if (known && (device === undefined || known.numbered)) return { known, device: Number(device ?? 0) };
   const near = suggestion(family, engineNames());
-  throw new EngineUnavailableError(name, `there is no engine of that name${near}; it takes "auto", ${nameList()}`);
+  throw new EngineUnavailableError(name, `there is no engine of that name; it takes "auto", ${nameList()}${near}`);
 }
 
 /** Refuses a name that no engine has, before any work. @throws EngineUnavailableError */

@@ -111,7 +111,7 @@ describe("flags", () => {
     [["ptx", "run", "a.ptx", "--shared", "-1"], "--shared is -1; it takes a whole number of bytes of at least 0"],
     [["ptx", "run", "a.ptx", "--show", "x"], '--show is "x"; it takes a whole number of at least 0'],
     [["compare", "a.yaml", "--steps", "0"], "--steps is 0; it takes a whole number of at least 1"],
-    [["bench", "--engine", "cdua"], 'there is no engine of that name (did you mean "cuda"?)'],
+    [["bench", "--engine", "cdua"], 'or "reference" (did you mean "cuda"?)'],
     [["bench", "--thread", "2"], "(Did you mean --threads?)"],
   ])("%j is refused by the table, with what was meant", async (args, sentence) => {
     const { code, stderr } = await spillway(args, { cwd: "." });
