@@ -210,8 +210,11 @@ describe("event lists in HDF5", () => {
   });
 
   it("are broken off by name after a time", async () => {
-    const pattern = new SpikePattern({ times: [1], neurons: [0] }, { durationMs: 2, neuronCount: 1 });
-    const long = await encodeSpikeHdf5(Array.from({ length: 300 }, () => pattern));
+    const count = 1_000_000;
+    const times = Float64Array.from({ length: count }, (_, i) => i / 1000);
+    const long = await encodeSpikeHdf5([
+      new SpikePattern({ times, neurons: new Uint32Array(count) }, { durationMs: 2000, neuronCount: 1 }),
+    ]);
     await expect(SpikeEventFile.decode(long, { timeLimitMs: 1, source: "slow.h5" })).rejects.toThrow(
       "slow.h5: reading it takes more than 1 ms, so it was broken off: it is damaged, or give a larger timeLimitMs",
     );
