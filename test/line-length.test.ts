@@ -5,13 +5,13 @@ import { expect, it } from "vitest";
 
 const columns = 100;
 const roots = ["src", "lab", "test", "kernels", "assembly", "examples", "docs", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"];
-const skipped = /(^|\/)(node_modules|site|ptx|fixtures|foreign)$/;
+const skipped = /(^|\/)(node_modules|site|fixtures|foreign|kernels\/ptx)$/;
 
 function files(path: string): string[] {
   if (/\.\w+$/.test(path)) return /\.(tsx?|mjs|cuh?|md)$/.test(path) ? [path] : [];
   return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
     const full = join(path, entry.name);
-    if (entry.isDirectory()) return skipped.test(full) && full !== join("src", "ptx") ? [] : files(full);
+    if (entry.isDirectory()) return skipped.test(full) ? [] : files(full);
     return files(full);
   });
 }

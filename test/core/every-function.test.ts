@@ -1,5 +1,5 @@
-// Every public function has a row in same-mistake.test.ts, or a reason why it takes none; every
-// public error is a SpillwayError with a code.
+// Every public function is named in same-mistake.test.ts, or has a reason why it is not; every
+// public error is a SpillwayError with a code. Which mistakes its rows make is for the reader.
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { SpillwayError } from "../../src/core/errors.js";
@@ -110,7 +110,7 @@ beforeAll(async () => {
 });
 
 describe("every public function", () => {
-  it("has a row for each mistake that can be made with it, or a reason why there is none", () => {
+  it("is named by a row of the same mistake, or has a reason why it is not", () => {
     const excused = new Set([...Object.values(withoutRow).flat(), ...tasks.names()]);
     // What adds a part has its fields checked by the registry.
     const isExcused = (name: string) => excused.has(name) || name.startsWith("register");
