@@ -12,13 +12,20 @@ export function openChromium(): Promise<Browser> {
   return chromium.launch({ executablePath, args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"] });
 }
 
-/** A page and a list of its errors: console errors, uncaught ones, requests that failed. */
+/**
+ * A page and a list of its errors: console errors, uncaught ones, requests that failed. A request
+ * that the browser itself broke off, because a test left or reloaded the page while a part was
+ * still on its way, is no error of the page.
+ */
 export async function openPage(browser: Browser, size: { width: number; height: number }): Promise<{ page: Page; errors: string[] }> {
   const page = await browser.newPage({ viewport: size });
   const errors: string[] = [];
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   page.on("pageerror", (error) => errors.push(error.message));
-  page.on("requestfailed", (request) => errors.push(`${request.url()}: ${request.failure()?.errorText}`));
+  page.on("requestfailed", (request) => {
+    const failure = request.failure()?.errorText;
+    if (failure !== "net::ERR_ABORTED") errors.push(`${request.url()}: ${failure}`);
+  });
   return { page, errors };
 }
 
