@@ -3,13 +3,13 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, posix, resolve } from "node:path";
 
 const root = process.cwd();
 const manifest = JSON.parse(readFileSync("package.json", "utf8"));
 
 /** The most that the package may hold, in bytes. */
-const unpackedLimit = 9_000_000;
+const unpackedLimit = 11_000_000;
 
 /**
  * The most that it may bring into a consumer's node_modules with every dependency and peer, in
@@ -46,6 +46,24 @@ function checkBundles(paths) {
   console.log(`${inside.size} packages are inside, with their licences`);
 }
 
+/** A page of the package links only to what the package holds. */
+function checkLinks(paths) {
+  const held = new Set(paths.flatMap((path) => path.split("/").map((_, i, parts) => parts.slice(0, i + 1).join("/"))));
+  const dead = paths
+    .filter((path) => path.endsWith(".md"))
+    .flatMap((path) =>
+      [
+        ...readFileSync(path, "utf8")
+          .replace(/^```.*?^```/gms, "")
+          .matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g),
+      ]
+        .map(([, target]) => target)
+        .filter((target) => !/^[a-z]+:/.test(target) && !held.has(posix.join(posix.dirname(path), target).replace(/\/$/, "")))
+        .map((target) => `${path} to ${target}`),
+    );
+  if (dead.length > 0) throw new Error(`links lead out of the package: ${dead.join(", ")}`);
+}
+
 /** Bytes of a folder's files. */
 function folderBytes(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -75,7 +93,10 @@ try {
   const tarball = join(work, pack.filename);
   const paths = pack.files.map(({ path }) => path);
   const strangers = paths.filter(
-    (path) => !/^(dist\/|docs\/.*\.(md|svg)$|examples\/|README\.md$|CHANGELOG\.md$|LICENSE$|package\.json$)/.test(path),
+    (path) =>
+      !/^(dist\/|docs\/.*\.(md|svg|png)$|examples\/|notebooks\/.*\.ipynb$|bench\/results\/.*\.md$|[A-Z]+\.md$|LICENSE$|package\.json$)/.test(
+        path,
+      ),
   );
   if (strangers.length > 0) throw new Error(`the package holds what no user needs: ${strangers.join(", ")}`);
   for (const needed of [
@@ -99,6 +120,7 @@ try {
   ]) {
     if (!paths.includes(needed)) throw new Error(`the package lacks ${needed}`);
   }
+  checkLinks(paths);
   const maps = paths.filter((path) => path.endsWith(".map"));
   if (maps.length > 0) throw new Error(`the package holds source maps: ${maps.join(", ")}`);
   console.log(`${paths.length} files, ${(pack.size / 1024).toFixed(0)} KiB packed, ${(pack.unpackedSize / 1024).toFixed(0)} KiB unpacked`);

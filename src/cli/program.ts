@@ -125,7 +125,11 @@ A finished run replaces the one that was there before. Ctrl-C keeps the seeds th
     .command("compare")
     .description("one reservoir on several engines, step for step: are the states the same bits, and how fast is each")
     .argument("<file>", "an experiment file, for its reservoir and its data")
-    .option("--engines <names>", "engines, the reference first", (text) => text.split(",").map((name) => name.trim()), ["reference", "cpu"])
+    .addOption(
+      new Option("--engines <names>", "engines, the reference first")
+        .argParser((text) => text.split(",").map((name) => name.trim()))
+        .default(["reference", "cpu"], "reference,cpu"),
+    )
     .addOption(flagOf(ownTable, "steps"))
     .addOption(flagOf(compareTable, "sequences"))
     .addOption(setOption())
@@ -159,11 +163,12 @@ A finished run replaces the one that was there before. Ctrl-C keeps the seeds th
     .addOption(engineOption())
     .addOption(flagOf(planTable, "plan"))
     .addOption(flagOf(planTable, "kernelSource"))
+    .addOption(setOption())
     .addOption(importOption())
     .option("--json", "as JSON")
     .addHelpText(
       "after",
-      "\nExamples:\n  $ spillway plan narma10.yaml --engine cuda\n  $ spillway plan narma10.yaml --engine cuda --plan streamed",
+      "\nExamples:\n  $ spillway plan narma10.yaml --engine cuda\n  $ spillway plan narma10.yaml --engine cuda --plan streamed --set reservoir.size=5000",
     )
     .action(async (file: string, flags: PlanCommandOptions) => print(await (await import("./commands/plan.js")).describePlan(file, flags)));
 

@@ -36,7 +36,7 @@ export async function supervise(args: readonly string[]): Promise<number> {
   const outputs = new Set<string>();
   child.on("message", (folder) => outputs.add(String(folder)));
   process.stderr.on("error", () => undefined);
-  const stopping = stopOnSignals(child);
+  const stopping = stopOnSignals(child, outputs);
   const [code, signal] = await Promise.race([ended(child), stopping.isHopeless]);
   if (code !== null && code !== exitCodes.interrupted) return code;
   if (code === null && signal !== stopping.signal()) await explainEnd(signal, stopping.signal(), outputs);
@@ -58,7 +58,7 @@ async function ended(child: ChildProcess): Promise<Exit> {
  * Tells the child to stop at the first SIGINT or SIGTERM, and ends it at the second or after the
  * grace.
  */
-function stopOnSignals(child: ChildProcess) {
+function stopOnSignals(child: ChildProcess, outputs: ReadonlySet<string>) {
   let first: NodeJS.Signals | undefined;
   let giveUp: (exit: Exit) => void = () => undefined;
   const isHopeless = new Promise<Exit>((resolve) => {
@@ -72,7 +72,7 @@ function stopOnSignals(child: ChildProcess) {
   const onSignal = (signal: NodeJS.Signals) => {
     if (first !== undefined) return kill();
     first = signal;
-    say("\nstopping; what is finished is kept (Ctrl-C once more to leave at once)");
+    say(`\nstopping${outputs.size > 0 ? "; what is finished is kept" : ""} (Ctrl-C once more to leave at once)`);
     if (child.connected) child.send("stop", () => undefined);
     setTimeout(kill, grace);
   };

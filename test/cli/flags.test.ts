@@ -36,6 +36,7 @@ const onEveryCommand = {
 const own: Readonly<Record<string, string>> = {
   "run --set": "changes the experiment, not the run",
   "compare --set": "changes the experiment, not the comparison",
+  "plan --set": "changes the experiment, not the comparison",
   "compare --engines": "an argument of compare, not an option",
   "compare --out": "a folder for the page that the command makes",
   "bench --out": "a folder for the page that the command makes",

@@ -34,6 +34,10 @@ describe("the plan of an experiment", () => {
     expect(text).toMatch(/arithmetic +portable/);
   });
 
+  it("is that of the experiment with fields changed", async () => {
+    expect(await describePlan(file, { engine: "cpu", set: ["reservoir.size=70"] })).toMatch(/^small: 70 neurons/);
+  });
+
   it("measures no radius, which takes longer than all else", async () => {
     await describePlan(file, { engine: "cpu" });
     expect(matrixSpectralRadius).not.toHaveBeenCalled();

@@ -16,15 +16,16 @@ export interface PlanCommandOptions {
   readonly plan?: string | undefined;
   /** Where kernels come from; default "auto". */
   readonly kernelSource?: string | undefined;
+  readonly set?: readonly string[] | undefined;
   readonly json?: boolean | undefined;
 }
 
 /** The text (or JSON) of the plan. */
 export async function describePlan(
   path: string,
-  { engine: name, plan: planName, kernelSource, json }: PlanCommandOptions,
+  { engine: name, plan: planName, kernelSource, set, json }: PlanCommandOptions,
 ): Promise<string> {
-  const { experiment, path: file } = await loadExperiment(path);
+  const { experiment, path: file } = await loadExperiment(path, set);
   const seed = experiment.seeds[0]!;
   const inputs = inputsOf(experiment, await loadData(experiment, file, seed));
   const reservoir = { ...experiment.reservoir, seed, inputSize: inputs.cols };
