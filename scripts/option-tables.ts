@@ -10,24 +10,15 @@ import { lyapunovExponentTable } from "../src/analysis/lyapunov-exponent.js";
 import { memoryCapacityTable } from "../src/analysis/memory-capacity.js";
 import { generalisationRankTable } from "../src/analysis/ranks.js";
 import { radiusTable } from "../src/analysis/spectral-radius.js";
+import type { OptionTable } from "../src/core/options.js";
+import type { Part } from "../src/core/registry.js";
+import { experimentRunTable } from "../src/experiment/run-options.js";
+import { experimentTable } from "../src/experiment/schema.js";
 import { compileTable } from "../src/gpu/compile-options.js";
 import { launchTable } from "../src/gpu/launch-config.js";
 import { nvrtcTable } from "../src/gpu/nvrtc.js";
 import { openTable } from "../src/gpu/open-device.js";
 import { structTable } from "../src/gpu/struct.js";
-import { errorTable } from "../src/plot/error.js";
-import { htmlTable, imageTable } from "../src/plot/output.js";
-import { phaseSpaceTable } from "../src/plot/phase-space.js";
-import { reportTable } from "../src/plot/report.js";
-import { forecastTable, plotSeriesTable } from "../src/plot/series.js";
-import { rasterTable } from "../src/plot/spike-raster.js";
-import { heatmapTable, trajectoryTable } from "../src/plot/states.js";
-import { moduleTable } from "../src/ptx/builder/module.js";
-import { simulationTable } from "../src/sim/options.js";
-import type { OptionTable } from "../src/core/options.js";
-import type { Part } from "../src/core/registry.js";
-import { experimentTable } from "../src/experiment/schema.js";
-import { experimentRunTable } from "../src/experiment/run-options.js";
 import { csvTable } from "../src/io/csv.js";
 import { csvWriteTable } from "../src/io/csv-writer.js";
 import { npyWriterTable } from "../src/io/npy-writer.js";
@@ -41,28 +32,37 @@ import { onnxTable } from "../src/model/onnx/index.js";
 import { classifierOptionsTable, classifierTable, forecasterOptionsTable, forecasterTable } from "../src/model/schemas.js";
 import { sweepSettingTable, sweepTable } from "../src/model/sweep-options.js";
 import { spectralRadiusTable } from "../src/numerics/spectrum/radius.js";
-import { toForecastingTable } from "../src/tasks/to-forecasting.js";
 import { pipelineTable } from "../src/pipeline/check.js";
 import { crossValidationTable } from "../src/pipeline/cross-validate.js";
 import { spikeFolderTable } from "../src/pipeline/data-folders.js";
 import { foldTable, splitTable } from "../src/pipeline/splits.js";
+import { errorTable } from "../src/plot/error.js";
+import { htmlTable, imageTable } from "../src/plot/output.js";
+import { phaseSpaceTable } from "../src/plot/phase-space.js";
+import { reportTable } from "../src/plot/report.js";
+import { forecastTable, plotSeriesTable } from "../src/plot/series.js";
+import { rasterTable } from "../src/plot/spike-raster.js";
+import { heatmapTable, trajectoryTable } from "../src/plot/states.js";
+import { moduleTable } from "../src/ptx/builder/module.js";
 import { readouts } from "../src/readout/index.js";
-import { batchTable, createTable, generateTable, runTable, streamTable, trainTable } from "../src/reservoir/computer.js";
 import { activations } from "../src/reservoir/activations.js";
+import { batchTable, createTable, generateTable, runTable, streamTable, trainTable } from "../src/reservoir/computer.js";
 import { reservoirTable } from "../src/reservoir/config-schema.js";
+import { registrationTable } from "../src/reservoir/engines.js";
+import { ensembleTable, ensembleWorkTable } from "../src/reservoir/ensemble.js";
+import { ownMatricesTable } from "../src/reservoir/options.js";
+import { topologies } from "../src/reservoir/topologies/index.js";
+import { timeTable } from "../src/series/time-stamps.js";
+import { simulationTable } from "../src/sim/options.js";
 import { circuitBreakerTable } from "../src/spikes/detection/circuit-breaker.js";
 import { detectorTable } from "../src/spikes/detection/detector.js";
 import { generatorTable } from "../src/spikes/detection/measure.js";
 import { oscillatorTable } from "../src/spikes/detection/oscillators.js";
 import { templateTable } from "../src/spikes/detection/templates.js";
 import { deviceTemplateTable } from "../src/spikes/gpu/templates.js";
+import { encoders } from "../src/spikes/index.js";
 import { liquidLearningTable } from "../src/spikes/liquid/learn.js";
 import { processTable } from "../src/spikes/liquid/process.js";
-import { registrationTable } from "../src/reservoir/engines.js";
-import { ensembleTable, ensembleWorkTable } from "../src/reservoir/ensemble.js";
-import { ownMatricesTable } from "../src/reservoir/options.js";
-import { topologies } from "../src/reservoir/topologies/index.js";
-import { encoders } from "../src/spikes/index.js";
 import { spikingTable } from "../src/spikes/liquid/schema.js";
 import { simulateNeuronTable } from "../src/spikes/neurons/simulate.js";
 import { binTable } from "../src/spikes/pattern/binning.js";
@@ -75,6 +75,7 @@ import { ojaTable, rateHebbianTable } from "../src/spikes/plasticity/rate-rules.
 import { spikeTimingTable } from "../src/spikes/plasticity/spike-timing.js";
 import { observedRunTable } from "../src/spikes/statistics/reservoir-statistics.js";
 import { tasks } from "../src/tasks/index.js";
+import { toForecastingTable } from "../src/tasks/to-forecasting.js";
 
 const columns = 100;
 
@@ -202,6 +203,7 @@ export function optionsPage(): string {
     ofTable("`sweepReadouts`", sweepTable),
     ofTable("Its `settings`", sweepSettingTable),
     ofTable("`readCsv`", csvTable),
+    ofTable("`readTimes`", timeTable),
     ofTable("`writeCsv`", csvWriteTable),
     ofTable("`readNpz`", npzTable),
     ofTable("`writeNpz`", npzWriteTable),

@@ -26,6 +26,18 @@ export const dataSets = {
     published:
       "the recordings of the Free Spoken Digit Dataset, https://github.com/Jakobovski/free-spoken-digit-dataset (its folder recordings, as fsdd)",
   },
+  load_rte: {
+    files: ["series/load_rte.csv"],
+    published: "the electricity consumption of France, https://github.com/ourownstory/neuralprophet-data (datasets/energy/load_rte.csv)",
+  },
+  "monthly-sunspots": {
+    files: ["series/monthly-sunspots.csv"],
+    published: "the monthly sunspot numbers, https://github.com/unit8co/darts (datasets/monthly-sunspots.csv)",
+  },
+  ETTh1: {
+    files: ["series/ETTh1.csv"],
+    published: "the electricity transformer temperatures, https://github.com/zhouhaoyi/ETDataset (ETT-small/ETTh1.csv)",
+  },
 } as const satisfies Record<string, { files: readonly string[]; published: string }>;
 
 export type DataSetName = keyof typeof dataSets;

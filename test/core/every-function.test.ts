@@ -83,6 +83,7 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
     ...["persistentGrid", "persistentPlaces", "q4BlocksPerRow", "quantizeQ4", "quantizedGemm", "rmsNorm", "rowSoftmax"],
     ...["stateStatistics", "targetFacts", "typeBytes", "validateKernel"],
   ],
+  "says what another function found": ["describeAxis"],
   "draws a figure from measurements": ["plotComparison", "plotMemoryCapacity", "plotSpectrum"],
 };
 

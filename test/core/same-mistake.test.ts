@@ -2,17 +2,18 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as analysis from "../../src/analysis/index.js";
 import * as kernels from "../../src/engine/kernels/index.js";
-import * as engine from "../../src/reservoir/engines.js";
 import { parseExperiment, runExperiment } from "../../src/experiment/index.js";
-import { openLab } from "../../src/lab/index.js";
 import * as gpu from "../../src/gpu/index.js";
 import * as spillway from "../../src/index.js";
 import * as io from "../../src/io/index.js";
+import { openLab } from "../../src/lab/index.js";
 import * as model from "../../src/model/index.js";
 import * as numerics from "../../src/numerics/index.js";
 import * as pipeline from "../../src/pipeline/index.js";
 import * as plot from "../../src/plot/index.js";
 import * as ptx from "../../src/ptx/index.js";
+import * as engine from "../../src/reservoir/engines.js";
+import * as series from "../../src/series/index.js";
 import * as sim from "../../src/sim/index.js";
 import * as spikesOnDevice from "../../src/spikes/gpu/index.js";
 import * as spikes from "../../src/spikes/index.js";
@@ -137,6 +138,7 @@ const withOptions: readonly Place[] = [
   ["nearestNeighbourTransferEntropy", (wrong) => analysis.nearestNeighbourTransferEntropy([1], [1], wrong)],
   ["spectralRadius of a matrix", (wrong) => numerics.matrixSpectralRadius(numerics.Matrix.zeros(2, 2), wrong)],
   ["readCsv", (wrong) => io.readCsv("nowhere.csv", wrong)],
+  ["readTimes", (wrong) => series.readTimes(["2020", "2021"], wrong)],
   ["csvColumns", (wrong) => io.csvColumns("1,2", wrong)],
   ["readNpz", (wrong) => io.readNpz("nowhere.npz", wrong)],
   ["decodeNpz", (wrong) => io.decodeNpz(new Uint8Array(0), wrong)],
@@ -392,6 +394,8 @@ describe("the same mistake is the same class and code", () => {
     ["members", () => Classifier.create({ ...small, members: 0 })],
     ["steps of Newton", () => spillway.softmaxRegression({ maxIterations: 0 })],
     ["rows of a task", () => spillway.lorenz(0)],
+    ["the steps of timesAfter", () => series.timesAfter(series.readTimes(["2020", "2021"]).grid, -1)],
+    ["the policy of closeGaps", () => series.closeGaps({ series: square, times: series.readTimes(["2020", "2021"]) }, "mend" as never)],
     ["a period", () => spillway.seasonalNaive(rows(3), { period: 0, steps: 1 })],
     ["folds", () => pipeline.kFold(9, { folds: 1 })],
     ["cases", () => pipeline.kFold(0)],

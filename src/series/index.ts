@@ -1,0 +1,17 @@
+/**
+ * Series without a reservoir: time stamps, the grid they stand on, and its gaps.
+ * @module spillway/series
+ */
+export { closeGaps, type GapPolicy, type TimedSeries } from "./gaps.js";
+export type { TimeForm, TimeUnit } from "./time-form.js";
+export {
+  describeAxis,
+  type PlaceOfRow,
+  type TimeAxis,
+  type TimeColumn,
+  type TimeGap,
+  type TimeGrid,
+  type TimeStep,
+  timesAfter,
+} from "./time-grid.js";
+export { readTimes, type TimeLike, type TimeOptions } from "./time-stamps.js";

@@ -1,0 +1,70 @@
+// A column of time stamps from text: one form a column. What grid they stand on is found in
+// time-grid.ts.
+import { choice, optional, resolve, type TableOf } from "../core/options.js";
+import { describe } from "../core/text.js";
+import { parseStamp, type TimeForm, type TimeUnit } from "./time-form.js";
+import { type PlaceOfRow, stampError, type TimeAxis, type TimeColumn, timeAxis, timesError } from "./time-grid.js";
+
+/** A time stamp: text, a date (which counts as UTC), or a number with a unit. */
+export type TimeLike = string | number | Date;
+
+/** How stamps are read. */
+export interface TimeOptions {
+  /** The unit of numbers that count the time since 1970; they are not taken without it. */
+  readonly unit?: TimeUnit | undefined;
+}
+
+/** The options of `readTimes`. */
+export const timeTable = {
+  unit: optional(choice("s", "ms"), "The unit of numbers that count the time since 1970: seconds or milliseconds."),
+} satisfies TableOf<TimeOptions>;
+
+/**
+ * The time stamps of T rows, and the grid they stand on: its step, and what is missing. All take
+ * the form of the first one: `YYYY`, `YYYY-MM`, `YYYY-MM-DD`, a date with a time, with or without a
+ * zone (ISO 8601, a blank in place of T is taken), or numbers of a `unit`. A stamp without a zone
+ * counts as UTC.
+ * @throws ArgumentError naming the first row that is no stamp or of another form, and as
+ * {@link timeAxis} does
+ */
+export function readTimes(stamps: readonly TimeLike[], options: TimeOptions = {}): TimeAxis {
+  return timeAxis(readTimeColumn(stamps, options));
+}
+
+/**
+ * The stamps alone.
+ * @param place says where a row is, for errors
+ * @throws ArgumentError naming the first row that is no stamp or of another form
+ */
+export function readTimeColumn(
+  stamps: readonly TimeLike[],
+  options: TimeOptions = {},
+  place: PlaceOfRow = (row) => `times[${row}]`,
+): TimeColumn {
+  const { unit } = resolve(timeTable, options);
+  if (!Array.isArray(stamps)) throw timesError(`times is ${describe(stamps)}; it takes a list of time stamps, one a row`);
+  const wall = new Float64Array(stamps.length);
+  const offsets = new Int16Array(stamps.length);
+  let form: TimeForm | undefined;
+  for (let row = 0; row < stamps.length; row++) {
+    const text = textOf(stamps[row]!);
+    if (text === undefined)
+      throw timesError(`${place(row)} is ${describe(stamps[row])}; it takes text, a date, or a number if unit is given`);
+    const stamp = parseStamp(text, unit);
+    if (typeof stamp === "string") throw stampError(place(row), text, stamp);
+    form ??= stamp.form;
+    if (stamp.form !== form)
+      throw stampError(place(row), text, `has the form ${stamp.form} and the rows before it ${form}; a column takes one form`);
+    wall[row] = stamp.wall;
+    offsets[row] = stamp.offset;
+  }
+  if (form === undefined) throw timesError("there are no time stamps; it takes at least two rows");
+  return { form, wall, offsets: form.includes("+") ? offsets : undefined };
+}
+
+function textOf(stamp: TimeLike): string | undefined {
+  if (typeof stamp === "string") return stamp;
+  if (typeof stamp === "number") return Number.isFinite(stamp) ? String(stamp) : undefined;
+  if (stamp instanceof Date && Number.isFinite(stamp.getTime())) return stamp.toISOString();
+  return undefined;
+}
