@@ -24,8 +24,8 @@ export const timeTable = {
  * the form of the first one: `YYYY`, `YYYY-MM`, `YYYY-MM-DD`, a date with a time, with or without a
  * zone (ISO 8601, a blank in place of T is taken), or numbers of a `unit`. A stamp without a zone
  * counts as UTC.
- * @throws ArgumentError naming the first row that is no stamp or of another form, and as
- * {@link timeAxis} does
+ * @throws ArgumentError naming the first row that is no stamp or of another form, and for a stamp
+ * that is earlier than the one before it, or the same, or is no multiple of the step after it
  */
 export function readTimes(stamps: readonly TimeLike[], options: TimeOptions = {}): TimeAxis {
   return timeAxis(readTimeColumn(stamps, options));
