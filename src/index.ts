@@ -90,11 +90,9 @@ export { Classifier } from "./model/classifier.js";
 export type { ClassifierOptions, ClassifierReadout, ClassifierSettings, Label, Representation } from "./model/classifier-options.js";
 export { NotFittedError } from "./model/errors.js";
 export { Forecaster } from "./model/forecaster.js";
+export type { ForecasterData, ForecasterPrefix, ForecasterSequences } from "./model/forecaster-data.js";
 export type {
-  ForecasterData,
   ForecasterOptions,
-  ForecasterPrefix,
-  ForecasterSequences,
   ForecasterSettings,
   ForecastOptions,
   OwnReadout,

@@ -1,7 +1,7 @@
 // Task "forecast": one seed trained on the first rows of a series, then let run in closed loop from
 // several starts.
 import { metrics as metricParts } from "../metrics/index.js";
-import { noInputs } from "../model/forecaster-options.js";
+import { noInputs } from "../model/forecaster-data.js";
 import { Forecaster } from "../model/index.js";
 import { Matrix } from "../numerics/index.js";
 import { plotError, plotForecast } from "../plot/index.js";

@@ -4,7 +4,8 @@ import { describe, Matrix, type Seed } from "../numerics/index.js";
 import type { ReadoutDescription, Trainer } from "../readout/index.js";
 import type { Context } from "../gpu/index.js";
 import { type AnyReservoirOptions, DeviceMatrix, type SequenceLike } from "../reservoir/index.js";
-import { checkedSeries, type OwnReadout } from "./forecaster-options.js";
+import { checkedSeries } from "./forecaster-data.js";
+import type { OwnReadout } from "./forecaster-options.js";
 
 /** A class: a text or a number, not both in one classifier. */
 export type Label = string | number;

@@ -60,14 +60,21 @@ export function withStandardise<Settings extends { readonly standardise?: unknow
 }
 
 /**
- * The trainer of a forecaster's readout; default ridge with lambda 1e-3. @throws what the trainer
- * throws
+ * The trainer of a forecaster's readout; default ridge with lambda 1e-3. With lags it sees the
+ * inputs, among which they are. @throws what the trainer throws
  */
-export function forecasterTrainer(readout: ReadoutDescription | Trainer = {}): Trainer {
-  if (!isPlain(readout) || isTrainer(readout) || (readout.type ?? "ridge") !== "ridge") return trainerOf(readout);
+export function forecasterTrainer(described: ReadoutDescription | Trainer = {}, lags = 0): Trainer {
+  if (!isPlain(described) || isTrainer(described)) return checkSeesLags(trainerOf(described), lags);
+  const readout = lags > 0 ? { ...described, input: true } : described;
+  if ((readout.type ?? "ridge") !== "ridge") return trainerOf(readout);
   const options = readout as RidgeOptions;
   const isSaid = options.lambda !== undefined || options.lambdas !== undefined;
   return trainerOf(isSaid ? options : { ...options, lambda: forecasterLambda });
+}
+
+function checkSeesLags(trainer: Trainer, lags: number): Trainer {
+  if (lags > 0 && !trainer.features.input) throw new ArgumentError("lags", lags, "0 for a trainer whose features leave the input out");
+  return trainer;
 }
 
 /** A trainer as settings and model files have it. */

@@ -1,12 +1,11 @@
 // A Forecaster's options, data, and their checks. It runs nothing.
-import { ArgumentError } from "../core/errors.js";
 import { callback, checkedLater, choice, option, optional, type TableOf, whole } from "../core/options.js";
-import { Matrix, type MatrixLike, type Precision } from "../numerics/index.js";
+import type { Matrix, MatrixLike, Precision } from "../numerics/index.js";
 import type { ReadoutDescription, Trainer } from "../readout/index.js";
-import { type AnyReservoirOptions, checkFinite, type ReservoirMatrices, type WorkOptions } from "../reservoir/index.js";
-import { filledSeries } from "../reservoir/inputs.js";
+import type { AnyReservoirOptions, ReservoirMatrices, WorkOptions } from "../reservoir/index.js";
 import { seriesOf } from "../reservoir/options.js";
 import { workTable } from "../reservoir/work.js";
+import type { ForecasterPrefix } from "./forecaster-data.js";
 
 /** What a Forecaster keeps beside its reservoir. */
 export interface ForecasterSettings {
@@ -18,6 +17,16 @@ export interface ForecasterSettings {
    * targets are classes. A column that never changes is left as it is.
    */
   readonly standardise: boolean | "inputs" | "targets";
+  /**
+   * Hold every output of a closed loop between the least and the largest value of its column in the
+   * training rows, widened by half a standard deviation. Default true.
+   */
+  readonly hold: boolean;
+  /**
+   * Rows p of the series that the readout sees beside the state x: its features are [x(t), y(t),
+   * y(t-1), ..., y(t-p+1)], and the known inputs. Default 0: the state alone.
+   */
+  readonly lags: number;
   /** The trainer of the readout. A trainer that is your own object is kept as `{ type: "own" }`. */
   readonly readout: ReadoutDescription | OwnReadout;
 }
@@ -54,23 +63,6 @@ export interface ForecasterOptions extends Partial<Omit<ForecasterSettings, "rea
   readonly profile?: boolean | undefined;
 }
 
-/** A T x D series to go on, or T x I inputs with T x O targets. */
-export type ForecasterData = MatrixLike | { readonly inputs?: MatrixLike | undefined; readonly targets: MatrixLike };
-
-/**
- * Series that follow one another without touching: each starts from the reservoir's initial state
- * and has its own washout.
- */
-export interface ForecasterSequences {
-  readonly sequences: readonly ForecasterData[];
-}
-
-/**
- * What the reservoir has seen before: a series, or inputs, with the targets if there is feedback
- * to force.
- */
-export type ForecasterPrefix = MatrixLike | { readonly inputs?: MatrixLike | undefined; readonly targets?: MatrixLike | undefined };
-
 /** Where a prediction starts. */
 export interface StartOptions extends WorkOptions {
   /**
@@ -92,6 +84,11 @@ export interface PredictOptions extends StartOptions {
    * that of the reservoir.
    */
   readonly precision?: Precision | undefined;
+  /**
+   * What was known beforehand of each row of the inputs, if the model takes that. Output t is then
+   * the prediction of row t itself, made from the rows before it.
+   */
+  readonly known?: MatrixLike | undefined;
 }
 
 /** Options of `forecast`. */
@@ -101,6 +98,8 @@ export interface ForecastOptions extends StartOptions {
    * which are the forecast itself.
    */
   readonly inputs?: MatrixLike | undefined;
+  /** What is known of the steps to come, one row a step, if the model takes that. */
+  readonly known?: MatrixLike | undefined;
 }
 
 /** Options of `score`. */
@@ -124,12 +123,14 @@ export const predictTable = {
   ...startTable,
   teacher: optional(seriesOf("T x O"), "With feedback: the true outputs to feed back in place of the predicted ones."),
   precision: optional(choice("float32", "float64"), "The precision that outputs are rounded to; left out, that of the reservoir."),
+  known: optional(seriesOf("T x K"), "What was known beforehand of each row of the inputs."),
 } satisfies TableOf<PredictOptions>;
 
 /** The options of `Forecaster.forecast`. */
 export const forecastTable = {
   ...startTable,
   inputs: optional(seriesOf("one row a step"), "Inputs from outside."),
+  known: optional(seriesOf("one row a step"), "What is known of the steps to come."),
 } satisfies TableOf<ForecastOptions>;
 
 /** The options of `Forecaster.score`. */
@@ -138,91 +139,3 @@ export const scoreTable = {
   metric: optional(callback<NonNullable<ScoreOptions["metric"]>>("a function of target and prediction"), "The score; left out, nrmse."),
   washout: option(whole(), 0, "Rows left out at the start."),
 } satisfies TableOf<ScoreOptions>;
-
-/**
- * Rows that train: inputs T x I, targets T x O, and the last row of a series, which is an input
- * whose target is not known.
- */
-export interface TrainingRows {
-  readonly inputs: Matrix;
-  readonly targets: Matrix;
-  readonly last?: Matrix;
-  /** All rows of the series that inputs and targets are cut from. */
-  readonly series?: Matrix;
-}
-
-/**
- * Without feedback, a series becomes inputs (rows 0 to T - 2) and targets (rows 1 to T - 1); with
- * feedback, targets that are forced and no inputs.
- * @throws ArgumentError naming what is empty, too short, of another length, or not finite (row and
- * column)
- */
-export function trainingRows(data: ForecasterData, feedback: boolean, name = ""): TrainingRows {
-  if (isPair(data)) {
-    const targets = checkedSeries(data.targets, `${name}targets`);
-    if (data.inputs === undefined) {
-      if (!feedback)
-        throw ArgumentError.because(`${name}inputs is missing; without feedback, give inputs with the targets, or just a series`);
-      return { inputs: noInputs(targets.rows), targets };
-    }
-    const inputs = checkedSeries(data.inputs, `${name}inputs`);
-    if (inputs.rows !== targets.rows) {
-      throw ArgumentError.shape(`${name}inputs has ${inputs.rows} rows and ${name}targets has ${targets.rows}; they take the same number`);
-    }
-    return { inputs, targets };
-  }
-  const series = checkedSeries(data, `${name}series`);
-  if (feedback) return { inputs: noInputs(series.rows), targets: series };
-  if (series.rows < 2)
-    throw ArgumentError.shape(`${name}series has ${series.rows} row; a series takes at least two, since one of them is predicted`);
-  return { inputs: series.subarray(0, -1), targets: series.subarray(1), last: series.subarray(-1), series };
-}
-
-/** Inputs and forced outputs of a prefix. @throws ArgumentError */
-export function prefixRows(prefix: ForecasterPrefix, feedback: boolean): { inputs: Matrix; teacher: Matrix | undefined } {
-  const { inputs, targets } = isPair(prefix) ? prefix : feedback ? { inputs: undefined, targets: prefix } : { inputs: prefix };
-  if (!feedback) {
-    if (inputs === undefined)
-      throw ArgumentError.because("warmup.inputs is missing; a reservoir without feedback is warmed up on its inputs");
-    return { inputs: checkedSeries(inputs, "warmup.inputs"), teacher: undefined };
-  }
-  if (targets === undefined)
-    throw ArgumentError.because("warmup.targets is missing; a reservoir with feedback is warmed up on the outputs to force");
-  const teacher = checkedSeries(targets, "warmup.targets");
-  return { inputs: inputs === undefined ? noInputs(teacher.rows) : checkedSeries(inputs, "warmup.inputs"), teacher };
-}
-
-/** @throws ArgumentError if there are no rows or a value is not finite */
-export function checkedSeries(source: MatrixLike, name: string): Matrix {
-  const matrix = filledSeries(source, name);
-  checkFinite(matrix, name);
-  return matrix;
-}
-
-/** T rows of no inputs. */
-export function noInputs(rows: number): Matrix<Float64Array> {
-  return new Matrix(rows, 0, new Float64Array(0));
-}
-
-/** The first of several, if all have its shape. @throws ArgumentError */
-export function sameShape(rows: readonly TrainingRows[]): TrainingRows {
-  const first = rows[0];
-  if (!first) throw ArgumentError.shape("sequences is empty; it takes at least one", { field: "sequences" });
-  rows.forEach(({ inputs, targets }, s) => {
-    if (inputs.cols === first.inputs.cols && targets.cols === first.targets.cols) return;
-    throw ArgumentError.shape(
-      `sequences[${s}] has ${inputs.cols} inputs and ${targets.cols} targets, and sequences[0] has ${first.inputs.cols} and ` +
-        `${first.targets.cols}; they take the same`,
-    );
-  });
-  return first;
-}
-
-/** @throws ArgumentError */
-export function checkColumns(matrix: Matrix, name: string, cols: number): void {
-  if (matrix.cols !== cols) throw ArgumentError.shape(`${name} has ${matrix.cols} columns; this forecaster takes ${cols}`, { field: name });
-}
-
-function isPair<Data extends ForecasterData | ForecasterPrefix>(data: Data): data is Exclude<Data, MatrixLike> {
-  return typeof data === "object" && data !== null && ("targets" in data || "inputs" in data);
-}

@@ -12,6 +12,7 @@ import {
 } from "../readout/index.js";
 import { type AnyReservoirComputer, checkFinite, type LinearReadout, type TrainingSink, type WorkOptions } from "../reservoir/index.js";
 import { checkReadout } from "../reservoir/inputs.js";
+import { laggedInputs } from "./forecaster-loop.js";
 import { SaturationCount, shareOfSums, warnWhereSaturated } from "./saturation.js";
 
 /** One series in the reservoir's own units: inputs T x I, targets T x O. */
@@ -19,6 +20,15 @@ export interface TrainingSeries {
   readonly inputs: Matrix;
   readonly targets: Matrix;
 }
+
+/** Which rows train, and how many rows of a series the readout sees beside the state. */
+export interface RowOptions {
+  readonly washout: number;
+  readonly lags: number;
+}
+
+/** Rows run at a time if the readout sees lags. */
+const chunk = 1024;
 
 /**
  * Runs every series from the initial state, with its targets forced if there is feedback, and
@@ -28,24 +38,33 @@ export async function trainReadout(
   computer: AnyReservoirComputer,
   trainer: Trainer,
   series: readonly TrainingSeries[],
-  washout: number,
+  rows: RowOptions,
   work: WorkOptions,
 ): Promise<TrainedReadout> {
+  // Rows before the first lag train nothing.
+  const { lags } = rows;
+  const washout = Math.max(rows.washout, lags - 1);
   series.forEach(({ targets }, s) => {
     if (washout < targets.rows) return;
     const where = series.length > 1 ? `sequences[${s}]` : "the series";
+    if (washout > rows.washout)
+      throw ArgumentError.shape(`lags is ${lags} and ${where} gives ${targets.rows} rows to train on; take fewer lags`, {
+        field: "lags",
+        value: lags,
+      });
     throw ArgumentError.shape(`washout is ${washout} and ${where} gives ${targets.rows} rows to train on; set a washout below that`, {
       field: "washout",
       value: washout,
     });
   });
   const outputSize = series[0]!.targets.cols;
-  const { size: stateSize, inputSize } = computer.model;
+  const { size: stateSize } = computer.model;
+  const inputSize = computer.model.inputSize + (lags > 0 ? (lags - 1) * outputSize : 0);
   const stream = trainer.stream?.({ stateSize, inputSize, outputSize });
   const readout = stream
-    ? await fitStreamed(computer, stream, series, washout, work)
-    : await fitKept(computer, trainer, series, washout, work);
-  checkReadout(computer.model, readout);
+    ? await fitStreamed(computer, stream, series, { washout, lags }, work)
+    : await fitKept(computer, trainer, series, { washout, lags }, work);
+  checkReadout({ ...computer.model, inputSize }, readout);
   if (readout.weights.rows !== outputSize)
     throw ArgumentError.shape(`the readout has ${readout.weights.rows} outputs for ${outputSize} targets; it takes one a target`);
   return asTrained(
@@ -58,7 +77,7 @@ async function fitStreamed(
   computer: AnyReservoirComputer,
   stream: TrainingStream,
   series: readonly TrainingSeries[],
-  washout: number,
+  { washout, lags }: RowOptions,
   work: WorkOptions,
 ): Promise<LinearReadout> {
   const { sink } = stream;
@@ -70,12 +89,33 @@ async function fitStreamed(
   try {
     for (const { one, progress } of inTurn(series, work)) {
       computer.reset();
-      await computer.train(one.inputs, one.targets, taking, { ...progress, washout, teacher: teacherOf(computer, one) });
+      if (lags > 0) await trainLagged(computer, one, taking, { washout, lags }, progress);
+      else await computer.train(one.inputs, one.targets, taking, { ...progress, washout, teacher: teacherOf(computer, one) });
     }
     warnWhereSaturated(computer.model, isOfSums ? shareOfSums(sink) : seen.share);
     return stream.solve();
   } finally {
     stream.dispose?.();
+  }
+}
+
+/** Hands states and lagged inputs to a sink, some rows at a time. */
+async function trainLagged(
+  computer: AnyReservoirComputer,
+  { inputs, targets }: TrainingSeries,
+  sink: TrainingSink,
+  { washout, lags }: RowOptions,
+  { signal, onProgress }: WorkOptions,
+): Promise<void> {
+  const rounded = roundedInputs(computer, inputs);
+  for (let from = 0; from < inputs.rows; from += chunk) {
+    const rows = rounded.subarray(from, from + chunk);
+    const states = await computer.run(inputs.subarray(from, from + chunk), { signal });
+    const seen = laggedInputs(rows, targets.cols, lags, rounded.subarray(Math.max(0, from - lags), from));
+    const skipped = Math.min(states.rows, Math.max(0, washout - from));
+    if (skipped < states.rows)
+      sink.add(states.subarray(skipped), seen.subarray(skipped), targets.subarray(from + skipped, from + states.rows));
+    onProgress?.(from + rows.rows, inputs.rows);
   }
 }
 
@@ -94,7 +134,7 @@ async function fitKept(
   computer: AnyReservoirComputer,
   trainer: Trainer,
   series: readonly TrainingSeries[],
-  washout: number,
+  { washout, lags }: RowOptions,
   work: WorkOptions,
 ): Promise<LinearReadout> {
   const states: Matrix[] = [];
@@ -102,7 +142,8 @@ async function fitKept(
   for (const { one, progress } of inTurn(series, work)) {
     computer.reset();
     states.push(await computer.run(one.inputs, { ...progress, teacher: teacherOf(computer, one) }));
-    inputs.push(roundedInputs(computer, one.inputs));
+    const rounded = roundedInputs(computer, one.inputs);
+    inputs.push(lags > 0 ? laggedInputs(rounded, one.targets.cols, lags) : rounded);
   }
   const seen = new SaturationCount();
   for (const each of states) seen.add(each.subarray(washout).data);

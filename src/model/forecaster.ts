@@ -5,56 +5,38 @@ import { resolve } from "../core/options.js";
 import { writeFileAtomic } from "../io/atomic.js";
 import { readBytes } from "../io/files.js";
 import { nrmse } from "../metrics/index.js";
-import { Matrix, type MatrixLike } from "../numerics/index.js";
+import type { Matrix, MatrixLike } from "../numerics/index.js";
 import type { TrainedReadout, Trainer } from "../readout/index.js";
 import { type AnyReservoirComputer, type AnyReservoirOptions, ReservoirComputer, type WorkOptions } from "../reservoir/index.js";
 import { checkSequences, checkWhole } from "../reservoir/inputs.js";
 import { Turns, workTable } from "../reservoir/work.js";
 import { describedTrainer, descriptionOf, forecasterReservoir, forecasterTrainer, withClassTargets, withStandardise } from "./defaults.js";
 import { NotFittedError } from "./errors.js";
-import { decodeForecaster, encodeForecaster } from "./forecaster-file.js";
 import {
+  checkAlike,
   checkColumns,
+  checkedData,
+  checkedPrefix,
   checkedSeries,
+  cutRows,
   type ForecasterData,
-  type ForecasterOptions,
   type ForecasterSequences,
+  noInputs,
+} from "./forecaster-data.js";
+import { decodeForecaster, encodeForecaster } from "./forecaster-file.js";
+import { ForecasterMember } from "./forecaster-member.js";
+import {
+  type ForecasterOptions,
   type ForecasterSettings,
   type ForecastOptions,
-  noInputs,
-  type PredictOptions,
   forecastTable,
+  type PredictOptions,
   predictTable,
-  prefixRows,
-  scoreTable,
   type ScoreOptions,
   type StartOptions,
-  sameShape,
-  trainingRows,
+  scoreTable,
 } from "./forecaster-options.js";
-import { roundedInputs, trainReadout } from "./forecaster-training.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "./model-file.js";
-import {
-  columnsOf,
-  fitStandardisation,
-  inScoresOf,
-  noStandardisation,
-  restored,
-  type Standardisation,
-  sameStandardisation,
-  standardised,
-} from "./standardisation.js";
-
-/** What training gives. */
-interface Fitted {
-  readonly computer: AnyReservoirComputer;
-  readonly readout: TrainedReadout;
-  readonly inputScale: Standardisation;
-  readonly targetScale: Standardisation;
-}
-
-/** Rows predicted at a time. */
-const chunk = 1024;
 
 /**
  * A reservoir x(t+1) = (1 - a) x(t) + a f(W x(t) + W_in u(t+1) + b + W_fb y(t)) and a readout y =
@@ -85,7 +67,7 @@ export class Forecaster implements AsyncDisposable {
   readonly #options: Omit<ForecasterOptions, "readout">;
   #trainer: Trainer | undefined;
   #computer: AnyReservoirComputer | undefined;
-  #trained: Omit<Fitted, "computer"> | undefined;
+  #member: ForecasterMember | undefined;
   readonly #turns = new Turns();
 
   private constructor(options: Omit<ForecasterOptions, "readout">, settings: ForecasterSettings, trainer?: Trainer) {
@@ -102,7 +84,7 @@ export class Forecaster implements AsyncDisposable {
     const { forecasterOptionsTable, parseForecasterSettings } = await import("./schemas.js");
     const { reservoir: described, matrices, engine, threads, profile, readout, ...rest } = resolve(forecasterOptionsTable, options);
     const reservoir = matrices ? described : forecasterReservoir(described);
-    const trainer = forecasterTrainer(readout);
+    const trainer = forecasterTrainer(readout, rest.lags);
     const said = withClassTargets(withStandardise(rest, reservoir), trainer);
     const settings = parseForecasterSettings({ ...said, readout: descriptionOf(trainer) });
     return new Forecaster({ reservoir, matrices, engine, threads, profile }, settings, trainer);
@@ -135,29 +117,17 @@ export class Forecaster implements AsyncDisposable {
     resolve(workTable, work);
     const several = typeof data === "object" && data !== null && "sequences" in data;
     if (several) checkSequences(data.sequences, "sequences");
-    const rows = several
-      ? data.sequences.map((one, s) => trainingRows(one, this.#feedback, `sequences[${s}]: `))
-      : [trainingRows(data, this.#feedback)];
-    const { inputs, targets } = sameShape(rows);
+    const checked = several
+      ? data.sequences.map((one, s) => checkedData(one, this.#feedback, `sequences[${s}]: `))
+      : [checkedData(data, this.#feedback)];
+    checkAlike(checked);
+    const { inputs, targets } = cutRows(checked[0]!, this.#feedback);
     const computer = await this.#reservoirFor(inputs.cols, targets.cols);
-    const { standardise, washout } = this.settings;
+    const { standardise, washout, hold, lags } = this.settings;
     this.#trainer ??= describedTrainer(this.settings.readout);
-    const inputScale =
-      standardise === true || standardise === "inputs"
-        ? fitStandardisation(rows.map((one) => one.series ?? one.inputs))
-        : noStandardisation(inputs.cols);
-    const targetScale =
-      standardise === true || standardise === "targets"
-        ? fitStandardisation(rows.map((one) => one.series ?? one.targets))
-        : noStandardisation(targets.cols);
-    const series = rows.map((one) => ({
-      inputs: standardised(inputScale, one.inputs),
-      targets: standardised(targetScale, one.targets),
-    }));
-    const readout = await trainReadout(computer, this.#trainer, series, washout, work);
-    const last = rows.at(-1)?.last;
-    if (last) await computer.run(standardised(inputScale, last));
-    this.#trained = { readout, inputScale, targetScale };
+    const trainer = this.#trainer;
+    this.#member = undefined;
+    this.#member = await ForecasterMember.fit(computer, checked, { trainer, standardise, hold, washout, lags }, work);
     return this;
   }
 
@@ -182,27 +152,17 @@ export class Forecaster implements AsyncDisposable {
   }
 
   async #predict(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions): Promise<Matrix<Float64Array>> {
-    const { teacher: forced, warmup, signal, onProgress, precision } = resolve(predictTable, options);
-    const { computer, readout, inputScale, targetScale } = this.#fitted();
+    const { teacher: forced, known, warmup, signal, onProgress, precision } = resolve(predictTable, options);
+    const member = this.#fitted();
+    const { inputSize } = member.computer.model;
     const given =
       typeof inputs === "object" && inputs !== null && "steps" in inputs
         ? noInputs(checkWhole("steps", inputs.steps, 1))
         : checkedSeries(inputs, "inputs");
-    checkColumns(given, "inputs", computer.model.inputSize);
+    checkColumns(given, "inputs", this.#feedback ? inputSize : inputSize - member.road.known);
     const teacher = this.#teacher(forced, given.rows);
     await this.#start({ warmup, signal });
-    const u = standardised(inputScale, given);
-    if (computer.model.outputSize > 0 && !teacher) {
-      return restored(targetScale, await computer.generate(u.rows, readout, { signal, onProgress, inputs: u }));
-    }
-    const out = Matrix.zeros(u.rows, readout.outputSize);
-    for (let from = 0; from < u.rows; from += chunk) {
-      const rows = u.subarray(from, from + chunk);
-      const states = await computer.run(rows, { signal, teacher: teacher?.subarray(from, from + chunk) });
-      out.data.set(readout.predict(states, roundedInputs(computer, rows), { precision }).data, from * out.cols);
-      onProgress?.(from + rows.rows, u.rows);
-    }
-    return restored(targetScale, out);
+    return member.predict(given, { known: known && checkedSeries(known, "known"), teacher, signal, onProgress, precision });
   }
 
   /**
@@ -216,8 +176,18 @@ export class Forecaster implements AsyncDisposable {
   }
 
   async #forecast(steps: number, options: ForecastOptions): Promise<Matrix<Float64Array>> {
-    const { inputs: fromOutside, warmup, signal, onProgress } = resolve(forecastTable, options);
-    const { computer, readout, inputScale, targetScale } = this.#fitted();
+    const { inputs: others, known, warmup, signal, onProgress } = resolve(forecastTable, options);
+    const member = this.#fitted();
+    checkWhole("steps", steps, 1);
+    const outside = this.#outside(member, others, known, steps);
+    return this.#puttingBack(async () => {
+      await this.#start({ warmup, signal });
+      return member.forecast(steps, outside, { signal, onProgress });
+    });
+  }
+
+  /** What comes from outside in a closed loop, one row a step. @throws ArgumentError */
+  #outside({ computer, readout, road }: ForecasterMember, others: MatrixLike | undefined, known: MatrixLike | undefined, steps: number) {
     const { inputSize, outputSize } = computer.model;
     const first = outputSize > 0 ? 0 : readout.outputSize;
     if (first > inputSize) {
@@ -225,21 +195,30 @@ export class Forecaster implements AsyncDisposable {
         `a closed loop without feedback takes the ${first} outputs as inputs; this reservoir has ${inputSize} (inputSize)`,
       );
     }
-    const outside = fromOutside && checkedSeries(fromOutside, "inputs");
+    const name = road.known > 0 ? "known" : "inputs";
+    const [given, other] = road.known > 0 ? [known, others] : [others, known];
+    if (other !== undefined)
+      throw ArgumentError.because(
+        road.known > 0
+          ? "inputs was given; this forecaster takes known"
+          : "known was given; this forecaster was trained without known inputs",
+        { field: road.known > 0 ? "inputs" : "known" },
+      );
+    const outside = given && checkedSeries(given, name);
     if (!outside && inputSize > first) {
       throw ArgumentError.because(
-        `inputs is missing; ${inputSize - first} of this reservoir's ${inputSize} inputs come from outside, one row a step`,
-        { field: "inputs" },
+        road.known > 0
+          ? `known is missing; this forecaster takes ${road.known} known inputs for each of the ${steps} steps`
+          : `inputs is missing; ${inputSize - first} of this reservoir's ${inputSize} inputs come from outside, one row a step`,
+        { field: name },
       );
     }
-    if (outside) checkColumns(outside, "inputs", inputSize - first);
-    const inputs = outside && standardised(columnsOf(inputScale, first, inputSize), outside);
-    const scale = outputSize > 0 ? targetScale : columnsOf(inputScale, 0, first);
-    const loop = sameStandardisation(scale, targetScale) ? readout : inScoresOf(readout, targetScale, scale);
-    return this.#puttingBack(async () => {
-      await this.#start({ warmup, signal });
-      return restored(scale, await computer.generate(steps, loop, { signal, onProgress, inputs }));
-    });
+    if (outside) {
+      checkColumns(outside, name, inputSize - first);
+      if (outside.rows !== steps)
+        throw ArgumentError.shape(`${name} has ${outside.rows} rows; ${steps} steps take as many`, { field: name });
+    }
+    return outside;
   }
 
   /**
@@ -254,20 +233,23 @@ export class Forecaster implements AsyncDisposable {
   async #score(data: ForecasterData, options: ScoreOptions): Promise<number> {
     const { metric = nrmse, washout, ...start } = resolve(scoreTable, options);
     const { computer } = this.#fitted();
-    const { inputs, targets } = trainingRows(data, this.#feedback);
+    const feedback = computer.model.outputSize > 0;
+    const checked = checkedData(data, feedback);
+    const known = feedback ? undefined : checked.series && checked.known;
+    const { inputs, targets } = known ? { inputs: checked.series!, targets: checked.series! } : cutRows(checked, feedback);
     if (washout >= targets.rows)
       throw ArgumentError.shape(`washout is ${washout} and there are ${targets.rows} rows to score; it takes fewer`, {
         field: "washout",
         value: washout,
       });
-    const teacher = computer.model.outputSize > 0 ? targets : undefined;
-    const predicted = await this.#puttingBack(() => this.#predict(inputs, { ...start, teacher }));
+    const teacher = feedback ? targets : undefined;
+    const predicted = await this.#puttingBack(() => this.#predict(inputs, { ...start, known, teacher }));
     return metric(targets.subarray(washout), predicted.subarray(washout));
   }
 
   /** Back to the reservoir's initial state. @throws NotFittedError */
   reset(): void {
-    this.#fitted().computer.reset();
+    this.#fitted().reset();
   }
 
   /**
@@ -276,8 +258,8 @@ export class Forecaster implements AsyncDisposable {
    */
   async toBytes(): Promise<Uint8Array> {
     return this.#turns.take(async () => {
-      const { computer, ...rest } = this.#fitted();
-      return encodeForecaster({ settings: this.settings, model: computer.model, state: computer.state, ...rest });
+      const { computer, readout, road, lags, state } = this.#fitted();
+      return encodeForecaster({ settings: this.settings, model: computer.model, readout, road, lags, state });
     });
   }
 
@@ -290,12 +272,12 @@ export class Forecaster implements AsyncDisposable {
   static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<Forecaster> {
     const { source, engine, threads } = resolve(loadTable, options);
     const file = await decodeModelFile(bytes, source, "forecaster");
-    const { settings, model, state, ...trained } = await decodeForecaster(file, source);
+    const { settings, model, readout, road, lags, state } = await decodeForecaster(file, source);
     const forecaster = new Forecaster({ reservoir: model.config, engine, threads }, settings);
     const computer = await ReservoirComputer.fromModel(model, { engine, threads });
-    computer.state = state;
     forecaster.#computer = computer;
-    forecaster.#trained = trained;
+    forecaster.#member = new ForecasterMember(computer, { readout, road, lags, recent: state.recent });
+    forecaster.#member.state = state;
     return forecaster;
   }
 
@@ -322,9 +304,9 @@ export class Forecaster implements AsyncDisposable {
     return (reservoir.feedback ?? null) !== null || matrices?.feedbackWeights !== undefined;
   }
 
-  #fitted(): Fitted {
-    if (!this.#computer || !this.#trained) throw new NotFittedError("forecaster");
-    return { computer: this.#computer, ...this.#trained };
+  #fitted(): ForecasterMember {
+    if (!this.#member) throw new NotFittedError("forecaster");
+    return this.#member;
   }
 
   /** The reservoir that is there, or a new one if the data has another shape. */
@@ -334,7 +316,7 @@ export class Forecaster implements AsyncDisposable {
       return this.#computer;
     }
     await this.#computer?.dispose();
-    this.#trained = undefined;
+    this.#member = undefined;
     const { reservoir, ...create } = this.#options;
     const { feedback } = reservoir;
     const config = {
@@ -360,34 +342,29 @@ export class Forecaster implements AsyncDisposable {
   /** Goes to the initial state and through the warm-up, if there is one. */
   async #start({ warmup, signal }: StartOptions): Promise<void> {
     if (warmup === undefined) return;
-    const { computer, inputScale, targetScale } = this.#fitted();
-    const { inputs, teacher } = prefixRows(warmup, computer.model.outputSize > 0);
-    checkColumns(inputs, "warmup.inputs", computer.model.inputSize);
-    if (teacher) checkColumns(teacher, "warmup.targets", computer.model.outputSize);
-    const y = teacher && standardised(targetScale, teacher);
-    computer.reset();
-    await computer.run(standardised(inputScale, inputs), { signal, every: inputs.rows, teacher: y });
+    const member = this.#fitted();
+    await member.start(checkedPrefix(warmup, member.computer.model.outputSize > 0), signal);
   }
 
   #teacher(teacher: MatrixLike | undefined, rows: number): Matrix | undefined {
     if (teacher === undefined) return undefined;
-    const { computer, targetScale } = this.#fitted();
+    const { computer } = this.#fitted();
     if (computer.model.outputSize === 0)
       throw ArgumentError.because("teacher was given; this forecaster's reservoir has no feedback to force");
     const forced = checkedSeries(teacher, "teacher");
     checkColumns(forced, "teacher", computer.model.outputSize);
     if (forced.rows !== rows)
       throw ArgumentError.shape(`teacher has ${forced.rows} rows and inputs has ${rows}; they take the same number`, { field: "teacher" });
-    return standardised(targetScale, forced);
+    return forced;
   }
 
   async #puttingBack<T>(work: () => Promise<T>): Promise<T> {
-    const { computer } = this.#fitted();
-    const { state } = computer;
+    const member = this.#fitted();
+    const { state } = member;
     try {
       return await work();
     } finally {
-      computer.state = state;
+      member.state = state;
     }
   }
 }

@@ -6,11 +6,9 @@ export { Classifier } from "./classifier.js";
 export type { ClassifierOptions, ClassifierReadout, ClassifierSettings, Label, Representation } from "./classifier-options.js";
 export { NotFittedError } from "./errors.js";
 export { Forecaster } from "./forecaster.js";
+export type { ForecasterData, ForecasterPrefix, ForecasterSequences } from "./forecaster-data.js";
 export type {
-  ForecasterData,
   ForecasterOptions,
-  ForecasterPrefix,
-  ForecasterSequences,
   ForecasterSettings,
   ForecastOptions,
   OwnReadout,

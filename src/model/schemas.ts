@@ -55,8 +55,17 @@ export const forecasterTable = {
     true,
     "Turn inputs and targets, or one of them, into z-scores.",
   ),
+  hold: option(flag, true, "Hold outputs of a closed loop near the range of the training rows."),
+  lags: option(whole(), 0, "Rows of the series that the readout sees beside the state."),
   readout: option(record(anything, readoutTakes) as Kind<object>, {}, "Options of ridge."),
 } satisfies TableOf<ForecasterSettings>;
+
+const roadNote = object({ known: given(whole(), "Known inputs."), lags: given(whole(), "Rows that the readout sees.") });
+
+/** @throws ArgumentError */
+export function parseRoadNote(value: unknown): { readonly known: number; readonly lags: number } {
+  return roadNote.read(value, "road");
+}
 
 /** The same of a Classifier. */
 export const classifierTable = {

@@ -52,6 +52,10 @@ export class TensorReader {
     return this.#find(name).data.length;
   }
 
+  hasNote(name: string): boolean {
+    return Object.hasOwn(this.#file.metadata, name);
+  }
+
   /** A note as JSON. @throws ModelFileError */
   json(name: string): unknown {
     const text = this.#file.metadata[name];

@@ -69,7 +69,7 @@ describe("a forecaster says what is wrong with", () => {
     [
       "series of different width",
       () => train({ sequences: [wave(300), new Matrix(150, 2, wave(300).data)] }),
-      "sequences[1] has 2 inputs and 2 targets, and sequences[0] has 1 and 1; they take the same",
+      "sequences[1] has 2 columns, and sequences[0] has 1 column; they take the same",
     ],
     ["a series among several", () => train({ sequences: [wave(300), withHole] }), "sequences[1]: series is NaN at row 211, column 0"],
     [
@@ -81,7 +81,7 @@ describe("a forecaster says what is wrong with", () => {
     [
       "an unknown option that resembles none",
       () => train(wave(300), { lambda: 3 }),
-      'unknown field "lambda"; known fields are reservoir, matrices, engine, threads, profile, washout, standardise, readout',
+      'unknown field "lambda"; known fields are reservoir, matrices, engine, threads, profile, washout, standardise, hold, lags, readout',
     ],
     [
       "an option it does not take",

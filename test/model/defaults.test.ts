@@ -86,7 +86,7 @@ describe("a model file keeps the settings that it was saved with", () => {
 
   it("a forecaster without z-scores, bias and lambda", async () => {
     await using forecaster = await Forecaster.fromBytes(bytes("forecaster-plain"));
-    expect(forecaster.settings).toEqual({ washout: 20, standardise: false, readout: {} });
+    expect(forecaster.settings).toEqual({ washout: 20, standardise: false, readout: {}, hold: false, lags: 0 });
     expect(forecaster.computer.config).toMatchObject({ bias: 0, inputScaling: 1, spectralRadius: 0.95 });
     expect(Array.from((await forecaster.forecast(4)).data)).toEqual([
       0.7217087745666504, 0.8436493873596191, 0.9706085324287415, 1.091705083847046,

@@ -18,7 +18,15 @@ export type ForecasterUse = "predict" | "forecast";
  * "endFedBack" and "endLastInput".
  */
 export function forecasterGraph(parts: ForecasterParts, use: ForecasterUse, stateful: boolean): Graph {
-  const { model, inputScale, targetScale } = parts;
+  const { model } = parts;
+  const { inputScale, targetScale, known } = parts.road;
+  if (parts.lags > 0 || known > 0)
+    throw ArgumentError.because(
+      parts.lags > 0
+        ? "the model's readout sees lags, which an ONNX file does not hold"
+        : "the model takes known inputs, which an ONNX file does not shift",
+      { field: "model" },
+    );
   const { size, inputSize, outputSize } = model;
   const outputs = parts.readout.outputSize;
   const hasFeedback = outputSize > 0;
@@ -38,9 +46,9 @@ export function forecasterGraph(parts: ForecasterParts, use: ForecasterUse, stat
   const rows = scanRows(builder, outside, columnsOf(inputScale, inputSize - outside, inputSize));
   const start = (name: string, values: ArrayLike<number>, length: number) =>
     stateful && length > 0 ? builder.input(name, "float32", [length]) : builder.floats(padded(values, length), [Math.max(1, length)]);
-  const state = start("state", parts.state.values, size);
-  const fedBack = start("fedBack", parts.state.output, outputSize);
-  const lastInput = start("lastInput", parts.state.input, inputSize);
+  const state = start("state", parts.state.reservoir.values, size);
+  const fedBack = start("fedBack", parts.state.reservoir.output, outputSize);
+  const lastInput = start("lastInput", parts.state.reservoir.input, inputSize);
 
   const body = new GraphBuilder("step", builder);
   const x = body.input(body.name("x"), "float32", [size]);
