@@ -1,25 +1,35 @@
+import { readdirSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 
 /**
- * Rooms whose tests leave nothing behind in their modules. They share workers, which spares each
- * file the time to start one and to import the sources. Tests that register engines, replace
- * globals or end threads are in other rooms, each file in a process of its own.
+ * Files of rooms that register engines, or replace modules or globals. Each has a process of its
+ * own, as the files of all other rooms have.
  */
-const shared = "analysis,core,io,kernels,metrics,numerics,pipeline,plot,ptx,readout,spikes,tasks"
-  .split(",")
-  .map((room) => `test/${room}/**/*.test.ts`);
+const alone = ["test/experiment/road.test.ts", "test/reservoir/engines.test.ts"];
+
+/**
+ * Files of rooms whose tests leave nothing behind in their modules. They share workers, which
+ * spares each file the time to start one and to import the sources.
+ */
+const shared =
+  "analysis,core,engine/device,experiment,io,kernels,lab,metrics,model,numerics,pipeline,plot,ptx,readout,reservoir,spikes,tasks"
+    .split(",")
+    .flatMap((room) => readdirSync(`test/${room}`, { recursive: true, encoding: "utf8" }).map((name) => `test/${room}/${name}`))
+    .filter((path) => path.endsWith(".test.ts") && !alone.includes(path));
+
+/** What needs gcc, nvcc, Python, Chromium or a GPU. */
+const elsewhere = ["test/toolchain/**", "test/browser/**", "test/gpu/hardware/**"];
 
 /** The tests that need nothing but Node. `npm run test:toolchain` runs those that need gcc, nvcc or Python. */
 export default defineConfig({
   test: {
-    exclude: ["test/toolchain/**", "test/browser/**", "test/gpu/hardware/**"],
     globalSetup: "test/build-first.ts",
     // Vitest leaves a core free, which on a machine of two is half of it.
     maxWorkers: "100%",
     testTimeout: 120_000,
     projects: [
       { extends: true, test: { name: "shared", include: shared, isolate: false } },
-      { extends: true, test: { name: "alone", include: ["test/**/*.test.ts", ...shared.map((path) => `!${path}`)] } },
+      { extends: true, test: { name: "alone", include: ["test/**/*.test.ts"], exclude: [...elsewhere, ...shared] } },
     ],
   },
 });
