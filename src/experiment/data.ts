@@ -3,23 +3,28 @@
 import { ArgumentError } from "../core/errors.js";
 import { stat } from "node:fs/promises";
 import { FileError } from "../io/index.js";
-import { firstNonFinite, Matrix, type Seed } from "../numerics/index.js";
+import { Matrix, type Seed } from "../numerics/index.js";
+import type { TimeAxis } from "../series/index.js";
 import { generateTask, knownLyapunovExponent, tasks } from "../tasks/index.js";
 import { ExperimentError } from "./errors.js";
 import type { Experiment, FileData, GeneratedData } from "./description.js";
 import { resolveDataPath } from "./paths.js";
 import { rowsAhead } from "./prepare.js";
+import { loadTable, type SeriesPart } from "./table.js";
 import { loadPatterns, loadSeriesFolder, loadSounds, loadSpikes } from "./cases.js";
 
-/** One series, T x D, to be predicted from its own past. */
-export interface SeriesData {
+/** One series, T x D, to be predicted from its own past, or several by `more`. */
+export interface SeriesData extends SeriesPart {
   readonly kind: "series";
-  readonly series: Matrix<Float64Array>;
+  /** Series after the first, if the table holds several or is split at its gaps. */
+  readonly more?: readonly SeriesPart[] | undefined;
   /** The test part, if it has a file of its own. */
   readonly test?: Matrix<Float64Array> | undefined;
+  /** The time stamps of the test file. */
+  readonly testAxis?: TimeAxis | undefined;
   readonly names: readonly string[];
-  /** A text a row, such as a date. */
-  readonly times?: readonly string[] | undefined;
+  /** Step, span and gaps of the time stamps, in words. */
+  readonly timesSaid?: string | undefined;
   readonly summary: string;
   readonly dt?: number | undefined;
   readonly lyapunovExponent?: number | undefined;
@@ -32,6 +37,8 @@ export interface DrivenData {
   readonly targets: Matrix<Float64Array>;
   readonly test?: { readonly inputs: Matrix<Float64Array>; readonly targets: Matrix<Float64Array> } | undefined;
   readonly names: readonly string[];
+  /** Step, span and gaps of the time stamps, in words. */
+  readonly timesSaid?: string | undefined;
   readonly summary: string;
 }
 
@@ -139,34 +146,55 @@ async function loadFiles(data: FileData, experimentPath: string | undefined): Pr
   if (format === "ts") return loadCases(data, path, testPath);
   const table = await loadTable(data, path, format);
   const testTable = testPath === undefined ? undefined : await loadTable(data, testPath, format);
-  const test = testTable === undefined ? "" : ` and ${testTable.matrix.rows} rows of ${testPath}`;
-  const summary = `${table.matrix.rows} rows of ${data.file}${test}${table.missing > 0 ? `, ${table.missing} missing values: ${data.missing}` : ""}`;
+  const [first, ...more] = table.parts;
+  const [firstTest, ...moreTests] = testTable?.parts ?? [];
+  if (testPath !== undefined && (more.length > 0 || moreTests.length > 0))
+    throw new ExperimentError(`${testPath}: a test file takes one series; this experiment has several (group, or gaps: split)`);
+  if (testTable && (testTable.form !== table.form || testTable.step !== table.step))
+    throw new ExperimentError(
+      `${testPath} has time stamps ${testTable.form} with a step of ${testTable.step}, and ${path} ${table.form} with ${table.step}; they take the same`,
+    );
+  const test = testTable === undefined ? "" : ` and ${testTable.rows} rows of ${testPath}`;
+  const summary = `${table.rows} rows of ${data.file}${test}${table.missing > 0 ? `, ${table.missing} missing values: ${data.missing}` : ""}`;
   if (data.inputs !== undefined || data.targets !== undefined) {
     if (data.inputs === undefined || data.targets === undefined || data.columns !== undefined) {
       const [field, value] =
         data.columns !== undefined ? ["columns", data.columns] : data.inputs === undefined ? ["inputs", undefined] : ["targets", undefined];
       throw new ArgumentError(`data.${field}`, value, "inputs and targets together, or only columns");
     }
+    if (more.length > 0) throw oneSeriesOnly(data);
     const inputs = data.inputs.length;
     const cut = (matrix: Matrix<Float64Array>) => ({
       inputs: columnsOf(matrix, 0, inputs),
       targets: columnsOf(matrix, inputs, matrix.cols),
     });
-    return { kind: "driven", ...cut(table.matrix), test: testTable && cut(testTable.matrix), names: table.names.slice(inputs), summary };
+    const { timesSaid, names } = table;
+    return {
+      kind: "driven",
+      ...cut(first!.series),
+      test: firstTest && cut(firstTest.series),
+      names: names.slice(inputs),
+      timesSaid,
+      summary,
+    };
   }
-  if (testTable && testTable.matrix.cols !== table.matrix.cols) {
+  if (testTable && testTable.names.length !== table.names.length) {
     throw new ExperimentError(
-      `${testPath} has ${testTable.matrix.cols} columns and ${path} ${table.matrix.cols}; they take the same number`,
+      `${testPath} has ${testTable.names.length} columns and ${path} ${table.names.length}; they take the same number`,
     );
   }
-  const { matrix: series, names, times } = table;
-  return { kind: "series", series, test: testTable?.matrix, names, times, summary, dt: undefined };
+  const { names, timesSaid } = table;
+  const tested = firstTest && { test: firstTest.series, testAxis: firstTest.axis };
+  return { kind: "series", ...first!, ...(more.length > 0 && { more }), ...tested, names, timesSaid, summary, dt: undefined };
 }
 
 /** The fields of `data` that each format has, beside file, format and test. */
 const tableFields = ["columns", "inputs", "targets", "rows"];
 const fieldsOf: Readonly<Record<NonNullable<FileData["format"]>, readonly string[]>> = {
-  csv: [...tableFields, "header", "delimiter", "decimal", "comment", "encoding", "text", "missing"],
+  csv: [
+    ...[...tableFields, "header", "delimiter", "decimal", "comment", "encoding", "text", "missing"],
+    ...["time", "timeUnit", "gaps", "group"],
+  ],
   npy: tableFields,
   wav: tableFields,
   ts: ["missing"],
@@ -182,57 +210,6 @@ function checkRead(data: FileData, format: NonNullable<FileData["format"]>): voi
     const formats = Object.entries(fieldsOf).flatMap(([name, fields]) => (fields.includes(field) ? [name] : []));
     throw new ArgumentError(`data.${field}`, value, `nothing for ${format}; it is for ${formats.join(", ")}`);
   }
-}
-
-interface Table {
-  readonly matrix: Matrix<Float64Array>;
-  readonly names: readonly string[];
-  readonly times?: readonly string[] | undefined;
-  readonly missing: number;
-}
-
-async function loadTable(data: FileData, path: string, format: "csv" | "npy" | "wav"): Promise<Table> {
-  const wanted = data.columns ?? (data.inputs && data.targets ? [...data.inputs, ...data.targets] : undefined);
-  let table: Table;
-  if (format === "csv") {
-    const { readCsv } = await import("../io/index.js");
-    const { header, delimiter, decimal, comment, encoding, text, missing } = data;
-    const read = await readCsv(path, { header, delimiter, decimal, comment, encoding, text, missing, columns: wanted });
-    table = { matrix: read.matrix, names: read.columns, times: Object.values(read.text)[0], missing: read.missing };
-  } else {
-    const { npyToMatrix, readNpy, readWav } = await import("../io/index.js");
-    const whole = format === "npy" ? npyToMatrix(await readNpy(path), { source: path }) : (await readWav(path)).matrix;
-    const indices = wanted?.map((column) => indexOf(column, whole.cols, path)) ?? Array.from({ length: whole.cols }, (_, c) => c);
-    const matrix = Matrix.zeros(whole.rows, indices.length);
-    for (let r = 0; r < whole.rows; r++)
-      for (const [k, c] of indices.entries()) matrix.data[r * indices.length + k] = whole.data[r * whole.cols + c]!;
-    table = { matrix, names: indices.length === 1 ? ["value"] : indices.map((c) => `column ${c}`), missing: 0 };
-  }
-  const bad = firstNonFinite(table.matrix.data);
-  if (bad >= 0) {
-    const { cols } = table.matrix;
-    const counted = format === "csv" ? " (counted from 0, without the header)" : "";
-    throw new ExperimentError(
-      `${path}: the value is ${table.matrix.data[bad]} at row ${Math.floor(bad / cols)}${counted}, ${table.names[bad % cols]}; a series takes finite numbers`,
-    );
-  }
-  return cutRows(table, data, path);
-}
-
-function cutRows(table: Table, { rows = {} }: FileData, path: string): Table {
-  const { from = 0, to = table.matrix.rows } = rows;
-  if (to > table.matrix.rows || from >= to) {
-    throw new ExperimentError(
-      `${path}: data.rows asks for rows ${from} to ${to}; the file has ${table.matrix.rows}, and it takes from below to`,
-    );
-  }
-  return { ...table, matrix: table.matrix.subarray(from, to), times: table.times?.slice(from, to) };
-}
-
-function indexOf(column: string | number, cols: number, path: string): number {
-  const index = Number(column);
-  if (Number.isSafeInteger(index) && index >= 0 && index < cols) return index;
-  throw new ExperimentError(`${path}: there is no column ${JSON.stringify(column)}; it takes an index from 0 to ${cols - 1}`);
 }
 
 async function loadCases(data: FileData, path: string, testPath: string | undefined): Promise<CaseData> {
@@ -264,7 +241,15 @@ function formatOf(path: string): "csv" | "npy" | "ts" | "wav" {
   throw new ArgumentError("data.format", undefined, `csv, npy, ts or wav, since the name ${JSON.stringify(path)} does not say it`);
 }
 
-function checkKind({ task, data }: Experiment, { kind }: ExperimentData): void {
+/** Several series are for forecasts alone. */
+function oneSeriesOnly({ group, gaps }: FileData): ArgumentError {
+  const [field, value] = group === undefined ? ["gaps", gaps] : ["group", group];
+  return new ArgumentError(`data.${field}`, value, `a task of type "forecast" without inputs: it makes several series of one table`);
+}
+
+function checkKind({ task, data }: Experiment, loaded: ExperimentData): void {
+  const { kind } = loaded;
+  if (task.type !== "forecast" && loaded.kind === "series" && loaded.more) throw oneSeriesOnly(data as FileData);
   if ((task.type === "classify" || task.type === "detect") !== (kind === "cases")) {
     throw new ArgumentError(
       "task.type",

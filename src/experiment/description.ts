@@ -5,6 +5,7 @@ import type { ClassifierSettings } from "../model/index.js";
 
 import type { ReadoutDescription } from "../readout/index.js";
 import type { AnyReservoirOptions, Seed, SpikingReservoirOptions } from "../reservoir/index.js";
+import type { GapPolicy, TimeUnit } from "../series/index.js";
 import type { PatternType } from "../spikes/index.js";
 
 /** A generated series: one of the benchmark tasks. */
@@ -36,8 +37,16 @@ export interface FileData {
   readonly decimal?: "." | "," | undefined;
   readonly comment?: string | undefined;
   readonly encoding?: string | undefined;
-  /** Columns kept as text; the first of them labels the time axis. */
+  /** Columns kept as text; without `time`, the first of them labels the time axis. */
   readonly text?: readonly (string | number)[] | undefined;
+  /** The column of time stamps. Their order and step are checked. */
+  readonly time?: string | number | undefined;
+  /** The unit of time stamps that are numbers. */
+  readonly timeUnit?: TimeUnit | undefined;
+  /** What becomes of rows that are missing in time; default "error". */
+  readonly gaps?: GapPolicy | undefined;
+  /** The column that tells several series apart, which stand in one table. */
+  readonly group?: string | number | undefined;
   readonly missing: "error" | "interpolate" | "previous" | "drop";
 }
 

@@ -9,8 +9,9 @@ import { NonFiniteStateError } from "../reservoir/index.js";
 import { baselineName, forecastBaseline } from "./baselines.js";
 import { generateIndependent, type SeriesData } from "./data.js";
 import type { BaselineDescription, Experiment, ForecastTask, GeneratedData, MetricName } from "./description.js";
-import { type PreparedSeries, prepareSeries, startRows } from "./prepare.js";
+import { type PreparedSeries, prepareAll, startPlaces } from "./prepare.js";
 import type { Scores } from "./result.js";
+import { stackRows } from "./rows.js";
 import { type Outcome, type ScoreContext, scoreSeries } from "./scores.js";
 import { DriveScale, stateFigures, streamStates } from "./states.js";
 import { type TransformedSeries, transformSeries } from "./transforms.js";
@@ -20,6 +21,10 @@ import { forecasterOptions, radiusOf, StagedProgress, Stopwatch, type Trial, typ
 interface StartPoint {
   readonly whole: TransformedSeries;
   readonly at: number;
+  /** A text for each row of `whole`, such as its date. */
+  readonly times?: readonly string[] | undefined;
+  /** Training rows of its series, in the units of the data. */
+  readonly reference: Matrix<Float64Array>;
 }
 
 /**
@@ -37,18 +42,24 @@ export async function runForecast(
   const { task, scoring, metrics } = experiment;
   const { horizon, warmup } = task;
   const { signal } = options;
-  const prepared = prepareSeries(experiment, data);
-  const { whole, trainRows } = prepared;
+  const prepared = prepareAll(experiment, data);
+  const { whole } = prepared[0]!;
+  const { washout } = experiment;
+  const trained = prepared.length === 1 ? prepared : prepared.filter((each) => each.trainRows > washout + 1);
+  const trainRows = trained.reduce((sum, each) => sum + each.trainRows, 0);
   const starts = startPoints(experiment, prepared, options);
   const progress = new StagedProgress(options.onProgress, trainRows + starts.length * (warmup + horizon));
   const watch = new Stopwatch();
 
-  const training = whole.series.subarray(0, trainRows);
+  const sequences = trained.map((each) => each.whole.series.subarray(0, each.trainRows));
   const forecaster = await watch.time("train", () =>
-    Forecaster.fit(training, { ...forecasterOptions(experiment, options), onProgress: progress.stage(trainRows) }),
+    Forecaster.fit(sequences.length === 1 ? sequences[0]! : { sequences }, {
+      ...forecasterOptions(experiment, options),
+      onProgress: progress.stage(trainRows),
+    }),
   );
   const { computer } = forecaster;
-  const trained = computer.state;
+  const stateAtEnd = computer.state;
   try {
     const outcomes: Outcome[] = [];
     await watch.time("test", async () => {
@@ -58,15 +69,16 @@ export async function runForecast(
         outcomes.push({ prediction: series.undo(raw, at, true), target: series.original.subarray(at, at + horizon) });
       }
     });
-    const reference = whole.original.subarray(experiment.washout, trainRows);
+    const reference = referenceOf(trained, washout);
     const dt = scoring.dt ?? data.dt;
     const context: ScoreContext = { scoring, reference, dt, lyapunovExponent: scoring.lyapunovExponent ?? data.lyapunovExponent };
     const baselines = experiment.baselines.map((baseline) => ({
       baseline,
-      scores: scoreSeries(baselineOutcomes(baseline, starts, horizon, reference), metrics, context),
+      scores: scoreSeries(baselineOutcomes(baseline, starts, horizon), metrics, context),
     }));
     const { model } = computer;
     const teacher = model.outputSize > 0;
+    const training = stackRows(sequences);
     const scale = new DriveScale(
       experiment.transforms.includes("standardise") ? { inputs: training, teacher: teacher ? training : undefined } : undefined,
     );
@@ -80,16 +92,16 @@ export async function runForecast(
       baselines: Object.fromEntries(baselines.map(({ baseline, scores }) => [baselineName(baseline), scores])),
       timing: watch.seconds,
       profile: computer.profile,
-      summary: `closed-loop forecast of ${horizon} steps from ${starts.length} start${starts.length === 1 ? "" : "s"}, each after ${warmup} rows; trained on ${trainRows} rows (${experiment.washout} of them washout)`,
+      summary: `closed-loop forecast of ${horizon} steps from ${starts.length} start${starts.length === 1 ? "" : "s"}, each after ${warmup} rows; trained on ${trainRows} rows${trained.length > 1 ? ` of ${trained.length} series` : ""} (${washout} of them washout${trained.length > 1 ? " in each" : ""})${tooShort(prepared, trained)}`,
       figures: options.withFigures
-        ? await figures(experiment, data, prepared, starts, outcomes, reference, bestBaseline(baselines, metrics[0]), () => {
+        ? await figures(experiment, data, starts, outcomes, bestBaseline(baselines, metrics[0]), () => {
             const { whole: series, at } = starts[0]!;
             return stateFigures(computer, drive(series.series.subarray(at - warmup, at + horizon)), -warmup, signal);
           })
         : [],
       unit: (metric) => metricParts.get(metric).unit?.(context),
       save: async (path) => {
-        computer.state = trained;
+        computer.state = stateAtEnd;
         await forecaster.save(path);
         return [];
       },
@@ -114,30 +126,53 @@ async function closedLoop(forecaster: Forecaster, steps: number, warmup: Matrix,
   }
 }
 
+/** The rows that train the readout, in the units of the data. */
+function referenceOf(trained: readonly PreparedSeries[], washout: number): Matrix<Float64Array> {
+  const parts = trained.map(({ whole, trainRows }) => whole.original.subarray(washout, trainRows));
+  return parts.length === 1 ? parts[0]! : (stackRows(parts) as Matrix<Float64Array>);
+}
+
+/** Says which of several series are too short to train. */
+function tooShort(prepared: readonly PreparedSeries[], trained: readonly PreparedSeries[]): string {
+  const short = prepared.filter(({ trainRows }) => trainRows > 0).length - trained.length;
+  return short > 0 ? `; ${short} parts are too short to train` : "";
+}
+
 function startPoints(
   experiment: Experiment & { readonly task: ForecastTask },
-  prepared: PreparedSeries,
+  prepared: readonly PreparedSeries[],
   { seed }: TrialOptions,
 ): StartPoint[] {
-  const { task, data, transforms } = experiment;
+  const { task, data, transforms, washout } = experiment;
   const { horizon, starts, warmup } = task;
-  if (!task.independent) return startRows(task, prepared).map((at) => ({ whole: prepared.test.whole, at }));
+  const trainsWith = (group: string | undefined) => {
+    const own = prepared.filter((each) => each.group === group && each.trainRows > washout + 1);
+    return referenceOf(own.length > 0 ? own : prepared.filter(({ trainRows }) => trainRows > washout + 1), washout);
+  };
+  const references = new Map([...new Set(prepared.map(({ group }) => group))].map((group) => [group, trainsWith(group)]));
+  if (!task.independent)
+    return startPlaces(task, prepared).map(({ series, at }) => ({
+      whole: series.test.whole,
+      at,
+      times: series.test.isSeparate ? undefined : series.times,
+      reference: references.get(series.group)!,
+    }));
   const generated = data as GeneratedData;
   const base = generated.redraw ? seed : (generated.options["seed"] ?? "spillway");
-  const lost = prepared.whole.lost;
+  const [
+    {
+      whole: { lost },
+    },
+  ] = prepared as [PreparedSeries];
+  const reference = references.get(undefined)!;
   return Array.from({ length: starts }, (_, k) => {
     const series = generateIndependent(generated, lost + warmup + horizon, `${String(base)}/start ${k}`);
-    return { whole: transformSeries(series, transforms), at: warmup };
+    return { whole: transformSeries(series, transforms), at: warmup, reference };
   });
 }
 
-function baselineOutcomes(
-  baseline: BaselineDescription,
-  starts: readonly StartPoint[],
-  horizon: number,
-  reference: Matrix<Float64Array>,
-): Outcome[] {
-  return starts.map(({ whole, at }) => ({
+function baselineOutcomes(baseline: BaselineDescription, starts: readonly StartPoint[], horizon: number): Outcome[] {
+  return starts.map(({ whole, at, reference }) => ({
     prediction: forecastBaseline(baseline, whole.original, at, horizon, reference),
     target: whole.original.subarray(at, at + horizon),
   }));
@@ -158,18 +193,16 @@ function bestBaseline(
 async function figures(
   experiment: Experiment & { readonly task: ForecastTask },
   data: SeriesData,
-  prepared: PreparedSeries,
   starts: readonly StartPoint[],
   outcomes: readonly Outcome[],
-  reference: Matrix<Float64Array>,
   baseline: BaselineDescription | undefined,
   states: () => ReturnType<typeof stateFigures>,
 ) {
   const { task } = experiment;
-  const { whole, at } = starts[0]!;
+  const { whole, at, reference, times: texts } = starts[0]!;
   const first = outcomes[0]!;
   const from = Math.max(0, at - Math.min(shownBefore, shownBeforeEach * task.horizon, task.warmup));
-  const times = whole === prepared.whole ? data.times?.slice(from + whole.lost, at + whole.lost + task.horizon) : undefined;
+  const times = texts?.slice(from, at + task.horizon);
   const when = times?.[at - from];
   const finite = outcomes.filter(({ prediction }) => prediction.data.every(Number.isFinite));
   return [

@@ -6,6 +6,11 @@ import type { DrivenData, SeriesData } from "./data.js";
 import type { Experiment, ForecastTask, SplitDescription } from "./description.js";
 import { longestLookAhead, type TransformedSeries, transformSeries } from "./transforms.js";
 
+/** The series of the data, one or more. */
+export function seriesOf(data: SeriesData): Matrix<Float64Array>[] {
+  return [data, ...(data.more ?? [])].map(({ series }) => series);
+}
+
 /**
  * A series, the rows that train (the first ones), and the rows that test: those after them, or a
  * series of their own.
@@ -14,6 +19,10 @@ export interface PreparedSeries {
   readonly whole: TransformedSeries;
   /** The first rows of `whole`. */
   readonly trainRows: number;
+  /** A text for each row of `whole`, such as its date. */
+  readonly times?: readonly string[] | undefined;
+  /** What the column that tells several series apart says of it. */
+  readonly group?: string | undefined;
   /** Where the test part stands: in `whole`, or in a series of its own. */
   readonly test: { readonly whole: TransformedSeries; readonly from: number; readonly rows: number; readonly isSeparate: boolean };
 }
@@ -40,10 +49,49 @@ export function prepareSeries(experiment: Experiment, data: SeriesData): Prepare
   const isIndependent = task.type === "forecast" && task.independent;
   const split = splitRows(experiment.split, pairs, separate !== undefined || isIndependent);
   checkWashout(experiment.washout, split.train);
-  if (!separate) return { whole, trainRows: split.train, test: { whole, from: split.train, rows: split.test, isSeparate: false } };
+  const common = { whole, times: data.times?.slice(whole.lost), trainRows: split.train };
+  if (!separate) return { ...common, test: { whole, from: split.train, rows: split.test, isSeparate: false } };
   const rows = separate.series.rows - ahead;
   if (rows < 1) throw new ExperimentError(`the test file has ${data.test!.rows} rows, which leaves none to test`);
-  return { whole, trainRows: split.train, test: { whole: separate, from: 0, rows, isSeparate: true } };
+  return { ...common, test: { whole: separate, from: 0, rows, isSeparate: true } };
+}
+
+/**
+ * Every series of the data. `split` counts the rows of each group: those of its parts, one after
+ * the other, if gaps split it. Parts that transforms leave no rows of are left out.
+ * @throws ExperimentError as {@link prepareSeries} does, and if no part is long enough to train
+ */
+export function prepareAll(experiment: Experiment, data: SeriesData): PreparedSeries[] {
+  if (!data.more) return [prepareSeries(experiment, data)];
+  const parts = [data, ...data.more].filter(({ series }) => series.rows > longestLoss(experiment.transforms));
+  const groups = new Map<string | undefined, typeof parts>();
+  for (const part of parts) groups.set(part.group, [...(groups.get(part.group) ?? []), part]);
+  const prepared = [...groups.values()].flatMap((members) => {
+    const wholes = members.map(({ series }) => transformSeries(series, experiment.transforms));
+    const rows = wholes.reduce((sum, { series }) => sum + series.rows, 0);
+    const { train, test } = splitRows(experiment.split, rows, false);
+    let seen = 0;
+    return wholes.map((whole, k): PreparedSeries => {
+      const within = (row: number) => Math.min(Math.max(row - seen, 0), whole.series.rows);
+      const [trainRows, end] = [within(train), within(train + test)];
+      seen += whole.series.rows;
+      const { times, group } = members[k]!;
+      const tested = { whole, from: trainRows, rows: end - trainRows, isSeparate: false };
+      return { whole, times: times?.slice(whole.lost), group, trainRows, test: tested };
+    });
+  });
+  const longest = prepared.reduce((most, { trainRows }) => Math.max(most, trainRows), 0);
+  if (longest <= experiment.washout + 1)
+    throw new ArgumentError(
+      "washout",
+      experiment.washout,
+      `fewer than ${Math.max(0, longest - 1)} rows: the longest of ${prepared.length} parts has ${longest} to train on`,
+    );
+  return prepared;
+}
+
+function longestLoss(transforms: Experiment["transforms"]): number {
+  return transforms.reduce((sum, transform) => sum + (typeof transform === "object" ? transform.difference : 0), 0);
 }
 
 /** Inputs and targets of each part. */
@@ -122,6 +170,42 @@ export function startRows(task: ForecastTask, { test, trainRows }: PreparedSerie
     { length: starts },
     (_, k) => first + (stride === undefined ? (starts > 1 ? Math.floor((k * room) / (starts - 1)) : 0) : k * stride),
   );
+}
+
+/** A row of one of several series. */
+export interface StartPlace {
+  readonly series: PreparedSeries;
+  readonly at: number;
+}
+
+/**
+ * Where forecasts start, in several series: at equal distances over all rows that have `warmup`
+ * rows before them in their series and `horizon` from them on in its test part.
+ * @throws ExperimentError if there are too few such rows
+ */
+export function startPlaces(task: ForecastTask, prepared: readonly PreparedSeries[]): StartPlace[] {
+  const [only] = prepared;
+  if (prepared.length === 1) return startRows(task, only!).map((at) => ({ series: only!, at }));
+  const { horizon, starts, stride, warmup } = task;
+  const rooms = prepared.map(({ test: { from, rows } }) => {
+    const first = Math.max(from, warmup);
+    return { first, count: Math.max(0, from + rows - horizon - first + 1) };
+  });
+  const all = rooms.reduce((sum, { count }) => sum + count, 0);
+  const step = stride ?? (starts > 1 ? (all - 1) / (starts - 1) : 0);
+  if (all < 1 || (stride === undefined ? starts > all : (starts - 1) * stride >= all)) {
+    throw new ExperimentError(
+      `task.starts is ${starts}${stride === undefined ? "" : `, ${stride} rows apart`}; the test parts of ${prepared.length} series have room ` +
+        `for ${stride === undefined ? all : Math.ceil(all / stride)} with a warm-up of ${warmup} and a horizon of ${horizon}`,
+    );
+  }
+  let s = 0;
+  let before = 0;
+  return Array.from({ length: starts }, (_, k) => {
+    const place = Math.floor(k * step);
+    while (place - before >= rooms[s]!.count) before += rooms[s++]!.count;
+    return { series: prepared[s]!, at: rooms[s]!.first + place - before };
+  });
 }
 
 function asRows(value: number, rows: number): number {

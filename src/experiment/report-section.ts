@@ -58,6 +58,7 @@ export function reportSection(result: ExperimentResult, figures: readonly Figure
       ["reservoir", describeReservoir(result)],
       ...(first ? [["readout", describeReadout(first.readout)] as const] : []),
       ["data", String(result.data["summary"] ?? "")],
+      ...(result.data["times"] ? [["time", String(result.data["times"])] as const] : []),
       ["task", String(result.data["task"] ?? "")],
       ["seeds", seeds.length === 0 ? "none finished" : listSeeds(seeds.map(({ seed }) => String(seed)))],
       ...(engine ? [["engine", `${engine.name} (${engine.reason})`] as const, ["plan", engine.plan.summary] as const] : []),

@@ -18,6 +18,7 @@ import { runForecast } from "./forecast.js";
 import type { Trainer } from "../readout/index.js";
 import { describeMachine, versions } from "./machine.js";
 import { OutputFolder, type RunFile } from "./output-folder.js";
+import { seriesOf } from "./prepare.js";
 import { runPrediction } from "./predict.js";
 import { reportSection } from "./report-section.js";
 import { type ExperimentResult, formatResult, resolveExperiment, type SeedResult, summarise, totalTiming } from "./result.js";
@@ -96,7 +97,7 @@ export async function runExperiment(source: ExperimentSource, options: Experimen
 
 /** Series were checked when they were loaded, and no other code holds them. */
 function noteSeries(data: ExperimentData): ExperimentData {
-  if (data.kind === "series") for (const each of [data.series, data.test]) each && noteFinite(each);
+  if (data.kind === "series") for (const each of [...seriesOf(data), data.test]) each && noteFinite(each);
   if (data.kind === "driven") for (const each of [data, data.test]) each && [each.inputs, each.targets].forEach(noteFinite);
   return data;
 }
@@ -238,7 +239,7 @@ class Run {
       scores: summarise(experiment, this.#seeds, (metric) => first?.unit(metric)),
       seeds: this.#seeds,
       engine: first?.engine,
-      data: { summary: data?.summary, task: first?.summary },
+      data: { summary: data?.summary, times: data && "timesSaid" in data ? data.timesSaid : undefined, task: first?.summary },
       config: resolveExperiment(experiment, first?.reservoir),
       timing: { data: this.#loading, ...totalTiming(this.#seeds), total: (performance.now() - this.#begun) / 1000 },
       profile: addProfiles(this.#seeds.flatMap(({ profile }) => profile ?? [])),

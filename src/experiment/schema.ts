@@ -1,6 +1,7 @@
 // What the fields of an experiment file take, one by one. How they go together is checked in
 // parse.ts.
 import {
+  text as anyText,
   anything,
   byType,
   checked,
@@ -18,13 +19,14 @@ import {
   optional,
   record,
   seed,
-  text as anyText,
   whole,
 } from "../core/options.js";
 import { metrics } from "../metrics/index.js";
 import { classifierTable } from "../model/schemas.js";
 import { readouts } from "../readout/index.js";
 import { reservoirKind } from "../reservoir/config-schema.js";
+import { gapKind } from "../series/gaps.js";
+import { timeTable } from "../series/time-stamps.js";
 import { encoders, patternTypes } from "../spikes/index.js";
 import { liquidKind, spikingKind } from "../spikes/liquid/schema.js";
 import { tasks } from "../tasks/index.js";
@@ -68,7 +70,14 @@ export const fromFile = object({
   decimal: optional(choice(".", ","), "CSV: the decimal mark."),
   comment: optional(text("the text that begins a comment line"), "CSV: lines that begin with this are skipped."),
   encoding: optional(text('the name of an encoding, such as "utf-8"'), "CSV: left out, UTF-8."),
-  text: optional(columns, "CSV: columns that are not numbers, such as dates."),
+  text: optional(columns, "CSV: columns that are not numbers."),
+  time: optional(column, "CSV: the column of time stamps; order, step and gaps are checked, and forecasts carry their own."),
+  timeUnit: optional(timeTable.unit, "CSV: the unit of time stamps that are numbers, which count from 1970: seconds or milliseconds."),
+  gaps: optional(
+    gapKind,
+    "CSV: rows that are missing in time are refused (error, the default), filled by a line (interpolate) or the last row (hold), or end a series (split).",
+  ),
+  group: optional(column, "CSV: the column that tells several series apart, which stand in one table; for forecasts."),
   missing: option(choice("error", "interpolate", "previous", "drop"), "error", "What becomes of a missing value."),
 });
 

@@ -83,6 +83,10 @@ export interface CsvTable {
   readonly matrix: Matrix<Float64Array>;
   /** The text columns by name, T cells each. */
   readonly text: Readonly<Record<string, readonly string[]>>;
+  /** The names of all columns of the file; without a header their index as text. */
+  readonly header: readonly string[];
+  /** The row of the file that each row of the matrix comes from, counted from 1 as an editor does. */
+  readonly lines: readonly number[];
   /** How many values were missing, and were filled or dropped as `missing` says. */
   readonly missing: number;
 }
@@ -169,7 +173,8 @@ class TableReader {
     this.#textual.forEach(({ name }, k) => {
       text[name] = kept ? kept.map((r) => this.#cells[k]![r]!) : this.#cells[k]!;
     });
-    return { columns: this.#numeric.map(({ name }) => name), matrix: whole, text, missing };
+    const lines = kept ? kept.map((r) => this.#lines[r]!) : this.#lines;
+    return { columns: this.#numeric.map(({ name }) => name), matrix: whole, text, header: this.#names, lines, missing };
   }
 
   #row(cells: readonly string[], line: number): void {

@@ -86,8 +86,10 @@ function describeRun({ result, folder }: WrittenRun): string {
   const profile = result.profile ? ["", profileTable(result.profile)] : [];
   const verdict = verdictOf(result);
   const said = verdict ? ["", verdict] : [];
+  const { times } = result.data;
   return [
     headline(result),
+    ...(typeof times === "string" ? [`time: ${times}`] : []),
     "",
     scores,
     ...said,

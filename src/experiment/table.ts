@@ -1,0 +1,216 @@
+// A table of an experiment, from a CSV, NPY or WAV file: its columns, the time stamps of its rows, and
+// the series that it holds.
+import { ArgumentError } from "../core/errors.js";
+import { quoted } from "../core/text.js";
+import { firstNonFinite, Matrix } from "../numerics/index.js";
+import { closeGaps, describeAxis, type TimeAxis } from "../series/index.js";
+import { describeStep, stampText, timeAxis } from "../series/time-grid.js";
+import { readTimeColumn } from "../series/time-stamps.js";
+import type { FileData } from "./description.js";
+import { ExperimentError } from "./errors.js";
+
+/** One series of a table. */
+export interface SeriesPart {
+  /** T x D. */
+  readonly series: Matrix<Float64Array>;
+  /** A text a row, such as a date. */
+  readonly times?: readonly string[] | undefined;
+  /** The time stamps of the rows. */
+  readonly axis?: TimeAxis | undefined;
+  /** What the column `group` says of it. */
+  readonly group?: string | undefined;
+}
+
+/** The series of a table, one or more. */
+export interface Table {
+  readonly parts: readonly SeriesPart[];
+  readonly names: readonly string[];
+  /** Rows of the file that are used. */
+  readonly rows: number;
+  readonly missing: number;
+  /** The form of the time stamps, their step, and step, span and gaps in words. */
+  readonly form?: string | undefined;
+  readonly step?: string | undefined;
+  readonly timesSaid?: string | undefined;
+}
+
+/** Rows as they stand in the file. */
+interface Rows {
+  readonly matrix: Matrix<Float64Array>;
+  readonly names: readonly string[];
+  readonly missing: number;
+  readonly labels?: readonly string[] | undefined;
+  readonly stamps?: readonly string[] | undefined;
+  readonly groups?: readonly string[] | undefined;
+  /** The row of the file of each row. */
+  readonly lines?: readonly number[] | undefined;
+  /** Columns that may tell several series apart. */
+  readonly aside: readonly string[];
+}
+
+/**
+ * Reads the columns that `data` asks for.
+ * @throws FileError, FormatError, ExperimentError naming the row for values that are not finite and
+ * for time stamps out of order, repeated, of another form, or off the step
+ */
+export async function loadTable(data: FileData, path: string, format: "csv" | "npy" | "wav"): Promise<Table> {
+  const rows = cutRows(await readRows(data, path, format), data, path);
+  const { data: values, cols } = rows.matrix;
+  const bad = firstNonFinite(values);
+  if (bad >= 0) {
+    const counted = format === "csv" ? " (counted from 0, without the header)" : "";
+    throw new ExperimentError(
+      `${path}: the value is ${values[bad]} at row ${Math.floor(bad / cols)}${counted}, ${rows.names[bad % cols]}; a series takes finite numbers`,
+    );
+  }
+  const common = { names: rows.names, rows: rows.matrix.rows, missing: rows.missing };
+  if (rows.stamps === undefined) {
+    const unread = data.timeUnit !== undefined ? "timeUnit" : data.gaps !== undefined ? "gaps" : undefined;
+    if (unread) throw new ArgumentError(`data.${unread}`, data[unread], "nothing without data.time, which names the column of time stamps");
+    return { ...common, parts: groupRows(rows).map((each) => ({ series: each.matrix, times: each.labels, group: each.groups?.[0] })) };
+  }
+  const series = groupRows(rows).map((each) => timed(each, data, path));
+  const [first] = series;
+  const step = describeStep(first!.whole.grid.step);
+  const other = series.find(({ whole }) => describeStep(whole.grid.step) !== step);
+  if (other)
+    throw new ExperimentError(
+      `${path}: ${nameOf(data, first!.group)} has a step of ${step}, and ${nameOf(data, other.group)} of ` +
+        `${describeStep(other.whole.grid.step)}; all series of a table take the same`,
+    );
+  return {
+    ...common,
+    parts: series.flatMap(({ parts }) => parts),
+    form: first!.whole.form,
+    step,
+    timesSaid: describeTimes(series, data),
+  };
+}
+
+async function readRows(data: FileData, path: string, format: "csv" | "npy" | "wav"): Promise<Rows> {
+  const wanted = data.columns ?? (data.inputs && data.targets ? [...data.inputs, ...data.targets] : undefined);
+  if (format === "csv") {
+    const { readCsv } = await import("../io/index.js");
+    const { header, delimiter, decimal, comment, encoding, missing, time, group } = data;
+    const text = [...new Set([time, group, ...(data.text ?? [])].filter((each) => each !== undefined))];
+    const read = await readCsv(path, { header, delimiter, decimal, comment, encoding, text, missing, columns: wanted });
+    const cells = (column: string | number | undefined) =>
+      column === undefined ? undefined : read.text[typeof column === "number" ? read.header[column]! : column];
+    return {
+      matrix: read.matrix,
+      names: read.columns,
+      missing: read.missing,
+      labels: cells(data.text?.[0]),
+      stamps: cells(time),
+      groups: cells(group),
+      lines: read.lines,
+      aside: read.header.filter((name) => !read.columns.includes(name) && name !== (typeof time === "number" ? read.header[time] : time)),
+    };
+  }
+  const { npyToMatrix, readNpy, readWav } = await import("../io/index.js");
+  const whole = format === "npy" ? npyToMatrix(await readNpy(path), { source: path }) : (await readWav(path)).matrix;
+  const indices = wanted?.map((column) => indexOf(column, whole.cols, path)) ?? Array.from({ length: whole.cols }, (_, c) => c);
+  const matrix = Matrix.zeros(whole.rows, indices.length);
+  for (let r = 0; r < whole.rows; r++)
+    for (const [k, c] of indices.entries()) matrix.data[r * indices.length + k] = whole.data[r * whole.cols + c]!;
+  return { matrix, names: indices.length === 1 ? ["value"] : indices.map((c) => `column ${c}`), missing: 0, aside: [] };
+}
+
+function indexOf(column: string | number, cols: number, path: string): number {
+  const index = Number(column);
+  if (Number.isSafeInteger(index) && index >= 0 && index < cols) return index;
+  throw new ExperimentError(`${path}: there is no column ${JSON.stringify(column)}; it takes an index from 0 to ${cols - 1}`);
+}
+
+function cutRows(rows: Rows, { rows: { from = 0, to = rows.matrix.rows } = {} }: FileData, path: string): Rows {
+  if (to > rows.matrix.rows || from >= to) {
+    throw new ExperimentError(
+      `${path}: data.rows asks for rows ${from} to ${to}; the file has ${rows.matrix.rows}, and it takes from below to`,
+    );
+  }
+  return from === 0 && to === rows.matrix.rows
+    ? rows
+    : {
+        ...rows,
+        matrix: rows.matrix.subarray(from, to),
+        labels: rows.labels?.slice(from, to),
+        stamps: rows.stamps?.slice(from, to),
+        groups: rows.groups?.slice(from, to),
+        lines: rows.lines?.slice(from, to),
+      };
+}
+
+/** The rows of each series, in the order of their first rows. */
+function groupRows(rows: Rows): Rows[] {
+  const { groups, matrix } = rows;
+  if (groups === undefined) return [rows];
+  const members = new Map<string, number[]>();
+  groups.forEach((group, row) => {
+    const list = members.get(group);
+    if (list) list.push(row);
+    else members.set(group, [row]);
+  });
+  return [...members.values()].map((list) => {
+    const own = Matrix.zeros(list.length, matrix.cols);
+    list.forEach((row, k) => {
+      own.data.set(matrix.row(row), k * matrix.cols);
+    });
+    const pick = <Value>(values: readonly Value[] | undefined) => values && list.map((row) => values[row]!);
+    return {
+      ...rows,
+      matrix: own,
+      labels: pick(rows.labels),
+      stamps: pick(rows.stamps),
+      groups: pick(groups),
+      lines: pick(rows.lines),
+    };
+  });
+}
+
+interface TimedRows {
+  readonly group: string | undefined;
+  /** Before gaps were closed. */
+  readonly whole: TimeAxis;
+  readonly parts: readonly SeriesPart[];
+}
+
+function timed(rows: Rows, data: FileData, path: string): TimedRows {
+  const group = rows.groups?.[0];
+  const place = (row: number) => `row ${rows.lines![row]}`;
+  try {
+    const whole = timeAxis(readTimeColumn(rows.stamps!, { unit: data.timeUnit }, place), place);
+    const closed = closeGaps({ series: rows.matrix, times: whole }, data.gaps ?? "error", place);
+    const parts = closed.map(({ series, times: axis }) => ({ series, axis, times: axisTexts(axis), group }));
+    return { group, whole, parts };
+  } catch (error) {
+    if (!(error instanceof ArgumentError)) throw error;
+    const advice =
+      error.message.includes("several series") && group === undefined && rows.aside.length > 0
+        ? `; columns beside it: ${rows.aside.slice(0, 5).map(quoted).join(", ")}`
+        : "";
+    const field = error.field === "gaps" ? "data.gaps" : "data.time";
+    throw new ExperimentError(`${path}, ${nameOf(data, group)}: ${error.message}${advice}`, { field, cause: error });
+  }
+}
+
+function axisTexts(axis: TimeAxis): string[] {
+  return Array.from(axis.wall, (_, row) => stampText(axis, row));
+}
+
+/** The time column, and the series, in words. */
+function nameOf({ time, group }: FileData, value: string | undefined): string {
+  const column = `column ${typeof time === "number" ? time : quoted(time ?? "")}`;
+  return value === undefined ? column : `${column}, ${typeof group === "number" ? `column ${group}` : group} ${quoted(value)}`;
+}
+
+const mended = { error: "", interpolate: ", interpolated", hold: ", filled with the last row", split: ", split there" };
+
+function describeTimes(series: readonly TimedRows[], { gaps = "error" }: FileData): string {
+  const [first] = series;
+  const parts = series.reduce((sum, each) => sum + each.parts.length, 0);
+  const split = gaps === "split" && parts > series.length ? ` into ${parts} parts` : "";
+  if (series.length === 1) return describeAxis(first!.whole) + (first!.whole.gaps.length > 0 ? mended[gaps] + split : "");
+  const holes = series.reduce((sum, { whole }) => sum + whole.gaps.length, 0);
+  const lack = holes === 0 ? "no gap" : `${holes} gap${holes === 1 ? "" : "s"}${mended[gaps]}${split}`;
+  return `${series.length} series, step ${describeStep(first!.whole.grid.step)}, ${lack}`;
+}
