@@ -44,4 +44,5 @@ export { type ExperimentResult, formatResult, type ResolvedExperiment, type Scor
 export { type ExperimentSource, type FinishedRun, runExperiment } from "./run.js";
 export type { ExperimentRunOptions } from "./run-options.js";
 export type { EngineChoiceOptions } from "./trial.js";
+export type { SeriesPart } from "./table.js";
 export { type TransformedSeries, transformSeries } from "./transforms.js";
