@@ -85,7 +85,7 @@ function whereElse(command: string): string | undefined {
 function tableFor(text: string): { readonly file: string; readonly csv: string } | undefined {
   const { data } = parseExperimentText(text, "a block").experiment;
   if (!("file" in data) || !data.file.endsWith(".csv") || /[:$]/.test(data.file)) return undefined;
-  const dates = data.text ?? [];
+  const dates = [...(data.time === undefined ? [] : [data.time]), ...(data.text ?? [])];
   const numbers = [...(data.columns ?? []), ...(data.inputs ?? []), ...(data.targets ?? [])];
   const rows = Array.from({ length: 600 }, (_, t) => [
     ...dates.map(() => new Date(Date.UTC(2024, 0, 1 + t)).toISOString().slice(0, 10)),
