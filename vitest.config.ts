@@ -27,6 +27,7 @@ export default defineConfig({
     // Vitest leaves a core free, which on a machine of two is half of it.
     maxWorkers: "100%",
     testTimeout: 120_000,
+    hookTimeout: 120_000,
     projects: [
       { extends: true, test: { name: "shared", include: shared, isolate: false } },
       { extends: true, test: { name: "alone", include: ["test/**/*.test.ts"], exclude: [...elsewhere, ...shared] } },

@@ -1,7 +1,9 @@
 /**
- * Series without a reservoir: time stamps, the grid they stand on, and its gaps.
+ * Series without a reservoir: time stamps, the grid they stand on and its gaps, and what a series
+ * forecasts of itself.
  * @module spillway/series
  */
+export { type Autoregression, type AutoregressionOptions, fitAutoregression } from "./autoregression.js";
 export { closeGaps, type GapPolicy, type TimedSeries } from "./gaps.js";
 export type { TimeForm, TimeUnit } from "./time-form.js";
 export {

@@ -124,6 +124,7 @@ const withOptions: readonly Place[] = [
   ["toForecasting", (wrong) => spillway.toForecasting(rows(9), wrong)],
   ["nrmse", (wrong) => spillway.nrmse(rows(3), rows(3), wrong)],
   ["r2", (wrong) => spillway.r2(rows(3), rows(3), wrong)],
+  ["fitAutoregression", (wrong) => series.fitAutoregression(rows(9), { order: 1, lambda: 1, ...(wrong as object) })],
   ["seasonalNaive", (wrong) => spillway.seasonalNaive(rows(3), wrong)],
   ["validPredictionTime", (wrong) => spillway.validPredictionTime(rows(3), rows(3), wrong)],
   ["memoryCapacity", (wrong) => analysis.memoryCapacity(computer, wrong)],

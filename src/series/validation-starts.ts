@@ -1,0 +1,33 @@
+// Where forecasts start that choose a setting: inside the training part, never behind it.
+import { ArgumentError } from "../core/errors.js";
+
+/** The share of the training rows that validates, and the most starts there. */
+export const validationShare = 0.25;
+export const validationCount = 25;
+
+/** The rows that are fitted before validation, and where its forecasts start. */
+export interface ValidationStarts {
+  /** T1: rows 0 to T1 - 1 are fitted. */
+  readonly fitted: number;
+  /** a_k = T1 + floor(k (T - H - T1) / (S - 1)), k = 0 .. S - 1: a forecast is of rows a_k to a_k + H - 1. */
+  readonly starts: readonly number[];
+}
+
+/**
+ * The last quarter of T training rows validates, from at most S = 25 starts evenly over it, of
+ * which the last forecasts the last H rows; fewer if there are not as many places.
+ * @param least the rows that fitting takes.
+ * @throws ArgumentError if too few rows are left to fit, or none to validate.
+ */
+export function validationStarts(rows: number, horizon: number, least: number): ValidationStarts {
+  const fitted = Math.floor((1 - validationShare) * rows);
+  const places = rows - horizon - fitted + 1;
+  if (places < 1 || fitted < least)
+    throw ArgumentError.shape(
+      `a horizon of ${horizon} steps takes more training rows than ${rows}: the last quarter of them validates forecasts of it, and the rest, ${fitted} rows, is fitted, which takes ${least}; give more rows or a shorter horizon`,
+      { field: "horizon", value: horizon },
+    );
+  const count = Math.min(validationCount, places);
+  const starts = Array.from({ length: count }, (_, k) => fitted + (count > 1 ? Math.floor((k * (places - 1)) / (count - 1)) : 0));
+  return { fitted, starts };
+}

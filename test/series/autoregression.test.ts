@@ -1,0 +1,108 @@
+// Ridge autoregression: against hand calculation, a solution by its definition, and a known series.
+import { describe, expect, it } from "vitest";
+import { Matrix } from "../../src/numerics/index.js";
+import { fitAutoregression } from "../../src/series/index.js";
+import { validationStarts } from "../../src/series/validation-starts.js";
+
+/** Monthly airline passengers, 1949 to 1960 (Box and Jenkins 1976, series G). */
+const passengers = (
+  "112 118 132 129 121 135 148 148 136 119 104 118 115 126 141 135 125 149 170 170 158 133 114 140 145 150 178 163 172 178 199 199 184 " +
+  "162 146 166 171 180 193 181 183 218 230 242 209 191 172 194 196 196 236 235 229 243 264 272 237 211 180 201 204 188 235 227 234 264 " +
+  "302 293 259 229 203 229 242 233 267 269 270 315 364 347 312 274 237 278 284 277 317 313 318 374 413 405 355 306 271 306 315 301 356 " +
+  "348 355 422 465 467 404 347 305 336 340 318 362 348 363 435 491 505 404 359 310 337 360 342 406 396 420 472 548 559 463 407 362 405 " +
+  "417 391 419 461 472 535 622 606 508 461 390 432"
+)
+  .split(" ")
+  .map(Number);
+
+describe("ridge autoregression", () => {
+  it.each([
+    [0, [7, 8]],
+    [1, [6.72727, 7.38843]],
+  ])("of 1 to 6 with lambda %d goes on as by hand", (lambda, expected) => {
+    const model = fitAutoregression([1, 2, 3, 4, 5, 6], { order: 1, lambda, standardise: false });
+    const said = model.forecast([6], 2).data;
+    for (const [h, value] of expected.entries()) expect(said[h]).toBeCloseTo(value, 5);
+  });
+
+  it("forecasts a year of airline passengers as an independent program does", () => {
+    const known = passengers.slice(0, 132);
+    const said = fitAutoregression(known, { order: 12, lambda: 1 }).forecast(known, 12).data;
+    for (const [h, value] of [396.3403, 388.6946, 423.5741].entries()) expect(said[h]).toBeCloseTo(value, 4);
+    const squares = said.reduce((sum, value, h) => sum + (value - passengers[132 + h]!) ** 2, 0);
+    expect(Math.sqrt(squares / 12)).toBeCloseTo(17.5668, 4);
+  });
+
+  it("solves the normal equations of its definition, although it sums products along diagonals", () => {
+    const values = Float64Array.from({ length: 60 }, (_, t) => ((t * 37) % 23) + 1000 + t / 7);
+    const [order, lambda] = [4, 0.3];
+    const rows = values.length - order;
+    const lag = (j: number) => values.subarray(order - j, order - j + rows);
+    const mean = (list: Float64Array) => list.reduce((sum, value) => sum + value, 0) / rows;
+    const about = Array.from({ length: order + 1 }, (_, j) => lag(j).map((value) => value - mean(lag(j))));
+    const dot = (a: Float64Array, b: Float64Array) => a.reduce((sum, value, t) => sum + value * b[t]!, 0);
+    const history = values.subarray(-order);
+    const said = fitAutoregression(values, { order, lambda, standardise: false }).forecast(history, 1).data[0]!;
+    // The weights are what the forecast changes by if one value of the history does.
+    const weights = Array.from({ length: order }, (_, j) => {
+      const moved = Float64Array.from(history, (value, k) => value + (k === order - 1 - j ? 1 : 0));
+      return fitAutoregression(values, { order, lambda, standardise: false }).forecast(moved, 1).data[0]! - said;
+    });
+    for (let i = 1; i <= order; i++) {
+      const left = weights.reduce((sum, weight, j) => sum + weight * dot(about[i]!, about[j + 1]!), 0) + lambda * weights[i - 1]!;
+      expect(left).toBeCloseTo(dot(about[i]!, about[0]!), 4);
+    }
+  });
+
+  it("takes the lambda whose closed loops do best inside the rows, a larger one where none does better", () => {
+    const wave = Float64Array.from({ length: 400 }, (_, t) => ((t * t) % 17) / 17);
+    const model = fitAutoregression(wave, { order: 20, lambda: [1e-6, 1e4], horizon: 5 });
+    expect(model.lambdas).toEqual([1e-6]);
+    const flat = fitAutoregression(new Float64Array(100).fill(3), { order: 4, horizon: 5 });
+    expect(flat.lambdas).toEqual([1000]);
+    expect([...flat.forecast([3, 3, 3, 3], 2).data]).toEqual([3, 3]);
+  });
+
+  it("fits each column by itself", () => {
+    const both = new Matrix(
+      60,
+      2,
+      Float64Array.from({ length: 120 }, (_, i) => (i % 2 === 0 ? (i % 14) + 0.5 : i)),
+    );
+    const [first, second] = [0, 1].map((c) => both.column(c));
+    const model = fitAutoregression(both, { order: 7, lambda: 0.01 });
+    const alone = [first!, second!].map((column) => fitAutoregression(column, { order: 7, lambda: 0.01 }).forecast(column, 3).data);
+    expect([...model.forecast(both, 3).data]).toEqual([0, 1, 2].flatMap((h) => [alone[0]![h]!, alone[1]![h]!]));
+  });
+
+  it.each([
+    [
+      "a series that is shorter than its order",
+      () => fitAutoregression([1, 2, 3], { order: 2 }),
+      "order 2 takes at least 4 rows; this series has 3",
+    ],
+    ["several lambdas and no horizon", () => fitAutoregression(passengers, { order: 2 }), "horizon is missing"],
+    [
+      "a horizon that the rows cannot validate",
+      () => fitAutoregression(passengers, { order: 2, horizon: 40 }),
+      "a horizon of 40 steps takes more training rows than 144",
+    ],
+    ["a value that is not finite", () => fitAutoregression([1, 2, Number.NaN, 4, 5], { order: 1, lambda: 1 }), "NaN"],
+    [
+      "a history of another width",
+      () => fitAutoregression(passengers, { order: 2, lambda: 1 }).forecast(Matrix.zeros(3, 2), 1),
+      "history has 2 columns",
+    ],
+    ["a history that is too short", () => fitAutoregression(passengers, { order: 2, lambda: 1 }).forecast([1], 1), "history has 1 rows"],
+  ])("refuses %s", (_, call, words) => {
+    expect(call).toThrow(words);
+  });
+});
+
+describe("validation starts", () => {
+  it("lie in the last quarter, the last of them a horizon before the end", () => {
+    expect(validationStarts(100, 5, 10)).toEqual({ fitted: 75, starts: [...Array(21).keys()].map((k) => 75 + k) });
+    const { starts } = validationStarts(1000, 24, 10);
+    expect([starts.length, starts[0], starts.at(-1)]).toEqual([25, 750, 976]);
+  });
+});
