@@ -27,6 +27,7 @@ import { ueaTable } from "../src/io/uea.js";
 import { wavWriteTable } from "../src/io/wav-writer.js";
 import { labTable } from "../src/lab/options.js";
 import { forecastTable as closedLoopTable, predictTable, scoreTable } from "../src/model/forecaster-options.js";
+import { nvarScoreTable, nvarStartTable, nvarTable } from "../src/model/nvar-options.js";
 import { loadTable } from "../src/model/model-file.js";
 import { onnxTable } from "../src/model/onnx/index.js";
 import { classifierOptionsTable, classifierTable, forecasterOptionsTable, forecasterTable } from "../src/model/schemas.js";
@@ -197,6 +198,9 @@ export function optionsPage(): string {
     ofTable("`predict` of a `Forecaster`", predictTable),
     ofTable("`forecast`", closedLoopTable),
     ofTable("`score`", scoreTable),
+    ofTable("`NvarForecaster`", nvarTable),
+    ofTable("`predict` and `forecast` of an `NvarForecaster`", nvarStartTable),
+    ofTable("`score` of an `NvarForecaster`", nvarScoreTable),
     ofTable("`Classifier`", { ...classifierOptionsTable, ...classifierTable }),
     ofTable("`load` and `fromBytes` of a model", loadTable),
     ofTable("`toOnnx`", onnxTable),

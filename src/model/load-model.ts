@@ -4,11 +4,13 @@ import { readBytes } from "../io/files.js";
 import { Classifier } from "./classifier.js";
 import { Forecaster } from "./forecaster.js";
 import { decodeModelFile, type LoadOptions, loadTable, ModelFileError } from "./model-file.js";
+import { NvarForecaster } from "./nvar.js";
 import { decodeReservoir, type LoadedReservoir } from "./reservoir-file.js";
 
 /** What a model file holds. */
 export type LoadedModel =
   | { readonly kind: "forecaster"; readonly forecaster: Forecaster }
+  | { readonly kind: "nvar"; readonly nvar: NvarForecaster }
   | { readonly kind: "classifier"; readonly classifier: Classifier }
   | ({ readonly kind: "reservoir" } & LoadedReservoir);
 
@@ -21,6 +23,8 @@ export async function loadModel(path: string, options: Omit<LoadOptions, "source
   switch (kind) {
     case "forecaster":
       return { kind, forecaster: await Forecaster.fromBytes(bytes, open) };
+    case "nvar":
+      return { kind, nvar: await NvarForecaster.fromBytes(bytes, open) };
     case "classifier":
       return { kind, classifier: await Classifier.fromBytes(bytes, open) };
     case "reservoir":
