@@ -1,0 +1,137 @@
+// The dysts forecasting benchmark (Gilpin 2021, arXiv 2110.05266): its data, its score, and a
+// reservoir whose settings are drawn and scored on train series alone.
+import { ReservoirComputer, ridge } from "spillway";
+import { RandomStream, seedKeys } from "spillway/numerics";
+
+/** Rows that are fitted, and rows that are scored after them. */
+export const fitted = 150;
+export const scored = 29;
+const horizon = 30;
+/** A candidate is fitted on all but so many rows of the train series, and forecasts the 30 after. */
+const leftOut = [30, 60];
+const neurons = 200;
+
+/** JSON in which numbers may be NaN. */
+export const parseWithNaN = (text) => JSON.parse(text.replace(/(?<=[[,:\s])NaN(?=[\],\s}])/g, "null"));
+
+/**
+ * The series settings are chosen on: the train series, or rows 0 to 149 of the test series if that
+ * has values that are missing (only PiecewiseCircuit).
+ */
+export function choosingSeries(train, test) {
+  return train.every(Number.isFinite) ? train : test.slice(0, fitted);
+}
+
+/** 200 mean(|y - p| / (|y| + |p|)), from 0 to 200. */
+export function smape(target, prediction) {
+  return (
+    (200 *
+      target.reduce(
+        (sum, y, t) => sum + (y === prediction[t] ? 0 : Math.abs(y - prediction[t]) / (Math.abs(y) + Math.abs(prediction[t]))),
+        0,
+      )) /
+    target.length
+  );
+}
+
+/** Candidate k of a system in a repeat: settings from one stream, weights from a seed of their own. */
+export function candidate(system, repeat, k) {
+  const draws = new RandomStream(seedKeys(`dysts ${repeat} ${system}`).weights, 0);
+  const uniform = (n, low, high) => low + (high - low) * draws.uniform(n, k);
+  return {
+    reservoir: {
+      size: neurons,
+      seed: `dysts ${repeat} ${k}`,
+      weightDistribution: "normal",
+      radiusMethod: "circularLaw",
+      precision: "float64",
+      spectralRadius: uniform(0, 0.2, 1.6),
+      inputScaling: 10 ** uniform(1, -1, 0.7),
+      bias: uniform(2, 0, 1.5),
+      leakRate: uniform(3, 0.2, 1),
+    },
+    lambda: 10 ** uniform(4, -9, 0),
+    washout: [5, 15, 30][Math.floor(uniform(5, 0, 3))],
+  };
+}
+
+function moments(series) {
+  const mean = series.reduce((sum, value) => sum + value, 0) / series.length;
+  const deviation = Math.sqrt(series.reduce((sum, value) => sum + (value - mean) ** 2, 0) / series.length);
+  return { mean, deviation: deviation > 0 ? deviation : 1 };
+}
+
+/**
+ * Fits on the whole series and goes on for `steps`; the loop is held to the seen range, widened by
+ * half a deviation. The mean if the fit fails.
+ */
+async function goOn(computer, series, steps, { lambda, washout }) {
+  const { mean, deviation } = moments(series);
+  const u = Float64Array.from(series, (value) => (value - mean) / deviation);
+  computer.reset();
+  const states = await computer.run(u);
+  const last = series.length - 1;
+  let readout;
+  try {
+    readout = ridge({ solver: "dual", lambda, input: true }).fit(states.subarray(0, -1), u.subarray(1), {
+      inputs: u.subarray(0, -1),
+      washout,
+    });
+  } catch (error) {
+    if (error.code !== "numeric") throw error;
+    return new Float64Array(steps).fill(mean);
+  }
+  const [low, high] = [Math.min(...u) - 0.5, Math.max(...u) + 0.5];
+  const out = new Float64Array(steps);
+  let next = readout.predict(states.subarray(last), [u[last]]).data[0];
+  for (let t = 0; t < steps; t++) {
+    next = Math.min(Math.max(next, low), high);
+    out[t] = next * deviation + mean;
+    if (t < steps - 1) next = readout.predict([computer.step([next])], [next]).data[0];
+  }
+  return out;
+}
+
+/** How a candidate does on the series that settings are chosen on: mean sMAPE after both cuts. */
+export async function score(settings, series) {
+  return withReservoir(settings, async (computer) => {
+    let sum = 0;
+    for (const cut of leftOut.map((rows) => series.length - rows))
+      sum += smape(series.slice(cut, cut + horizon), await goOn(computer, series.slice(0, cut), horizon, settings));
+    return sum / leftOut.length;
+  });
+}
+
+/** The forecast of rows 150 to 178 of a test series. */
+export async function forecast(settings, test) {
+  return withReservoir(settings, (computer) => goOn(computer, test.slice(0, fitted), scored, settings));
+}
+
+async function withReservoir({ reservoir }, work) {
+  const computer = await ReservoirComputer.create(reservoir, { engine: "cpu" });
+  try {
+    return await work(computer);
+  } finally {
+    await computer.dispose();
+  }
+}
+
+/** The candidates of a system from best to worst, by their scores. */
+export async function choose(system, repeat, series, candidates) {
+  const tried = [];
+  for (let k = 0; k < candidates; k++) {
+    const settings = candidate(system, repeat, k);
+    tried.push({ settings, score: await score(settings, series), k });
+  }
+  return tried.sort((a, b) => a.score - b.score || a.k - b.k);
+}
+
+/** The middle value of each column; the mean of two if there are as many on both sides. */
+export function medians(rows) {
+  return Array.from(rows[0], (_, t) => median(rows.map((row) => row[t])));
+}
+
+export function median(values) {
+  const sorted = Array.from(values).sort((a, b) => a - b);
+  return (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.floor(sorted.length / 2)]) / 2;
+}
