@@ -77,12 +77,11 @@ async function main() {
     console.log(`| ${model} | ${meanAndError(values)} | ${medianAndInterval(values)} | ${wins.toFixed(2)} |`);
     return { mean: mean(values), wins };
   };
-  stored.models.forEach((model, m) =>
+  for (const [m, model] of stored.models.entries())
     line(
       `${model} (stored)`,
       systems.map((system) => stored.smape[system][m] ?? Number.NaN),
-    ),
-  );
+    );
   const naive = (make) =>
     systems.map((system) => smape(test[system].values.slice(fitted, fitted + scored), make(test[system].values.slice(0, fitted))));
   line(
