@@ -67,7 +67,7 @@ export function inScores({ lower, upper }: Range, { mean, deviation }: Standardi
 }
 
 /** The least and the largest value of each column, widened by half a standard deviation. */
-function rangeOf(series: readonly Matrix[]): Range {
+export function rangeOf(series: readonly Matrix[]): Range {
   const { deviation } = fitStandardisation(series);
   const lower = deviation.map(() => Number.POSITIVE_INFINITY);
   const upper = deviation.map(() => Number.NEGATIVE_INFINITY);

@@ -7,14 +7,13 @@ import { encodeModelFile, type ModelFile } from "./model-file.js";
 import { emptyContent, floats } from "./mutable-content.js";
 import { NvarFeatures } from "./nvar-features.js";
 import { type NvarSettings, nvarTable } from "./nvar-options.js";
-import { NvarRange } from "./nvar-step.js";
 import type { NvarFit } from "./nvar-training.js";
 import { stableJson } from "./stable-json.js";
 import { TensorReader } from "./tensor-reader.js";
 
 /**
- * Beside the readout (O x F): tensors `series.mean`, `series.deviation`, `held.least` and
- * `held.greatest` (D), `history` (L x D, z-scores), note `nvar` with the settings. In double-double
+ * Beside the readout (O x F): tensors `series.mean`, `series.deviation`, `held.lower` and
+ * `held.upper` (D), `history` (L x D, z-scores), note `nvar` with the settings. In double-double
  * `history.low`, `readout.weights.low` and `readout.intercept.low` too.
  */
 export async function encodeNvar(settings: NvarSettings, fit: NvarFit): Promise<Uint8Array> {
@@ -23,8 +22,8 @@ export async function encodeNvar(settings: NvarSettings, fit: NvarFit): Promise<
   const shape = [features.history, features.columns];
   putReadout(content, "", readout);
   putStandardisation(content.tensors, "series", scale);
-  content.tensors["held.least"] = floats(range.least);
-  content.tensors["held.greatest"] = floats(range.greatest);
+  content.tensors["held.lower"] = floats(range.lower);
+  content.tensors["held.upper"] = floats(range.upper);
   content.tensors["history"] = floats(history.high, shape);
   if (low && history.low) {
     content.tensors["history.low"] = floats(history.low, shape);
@@ -51,7 +50,7 @@ export async function decodeNvar(file: ModelFile, source: string): Promise<{ set
     features,
     readout,
     scale: getStandardisation(reader, "series", columns),
-    range: new NvarRange(vector("held.least", columns), vector("held.greatest", columns)),
+    range: { lower: vector("held.lower", columns), upper: vector("held.upper", columns) },
     history: { high: matrix("history", rows, columns).data, ...(isExact && { low: matrix("history.low", rows, columns).data }) },
     ...(isExact && {
       low: { weights: matrix("readout.weights.low", outputs, count), intercept: vector("readout.intercept.low", outputs) },

@@ -18,7 +18,7 @@ import { Matrix, type MatrixLike } from "../numerics/index.js";
 import type { WorkOptions } from "../reservoir/index.js";
 import { checkSequences } from "../reservoir/inputs.js";
 import { workTable } from "../reservoir/work.js";
-import { checkedSeries } from "./forecaster-options.js";
+import { checkedSeries } from "./forecaster-data.js";
 import type { Numbers } from "./nvar-features.js";
 
 /** What an NVAR forecaster is. */

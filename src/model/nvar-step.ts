@@ -2,6 +2,7 @@
 import { type DoubleDoubles, ddAt, ddDotOf, ddSet } from "../numerics/double-double-rows.js";
 import { type DoubleDouble, ddAdd, ddDivide, ddMultiply, ddSubtract, Matrix } from "../numerics/index.js";
 import { evaluateReadout } from "../reservoir/features.js";
+import { type Range, rangeOf } from "./forecaster-road.js";
 import type { NvarFeatures, Numbers } from "./nvar-features.js";
 import { numbers } from "./nvar-features.js";
 import type { NvarSeries, NvarSettings } from "./nvar-options.js";
@@ -85,24 +86,13 @@ export function copyRows({ high, low }: Numbers, { history, columns }: NvarFeatu
   return { high: high.slice(from, to), ...(low && { low: low.slice(from, to) }) };
 }
 
-/** Least and greatest value of each column, in z-scores. */
-export class NvarRange {
-  readonly least: Float64Array;
-  readonly greatest: Float64Array;
-
-  constructor(least: Float64Array, greatest: Float64Array) {
-    this.least = least;
-    this.greatest = greatest;
-  }
-
-  /** Moves values that are outside to the nearer end; what is no number goes to the greatest. */
-  hold({ high, low }: Numbers): void {
-    for (let c = 0; c < high.length; c++) {
-      const value = high[c]!;
-      if (value >= this.least[c]! && value <= this.greatest[c]!) continue;
-      high[c] = value < this.least[c]! ? this.least[c]! : this.greatest[c]!;
-      if (low) low[c] = 0;
-    }
+/** Moves values outside of their range to its nearer end, and what is no number to the upper one. */
+export function hold({ lower, upper }: Range, { high, low }: Numbers): void {
+  for (let c = 0; c < high.length; c++) {
+    const value = high[c]!;
+    if (value >= lower[c]! && value <= upper[c]!) continue;
+    high[c] = value < lower[c]! ? lower[c]! : upper[c]!;
+    if (low) low[c] = 0;
   }
 }
 
@@ -125,27 +115,9 @@ export function nvarScale(series: readonly NvarSeries[], settings: NvarSettings)
   return { mean: spread(mean, cols), deviation: spread(deviation, cols) };
 }
 
-/** The range of each column over all series, widened by half a standard deviation on both sides. */
-export function heldRange(series: readonly NvarSeries[], settings: NvarSettings): NvarRange {
-  const matrices = alike(series, settings);
-  const { deviation } = fitStandardisation(matrices);
-  const least = new Float64Array(deviation.length).fill(Number.POSITIVE_INFINITY);
-  const greatest = new Float64Array(deviation.length).fill(Number.NEGATIVE_INFINITY);
-  for (const { data, cols } of matrices)
-    for (let i = 0; i < data.length; i++) {
-      const c = i % cols;
-      least[c] = Math.min(least[c]!, data[i]!);
-      greatest[c] = Math.max(greatest[c]!, data[i]!);
-    }
+/** The range of each column over all series, as a Forecaster's. */
+export function heldRange(series: readonly NvarSeries[], settings: NvarSettings): Range {
+  const { lower, upper } = rangeOf(alike(series, settings));
   const { cols } = series[0]!;
-  return new NvarRange(
-    spread(
-      least.map((value, c) => value - deviation[c]! / 2),
-      cols,
-    ),
-    spread(
-      greatest.map((value, c) => value + deviation[c]! / 2),
-      cols,
-    ),
-  );
+  return { lower: spread(lower, cols), upper: spread(upper, cols) };
 }

@@ -7,10 +7,10 @@ import { ridge, TrainedReadout } from "../readout/index.js";
 import { SingularFitError } from "../readout/errors.js";
 import type { WorkOptions } from "../reservoir/index.js";
 import { WorkPacer } from "../reservoir/work.js";
+import type { Range } from "./forecaster-road.js";
 import type { NvarFeatures, Numbers } from "./nvar-features.js";
 import { numbers } from "./nvar-features.js";
 import type { NvarSeries, NvarSettings } from "./nvar-options.js";
-import type { NvarRange } from "./nvar-step.js";
 import type { Standardisation } from "./standardisation.js";
 
 /** What training gives. */
@@ -24,7 +24,7 @@ export interface NvarWeights {
 export interface NvarFit extends NvarWeights {
   readonly features: NvarFeatures;
   readonly scale: Standardisation;
-  readonly range: NvarRange;
+  readonly range: Range;
   /** The last rows that were seen, in z-scores. */
   readonly history: Numbers;
 }

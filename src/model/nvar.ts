@@ -28,7 +28,7 @@ import {
   nvarStartTable,
   nvarTable,
 } from "./nvar-options.js";
-import { copyRows, heldRange, NvarStep, nvarScale, restoredNumbers, scaledNumbers } from "./nvar-step.js";
+import { copyRows, heldRange, hold, NvarStep, nvarScale, restoredNumbers, scaledNumbers } from "./nvar-step.js";
 import { type NvarFit, trainNvar } from "./nvar-training.js";
 
 /**
@@ -142,7 +142,7 @@ export class NvarForecaster implements AsyncDisposable {
       const pacer = new WorkPacer(work, steps);
       for (let t = 0; t < steps; t++) {
         step.next(window, features.history - 1, next);
-        if (this.settings.hold) range.hold(next);
+        if (this.settings.hold) hold(range, next);
         for (const part of ["high", "low"] as const) {
           window[part]?.copyWithin(0, cols);
           window[part]?.set(next[part]!, (features.history - 1) * cols);

@@ -2,7 +2,6 @@
 // candidates the choice and the forecasts have the same bits everywhere.
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-// @ts-expect-error: a bench, in JavaScript
 import { choose, choosingSeries, forecast, medians, parseWithNaN, smape } from "../../bench/accuracy/dysts-protocol.mjs";
 import { lorenz, mackeyGlass, rossler } from "../../src/index.js";
 
