@@ -31,6 +31,11 @@ import { nvarScoreTable, nvarStartTable, nvarTable } from "../src/model/nvar-opt
 import { loadTable } from "../src/model/model-file.js";
 import { onnxTable } from "../src/model/onnx/index.js";
 import { classifierOptionsTable, classifierTable, forecasterOptionsTable, forecasterTable } from "../src/model/schemas.js";
+import { cmaesTable } from "../src/search/cmaes.js";
+import { samplerTable } from "../src/search/sampler-options.js";
+import { parameterTables } from "../src/search/space.js";
+import { studyTable } from "../src/search/study.js";
+import { tpeTable } from "../src/search/tpe.js";
 import { sweepSettingTable, sweepTable } from "../src/model/sweep-options.js";
 import { spectralRadiusTable } from "../src/numerics/spectrum/radius.js";
 import { pipelineTable } from "../src/pipeline/check.js";
@@ -218,6 +223,11 @@ export function optionsPage(): string {
     ofTable("`matrixSpectralRadius`", spectralRadiusTable),
     ofTable("`runExperiment`", experimentRunTable),
     ofTable("`openLab`", labTable),
+    ...Object.entries(parameterTables).map(([kind, table]) => ofTable(`A parameter of a search: ${kind}`, table)),
+    ofTable("`Study.open`", studyTable),
+    ofTable("`randomSampler`, `sobol` and `grid`", samplerTable),
+    ofTable("`tpe`", tpeTable),
+    ofTable("`cmaes`", cmaesTable),
     ...readouts.all().map(({ name, options }) => ofTable(`The readout \`${name}\``, options)),
     ...Object.entries(spikeAndPipelineTables).map(([title, table]) => ofTable(title, table)),
     ...Object.entries(analysisTables).map(([title, table]) => ofTable(title, table)),

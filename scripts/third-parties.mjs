@@ -52,6 +52,38 @@ function licenceOf(folder) {
   return text.trim();
 }
 
+/** Tables of numbers in the sources that others made, with their licences. */
+const tables = [
+  [
+    "Sobol direction numbers new-joe-kuo-6.21201",
+    `Copyright (c) 2008, Frances Y. Kuo and Stephen Joe
+All rights reserved.
+
+Redistribution and use in source and binary forms, with or without modification, are permitted
+provided that the following conditions are met:
+
+    * Redistributions of source code must retain the above copyright notice, this list of conditions
+      and the following disclaimer.
+
+    * Redistributions in binary form must reproduce the above copyright notice, this list of
+      conditions and the following disclaimer in the documentation and/or other materials provided
+      with the distribution.
+
+    * Neither the names of the copyright holders nor the names of the University of New South Wales
+      and the University of Waikato and its contributors may be used to endorse or promote products
+      derived from this software without specific prior written permission.
+
+THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS "AS IS" AND ANY EXPRESS OR IMPLIED WARRANTIES,
+INCLUDING, BUT NOT LIMITED TO, THE IMPLIED WARRANTIES OF MERCHANTABILITY AND FITNESS FOR A PARTICULAR
+PURPOSE ARE DISCLAIMED. IN NO EVENT SHALL THE COPYRIGHT HOLDERS BE LIABLE FOR ANY DIRECT, INDIRECT,
+INCIDENTAL, SPECIAL, EXEMPLARY, OR CONSEQUENTIAL DAMAGES (INCLUDING, BUT NOT LIMITED TO, PROCUREMENT
+OF SUBSTITUTE GOODS OR SERVICES; LOSS OF USE, DATA, OR PROFITS; OR BUSINESS INTERRUPTION) HOWEVER
+CAUSED AND ON ANY THEORY OF LIABILITY, WHETHER IN CONTRACT, STRICT LIABILITY, OR TORT (INCLUDING
+NEGLIGENCE OR OTHERWISE) ARISING IN ANY WAY OUT OF THE USE OF THIS SOFTWARE, EVEN IF ADVISED OF THE
+POSSIBILITY OF SUCH DAMAGE.`,
+  ],
+];
+
 /**
  * The notices of packages by their folders: name, version and licence text of each.
  * @throws an error that names a package without a licence text, and one that `manifest` has users
@@ -66,6 +98,7 @@ export function notices(folders, manifest) {
       throw new Error(`${name} is in the bundle, and users install it as well: list it as external, or as a development dependency`);
     parts.set(`${name} ${version}`, licenceOf(folder));
   }
+  for (const [title, text] of tables) parts.set(title, text);
   const list = [...parts].map(([title, text]) => `${title}\n${"-".repeat(title.length)}\n\n${text}\n`);
-  return `The JavaScript of this package contains the following packages of others.\n\n${list.join("\n\n")}`;
+  return `The JavaScript of this package contains the following packages and tables of others.\n\n${list.join("\n\n")}`;
 }

@@ -6,6 +6,7 @@ import { parseExperiment, runExperiment } from "../../src/experiment/index.js";
 import * as gpu from "../../src/gpu/index.js";
 import * as spillway from "../../src/index.js";
 import * as io from "../../src/io/index.js";
+import { cmaes, grid, randomSampler, SearchSpace, sobol, Study, tpe } from "../../src/search/index.js";
 import { openLab } from "../../src/lab/index.js";
 import * as model from "../../src/model/index.js";
 import * as numerics from "../../src/numerics/index.js";
@@ -150,6 +151,13 @@ const withOptions: readonly Place[] = [
   ["decodeNpz", (wrong) => io.decodeNpz(new Uint8Array(0), wrong)],
   ["readUea", (wrong) => io.readUea("nowhere.ts", wrong)],
   ["NpyWriter.create", (wrong) => io.NpyWriter.create("nowhere/a.npy", wrong)],
+  ["randomSampler", randomSampler],
+  ["sobol", sobol],
+  ["grid", grid],
+  ["tpe", tpe],
+  ["cmaes", cmaes],
+  ["Study.open", (wrong) => Study.open({ space: { a: { float: [0, 1] } }, ...(wrong as object) })],
+  ["SearchSpace", (wrong) => new SearchSpace({ a: { float: [0, 1], ...(wrong as object) } })],
   ["runExperiment", (wrong) => runExperiment("nowhere.yaml", wrong)],
   ["parseCsv", (wrong) => io.parseCsv("1,2", wrong)],
   ["formatCsv", (wrong) => io.formatCsv(rows(2), wrong)],

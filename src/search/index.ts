@@ -1,0 +1,33 @@
+/**
+ * Searches over settings: a space, samplers that propose, and what the trials say of the
+ * parameters. It knows no reservoir: `spillway/experiment` searches over experiments with it.
+ * @module spillway/search
+ */
+export { type CmaesOptions, cmaes } from "./cmaes.js";
+export { type Bracket, hyperband, nextPromotion, type RungTrial, survivors } from "./halving.js";
+export { parameterImportance } from "./importance.js";
+export type { Sampler, SamplerView, SeenTrial, Suggestion, TrialState } from "./sampler.js";
+export type { SamplerOptions } from "./sampler-options.js";
+export { grid, gridSize, randomSampler, sobol } from "./simple-samplers.js";
+export {
+  type SearchParameter,
+  type ParameterCondition,
+  type ParameterDescription,
+  type ParameterValue,
+  SearchSpace,
+  type SpaceDescription,
+  type TrialParameters,
+} from "./space.js";
+export {
+  type Attributes,
+  type Distribution,
+  type Json,
+  MemoryStorage,
+  type StudyOperation,
+  type StoredParameter,
+  type StudyStorage,
+  type TrialTemplate,
+} from "./storage.js";
+export { type AskedTrial, Study, type StudyOptions, type StudyTrial, type TrialOutcome } from "./study.js";
+export { type StoredStudy, type StoredTrial, StudyLog, type TrialListener } from "./study-log.js";
+export { type TpeOptions, tpe } from "./tpe.js";

@@ -1,0 +1,157 @@
+// Replays operations into studies and trials. The first claim of a trial wins and its first finish
+// wins, by place in the list; what comes later is ignored, as Optuna ignores it.
+import type { Attributes, Json, StudyOperation, StoredParameter, TrialTemplate } from "./storage.js";
+import type { TrialState } from "./sampler.js";
+
+/** A trial as the operations tell it. */
+export interface StoredTrial {
+  /** Its place among the trials of all studies. */
+  readonly id: number;
+  /** Its place among those of its study. */
+  readonly number: number;
+  state: TrialState;
+  value: number | undefined;
+  started: number | undefined;
+  finished: number | undefined;
+  /** Who created it, or claimed it last. */
+  by: string;
+  readonly parameters: Map<string, StoredParameter>;
+  readonly attributes: Map<string, Json>;
+  readonly systemAttributes: Map<string, Json>;
+  readonly intermediate: Map<number, number>;
+}
+
+/** A study as the operations tell it. */
+export interface StoredStudy {
+  readonly id: number;
+  readonly name: string;
+  readonly direction: "minimise" | "maximise";
+  readonly attributes: Map<string, Json>;
+  readonly systemAttributes: Map<string, Json>;
+  readonly trials: StoredTrial[];
+}
+
+/** Hears of trials that changed, to keep what it derives from them. */
+export type TrialListener = (study: StoredStudy, trial: StoredTrial) => void;
+
+const finishedStates: ReadonlySet<TrialState> = new Set(["complete", "pruned", "failed"]);
+
+/** Whether nothing changes a trial any more. */
+export function isOver(state: TrialState): boolean {
+  return finishedStates.has(state);
+}
+
+/** The studies of a storage, as far as its operations were read. */
+export class StudyLog {
+  readonly #studies: (StoredStudy | undefined)[] = [];
+  readonly #byName = new Map<string, StoredStudy>();
+  readonly #trials: { readonly study: StoredStudy; readonly trial: StoredTrial }[] = [];
+  readonly #listener: TrialListener;
+  #length = 0;
+  #ignored = 0;
+
+  constructor(listener: TrialListener = () => undefined) {
+    this.#listener = listener;
+  }
+
+  /** Operations so far. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Operations that named nothing that stands, or came after a trial was over. */
+  get ignored(): number {
+    return this.#ignored;
+  }
+
+  /** The studies that stand, by name. */
+  get studies(): ReadonlyMap<string, StoredStudy> {
+    return this.#byName;
+  }
+
+  /** The next operations. */
+  apply(operations: readonly StudyOperation[]): void {
+    for (const operation of operations) {
+      this.#length++;
+      if (!this.#applyOne(operation)) this.#ignored++;
+    }
+  }
+
+  /** @returns whether the operation counted */
+  #applyOne(operation: StudyOperation): boolean {
+    switch (operation.type) {
+      case "createStudy": {
+        if (this.#byName.has(operation.name)) return false;
+        const { name, direction } = operation;
+        const study = { id: this.#studies.length, name, direction, attributes: new Map(), systemAttributes: new Map(), trials: [] };
+        this.#studies.push(study);
+        this.#byName.set(name, study);
+        return true;
+      }
+      case "deleteStudy": {
+        const study = this.#studies[operation.study];
+        if (!study) return false;
+        this.#studies[operation.study] = undefined;
+        return this.#byName.delete(study.name);
+      }
+      case "studyAttribute": {
+        const study = this.#studies[operation.study];
+        (operation.system ? study?.systemAttributes : study?.attributes)?.set(operation.name, operation.value);
+        return study !== undefined;
+      }
+      case "createTrial": {
+        const study = this.#studies[operation.study];
+        if (!study) return false;
+        const trial = trialOf(operation.template, this.#trials.length, study.trials.length, operation.by);
+        study.trials.push(trial);
+        this.#trials.push({ study, trial });
+        this.#listener(study, trial);
+        return true;
+      }
+      default:
+        return this.#change(operation);
+    }
+  }
+
+  #change(operation: Extract<StudyOperation, { readonly trial: number }>): boolean {
+    const found = this.#trials[operation.trial];
+    if (!found || this.#studies[found.study.id] === undefined || isOver(found.trial.state)) return false;
+    const { study, trial } = found;
+    switch (operation.type) {
+      case "parameter":
+        trial.parameters.set(operation.name, operation.parameter);
+        break;
+      case "intermediate":
+        trial.intermediate.set(operation.step, operation.value);
+        break;
+      case "trialAttribute":
+        (operation.system ? trial.systemAttributes : trial.attributes).set(operation.name, operation.value);
+        break;
+      case "state":
+        if (operation.state === "running" && trial.state === "running") return false;
+        trial.state = operation.state;
+        if (operation.value !== undefined) trial.value = operation.value;
+        if (operation.state === "running") {
+          trial.by = operation.by;
+          trial.started = operation.at ?? trial.started;
+        } else if (isOver(operation.state)) trial.finished = operation.at;
+    }
+    this.#listener(study, trial);
+    return true;
+  }
+}
+
+function trialOf(template: TrialTemplate, id: number, number: number, by: string): StoredTrial {
+  const { state, value, started, finished, parameters = {}, attributes = {}, systemAttributes = {}, intermediate = {} } = template;
+  return {
+    ...{ id, number, state, value, started, finished, by },
+    parameters: new Map(Object.entries(parameters)),
+    attributes: mapOf(attributes),
+    systemAttributes: mapOf(systemAttributes),
+    intermediate: new Map(Object.entries(intermediate).map(([step, each]) => [Number(step), each])),
+  };
+}
+
+function mapOf(attributes: Attributes): Map<string, Json> {
+  return new Map(Object.entries(attributes));
+}

@@ -1,0 +1,473 @@
+// A study: trials that are asked for, told and remembered. Where they are kept is the storage's
+// business; what is proposed is the sampler's.
+import { ArgumentError, SpillwayError } from "../core/errors.js";
+import { checkedLater, choice, given, option, optional, resolve, type TableOf, text } from "../core/options.js";
+import { parameterImportance } from "./importance.js";
+import { Draws, randomValue, type Sampler, type SeenTrial, type Suggestion, type TrialState } from "./sampler.js";
+import { type SearchParameter, type ParameterValue, SearchSpace, type SpaceDescription, type TrialParameters } from "./space.js";
+import { spaceChange } from "./space-change.js";
+import {
+  type Attributes,
+  type Distribution,
+  type Json,
+  MemoryStorage,
+  type StudyOperation,
+  type StoredParameter,
+  type StudyStorage,
+} from "./storage.js";
+import { isOver, type StoredStudy, type StoredTrial, StudyLog } from "./study-log.js";
+import { tpe } from "./tpe.js";
+
+/** Options of `Study.open`. */
+export interface StudyOptions {
+  /** What is varied. */
+  readonly space: SpaceDescription | SearchSpace;
+  /** Default "study". */
+  readonly name?: string | undefined;
+  /** Whether small values are good, which is the default, or large ones. */
+  readonly direction?: "minimise" | "maximise" | undefined;
+  /** Default `tpe()`. */
+  readonly sampler?: Sampler | undefined;
+  /** Where trials are kept; default in memory. */
+  readonly storage?: StudyStorage | undefined;
+  /** What stands beside the study when it is made, by name. */
+  readonly attributes?: Attributes | undefined;
+}
+
+/** The options of `Study.open`. */
+export const studyTable = {
+  space: given(checkedLater<SpaceDescription | SearchSpace>("an object of parameters by name"), "What is varied."),
+  name: option(text(), "study", "The name of the study in its storage."),
+  direction: option(choice("minimise", "maximise"), "minimise", "Whether small values are good, or large ones."),
+  sampler: optional(checkedLater<Sampler>("what tpe() and its like make"), "What proposes trials; left out, tpe()."),
+  storage: optional(checkedLater<StudyStorage>("a storage"), "Where trials are kept; left out, in memory."),
+  attributes: optional(checkedLater<Attributes>("an object"), "What stands beside the study when it is made."),
+} satisfies TableOf<StudyOptions>;
+
+/** A trial that is to be evaluated. */
+export interface AskedTrial {
+  readonly number: number;
+  readonly params: TrialParameters;
+}
+
+/** What a trial came to. An Error stands for one that failed. */
+export type TrialOutcome =
+  | number
+  | Error
+  | {
+      /** Its value; left out of one that was stopped early. */
+      readonly value?: number | undefined;
+      /** Whether it was stopped before its end. */
+      readonly pruned?: boolean | undefined;
+      /** Values on the way, by step. */
+      readonly intermediate?: Readonly<Record<number, number>> | undefined;
+      readonly attributes?: Attributes | undefined;
+    };
+
+/** A trial of a study, as it stands. */
+export interface StudyTrial {
+  readonly number: number;
+  readonly state: TrialState;
+  readonly params: TrialParameters;
+  /** Undefined unless it is complete, or pruned with a value. */
+  readonly value: number | undefined;
+  readonly intermediate: Readonly<Record<number, number>>;
+  readonly attributes: Attributes;
+  /** Milliseconds since 1970. */
+  readonly started: number | undefined;
+  readonly finished: number | undefined;
+}
+
+/** What the sampler had seen of the list of operations when it proposed a trial. */
+const seenAttribute = "spillway:seen";
+const generationAttribute = "spillway:generation";
+const spaceAttribute = "spillway:space";
+const fixedAttribute = "fixed_params";
+
+/**
+ * Trials of one space, from any number of processes that share a storage.
+ *
+ * @example
+ * const study = await Study.open({ space: { radius: { float: [0.1, 1.5] } } });
+ * for (let k = 0; k < 100; k++) {
+ *   const [trial] = await study.ask();
+ *   await study.tell([[trial, score(trial.params)]]);
+ * }
+ * study.best;
+ */
+export class Study {
+  readonly name: string;
+  readonly space: SearchSpace;
+  readonly direction: "minimise" | "maximise";
+  readonly sampler: Sampler;
+  /** What of the space differs from the one the study was made with; undefined if nothing. */
+  readonly change: string | undefined;
+  readonly #storage: StudyStorage;
+  readonly #log: StudyLog;
+  readonly #study: StoredStudy;
+  readonly #worker: string;
+  readonly #draws: Draws;
+  /** What the sampler sees, by number; kept in step with the log. */
+  readonly #seen: SeenTrial[];
+  #dropped = 0;
+  /** The end of the last call: calls take their turns, since each reads and then writes. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  /**
+   * Makes a study, or goes on with the one of this name.
+   * @throws ArgumentError for a space that the study was not made with: another kind, scale, list
+   * of choices or direction. Other bounds are taken; `change` says so
+   */
+  static async open(options: StudyOptions): Promise<Study> {
+    const {
+      space: described,
+      name,
+      direction,
+      sampler = tpe(),
+      storage = new MemoryStorage(),
+      attributes = {},
+    } = resolve(studyTable, options, "Study.open");
+    const space = described instanceof SearchSpace ? described : new SearchSpace(described);
+    const by = `${crypto.randomUUID()}-0`;
+    const seen: SeenTrial[] = [];
+    const isMaximised = direction === "maximise";
+    const log = new StudyLog((study, trial) => {
+      if (study.name === name) seen[trial.number] = seenOf(trial, space, isMaximised);
+    });
+    log.apply(await storage.read(0));
+    for (;;) {
+      const study = log.studies.get(name);
+      if (study) {
+        const change = checkStudy(study, space, direction, storage.name);
+        return new Study({ space, sampler, storage, log, study, by, seen, change });
+      }
+      const create: StudyOperation = { by, type: "createStudy", name, direction };
+      // Attributes name the study by its place, which is known if nobody wrote meanwhile.
+      const id = await nextStudyId(storage, log);
+      const told = Object.entries({ [spaceAttribute]: JSON.stringify(space.description), ...attributes });
+      const beside = told.map(
+        ([key, value]): StudyOperation => ({ by, type: "studyAttribute", study: id, system: false, name: key, value }),
+      );
+      await storage.append([create, ...beside], log.length);
+      log.apply(await storage.read(log.length));
+    }
+  }
+
+  private constructor(parts: {
+    readonly space: SearchSpace;
+    readonly sampler: Sampler;
+    readonly storage: StudyStorage;
+    readonly log: StudyLog;
+    readonly study: StoredStudy;
+    readonly by: string;
+    readonly seen: SeenTrial[];
+    readonly change: string | undefined;
+  }) {
+    this.name = parts.study.name;
+    this.space = parts.space;
+    this.direction = parts.study.direction;
+    this.sampler = parts.sampler;
+    this.change = parts.change;
+    this.#storage = parts.storage;
+    this.#log = parts.log;
+    this.#study = parts.study;
+    this.#worker = parts.by;
+    this.#seen = parts.seen;
+    this.#draws = new Draws(parts.sampler.seed);
+  }
+
+  /** Reads what others have written since. */
+  async sync(): Promise<void> {
+    await this.#inTurn(() => this.#read());
+  }
+
+  async #read(): Promise<void> {
+    this.#log.apply(await this.#storage.read(this.#log.length));
+  }
+
+  #inTurn<Result>(call: () => Promise<Result>): Promise<Result> {
+    const result = this.#turn.then(call);
+    this.#turn = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Appends in any case, and reads what is there. */
+  async #write(operations: readonly StudyOperation[]): Promise<void> {
+    await this.#storage.append(operations);
+    await this.#read();
+  }
+
+  /**
+   * Trials to evaluate, which are this process's from now on: those that wait first, then
+   * suggestions. One append.
+   */
+  async ask(count = 1): Promise<AskedTrial[]> {
+    if (!(Number.isSafeInteger(count) && count >= 1 && count <= 1_000_000))
+      throw new ArgumentError("count", count, "a whole number from 1 to 1000000", { of: "ask" });
+    return this.#inTurn(() => this.#ask(count));
+  }
+
+  async #ask(count: number): Promise<AskedTrial[]> {
+    for (;;) {
+      await this.#read();
+      const length = this.#log.length;
+      const waiting = this.#study.trials.filter(({ state }) => state === "waiting").slice(0, count);
+      const first = this.#study.trials.length;
+      const fresh = Array.from({ length: count - waiting.length }, (_, i) => first + i);
+      const numbers = [...waiting.map(({ number }) => number), ...fresh];
+      const suggestions = this.sampler.suggest({ space: this.space, trials: this.#seen }, numbers);
+      const at = Date.now();
+      const claims = waiting.flatMap((trial, i) => this.#claim(trial, suggestions[i]!, length, at));
+      const created = suggestions.slice(waiting.length).map((suggestion): StudyOperation => {
+        const { values } = suggestion;
+        const template = {
+          state: "running" as const,
+          started: at,
+          parameters: this.#stored(values),
+          systemAttributes: noted(suggestion, length),
+        };
+        return { by: this.#worker, type: "createTrial", study: this.#study.id, template };
+      });
+      if (!(await this.#storage.append([...claims, ...created], length))) continue;
+      await this.#read();
+      return numbers.map((number) => ({ number, params: this.#paramsOf(this.#study.trials[number]!) }));
+    }
+  }
+
+  /** Operations that take a waiting trial: what was fixed stays, the rest is suggested. */
+  #claim(trial: StoredTrial, suggestion: Suggestion, length: number, at: number): StudyOperation[] {
+    const { by, trial: id } = { by: this.#worker, trial: trial.id };
+    const fixed = this.#fixedOf(trial);
+    const { space } = this;
+    const values = space.fill((place) => {
+      const known = fixed[place]!;
+      if (!Number.isNaN(known)) return known;
+      const suggested = suggestion.values[place]!;
+      return Number.isNaN(suggested) ? randomValue(space, this.#draws, trial.number, place) : suggested;
+    });
+    return [
+      { by, type: "state", trial: id, state: "running", at },
+      ...Object.entries(this.#stored(values)).map(
+        ([name, parameter]): StudyOperation => ({ by, type: "parameter", trial: id, name, parameter }),
+      ),
+      ...Object.entries(noted(suggestion, length)).map(
+        ([name, value]): StudyOperation => ({ by, type: "trialAttribute", trial: id, system: true, name, value }),
+      ),
+    ];
+  }
+
+  /** What was fixed of a waiting trial, by parameters that it has or by the attribute. */
+  #fixedOf(trial: StoredTrial): Float64Array {
+    const fixed = trial.systemAttributes.get(fixedAttribute);
+    const params = typeof fixed === "object" && fixed !== null && !Array.isArray(fixed) ? (fixed as TrialParameters) : {};
+    return this.space.toInternal({ ...params, ...paramsOf(trial) });
+  }
+
+  /**
+   * Writes what trials came to. One append. A trial that is over already, such as one that another
+   * process took over, keeps its first outcome; `dropped` counts those.
+   * @throws ArgumentError for a trial that the study does not have, or an outcome that is none;
+   * then nothing is written
+   */
+  async tell(outcomes: readonly (readonly [trial: AskedTrial | number, outcome: TrialOutcome])[]): Promise<void> {
+    if (!Array.isArray(outcomes)) throw new ArgumentError("outcomes", outcomes, "a list of [trial, outcome]", { of: "tell" });
+    const at = Date.now();
+    const told: StoredTrial[] = [];
+    const operations = outcomes.flatMap((pair, i) => {
+      const [which, outcome] = Array.isArray(pair) ? pair : [pair, undefined];
+      const number = typeof which === "number" ? which : (which as AskedTrial | undefined)?.number;
+      const trial = this.#study.trials[number as number];
+      if (!trial) throw new ArgumentError(`outcomes[${i}][0]`, which, "a trial that was asked for, or its number", { of: "tell" });
+      told.push(trial);
+      return finishing(trial, outcome as TrialOutcome, at, this.#worker, `outcomes[${i}][1]`);
+    });
+    await this.#inTurn(async () => {
+      await this.#read();
+      this.#dropped += told.filter(({ state }) => isOver(state)).length;
+      await this.#write(operations);
+    });
+  }
+
+  /**
+   * Puts parameters in front: the next trials that are asked for have them; those left out are
+   * suggested.
+   * @throws ArgumentError for parameters that the space does not take
+   */
+  async enqueue(params: TrialParameters): Promise<void> {
+    this.space.checkFixed(params);
+    const template = { state: "waiting" as const, systemAttributes: { [fixedAttribute]: { ...params } } };
+    await this.#inTurn(() => this.#write([{ by: this.#worker, type: "createTrial", study: this.#study.id, template }]));
+  }
+
+  /** Writes a value beside the study. */
+  async setAttribute(name: string, value: Json): Promise<void> {
+    await this.#inTurn(() =>
+      this.#write([{ by: this.#worker, type: "studyAttribute", study: this.#study.id, system: false, name, value }]),
+    );
+  }
+
+  /** What stands beside the study. */
+  get attributes(): Attributes {
+    return Object.fromEntries(this.#study.attributes);
+  }
+
+  /** All trials by number. */
+  get trials(): readonly StudyTrial[] {
+    return this.#study.trials.map(publicTrial);
+  }
+
+  /** How many trials are complete or pruned. */
+  get finished(): number {
+    let count = 0;
+    for (const { state } of this.#study.trials) if (state === "complete" || state === "pruned") count++;
+    return count;
+  }
+
+  /** How many outcomes came after their trial was over. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** The complete trial with the best value, the first of equals; undefined if there is none. */
+  get best(): StudyTrial | undefined {
+    let best: SeenTrial | undefined;
+    for (const trial of this.#seen) if (trial.state === "complete" && (best === undefined || trial.loss < best.loss)) best = trial;
+    return best && publicTrial(this.#study.trials[best.number]!);
+  }
+
+  /** How much each parameter matters; see `parameterImportance`. */
+  importance(): Readonly<Record<string, number>> {
+    return parameterImportance(this.space, this.#seen);
+  }
+
+  /** Closes the storage. */
+  async close(): Promise<void> {
+    await this.#storage.close();
+  }
+
+  /** The same, for `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #stored(values: Float64Array): Record<string, StoredParameter> {
+    const out: Record<string, StoredParameter> = {};
+    this.space.parameters.forEach((parameter, place) => {
+      const value = values[place]!;
+      if (!Number.isNaN(value)) out[parameter.name] = { value, distribution: distributionOf(parameter) };
+    });
+    return out;
+  }
+
+  #paramsOf(trial: StoredTrial): TrialParameters {
+    return this.space.toParameters(this.space.toInternal(paramsOf(trial)));
+  }
+}
+
+/** The id that the next study of a storage gets: those that were deleted keep theirs. */
+async function nextStudyId(storage: StudyStorage, log: StudyLog): Promise<number> {
+  if (log.length === 0) return 0;
+  const again = new StudyLog();
+  let created = 0;
+  for (const operation of (await storage.read(0)).slice(0, log.length)) {
+    const isNew = operation.type === "createStudy" && !again.studies.has(operation.name);
+    again.apply([operation]);
+    if (isNew) created++;
+  }
+  return created;
+}
+
+/** @throws ArgumentError if the study cannot go on with this space and direction */
+function checkStudy(study: StoredStudy, space: SearchSpace, direction: string, storage: string): string | undefined {
+  if (study.direction !== direction)
+    throw new ArgumentError(
+      "direction",
+      direction,
+      `${JSON.stringify(study.direction)}, as the study ${study.name} in ${storage} was made`,
+    );
+  const stored = study.attributes.get(spaceAttribute);
+  if (typeof stored !== "string") return undefined;
+  let before: SearchSpace;
+  try {
+    before = new SearchSpace(JSON.parse(stored) as SpaceDescription);
+  } catch (cause) {
+    throw new SpillwayError("format", `${storage}: the space that the study ${study.name} was made with cannot be read`, { cause });
+  }
+  const { refused, noticed } = spaceChange(before, space);
+  if (refused !== undefined)
+    throw ArgumentError.because(
+      `the study ${study.name} in ${storage} is of another space: ${refused}; give the search another name, or another folder`,
+      { field: "space" },
+    );
+  return noticed;
+}
+
+function distributionOf({ kind, low, high, log, step, choices }: SearchParameter): Distribution {
+  if (kind === "choice") return { kind, choices };
+  return kind === "int" ? { kind, low, high, log, step } : { kind, low, high, log, step: step > 0 ? step : undefined };
+}
+
+/** The parameters of a trial, as users see them. */
+function paramsOf({ parameters }: StoredTrial): TrialParameters {
+  const out: Record<string, ParameterValue> = {};
+  for (const [name, { value, distribution }] of parameters)
+    out[name] = distribution.kind === "choice" ? (distribution.choices[value] ?? null) : value;
+  return out;
+}
+
+function seenOf(trial: StoredTrial, space: SearchSpace, isMaximised: boolean): SeenTrial {
+  const sign = isMaximised ? -1 : 1;
+  const steps = [...trial.intermediate.keys()];
+  const step = steps.length > 0 ? Math.max(...steps) : undefined;
+  const generation = trial.systemAttributes.get(generationAttribute);
+  return {
+    number: trial.number,
+    state: trial.state,
+    values: space.toInternal(paramsOf(trial)),
+    loss: trial.value === undefined ? Number.NaN : sign * trial.value,
+    last: step === undefined ? undefined : { step, loss: sign * trial.intermediate.get(step)! },
+    generation: typeof generation === "number" ? generation : undefined,
+  };
+}
+
+function publicTrial(trial: StoredTrial): StudyTrial {
+  const { number, state, value, started, finished } = trial;
+  return {
+    ...{ number, state, value, started, finished },
+    params: paramsOf(trial),
+    intermediate: Object.fromEntries(trial.intermediate),
+    attributes: Object.fromEntries(trial.attributes),
+  };
+}
+
+function noted({ generation }: Suggestion, seen: number): Record<string, Json> {
+  return { [seenAttribute]: seen, ...(generation !== undefined && { [generationAttribute]: generation }) };
+}
+
+/** The operations that end a trial: what belongs to it stands before its end. */
+function finishing(trial: StoredTrial, outcome: TrialOutcome, at: number, by: string, field: string): StudyOperation[] {
+  const id = trial.id;
+  const end = (state: TrialState, value?: number): StudyOperation => ({ by, type: "state", trial: id, state, value, at });
+  if (outcome instanceof Error) {
+    const reason: StudyOperation = { by, type: "trialAttribute", trial: id, system: false, name: "spillway:error", value: outcome.message };
+    return [reason, end("failed")];
+  }
+  const given = typeof outcome === "number" ? { value: outcome } : outcome;
+  if (typeof given !== "object" || given === null)
+    throw new ArgumentError(field, outcome, "a number, an Error, or an object with value, pruned, intermediate and attributes", {
+      of: "tell",
+    });
+  const { value, pruned = false, intermediate = {}, attributes = {} } = given;
+  if (value === undefined ? !pruned : typeof value !== "number")
+    throw new ArgumentError(`${field}.value`, value, "a number", { of: "tell" });
+  return [
+    ...Object.entries(attributes).map(
+      ([name, each]): StudyOperation => ({ by, type: "trialAttribute", trial: id, system: false, name, value: each }),
+    ),
+    ...Object.entries(intermediate).map(
+      ([step, each]): StudyOperation => ({ by, type: "intermediate", trial: id, step: Number(step), value: each }),
+    ),
+    // NaN is no value to learn from: the trial failed.
+    Number.isNaN(value) ? end("failed") : end(pruned ? "pruned" : "complete", value),
+  ];
+}
