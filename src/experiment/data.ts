@@ -4,12 +4,12 @@ import { ArgumentError } from "../core/errors.js";
 import { stat } from "node:fs/promises";
 import { FileError } from "../io/index.js";
 import { Matrix, type Seed } from "../numerics/index.js";
-import type { TimeAxis } from "../series/index.js";
+import { rowsLost, type TimeAxis } from "../series/index.js";
 import { generateTask, knownLyapunovExponent, tasks } from "../tasks/index.js";
 import { ExperimentError } from "./errors.js";
 import type { Experiment, FileData, GeneratedData } from "./description.js";
 import { resolveDataPath } from "./paths.js";
-import { rowsAhead } from "./prepare.js";
+import { ownTransforms, rowsAhead } from "./prepare.js";
 import { loadTable, type SeriesPart } from "./table.js";
 import { loadPatterns, loadSeriesFolder, loadSounds, loadSpikes } from "./cases.js";
 
@@ -125,15 +125,14 @@ function taskOf(data: GeneratedData) {
 }
 
 function neededLength(experiment: Experiment, kind: "series" | "driven"): number {
-  const { split, task, transforms } = experiment;
+  const { split, task } = experiment;
   const { train, test } = split;
   const isCount = (rows: number | undefined): rows is number => rows !== undefined && rows >= 1;
   const isIndependent = task.type === "forecast" && task.independent;
   if (!isCount(train) || !(isCount(test) || (isIndependent && test === undefined))) {
     throw new ArgumentError("data.length", undefined, "a number of rows; or give split.train and split.test as rows, not shares");
   }
-  const lost = transforms.reduce((sum, transform) => sum + (typeof transform === "object" ? transform.difference : 0), 0);
-  return train + (test ?? 0) + rowsAhead(experiment, kind) + lost;
+  return train + (test ?? 0) + rowsAhead(experiment, kind) + rowsLost(ownTransforms(experiment));
 }
 
 async function loadFiles(data: FileData, experimentPath: string | undefined): Promise<ExperimentData> {

@@ -1,5 +1,6 @@
 // An experiment as its file describes it, with every default filled in. What the fields take is
 // checked in schema.ts.
+import type { Transform } from "../series/index.js";
 import type { NrmseNorm } from "../metrics/index.js";
 import type { ClassifierSettings } from "../model/index.js";
 
@@ -121,7 +122,7 @@ export interface EncodeDescription {
 /**
  * What is done to the series before the reservoir sees it, in order, and undone on its predictions.
  */
-export type TransformDescription = "standardise" | "squash" | { readonly difference: number };
+export type TransformDescription = "standardise" | Transform;
 
 /** One step: the value of a series or the target `ahead` rows later. */
 export interface PredictTask {

@@ -14,7 +14,7 @@ import type { Scores } from "./result.js";
 import { stackRows } from "./rows.js";
 import { type Outcome, type ScoreContext, scoreSeries } from "./scores.js";
 import { DriveScale, stateFigures, streamStates } from "./states.js";
-import { type TransformedSeries, transformSeries } from "./transforms.js";
+import { type TransformedSeries, transformSeries } from "../series/index.js";
 import { forecasterOptions, radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
 /** Where one forecast starts: row `at` of a series. */
@@ -143,7 +143,7 @@ function startPoints(
   prepared: readonly PreparedSeries[],
   { seed }: TrialOptions,
 ): StartPoint[] {
-  const { task, data, transforms, washout } = experiment;
+  const { task, data, washout } = experiment;
   const { horizon, starts, warmup } = task;
   const trainsWith = (group: string | undefined) => {
     const own = prepared.filter((each) => each.group === group && each.trainRows > washout + 1);
@@ -159,15 +159,11 @@ function startPoints(
     }));
   const generated = data as GeneratedData;
   const base = generated.redraw ? seed : (generated.options["seed"] ?? "spillway");
-  const [
-    {
-      whole: { lost },
-    },
-  ] = prepared as [PreparedSeries];
+  const [{ fitted }] = prepared as [PreparedSeries];
   const reference = references.get(undefined)!;
   return Array.from({ length: starts }, (_, k) => {
-    const series = generateIndependent(generated, lost + warmup + horizon, `${String(base)}/start ${k}`);
-    return { whole: transformSeries(series, transforms), at: warmup, reference };
+    const series = generateIndependent(generated, fitted.lost + warmup + horizon, `${String(base)}/start ${k}`);
+    return { whole: transformSeries(series, fitted), at: warmup, reference };
   });
 }
 

@@ -45,4 +45,3 @@ export { type ExperimentSource, type FinishedRun, runExperiment } from "./run.js
 export type { ExperimentRunOptions } from "./run-options.js";
 export type { EngineChoiceOptions } from "./trial.js";
 export type { SeriesPart } from "./table.js";
-export { type TransformedSeries, transformSeries } from "./transforms.js";

@@ -4,7 +4,15 @@ import type { Matrix } from "../numerics/index.js";
 import { ExperimentError } from "./errors.js";
 import type { DrivenData, SeriesData } from "./data.js";
 import type { Experiment, ForecastTask, SplitDescription } from "./description.js";
-import { longestLookAhead, type TransformedSeries, transformSeries } from "./transforms.js";
+import {
+  fitTransforms,
+  type FittedTransforms,
+  longestLookAhead,
+  rowsLost,
+  type Transform,
+  type TransformedSeries,
+  transformSeries,
+} from "../series/index.js";
 
 /** The series of the data, one or more. */
 export function seriesOf(data: SeriesData): Matrix<Float64Array>[] {
@@ -17,6 +25,8 @@ export function seriesOf(data: SeriesData): Matrix<Float64Array>[] {
  */
 export interface PreparedSeries {
   readonly whole: TransformedSeries;
+  /** The transforms, fitted on the rows that train. */
+  readonly fitted: FittedTransforms;
   /** The first rows of `whole`. */
   readonly trainRows: number;
   /** A text for each row of `whole`, such as its date. */
@@ -34,7 +44,8 @@ export function rowsAhead({ task }: Experiment, kind: "series" | "driven"): numb
 
 /** @throws ExperimentError if a part has no rows, or washout takes all of them. */
 export function prepareSeries(experiment: Experiment, data: SeriesData): PreparedSeries {
-  const { transforms, task } = experiment;
+  const { task } = experiment;
+  const transforms = ownTransforms(experiment);
   const ahead = rowsAhead(experiment, "series");
   if (ahead > longestLookAhead(transforms)) {
     throw new ArgumentError(
@@ -43,13 +54,14 @@ export function prepareSeries(experiment: Experiment, data: SeriesData): Prepare
       `at most ${longestLookAhead(transforms)} with a difference of as many rows, or a value would be undone by one not known yet`,
     );
   }
-  const whole = transformSeries(data.series, transforms);
-  const separate = data.test && transformSeries(data.test, transforms);
-  const pairs = whole.series.rows - ahead;
+  const lost = rowsLost(transforms);
   const isIndependent = task.type === "forecast" && task.independent;
-  const split = splitRows(experiment.split, pairs, separate !== undefined || isIndependent);
+  const split = splitRows(experiment.split, Math.max(0, data.series.rows - lost - ahead), data.test !== undefined || isIndependent);
+  const fitted = fitTransforms([data.series.subarray(0, lost + split.train)], transforms);
+  const whole = transformSeries(data.series, fitted);
+  const separate = data.test && transformSeries(data.test, fitted);
   checkWashout(experiment.washout, split.train);
-  const common = { whole, times: data.times?.slice(whole.lost), trainRows: split.train };
+  const common = { whole, fitted, times: data.times?.slice(whole.lost), trainRows: split.train };
   if (!separate) return { ...common, test: { whole, from: split.train, rows: split.test, isSeparate: false } };
   const rows = separate.series.rows - ahead;
   if (rows < 1) throw new ExperimentError(`the test file has ${data.test!.rows} rows, which leaves none to test`);
@@ -63,22 +75,32 @@ export function prepareSeries(experiment: Experiment, data: SeriesData): Prepare
  */
 export function prepareAll(experiment: Experiment, data: SeriesData): PreparedSeries[] {
   if (!data.more) return [prepareSeries(experiment, data)];
-  const parts = [data, ...data.more].filter(({ series }) => series.rows > longestLoss(experiment.transforms));
+  const transforms = ownTransforms(experiment);
+  const lost = rowsLost(transforms);
+  const parts = [data, ...data.more].filter(({ series }) => series.rows > lost);
   const groups = new Map<string | undefined, typeof parts>();
   for (const part of parts) groups.set(part.group, [...(groups.get(part.group) ?? []), part]);
-  const prepared = [...groups.values()].flatMap((members) => {
-    const wholes = members.map(({ series }) => transformSeries(series, experiment.transforms));
-    const rows = wholes.reduce((sum, { series }) => sum + series.rows, 0);
+  const places = [...groups.values()].flatMap((members) => {
+    const rows = members.reduce((sum, { series }) => sum + series.rows - lost, 0);
     const { train, test } = splitRows(experiment.split, rows, false);
     let seen = 0;
-    return wholes.map((whole, k): PreparedSeries => {
-      const within = (row: number) => Math.min(Math.max(row - seen, 0), whole.series.rows);
-      const [trainRows, end] = [within(train), within(train + test)];
-      seen += whole.series.rows;
-      const { times, group } = members[k]!;
-      const tested = { whole, from: trainRows, rows: end - trainRows, isSeparate: false };
-      return { whole, times: times?.slice(whole.lost), group, trainRows, test: tested };
+    return members.map((member) => {
+      const own = member.series.rows - lost;
+      const within = (row: number) => Math.min(Math.max(row - seen, 0), own);
+      const place = { member, trainRows: within(train), end: within(train + test) };
+      seen += own;
+      return place;
     });
+  });
+  const training = places.filter(({ trainRows }) => trainRows > 0);
+  const fitted = fitTransforms(
+    training.map(({ member, trainRows }) => member.series.subarray(0, lost + trainRows)),
+    transforms,
+  );
+  const prepared = places.map(({ member: { series, times, group }, trainRows, end }): PreparedSeries => {
+    const whole = transformSeries(series, fitted);
+    const tested = { whole, from: trainRows, rows: end - trainRows, isSeparate: false };
+    return { whole, fitted, times: times?.slice(lost), group, trainRows, test: tested };
   });
   const longest = prepared.reduce((most, { trainRows }) => Math.max(most, trainRows), 0);
   if (longest <= experiment.washout + 1)
@@ -90,8 +112,9 @@ export function prepareAll(experiment: Experiment, data: SeriesData): PreparedSe
   return prepared;
 }
 
-function longestLoss(transforms: Experiment["transforms"]): number {
-  return transforms.reduce((sum, transform) => sum + (typeof transform === "object" ? transform.difference : 0), 0);
+/** The transforms of the series; standardising is the model's own. */
+export function ownTransforms({ transforms }: Pick<Experiment, "transforms">): readonly Transform[] {
+  return transforms.filter((each) => each !== "standardise");
 }
 
 /** Inputs and targets of each part. */

@@ -27,6 +27,7 @@ import { readouts } from "../readout/index.js";
 import { reservoirKind } from "../reservoir/config-schema.js";
 import { gapKind } from "../series/gaps.js";
 import { timeTable } from "../series/time-stamps.js";
+import { transformKind } from "../series/transforms.js";
 import { encoders, patternTypes } from "../spikes/index.js";
 import { liquidKind, spikingKind } from "../spikes/liquid/schema.js";
 import { tasks } from "../tasks/index.js";
@@ -147,11 +148,7 @@ const encode = object(
   "kept",
 );
 
-const transform = either(
-  '"standardise", "squash" or {difference: lag}',
-  choice("standardise", "squash"),
-  object({ difference: given(atLeast(1), "") }),
-);
+const transform = either(`"standardise", ${transformKind.takes}`, choice("standardise"), transformKind);
 
 export const taskSchemas = {
   predict: object({

@@ -16,4 +16,19 @@ export {
   type TimeStep,
   timesAfter,
 } from "./time-grid.js";
+export {
+  type FittedTransform,
+  type FittedTransforms,
+  fitTransforms,
+  longestLookAhead,
+  registerTransform,
+  restoredForecast,
+  restoredPredictions,
+  rowsLost,
+  type Transform,
+  type TransformedSeries,
+  type TransformPart,
+  transformed,
+  transformSeries,
+} from "./transforms.js";
 export { readTimes, type TimeLike, type TimeOptions } from "./time-stamps.js";

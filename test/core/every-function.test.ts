@@ -28,7 +28,21 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
     ...["decodeNpy", "decodeSafetensors", "decodeWav", "encodeNpy", "encodeSafetensors", "npyToMatrix", "parseExperimentText"],
   ],
   "has its options checked by a function that has a row": [
-    ...["asExperiment", "loadData", "transformSeries", "generateTask", "drivingRows", "encode", "readUeaFolder"],
+    ...[
+      "asExperiment",
+      "loadData",
+      "transformSeries",
+      "transformed",
+      "fitTransforms",
+      "restoredForecast",
+      "restoredPredictions",
+      "rowsLost",
+      "longestLookAhead",
+      "generateTask",
+      "drivingRows",
+      "encode",
+      "readUeaFolder",
+    ],
   ],
   "arithmetic on numbers or arrays that its caller has checked": [
     ...["gridSize", "hyperband", "nextPromotion", "parameterImportance", "survivors", "MemoryStorage", "StudyLog"],
