@@ -18,7 +18,7 @@ import { collectFiles, filesOfEsbuild, notices, packageFolders } from "./third-p
  * Parts of the package that make reservoirs: importing just one of them needs the engines, which
  * the index registers.
  */
-const computing = ["reservoir", "model", "analysis", "spikes", "pipeline", "experiment", "engine"];
+const computing = ["reservoir", "model", "analysis", "spikes", "pipeline", "experiment", "engine", "serve"];
 
 /** Runs a Node script and returns what it printed; ends this build if it fails. */
 function node(...args) {

@@ -15,8 +15,10 @@ import type { PtxFlags } from "./commands/ptx.js";
 import { kernelNumbers, kernelSwitches, kernelWords } from "./commands/ptx-options.js";
 import type { PtxRunFlags } from "./commands/ptx-run.js";
 import type { CommandOutcome } from "./commands/run.js";
+import type { ServeOptions } from "../serve/index.js";
+import { serveTable } from "../serve/options.js";
 import { exitCodes } from "./exit.js";
-import { flagOf, longOf } from "./flag.js";
+import { flagOf, helpOf, longOf } from "./flag.js";
 
 interface RunFlags {
   readonly out: string;
@@ -210,6 +212,36 @@ A finished run replaces the one that was there before. Ctrl-C keeps the seeds th
     )
     .action(async (flags: { readonly port: number; readonly open: boolean; readonly engine?: string }) => {
       await (await import("./commands/lab.js")).lab({ ...flags, signal, print });
+      exitCode = exitCodes.interrupted;
+    });
+
+  program
+    .command("serve")
+    .description("answer requests with a saved model: HTTP, JSON in and out")
+    .argument("<model>", "a model file: a forecaster, classifier, pipeline or reservoir")
+    .addOption(flagOf(serveTable, "port", { short: "p" }))
+    .addOption(flagOf(serveTable, "host", { value: "address" }))
+    .option("--names <names>", helpOf(serveTable.names), (text) => text.split(",").map((name) => name.trim()), serveTable.names.default)
+    .addOption(flagOf(serveTable, "maxBody", { value: "bytes" }))
+    .addOption(flagOf(serveTable, "timeout", { value: "seconds" }))
+    .addOption(flagOf(serveTable, "maxSessions"))
+    .addOption(flagOf(serveTable, "idle", { value: "seconds" }))
+    .addOption(flagOf(serveTable, "engine", { short: "e" }))
+    .addOption(flagOf(serveTable, "threads", { short: "t" }))
+    .addOption(importOption())
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ spillway serve runs/mackey-glass/model.safetensors
+  $ curl http://127.0.0.1:8080/forecast --json '{"steps": 24}'
+
+GET /openapi.json says what the model takes; /health and /metrics are for those who watch it.
+It runs until Ctrl-C or SIGTERM. There are no passwords and no TLS: leave it on 127.0.0.1, or put
+a proxy before it that has them, and name it with --names.`,
+    )
+    .action(async (model: string, { import: _, ...flags }: ServeOptions & { readonly import?: unknown }) => {
+      await (await import("./commands/serve.js")).serve(model, { ...flags, signal, print });
       exitCode = exitCodes.interrupted;
     });
 

@@ -13,6 +13,7 @@ import { openTable as deviceTable } from "../../src/gpu/open-device.js";
 import { labTable } from "../../src/lab/options.js";
 import { generatorTable } from "../../src/ptx/kernels/generated-kernel.js";
 import { createTable } from "../../src/reservoir/computer.js";
+import { serveTable } from "../../src/serve/options.js";
 import { spillway } from "./spillway.js";
 
 /** What the functions that each command calls take. */
@@ -23,6 +24,7 @@ const tables: Readonly<Record<string, OptionTable>> = {
   plan: createTable,
   bench: createTable,
   lab: labTable,
+  serve: serveTable,
   ptx: generatorTable,
   "ptx run": { ...launchTable, ...deviceTable },
 };
@@ -41,6 +43,7 @@ const own: Readonly<Record<string, string>> = {
   "compare --out": "a folder for the page that the command makes",
   "bench --out": "a folder for the page that the command makes",
   "lab --no-open": "the command opens the browser",
+  "serve --names": "written as a,b, where the table takes a list",
   "ptx --no-affine": "turns off a field of norms, which no table describes",
   "ptx run --entry": "an argument of module.kernel, not an option",
   "ptx run --args": "the arguments of the kernel",

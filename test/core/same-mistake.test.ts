@@ -15,6 +15,7 @@ import * as plot from "../../src/plot/index.js";
 import * as ptx from "../../src/ptx/index.js";
 import * as engine from "../../src/reservoir/engines.js";
 import * as series from "../../src/series/index.js";
+import { serveModel } from "../../src/serve/index.js";
 import * as sim from "../../src/sim/index.js";
 import * as spikesOnDevice from "../../src/spikes/gpu/index.js";
 import * as spikes from "../../src/spikes/index.js";
@@ -108,6 +109,7 @@ const withOptions: readonly Place[] = [
   ["saveOnnx", (wrong) => model.saveOnnx("test/nowhere", forecaster, wrong)],
   ["registerEngine", (wrong) => engine.registerEngine("own", undefined as never, wrong)],
   ["openLab", (wrong) => openLab(wrong)],
+  ["serveModel", (wrong) => serveModel("test/nowhere", wrong)],
   ["Forecaster.fromBytes", (wrong) => Forecaster.fromBytes(new Uint8Array(0), wrong)],
   ["Classifier.fromBytes", (wrong) => Classifier.fromBytes(new Uint8Array(0), wrong)],
   ["decodeReservoir", (wrong) => model.decodeReservoir(new Uint8Array(0), wrong)],

@@ -1,0 +1,102 @@
+// The body of a request: JSON, within limits of size and time. What is too long by its own account
+// is not read.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { formatBytes } from "../core/bytes.js";
+import { describe } from "../core/text.js";
+import { bodyMs, most, type Room } from "./limits.js";
+import { RequestError } from "./refused.js";
+
+/** A body that was read, and the room that it holds. */
+export interface ReadBody {
+  readonly value: unknown;
+  /** Gives the room back. */
+  readonly release: () => void;
+}
+
+/** Reads a body. @throws RequestError, or the signal's reason */
+export async function jsonBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { longest, room, signal }: { readonly longest: number; readonly room: Room; readonly signal: AbortSignal },
+): Promise<ReadBody> {
+  checkType(request);
+  const tooLong = () => new RequestError(413, "limit", `the body is longer than ${formatBytes(longest)}; send less in one request`);
+  const length = request.headers["content-length"];
+  const declared = length === undefined ? undefined : Number(length);
+  if (declared !== undefined && declared > longest) throw tooLong();
+  if (request.headers.expect !== undefined) response.writeContinue();
+  const deadline = new Deadline(bodyMs);
+  const parts: Buffer[] = [];
+  const coming = (request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
+  let release: (() => void) | undefined;
+  let bytes = 0;
+  deadline.start();
+  try {
+    for (;;) {
+      const { done, value: part } = await deadline.orLate(coming.next());
+      if (done) return { value: parsed(Buffer.concat(parts)), release: release ?? (() => {}) };
+      bytes += part.length;
+      if (bytes > longest) throw tooLong();
+      parts.push(part);
+      if (bytes <= most.smallBytes || release) continue;
+      deadline.stop();
+      release = await room.take(declared ?? longest, signal);
+      deadline.start();
+    }
+  } catch (error) {
+    release?.();
+    throw error;
+  } finally {
+    deadline.stop();
+  }
+}
+
+/** A time for a body to come to its end, which stands still while the body waits for room. */
+class Deadline {
+  readonly #late: Promise<never>;
+  readonly #ms: number;
+  #fail!: (error: Error) => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+    this.#late = new Promise((_, fail) => {
+      this.#fail = fail;
+    });
+    this.#late.catch(() => {});
+  }
+
+  start(): void {
+    this.#timer = setTimeout(
+      () => this.#fail(new RequestError(408, "limit", `the body did not come to its end within ${this.#ms / 1000} s`)),
+      this.#ms,
+    );
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  orLate<T>(work: Promise<T>): Promise<T> {
+    return Promise.race([work, this.#late]);
+  }
+}
+
+function checkType({ headers }: IncomingMessage): void {
+  const { "content-type": type, "content-encoding": encoding = "identity" } = headers;
+  const [, charset = "utf-8"] = /^application\/json(?:\s*;\s*charset="?([^";]*)"?)?\s*$/i.exec(type ?? "") ?? ["", ""];
+  if (charset.toLowerCase() !== "utf-8")
+    throw new RequestError(415, "format", `the content type is ${describe(type)}; it takes application/json`);
+  if (encoding !== "identity")
+    throw new RequestError(415, "format", `the content encoding is ${describe(encoding)}; it takes a body as it is`);
+}
+
+/** @throws RequestError for what is no JSON in UTF-8 */
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch (error) {
+    const why = error instanceof SyntaxError ? describe((error as Error).message).slice(1, -1) : "its bytes are no UTF-8";
+    throw new RequestError(400, "format", `the body is no JSON: ${why}`);
+  }
+}

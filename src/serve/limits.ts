@@ -1,0 +1,73 @@
+// What a server does not let grow: sizes that no option sets, and room that requests wait for.
+
+export const most = {
+  connections: 4096,
+  /** Numbers in one answer. */
+  values: 2 ** 18,
+  /** Sequences in one request, and in one batch of several. */
+  sequences: 4096,
+  /** Rows times neurons in one request for classes, and in one batch: states are held for that time. */
+  states: 2 ** 26,
+  /** Bytes of bodies, and of answers that are not read yet, that are held at a time. */
+  heldBytes: 128 * 2 ** 20,
+  /** Bodies and answers up to this size wait for no room. */
+  smallBytes: 2 ** 16,
+  /** Event streams of one session. */
+  listeners: 8,
+  /** Bytes that an event stream may lag behind. */
+  lagBytes: 2 ** 20,
+};
+
+/** So long may a body be on its way once it is read. */
+export const bodyMs = 10_000;
+
+/** Room in bytes that is taken in the order of asking. What is larger than all of it takes all. */
+export class Room {
+  #free: number;
+  readonly #size: number;
+  readonly #waiting: { readonly bytes: number; readonly go: () => void }[] = [];
+
+  constructor(size: number) {
+    this.#size = size;
+    this.#free = size;
+  }
+
+  /** Waits for room, and gives what hands it back. @throws the signal's reason if it is aborted */
+  async take(wanted: number, signal: AbortSignal): Promise<() => void> {
+    const bytes = Math.min(wanted, this.#size);
+    signal.throwIfAborted();
+    if (this.#waiting.length > 0 || this.#free < bytes)
+      await new Promise<void>((go, fail) => {
+        const place = {
+          bytes,
+          go: () => {
+            signal.removeEventListener("abort", leave);
+            go();
+          },
+        };
+        const leave = () => {
+          this.#waiting.splice(this.#waiting.indexOf(place), 1);
+          fail(signal.reason);
+          this.#next();
+        };
+        signal.addEventListener("abort", leave, { once: true });
+        this.#waiting.push(place);
+      });
+    else this.#free -= bytes;
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      this.#free += bytes;
+      this.#next();
+    };
+  }
+
+  #next(): void {
+    for (let first = this.#waiting[0]; first && first.bytes <= this.#free; first = this.#waiting[0]) {
+      this.#waiting.shift();
+      this.#free -= first.bytes;
+      first.go();
+    }
+  }
+}

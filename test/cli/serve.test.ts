@@ -1,0 +1,48 @@
+// `spillway serve` in a process of its own: what it prints, and how it ends.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Models } from "../serve/served.js";
+import { spillway } from "./spillway.js";
+
+let models: Models;
+beforeAll(async () => {
+  models = await Models.create();
+});
+afterAll(() => models[Symbol.asyncDispose]());
+
+describe("spillway serve", () => {
+  it.each([
+    ["SIGTERM", 143],
+    ["SIGINT", 130],
+  ] as const)("says where it serves, answers, and on %s ends by itself with what it had taken answered", async (signal, code) => {
+    const asked: Promise<number>[] = [];
+    const ended = await spillway(["serve", await models.path("forecaster"), "--port", "0", "--engine", "cpu"], {
+      cwd: ".",
+      watch: (stderr, child) => {
+        if (stderr !== "") return;
+        child.stdout!.once("data", async (text: Buffer) => {
+          const [url] = /http:\/\/\S+/.exec(text.toString())!;
+          const body = JSON.stringify({ steps: 1000 });
+          const headers = { "content-type": "application/json" };
+          asked.push(fetch(`${url}/forecast`, { method: "POST", headers, body }).then(({ status }) => status));
+          await asked[0];
+          const stream = await fetch(`${url}/sessions`, { method: "POST", headers, body: "{}" });
+          const { session } = (await stream.json()) as { session: string };
+          await fetch(`${url}/sessions/${session}/events`);
+          child.kill(signal);
+        });
+      },
+    });
+    expect(ended).toMatchObject({ code, stderr: expect.not.stringContaining("was ended") });
+    expect(ended.stdout).toContain("The forecaster ");
+    expect(await Promise.all(asked)).toEqual([200]);
+  });
+
+  it.each([
+    [["serve", "none.safetensors"], "none.safetensors: no such file"],
+    [["serve", "package.json"], "package.json"],
+    [["serve", "x", "--port", "70000"], "--port is 70000; it takes a whole number from 0 to 65535"],
+    [["serve", "x", "--idle", "0"], "--idle is 0; it takes a number of seconds above 0"],
+  ])("refuses %j with a sentence and 2", async (args, sentence) => {
+    expect(await spillway(args, { cwd: "." })).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) });
+  });
+});

@@ -1,0 +1,117 @@
+// Models in files, and servers of them, for tests.
+import { mkdtemp, rm } from "node:fs/promises";
+import { type ClientRequest, request } from "node:http";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import "../../src/index.js";
+import { Classifier, Forecaster, saveReservoir } from "../../src/model/index.js";
+import { Pipeline } from "../../src/pipeline/index.js";
+import { ReservoirComputer } from "../../src/reservoir/index.js";
+import { type ModelServer, type ServeOptions, serveModel } from "../../src/serve/index.js";
+
+/** A wave of some rows from a row on. */
+export const wave = (rows: number, from = 0) => Array.from({ length: rows }, (_, t) => [Math.sin(0.3 * (t + from))]);
+/** A swing of 30 rows, slow or quick. */
+export const swing = (rate: number, phase = 0) => Array.from({ length: 30 }, (_, t) => [Math.sin(rate * t + phase)]);
+
+const cases = Array.from({ length: 8 }, (_, k) => [swing(0.2, k), swing(0.6, k)]).flat();
+const labels = cases.map((_, k) => (k % 2 === 0 ? "slow" : "quick"));
+const reservoir = { size: 30, seed: 1 };
+
+const makers: Readonly<Record<string, (path: string) => Promise<void>>> = {
+  async forecaster(path) {
+    await using model = await Forecaster.fit(wave(300), { reservoir, engine: "cpu" });
+    await model.save(path);
+  },
+  async pair(path) {
+    const inputs = wave(300).map(([x]) => [x!, x! ** 2]);
+    await using model = await Forecaster.fit({ inputs, targets: wave(300, 1) }, { reservoir, engine: "cpu" });
+    await model.save(path);
+  },
+  async generator(path) {
+    await using model = await Forecaster.fit(wave(300), { reservoir: { ...reservoir, feedback: { scaling: 0.5 } }, engine: "cpu" });
+    await model.save(path);
+  },
+  async classifier(path) {
+    await using model = await Classifier.fit(cases, labels, { reservoir, engine: "cpu" });
+    await model.save(path);
+  },
+  async pipeline(path) {
+    await using model = await new Pipeline({ reservoir }, { engine: "cpu" }).fit(cases, labels);
+    await model.save(path);
+  },
+  async reservoir(path) {
+    await using computer = await ReservoirComputer.create({ ...reservoir, inputSize: 2 }, { engine: "cpu" });
+    await saveReservoir(path, computer);
+  },
+};
+
+/** A folder of models that is made as they are asked for. */
+export class Models implements AsyncDisposable {
+  readonly #folder: string;
+  readonly #made = new Map<string, Promise<string>>();
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  static async create(): Promise<Models> {
+    return new Models(await mkdtemp(join(tmpdir(), "spillway-serve-")));
+  }
+
+  /** The path of a model. */
+  path(name: string): Promise<string> {
+    const path = join(this.#folder, `${name}.safetensors`);
+    const made = this.#made.get(name) ?? makers[name]!(path).then(() => path);
+    this.#made.set(name, made);
+    return made;
+  }
+
+  /** A server of a model on a free port. */
+  async serve(name: string, options: ServeOptions = {}): Promise<ModelServer> {
+    return serveModel(await this.path(name), { port: 0, engine: "cpu", ...options });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: unknown;
+}
+
+/** A server, as far as it has to be known to be asked. */
+type Asked = Pick<ModelServer, "port">;
+
+/** Begins to send JSON, in pieces: its length is not known before. */
+export function startPost({ port }: Asked, path: string): ClientRequest {
+  return request({ port, host: "127.0.0.1", method: "POST", path, headers: { "content-type": "application/json" }, agent: false });
+}
+
+/** Sends a request and reads the answer; a body that is no text is sent as JSON. */
+export async function ask(
+  { port }: Asked,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answered> {
+  const json = body === undefined ? {} : { "content-type": "application/json" };
+  const sent = request({ port, host: "127.0.0.1", method, path, headers: { ...json, ...headers }, agent: false });
+  sent.end(body === undefined || typeof body === "string" ? body : JSON.stringify(body));
+  const [response] = (await once(sent, "response")) as [import("node:http").IncomingMessage];
+  let text = "";
+  for await (const part of response) text += String(part);
+  const isJson = response.headers["content-type"] === "application/json" && text !== "";
+  return { status: response.statusCode!, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+}
+
+/** Sends a body and gives what stands in the answer. @throws Error if the answer is a refusal */
+export async function post<Body>(server: Asked, path: string, body: unknown): Promise<Body> {
+  const answered = await ask(server, "POST", path, body);
+  if (answered.status >= 300) throw new Error(JSON.stringify(answered.body));
+  return answered.body as Body;
+}
