@@ -5,7 +5,7 @@ import { resolve } from "../core/options.js";
 import { writeFileAtomic } from "../io/atomic.js";
 import { readBytes } from "../io/files.js";
 import { nrmse } from "../metrics/index.js";
-import type { Matrix, MatrixLike } from "../numerics/index.js";
+import { Matrix, type MatrixLike } from "../numerics/index.js";
 import type { TrainedReadout, Trainer } from "../readout/index.js";
 import { type AnyReservoirComputer, type AnyReservoirOptions, ReservoirComputer, type WorkOptions } from "../reservoir/index.js";
 import { checkSequences, checkWhole } from "../reservoir/inputs.js";
@@ -20,11 +20,12 @@ import {
   checkedSeries,
   cutRows,
   type ForecasterData,
+  type ForecasterPrefix,
   type ForecasterSequences,
   noInputs,
 } from "./forecaster-data.js";
 import { decodeForecaster, encodeForecaster } from "./forecaster-file.js";
-import { ForecasterMember } from "./forecaster-member.js";
+import { ForecasterMember, type MemberState as ForecasterState } from "./forecaster-member.js";
 import {
   type ForecasterOptions,
   type ForecasterSettings,
@@ -245,6 +246,33 @@ export class Forecaster implements AsyncDisposable {
     const teacher = feedback ? targets : undefined;
     const predicted = await this.#puttingBack(() => this.#predict(inputs, { ...start, known, teacher }));
     return metric(targets.subarray(washout), predicted.subarray(washout));
+  }
+
+  /** Columns of the inputs that are known beforehand; 0 if there are none. @throws NotFittedError */
+  get known(): number {
+    return this.#fitted().road.known;
+  }
+
+  /**
+   * Where it stands in its series. Setting it goes back there; only a state of this forecaster, or
+   * of the same one opened again, fits. @throws NotFittedError
+   */
+  get state(): ForecasterState {
+    return this.#fitted().state;
+  }
+
+  set state(state: ForecasterState) {
+    if (!(state?.recent instanceof Matrix)) throw new ArgumentError("state", state, "one that a forecaster's `state` gave");
+    this.#fitted().state = state;
+  }
+
+  /**
+   * To the initial state, and from there over a series: as `warmup` does for one call, for all that
+   * follow. @throws ArgumentError, NotFittedError
+   */
+  async warmUp(warmup: ForecasterPrefix, work: WorkOptions = {}): Promise<void> {
+    const { signal } = resolve(workTable, work);
+    return this.#turns.take(() => this.#start({ warmup, signal }));
   }
 
   /** Back to the reservoir's initial state. @throws NotFittedError */

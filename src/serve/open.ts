@@ -8,7 +8,7 @@ import type { AnyReservoirComputer } from "../reservoir/index.js";
 import { ClassBatches, classRoutes, type NamesClasses } from "./classes.js";
 import { type Route, route } from "./route.js";
 import { Sessions } from "./sessions.js";
-import { forecasterSteps, type ModelState, reservoirSteps, type StepByStep, stepByStepRoutes } from "./step-by-step.js";
+import { forecasterSteps, reservoirSteps, type StepByStep, stepByStepRoutes } from "./step-by-step.js";
 import { Work } from "./work.js";
 
 /** A model that is open, with what is answered by it. */
@@ -60,13 +60,16 @@ export async function openServed(path: string, { engine, threads, timeout, maxSe
       dispose: () => work.last(() => Promise.resolve(model[Symbol.asyncDispose]())),
     };
   };
-  const stepped = (model: StepByStep, owner: { dispose(): Promise<void> }): ServedModel => {
-    const sessions = new Sessions<ModelState>(maxSessions, idle);
+  const stepped = <State>(model: StepByStep<State>, owner: { dispose(): Promise<void> }): ServedModel => {
+    const sessions = new Sessions<State>(maxSessions, idle);
     const { inputSize: inputs, outputSize } = model.computer.model;
     return {
       kind,
       engine: model.computer.engine.name,
-      routes: [modelRoute({ kind, inputs, outputs: model.outputs, feedback: outputSize > 0 }), ...stepByStepRoutes(model, work, sessions)],
+      routes: [
+        modelRoute({ kind, inputs, outputs: model.outputs, known: model.known, feedback: outputSize > 0 }),
+        ...stepByStepRoutes(model, work, sessions),
+      ],
       waiting: () => work.waiting,
       sessions: () => sessions.size,
       end: () => sessions.end(),

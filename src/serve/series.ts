@@ -1,6 +1,7 @@
 // Series as JSON has them, as kinds of options: what reads a request also describes it.
 import { ArgumentError } from "../core/errors.js";
 import { checked, given, type Kind, list, object, whole } from "../core/options.js";
+import type { ForecasterPrefix } from "../model/index.js";
 import type { Matrix, MatrixLike } from "../numerics/index.js";
 import { checkFinite, filledSeries } from "../reservoir/inputs.js";
 import { most } from "./limits.js";
@@ -28,26 +29,26 @@ export function seriesOf(columns: string | number): Kind<Matrix> {
   };
 }
 
-/** What a model sees first: a series, or inputs and the outputs that are fed back. */
-export function prefixKind(inputs: number, fedBack: number): Kind<{ readonly inputs?: Matrix; readonly teacher?: Matrix }> {
+/** What a model sees first: a series, or an object of several. */
+export function prefixKind(columns: { readonly inputs: number; readonly fedBack: number; readonly known: number }): Kind<ForecasterPrefix> {
+  const { inputs, fedBack, known } = columns;
   const series = seriesOf(fedBack > 0 ? fedBack : inputs);
-  const pair = object({
-    ...(inputs > 0 && { inputs: given(seriesOf(inputs), "What drives the model.") }),
-    ...(fedBack > 0 && { targets: given(seriesOf(fedBack), "The true outputs, which are fed back.") }),
+  const parts = object({
+    ...(known > 0
+      ? { series: given(series, "The series."), known: given(seriesOf(known), "What was known beforehand of each row.") }
+      : {
+          ...(inputs > 0 && { inputs: given(seriesOf(inputs), "What drives the model.") }),
+          ...(fedBack > 0 && { targets: given(seriesOf(fedBack), "The true outputs, which are fed back.") }),
+        }),
   });
-  const takes = `${series.takes}, or an object with the same under ${fedBack > 0 ? "targets" : "inputs"}`;
+  const takes = known > 0 || (inputs > 0 && fedBack > 0) ? parts.takes : `${series.takes}, or ${parts.takes}`;
   return {
     takes,
-    schema: { anyOf: [series.schema, pair.schema] },
+    schema: takes === parts.takes ? parts.schema : { anyOf: [series.schema, parts.schema] },
     read(value, field) {
-      if (Array.isArray(value)) {
-        if (inputs > 0 && fedBack > 0)
-          throw ArgumentError.because(`${field} is one series; this model takes inputs and targets`, { field });
-        return { [fedBack > 0 ? "teacher" : "inputs"]: series.read(value, field) };
-      }
-      if (typeof value !== "object" || value === null) throw new ArgumentError(field, value, takes);
-      const read = pair.read(value, field) as { readonly inputs?: Matrix; readonly targets?: Matrix };
-      return { ...(read.inputs && { inputs: read.inputs }), ...(read.targets && { teacher: read.targets }) };
+      if (Array.isArray(value) && takes !== parts.takes) return series.read(value, field);
+      if (typeof value !== "object" || value === null || Array.isArray(value)) throw new ArgumentError(field, value, takes);
+      return parts.read(value, field) as ForecasterPrefix;
     },
   };
 }

@@ -2,7 +2,8 @@
 // and from the state of a session.
 import { ArgumentError } from "../core/errors.js";
 import { optional, type OptionTable, type Resolved, text, whole, given } from "../core/options.js";
-import type { Forecaster, LoadedReservoir } from "../model/index.js";
+import { checkedPrefix, noInputs } from "../model/forecaster-data.js";
+import type { Forecaster, ForecasterPrefix, LoadedReservoir } from "../model/index.js";
 import { roundedInputs } from "../model/forecaster-training.js";
 import { Matrix } from "../numerics/index.js";
 import type { AnyReservoirComputer, WorkOptions } from "../reservoir/index.js";
@@ -16,46 +17,72 @@ import type { Work } from "./work.js";
 /** Rows for a model, or a number of steps for one without inputs. */
 interface Rows {
   readonly inputs?: Matrix | undefined;
+  readonly known?: Matrix | undefined;
   readonly steps?: number | undefined;
   readonly teacher?: Matrix | undefined;
 }
 
+/** What comes from outside in a closed loop. */
+type Outside = Pick<Rows, "inputs" | "known">;
+
 /** A model with a state, as its routes see it. */
-export interface StepByStep {
+export interface StepByStep<State> {
+  /** Where it stands; setting it goes back there. */
+  state: State;
   readonly computer: AnyReservoirComputer;
   /** Columns of an output row. */
   readonly outputs: number;
+  /** Columns of inputs that are known beforehand. */
+  readonly known: number;
+  /** To the initial state, and over rows that are not predicted. */
+  warmUp(prefix: ForecasterPrefix, work: WorkOptions): Promise<void>;
   /** An output for each row; the state moves on. */
   predict(rows: Rows, work: WorkOptions): Promise<Matrix>;
   /** A closed loop from the present state; undefined if the model has no readout. */
-  readonly forecast?: ((steps: number, inputs: Matrix | undefined, work: WorkOptions) => Promise<Matrix>) | undefined;
+  readonly forecast?: ((steps: number, outside: Outside, work: WorkOptions) => Promise<Matrix>) | undefined;
 }
 
-/** Rows of states that a reservoir holds at a time. */
-const chunk = 1024;
-
-/** Where a model stands in a series. */
-export type ModelState = AnyReservoirComputer["state"];
-
 /** A forecaster as its routes see it. */
-export function forecasterSteps(forecaster: Forecaster): StepByStep {
+export function forecasterSteps(forecaster: Forecaster): StepByStep<Forecaster["state"]> {
   return {
+    get state() {
+      return forecaster.state;
+    },
+    set state(state) {
+      forecaster.state = state;
+    },
     computer: forecaster.computer,
     outputs: forecaster.readout.outputSize,
-    predict: ({ inputs, steps, teacher }, work) => forecaster.predict(inputs ?? { steps: steps! }, { teacher, ...work }),
-    forecast: (steps, inputs, work) => forecaster.forecast(steps, { inputs, ...work }),
+    known: forecaster.known,
+    warmUp: (prefix, work) => forecaster.warmUp(prefix, work),
+    predict: ({ inputs, steps, known, teacher }, work) => forecaster.predict(inputs ?? { steps: steps! }, { known, teacher, ...work }),
+    forecast: (steps, outside, work) => forecaster.forecast(steps, { ...outside, ...work }),
   };
 }
 
 /** A reservoir as its routes see it; without a readout its outputs are its states. */
-export function reservoirSteps({ computer, readout }: LoadedReservoir): StepByStep {
+export function reservoirSteps({ computer, readout }: LoadedReservoir): StepByStep<AnyReservoirComputer["state"]> {
   const { size, outputSize } = computer.model;
+  const fed = outputSize > 0;
   return {
+    get state() {
+      return computer.state;
+    },
+    set state(state) {
+      computer.state = state;
+    },
     computer,
     outputs: readout?.outputSize ?? size,
-    predict: async ({ inputs, steps, teacher }, { signal }) => {
-      const u = inputs ?? new Matrix(steps!, 0, new Float64Array(0));
-      if (outputSize > 0 && !teacher && readout) return computer.generate(u.rows, readout, { inputs, signal });
+    known: 0,
+    async warmUp(prefix, { signal }) {
+      const checked = checkedPrefix(prefix, fed);
+      const [inputs, teacher] = checked.series ? [checked.series] : [checked.inputs, checked.targets];
+      computer.reset();
+      await computer.run(inputs, { teacher, every: inputs.rows, signal });
+    },
+    async predict({ inputs, steps, teacher }, { signal }) {
+      const u = inputs ?? noInputs(steps!);
+      if (fed && !teacher && readout) return computer.generate(u.rows, readout, { inputs, signal });
       if (!readout) return computer.run(u, { teacher, signal });
       const out = Matrix.zeros(u.rows, readout.outputSize);
       for (let row = 0; row < u.rows; row += chunk) {
@@ -65,78 +92,69 @@ export function reservoirSteps({ computer, readout }: LoadedReservoir): StepBySt
       }
       return out;
     },
-    forecast: readout && ((steps, inputs, { signal }) => computer.generate(steps, readout, { inputs, signal })),
+    forecast: readout && ((steps, { inputs }, { signal }) => computer.generate(steps, readout, { inputs, signal })),
   };
 }
 
+/** Rows of states that a reservoir holds at a time. */
+const chunk = 1024;
+
 /** The routes of a model with a state. */
-export function stepByStepRoutes(model: StepByStep, work: Work, sessions: Sessions<ModelState>): readonly Route[] {
-  const { computer, outputs } = model;
-  const saved = computer.state;
-  const { inputSize, outputSize } = computer.model;
+export function stepByStepRoutes<State>(model: StepByStep<State>, work: Work, sessions: Sessions<State>): readonly Route[] {
+  const { outputs, known } = model;
+  const saved = model.state;
+  const { inputSize, outputSize } = model.computer.model;
   const fed = outputSize > 0;
+  /** Columns of the rows that drive it, beside those that are known beforehand. */
+  const driven = fed ? inputSize : inputSize - known;
 
   /** Work from a state; what it leaves behind is no other request's. */
-  const from = <T>(state: () => ModelState, signal: AbortSignal, piece: (work: WorkOptions) => Promise<T>): Promise<T> =>
+  const from = <T>(state: () => State, signal: AbortSignal, piece: (work: WorkOptions) => Promise<T>): Promise<T> =>
     work.take(signal, async (limited) => {
-      computer.state = state();
+      model.state = state();
       return piece({ signal: limited });
     });
 
-  const warmUp = async (warmup: Rows | undefined, options: WorkOptions): Promise<void> => {
-    if (!warmup) return;
-    computer.reset();
-    try {
-      await model.predict(rowsOf(warmup), options);
-    } catch (error) {
-      throw error instanceof ArgumentError ? error.at("warmup") : error;
-    }
+  const warmUp = async (warmup: ForecasterPrefix | undefined, options: WorkOptions): Promise<void> => {
+    if (warmup) await model.warmUp(warmup, options);
   };
 
-  /** @throws ArgumentError if there are no rows, or more outputs than one answer holds */
-  const rowsOf = ({ inputs, steps, teacher }: Rows): Rows => {
-    if (inputSize > 0 && steps !== undefined)
-      throw ArgumentError.because(`steps is ${steps}; this model has inputs, whose rows are its steps`, { field: "steps", value: steps });
-    if (inputSize > 0 && !inputs) throw new ArgumentError("inputs", undefined, `rows of finite numbers, T x ${inputSize}`);
-    if (inputSize === 0 && inputs)
-      throw ArgumentError.because("inputs was given; this model has none, so give steps or teacher", { field: "inputs" });
-    if (inputs) return { inputs, teacher };
-    if (steps === undefined && !teacher) throw new ArgumentError("steps", undefined, "a whole number of at least 1, or a teacher");
-    if (teacher && steps !== undefined && steps !== teacher.rows)
+  /** @throws ArgumentError if there are no rows, RequestError for more outputs than one answer holds */
+  const rowsOf = ({ inputs, known: beforehand, steps, teacher }: Rows): Rows => {
+    if (driven > 0 && !inputs) throw new ArgumentError("inputs", undefined, `rows of finite numbers, T x ${driven}`);
+    if (driven === 0 && steps === undefined && !teacher)
+      throw new ArgumentError("steps", undefined, "a whole number of at least 1, or a teacher");
+    if (driven === 0 && teacher && steps !== undefined && steps !== teacher.rows)
       throw ArgumentError.shape(`steps is ${steps} and teacher has ${teacher.rows} rows; leave steps out`, {
         field: "steps",
         value: steps,
       });
-    return { steps: teacher?.rows ?? steps, teacher };
-  };
-
-  const answerable = (rows: Rows): Rows => {
-    const checked = rowsOf(rows);
-    const count = checked.inputs?.rows ?? checked.steps!;
+    const count = inputs?.rows ?? teacher?.rows ?? steps!;
     if (count * outputs > most.values)
       throw new RequestError(422, "limit", `${count} rows of ${outputs} outputs are more than an answer's ${most.values}; send fewer rows`);
-    return checked;
+    return { inputs, known: beforehand, steps: count, teacher };
   };
 
   const rowFields = {
-    ...(inputSize > 0 && { inputs: optional(seriesOf(inputSize), "Rows that drive the model.") }),
-    ...(inputSize === 0 && { steps: optional(stepsOf(outputs), "Steps to run, if there is no teacher.") }),
+    ...(driven > 0 && { inputs: optional(seriesOf(driven), "Rows that drive the model.") }),
+    ...(driven === 0 && { steps: optional(stepsOf(outputs), "Steps to run, if there is no teacher.") }),
+    ...(known > 0 && !fed && { known: optional(seriesOf(known), "What was known beforehand of each row.") }),
     ...(fed && { teacher: optional(seriesOf(outputSize), "The true outputs, which are fed back in place of the predicted ones.") }),
   } satisfies OptionTable;
   const warmup = optional(
-    prefixKind(inputSize, outputSize),
+    prefixKind({ inputs: driven, fedBack: outputSize, known }),
     "Rows that the model sees first, from its initial state; left out, it goes on from where it was saved.",
   );
   const outside = fed ? inputSize : inputSize - outputs;
   const forecastFields = {
     steps: given(stepsOf(outputs), "How many rows to forecast."),
-    ...(outside > 0 && { inputs: optional(seriesOf(outside), "Inputs from outside, one row a step.") }),
+    ...(outside > 0 && { [known > 0 ? "known" : "inputs"]: optional(seriesOf(outside), "What comes from outside, one row a step.") }),
   };
   const outputRows = given(rowsKind, "A row of outputs for each row.");
   const noSession = { 404: "There is no such session." };
   const forecastTable = { ...forecastFields, warmup };
   const predictTable = { ...rowFields, warmup };
-  type Forecasting = { readonly steps: number; readonly inputs?: Matrix; readonly warmup?: Rows };
+  type Forecasting = Outside & { readonly steps: number; readonly warmup?: ForecasterPrefix };
 
   const forecasts =
     model.forecast === undefined || outside < 0
@@ -149,13 +167,13 @@ export function stepByStepRoutes(model: StepByStep, work: Work, sessions: Sessio
             body: forecastTable,
             answer: { status: 200, description: "Row 0 follows the last row that the model saw.", fields: { outputs: outputRows } },
             run: ({ body, signal }) => {
-              const { steps, inputs, warmup } = body as Forecasting;
+              const { steps, warmup, ...others } = body as Forecasting;
               return from(
                 () => saved,
                 signal,
                 async (options) => {
                   await warmUp(warmup, options);
-                  return { outputs: (await model.forecast!(steps, inputs, options)).toArrays() };
+                  return { outputs: (await model.forecast!(steps, others, options)).toArrays() };
                 },
               );
             },
@@ -168,24 +186,24 @@ export function stepByStepRoutes(model: StepByStep, work: Work, sessions: Sessio
             answer: { status: 200, description: "Row 0 follows the session's last row.", fields: { outputs: outputRows } },
             refusals: noSession,
             run: ({ body, id, signal }) => {
-              const { steps, inputs } = body as Forecasting;
+              const { steps, ...others } = body as Forecasting;
               const session = sessions.get(id);
               return from(
                 () => session.state,
                 signal,
-                async (options) => ({ outputs: (await model.forecast!(steps, inputs, options)).toArrays() }),
+                async (options) => ({ outputs: (await model.forecast!(steps, others, options)).toArrays() }),
               );
             },
           }),
         ];
 
-  const advance = (session: Session<ModelState>, rows: Rows, signal: AbortSignal) =>
+  const advance = (session: Session<State>, rows: Rows, signal: AbortSignal) =>
     from(
       () => session.state,
       signal,
       async (options) => {
         const made = (await model.predict(rows, options)).toArrays();
-        session.state = computer.state;
+        session.state = model.state;
         const row = session.rows;
         session.add(made);
         return { row, outputs: made };
@@ -201,8 +219,8 @@ export function stepByStepRoutes(model: StepByStep, work: Work, sessions: Sessio
       body: predictTable,
       answer: { status: 200, description: "One row for each row.", fields: { outputs: outputRows } },
       run: ({ body, signal }) => {
-        const { warmup, ...rest } = body as Rows & { readonly warmup?: Rows };
-        const rows = answerable(rest);
+        const { warmup, ...rest } = body as Rows & { readonly warmup?: ForecasterPrefix };
+        const rows = rowsOf(rest);
         return from(
           () => saved,
           signal,
@@ -225,14 +243,14 @@ export function stepByStepRoutes(model: StepByStep, work: Work, sessions: Sessio
       },
       refusals: { 429: "As many sessions are open as may be." },
       run: async ({ body, signal }) => {
-        const { warmup } = body as { readonly warmup?: Rows };
+        const { warmup } = body as { readonly warmup?: ForecasterPrefix };
         sessions.checkRoom();
         const state = await from(
           () => saved,
           signal,
           async (options) => {
             await warmUp(warmup, options);
-            return computer.state;
+            return model.state;
           },
         );
         return { session: sessions.add(state).id };
@@ -249,7 +267,7 @@ export function stepByStepRoutes(model: StepByStep, work: Work, sessions: Sessio
         fields: { row: given(whole(), "The number of the first of these rows, from 0."), outputs: outputRows },
       },
       refusals: noSession,
-      run: ({ body, id, signal }: Call<Resolved<OptionTable>>) => advance(sessions.get(id), answerable(body as Rows), signal),
+      run: ({ body, id, signal }: Call<Resolved<OptionTable>>) => advance(sessions.get(id), rowsOf(body as Rows), signal),
     }),
     route({
       method: "GET",

@@ -36,6 +36,22 @@ describe("a served forecaster", () => {
     expect(all.map(({ outputs }) => outputs)).toEqual(all.map(() => wanted));
   });
 
+  it("takes what is known of the steps to come", async () => {
+    await using server = await models.serve("calendar");
+    await using model = await Forecaster.load(await models.path("calendar"), { engine: "cpu" });
+    const known = [[6], [0], [1]];
+    expect((await post<Rows>(server, "/forecast", { steps: 3, known })).outputs).toEqual((await model.forecast(3, { known })).toArrays());
+    const warmup = { series: wave(50), known: wave(50).map((_, t) => [t % 7]) };
+    const wanted = (await model.forecast(3, { known, warmup })).toArrays();
+    expect((await post<Rows>(server, "/forecast", { steps: 3, known, warmup })).outputs).toEqual(wanted);
+    const { session } = await post<{ session: string }>(server, "/sessions", { warmup });
+    expect((await post<Rows>(server, `/sessions/${session}/forecast`, { steps: 3, known })).outputs).toEqual(wanted);
+    await model.warmUp(warmup);
+    const rows = { inputs: wave(2, 50), known: [[1], [2]] };
+    const predicted = (await model.predict(rows.inputs, { known: rows.known })).toArrays();
+    expect((await post<Rows>(server, `/sessions/${session}/rows`, rows)).outputs).toEqual(predicted);
+  });
+
   it("with feedback runs steps of its own, or takes a teacher", async () => {
     await using server = await models.serve("generator");
     await using model = await Forecaster.load(await models.path("generator"), { engine: "cpu" });
@@ -49,9 +65,9 @@ describe("a served forecaster", () => {
 });
 
 describe("a session", () => {
-  it("goes on row by row as one prediction of all rows does, beside another session", async () => {
-    await using server = await models.serve("forecaster");
-    await using model = await Forecaster.load(await models.path("forecaster"), { engine: "cpu" });
+  it.each(["forecaster", "lagged"])("of a %s goes on row by row as one prediction of all rows does, beside another", async (name) => {
+    await using server = await models.serve(name);
+    await using model = await Forecaster.load(await models.path(name), { engine: "cpu" });
     const rows = wave(9, 300);
     const wanted = (await model.predict(rows)).toArrays();
     const open = () => post<{ session: string }>(server, "/sessions", {});
@@ -169,7 +185,7 @@ describe("every server", () => {
   it("says that it is well, what it serves, and what it takes", async () => {
     await using server = await models.serve("pair");
     expect((await ask(server, "GET", "/health")).body).toEqual({ status: "ok", kind: "forecaster", engine: "cpu" });
-    expect((await ask(server, "GET", "/model")).body).toEqual({ kind: "forecaster", inputs: 2, outputs: 1, feedback: false });
+    expect((await ask(server, "GET", "/model")).body).toEqual({ kind: "forecaster", inputs: 2, outputs: 1, known: 0, feedback: false });
     expect((await ask(server, "HEAD", "/health")).status).toBe(200);
   });
 

@@ -109,7 +109,7 @@ describe("a body", () => {
       '{"steps": 1, "warmup": [[1, 2]]}',
       400,
       "shape",
-      /^warmup: inputs has 2 columns; this forecaster takes 1/,
+      /^warmup.inputs has 2 columns; this forecaster takes 1/,
     ],
     ["a value beyond numbers", '{"steps": 1, "warmup": [[1e999]]}', 400, "value", /^warmup is Infinity at row 0, column 0/],
     ["a text for a number", '{"steps": 1, "warmup": [["1"]]}', 400, "value", /^warmup: row 0, column 0 is "1"/],

@@ -24,6 +24,15 @@ const makers: Readonly<Record<string, (path: string) => Promise<void>>> = {
     await using model = await Forecaster.fit(wave(300), { reservoir, engine: "cpu" });
     await model.save(path);
   },
+  async lagged(path) {
+    await using model = await Forecaster.fit(wave(300), { reservoir, lags: 4, engine: "cpu" });
+    await model.save(path);
+  },
+  async calendar(path) {
+    const known = wave(300).map((_, t) => [t % 7]);
+    await using model = await Forecaster.fit({ series: wave(300), known }, { reservoir, engine: "cpu" });
+    await model.save(path);
+  },
   async pair(path) {
     const inputs = wave(300).map(([x]) => [x!, x! ** 2]);
     await using model = await Forecaster.fit({ inputs, targets: wave(300, 1) }, { reservoir, engine: "cpu" });
