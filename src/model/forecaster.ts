@@ -261,6 +261,7 @@ export class Forecaster implements AsyncDisposable {
     return this.#fitted().state;
   }
 
+  /** Goes back to where it stood. */
   set state(state: ForecasterState) {
     if (!(state?.recent instanceof Matrix)) throw new ArgumentError("state", state, "one that a forecaster's `state` gave");
     this.#fitted().state = state;
