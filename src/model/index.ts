@@ -5,6 +5,7 @@
 export { Classifier } from "./classifier.js";
 export type { ClassifierOptions, ClassifierReadout, ClassifierSettings, Label, Representation } from "./classifier-options.js";
 export { NotFittedError } from "./errors.js";
+export type { Numbers as NvarState } from "./nvar-features.js";
 export { Forecaster } from "./forecaster.js";
 export type { MemberState as ForecasterState } from "./forecaster-member.js";
 export type { ForecasterData, ForecasterPrefix, ForecasterSequences } from "./forecaster-data.js";

@@ -12,7 +12,7 @@ import { checkWhole } from "../reservoir/inputs.js";
 import { Turns, WorkPacer, workTable } from "../reservoir/work.js";
 import { NotFittedError } from "./errors.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "./model-file.js";
-import { NvarFeatures, type Numbers, numbers } from "./nvar-features.js";
+import { NvarFeatures, type Numbers, type Numbers as NvarState, numbers } from "./nvar-features.js";
 import { decodeNvar, encodeNvar } from "./nvar-file.js";
 import {
   type NvarData,
@@ -108,6 +108,30 @@ export class NvarForecaster implements AsyncDisposable {
   /** F, the constant not counted. @throws NotFittedError */
   get featureCount(): number {
     return this.#fitted().features.count;
+  }
+
+  /** D, the columns of its series. @throws NotFittedError */
+  get columns(): number {
+    return this.#fitted().features.columns;
+  }
+
+  /** The last rows that it has seen, in z-scores. @throws NotFittedError */
+  get state(): NvarState {
+    return this.#fitted().history;
+  }
+
+  /** Goes back to where it stood. */
+  set state(state: NvarState) {
+    const fit = this.#fitted();
+    if (state?.high?.length !== fit.history.high.length) throw new ArgumentError("state", state, "one that this forecaster's `state` gave");
+    this.#fit = { ...fit, history: state };
+  }
+
+  /** Goes on from a series, for all calls that follow. @throws ArgumentError, NotFittedError */
+  async warmUp(warmup: NvarData): Promise<void> {
+    return this.#turns.take(async () => {
+      this.#fit = { ...this.#fitted(), history: this.#start(warmup) };
+    });
   }
 
   /**

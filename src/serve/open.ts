@@ -1,14 +1,14 @@
 // A model file opened for serving: whatever kind it is, its routes and what it says of itself.
 import type { JsonSchema } from "../core/options.js";
 import { readBytes } from "../io/index.js";
-import { Classifier, decodeReservoir, Forecaster, type ModelKind } from "../model/index.js";
+import { Classifier, decodeReservoir, Forecaster, type ModelKind, NvarForecaster } from "../model/index.js";
 import { decodeModelFile } from "../model/model-file.js";
 import { Pipeline } from "../pipeline/index.js";
 import type { AnyReservoirComputer } from "../reservoir/index.js";
 import { ClassBatches, classRoutes, type NamesClasses } from "./classes.js";
 import { type Route, route } from "./route.js";
 import { Sessions } from "./sessions.js";
-import { forecasterSteps, reservoirSteps, type StepByStep, stepByStepRoutes } from "./step-by-step.js";
+import { forecasterSteps, nvarSteps, reservoirSteps, type StepByStep, stepByStepRoutes } from "./step-by-step.js";
 import { Work } from "./work.js";
 
 /** A model that is open, with what is answered by it. */
@@ -62,14 +62,11 @@ export async function openServed(path: string, { engine, threads, timeout, maxSe
   };
   const stepped = <State>(model: StepByStep<State>, owner: { dispose(): Promise<void> }): ServedModel => {
     const sessions = new Sessions<State>(maxSessions, idle);
-    const { inputSize: inputs, outputSize } = model.computer.model;
+    const { inputs, outputs, known, fedBack } = model;
     return {
       kind,
-      engine: model.computer.engine.name,
-      routes: [
-        modelRoute({ kind, inputs, outputs: model.outputs, known: model.known, feedback: outputSize > 0 }),
-        ...stepByStepRoutes(model, work, sessions),
-      ],
+      engine: model.engine,
+      routes: [modelRoute({ kind, inputs, outputs, known, feedback: fedBack > 0 }), ...stepByStepRoutes(model, work, sessions)],
       waiting: () => work.waiting,
       sessions: () => sessions.size,
       end: () => sessions.end(),
@@ -88,6 +85,10 @@ export async function openServed(path: string, { engine, threads, timeout, maxSe
     case "forecaster": {
       const forecaster = await Forecaster.fromBytes(bytes, open);
       return stepped(forecasterSteps(forecaster), forecaster);
+    }
+    case "nvar": {
+      const forecaster = await NvarForecaster.fromBytes(bytes, open);
+      return stepped(nvarSteps(forecaster), forecaster);
     }
     case "reservoir": {
       const loaded = await decodeReservoir(bytes, open);

@@ -3,7 +3,7 @@
 import { ArgumentError } from "../core/errors.js";
 import { optional, type OptionTable, type Resolved, text, whole, given } from "../core/options.js";
 import { checkedPrefix, noInputs } from "../model/forecaster-data.js";
-import type { Forecaster, ForecasterPrefix, LoadedReservoir } from "../model/index.js";
+import type { Forecaster, ForecasterPrefix, LoadedReservoir, NvarForecaster } from "../model/index.js";
 import { roundedInputs } from "../model/forecaster-training.js";
 import { Matrix } from "../numerics/index.js";
 import type { AnyReservoirComputer, WorkOptions } from "../reservoir/index.js";
@@ -29,7 +29,12 @@ type Outside = Pick<Rows, "inputs" | "known">;
 export interface StepByStep<State> {
   /** Where it stands; setting it goes back there. */
   state: State;
-  readonly computer: AnyReservoirComputer;
+  /** The engine's name. */
+  readonly engine: string;
+  /** Columns of its inputs, known ones included. */
+  readonly inputs: number;
+  /** Columns that are fed back; 0 if there is no feedback. */
+  readonly fedBack: number;
   /** Columns of an output row. */
   readonly outputs: number;
   /** Columns of inputs that are known beforehand. */
@@ -51,13 +56,37 @@ export function forecasterSteps(forecaster: Forecaster): StepByStep<Forecaster["
     set state(state) {
       forecaster.state = state;
     },
-    computer: forecaster.computer,
+    ...sizesOf(forecaster.computer),
     outputs: forecaster.readout.outputSize,
     known: forecaster.known,
     warmUp: (prefix, work) => forecaster.warmUp(prefix, work),
     predict: ({ inputs, steps, known, teacher }, work) => forecaster.predict(inputs ?? { steps: steps! }, { known, teacher, ...work }),
     forecast: (steps, outside, work) => forecaster.forecast(steps, { ...outside, ...work }),
   };
+}
+
+/** A forecaster without a reservoir as its routes see it. */
+export function nvarSteps(forecaster: NvarForecaster): StepByStep<NvarForecaster["state"]> {
+  return {
+    get state() {
+      return forecaster.state;
+    },
+    set state(state) {
+      forecaster.state = state;
+    },
+    engine: "host",
+    inputs: forecaster.columns,
+    outputs: forecaster.columns,
+    fedBack: 0,
+    known: 0,
+    warmUp: (prefix) => forecaster.warmUp(prefix as Matrix),
+    predict: ({ inputs }, work) => forecaster.predict(inputs!, work),
+    forecast: (steps, _, work) => forecaster.forecast(steps, work),
+  };
+}
+
+function sizesOf({ engine, model }: AnyReservoirComputer): Pick<StepByStep<unknown>, "engine" | "inputs" | "fedBack"> {
+  return { engine: engine.name, inputs: model.inputSize, fedBack: model.outputSize };
 }
 
 /** A reservoir as its routes see it; without a readout its outputs are its states. */
@@ -71,7 +100,7 @@ export function reservoirSteps({ computer, readout }: LoadedReservoir): StepBySt
     set state(state) {
       computer.state = state;
     },
-    computer,
+    ...sizesOf(computer),
     outputs: readout?.outputSize ?? size,
     known: 0,
     async warmUp(prefix, { signal }) {
@@ -103,7 +132,7 @@ const chunk = 1024;
 export function stepByStepRoutes<State>(model: StepByStep<State>, work: Work, sessions: Sessions<State>): readonly Route[] {
   const { outputs, known } = model;
   const saved = model.state;
-  const { inputSize, outputSize } = model.computer.model;
+  const { inputs: inputSize, fedBack: outputSize } = model;
   const fed = outputSize > 0;
   /** Columns of the rows that drive it, beside those that are known beforehand. */
   const driven = fed ? inputSize : inputSize - known;

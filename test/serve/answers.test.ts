@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Classifier, Forecaster, loadReservoir } from "../../src/model/index.js";
+import { Classifier, Forecaster, loadReservoir, NvarForecaster } from "../../src/model/index.js";
 import { Pipeline } from "../../src/pipeline/index.js";
 import { ask, Models, post, swing, wave } from "./served.js";
 
@@ -65,26 +65,29 @@ describe("a served forecaster", () => {
 });
 
 describe("a session", () => {
-  it.each(["forecaster", "lagged"])("of a %s goes on row by row as one prediction of all rows does, beside another", async (name) => {
-    await using server = await models.serve(name);
-    await using model = await Forecaster.load(await models.path(name), { engine: "cpu" });
-    const rows = wave(9, 300);
-    const wanted = (await model.predict(rows)).toArrays();
-    const open = () => post<{ session: string }>(server, "/sessions", {});
-    const [a, b] = [await open(), await open()];
-    const got: number[][][] = [[], []];
-    for (const [t, row] of rows.entries())
-      for (const [k, { session }] of [a, b].entries()) {
-        const { row: number, outputs } = await post<Rows & { row: number }>(server, `/sessions/${session}/rows`, { inputs: [row] });
-        expect(number).toBe(t);
-        got[k]!.push(...outputs);
-      }
-    expect(got).toEqual([wanted, wanted]);
-    const ahead = (await model.forecast(4)).toArrays();
-    expect((await post<Rows>(server, `/sessions/${a.session}/forecast`, { steps: 4 })).outputs).toEqual(ahead);
-    expect((await ask(server, "DELETE", `/sessions/${a.session}`)).status).toBe(204);
-    expect((await ask(server, "DELETE", `/sessions/${a.session}`)).status).toBe(404);
-  });
+  it.each(["forecaster", "lagged", "nvar"])(
+    "of a %s goes on row by row as one prediction of all rows does, beside another",
+    async (name) => {
+      await using server = await models.serve(name);
+      await using model = await (name === "nvar" ? NvarForecaster : Forecaster).load(await models.path(name), { engine: "cpu" });
+      const rows = wave(9, 300);
+      const wanted = (await model.predict(rows)).toArrays();
+      const open = () => post<{ session: string }>(server, "/sessions", {});
+      const [a, b] = [await open(), await open()];
+      const got: number[][][] = [[], []];
+      for (const [t, row] of rows.entries())
+        for (const [k, { session }] of [a, b].entries()) {
+          const { row: number, outputs } = await post<Rows & { row: number }>(server, `/sessions/${session}/rows`, { inputs: [row] });
+          expect(number).toBe(t);
+          got[k]!.push(...outputs);
+        }
+      expect(got).toEqual([wanted, wanted]);
+      const ahead = (await model.forecast(4)).toArrays();
+      expect((await post<Rows>(server, `/sessions/${a.session}/forecast`, { steps: 4 })).outputs).toEqual(ahead);
+      expect((await ask(server, "DELETE", `/sessions/${a.session}`)).status).toBe(204);
+      expect((await ask(server, "DELETE", `/sessions/${a.session}`)).status).toBe(404);
+    },
+  );
 
   it("begins with a warm-up, and is as it was after rows that it does not take", async () => {
     await using server = await models.serve("forecaster");

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import "../../src/index.js";
-import { Classifier, Forecaster, saveReservoir } from "../../src/model/index.js";
+import { Classifier, Forecaster, NvarForecaster, saveReservoir } from "../../src/model/index.js";
 import { Pipeline } from "../../src/pipeline/index.js";
 import { ReservoirComputer } from "../../src/reservoir/index.js";
 import { type ModelServer, type ServeOptions, serveModel } from "../../src/serve/index.js";
@@ -31,6 +31,10 @@ const makers: Readonly<Record<string, (path: string) => Promise<void>>> = {
   async calendar(path) {
     const known = wave(300).map((_, t) => [t % 7]);
     await using model = await Forecaster.fit({ series: wave(300), known }, { reservoir, engine: "cpu" });
+    await model.save(path);
+  },
+  async nvar(path) {
+    await using model = await NvarForecaster.fit(wave(300), { delays: 3 });
     await model.save(path);
   },
   async pair(path) {
