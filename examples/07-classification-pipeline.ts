@@ -1,5 +1,5 @@
-// A classification pipeline: choose settings by cross-validation on the training cases, then look
-// at the test cases once. Data: the Japanese Vowels of the UEA archive
+// A classification pipeline: see on the training cases what the defaults are worth and whether other
+// settings are better, then look at the test cases once. Data: the Japanese Vowels of the UEA archive
 // (https://www.timeseriesclassification.com), in the folder uea of SPILLWAY_DATA. If they are
 // absent, four contours stand in.
 import { existsSync } from "node:fs";
@@ -33,17 +33,12 @@ const { train, test } = existsSync(`${folder}/JapaneseVowels_TRAIN.ts`)
   : { train: madeCases(120, 0), test: madeCases(200, 1000) };
 console.log(`${train.sequences.length} cases to train, ${test.sequences.length} to test, ${new Set(train.labels).size} classes`);
 
-const base = {
-  reservoir: { size: 100, spectralRadius: 0.3, leakRate: 0.2, inputScaling: 0.1, bias: 0.8, seed: 0 },
-  input: true,
-  scaleFeatures: false,
-  readout: { lambda: 0.1 },
-};
+const base = { reservoir: { seed: 0 } };
 const first = await crossValidate(base, train, { folds: 5, seeds: [0, 1] });
 console.log(`five folds, two seeds: ${(100 * first.mean).toFixed(1)} % (standard deviation ${(100 * first.deviation).toFixed(1)})`);
 
-const { best } = await gridSearch(base, { "reservoir.leakRate": [0.1, 0.2, 0.4], "readout.lambda": [0.03, 0.1] }, train);
-console.log(`best of six settings: ${JSON.stringify(best.values)}`);
+const { best } = await gridSearch(base, { "reservoir.inputScaling": [0.3, 1], input: [false, true] }, train);
+console.log(`best of four settings: ${JSON.stringify(best.values)}`);
 
-await using pipeline = await new Pipeline({ ...best.parameters, members: 5 }).fit(train.sequences, train.labels);
+await using pipeline = await new Pipeline({ ...best.parameters, members: 3 }).fit(train.sequences, train.labels);
 console.log(`test: ${(100 * (await pipeline.score(test.sequences, test.labels))).toFixed(1)} %`);

@@ -18,7 +18,12 @@ using spikes = DeviceSpikePatterns.upload(context, patterns); // your own kernel
 using bins = await binPatternsOnDevice(context, spikes, { binMs: 1 }); // 40 x 8 for each pattern
 
 // A reservoir and a readout of classes: only the class scores come to the host.
-const settings = { reservoir: { size: 80, seed: 1, inputScaling: 0.5 }, standardise: false, context } as const;
+const settings = {
+  reservoir: { size: 80, seed: 1, inputScaling: 0.5 },
+  representation: "last+mean",
+  standardise: false,
+  context,
+} as const;
 await using classifier = await Classifier.fit(bins.sequences.slice(0, 12), labels.slice(0, 12), settings);
 const right = await classifier.score(bins.sequences.slice(12), labels.slice(12));
 console.log(`a reservoir on ${context.info.name}: ${(100 * right).toFixed(0)} % right`);

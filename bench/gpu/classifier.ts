@@ -36,15 +36,15 @@ for (const [size, count, steps] of [
   const sequences = Array.from({ length: count }, (_, b) => uniform(steps, channels, b, 1));
   const data = { features: plainFeatures, stateSize: 2 * size, inputSize: 0, weights: uniform(classes, 2 * size, 1, 0.1) };
   const readout = new SoftmaxReadout({ ...data, intercept: new Float64Array(classes) });
-  const settings = parseClassifierSettings({ layerNorm: true });
-  const there = () => classify(computer, readout, sequences, settings, {});
+  const settings = parseClassifierSettings({ representation: "last+mean", layerNorm: true });
+  const there = () => classify({ computers: [computer] }, readout, { inputs: sequences }, settings, {});
   const host = {
     model: computer.model,
     engine: computer.engine,
     summarise: () => undefined,
     batch: computer.batch.bind(computer),
   } as unknown as typeof computer;
-  const here = () => classify(host, readout, sequences, settings, {});
+  const here = () => classify({ computers: [host] }, readout, { inputs: sequences }, settings, {});
   const counted = async (work: () => ReturnType<typeof there>) => {
     const before = computer.profile!.device!.bytesToHost;
     const { shares, computedOn } = await work();

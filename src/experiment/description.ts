@@ -148,7 +148,10 @@ export interface ForecastTask {
 
 /** A class for each sequence. */
 export interface ClassifyTask
-  extends Pick<ClassifierSettings, "representation" | "input" | "layerNorm" | "scaleFeatures" | "sequenceLambda" | "vote"> {
+  extends Pick<
+    ClassifierSettings,
+    "representation" | "thresholds" | "differences" | "directions" | "input" | "layerNorm" | "scaleFeatures" | "sequenceLambda" | "vote"
+  > {
   readonly type: "classify";
   /** Reservoirs that vote, each of another seed. */
   readonly members: number;

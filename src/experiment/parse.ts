@@ -5,7 +5,7 @@ import { ArgumentError } from "../core/errors.js";
 import { anything, choiceOf, given, type Kind, object, type OptionTable, resolve, withoutDefaults } from "../core/options.js";
 import { metrics as metricParts } from "../metrics/index.js";
 import { classTrainer } from "../model/class-readout.js";
-import { classifierReservoir, forecasterReservoir, forecasterTrainer, takesSpikes } from "../model/defaults.js";
+import { classifierReservoir, classifierSettings, forecasterReservoir, forecasterTrainer, takesSpikes } from "../model/defaults.js";
 import { type Readout, type ReadoutDescription, readouts, type Trainer } from "../readout/index.js";
 import { nearest } from "../core/near-names.js";
 import { reservoirKind } from "../reservoir/config-schema.js";
@@ -41,7 +41,10 @@ export function readExperiment(source: unknown): CheckedExperiment {
   // The one check of the readout's options: its trainer is made of them.
   try {
     const { readout, task } = experiment;
-    return { experiment, trainer: task.type === "classify" ? classTrainer(readout) : forecasterTrainer(readout) };
+    return {
+      experiment,
+      trainer: task.type === "classify" ? classTrainer(readout, task.representation === "statistics") : forecasterTrainer(readout),
+    };
   } catch (error) {
     throw error instanceof ArgumentError ? error.under("readout") : error;
   }
@@ -85,7 +88,7 @@ function complete({ seed, seeds, washout, metrics, ...parsed }: Parsed, source: 
   const described = source["reservoir"] as AnyReservoirOptions;
   const transforms = parsed.transforms ?? defaultTransforms(parsed, described);
   const baselines = parsed.baselines ?? defaultBaselines(parsed.task);
-  const rest = { ...parsed, transforms, baselines };
+  const rest = { ...parsed, transforms, baselines, task: taskFor(parsed, described) };
   if (seed !== undefined && seeds !== undefined) throw new ArgumentError("seeds", seeds, "nothing if seed is given: one of the two");
   const { task, data, readout } = rest;
   const known = metricsOf(task.type);
@@ -169,9 +172,16 @@ function checkUnread({ task, data, readout, split }: Pick<Parsed, "task" | "data
  * The reservoir with the defaults of a model of this task; that of `detect` has a description's
  * own.
  */
-function reservoirFor({ type }: TaskDescription, described: AnyReservoirOptions): AnyReservoirOptions {
-  if (type === "detect") return described;
-  return type === "classify" ? classifierReservoir(described) : forecasterReservoir(described);
+function reservoirFor(task: TaskDescription, described: AnyReservoirOptions): AnyReservoirOptions {
+  if (task.type === "detect") return described;
+  return task.type === "classify" ? classifierReservoir(described, task.representation) : forecasterReservoir(described);
+}
+
+/** A task with the settings that follow from the reservoir and the readout. */
+function taskFor({ task, readout }: Pick<Parsed, "task" | "readout">, described: AnyReservoirOptions): TaskDescription {
+  if (task.type !== "classify") return task;
+  const { representation, differences = true } = classifierSettings(task, described, readout);
+  return { ...task, representation, differences };
 }
 
 /**

@@ -168,7 +168,13 @@ export const taskSchemas = {
   }),
   classify: object({
     type: given(choice("classify"), ""),
-    representation: classifierTable.representation,
+    representation: optional(
+      classifierTable.representation,
+      "What of a sequence the readout sees; left out, statistics, but last+mean for liquids and online readouts.",
+    ),
+    thresholds: classifierTable.thresholds,
+    differences: optional(classifierTable.differences, classifierTable.differences.description),
+    directions: classifierTable.directions,
     input: classifierTable.input,
     layerNorm: classifierTable.layerNorm,
     scaleFeatures: classifierTable.scaleFeatures,

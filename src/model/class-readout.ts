@@ -2,11 +2,20 @@
 // turns its outputs into shares.
 import { ArgumentError } from "../core/errors.js";
 import { Matrix } from "../numerics/index.js";
-import { asTrained, type ReadoutDescription, readouts, ridge, SoftmaxReadout, TrainedReadout, type Trainer } from "../readout/index.js";
+import {
+  asTrained,
+  type ReadoutDescription,
+  readouts,
+  ridge,
+  type RidgeOptions,
+  SoftmaxReadout,
+  TrainedReadout,
+  type Trainer,
+} from "../readout/index.js";
 import { restoreReadout } from "../readout/trainer.js";
 import { type FeatureSpec, featureCount, writeFeatures } from "../reservoir/features.js";
 import type { ClassifierSettings } from "./classifier-options.js";
-import { classifierLambda, describedTrainer } from "./defaults.js";
+import { classifierLambda, classifierLambdas, describedTrainer } from "./defaults.js";
 import { fitStandardisation, standardised } from "./standardisation.js";
 
 /**
@@ -17,14 +26,16 @@ export function trainClassReadout(
   features: Matrix<Float64Array>,
   classes: Int32Array,
   count: number,
-  { readout, scaleFeatures }: ClassifierSettings,
+  { readout, scaleFeatures, representation }: ClassifierSettings,
   own: Trainer | undefined,
 ): TrainedReadout {
   const targets = Matrix.zeros(features.rows, count);
   classes.forEach((k, b) => {
     targets.data[b * count + k] = 1;
   });
-  const trainerFor = (said: ClassifierSettings["readout"], length?: number) => own ?? classTrainer(said, length);
+  // With one case a class, whatever is left out is of a class that was never seen.
+  const chooses = representation === "statistics" && features.rows > count;
+  const trainerFor = (said: ClassifierSettings["readout"], length?: number) => own ?? classTrainer(said, chooses, length);
   const spec = trainerFor(readout).features;
   const seen = seenBy(spec, features);
   const scale = scaleFeatures ? fitStandardisation([seen]) : undefined;
@@ -62,15 +73,21 @@ function seenBy(spec: FeatureSpec, features: Matrix<Float64Array>): Matrix<Float
 }
 
 /**
+ * @param chooses whether lambda is chosen by leave-one-out, unless something else is said
  * @param length the mean squared length of a case's features, which the default lambda is relative
  * to
  * @throws ArgumentError naming the option of the readout
  */
-export function classTrainer(readout: ClassifierSettings["readout"], length = 1): Trainer {
+export function classTrainer(readout: ClassifierSettings["readout"], chooses: boolean, length = 1): Trainer {
   if (readout.type !== undefined && readout.type !== "ridge") return describedTrainer(readout);
-  const { type: _, ...own } = readout;
+  const { type: _, ...own } = readout as RidgeOptions & { readonly type?: string };
+  const isPortable = (own.blas ?? "portable") === "portable";
+  if (chooses && isPortable && own.lambda === undefined) {
+    const { lambdas = classifierLambdas.map((lambda) => lambda * length), selection = "leaveOneOut" } = own;
+    return ridge({ ...own, lambdas, selection, solver: own.solver ?? "auto" });
+  }
   const lambda = own.lambdas === undefined ? (own.lambda ?? classifierLambda * length) : own.lambda;
-  const takesGram = own.lambdas !== undefined || (own.blas ?? "portable") !== "portable";
+  const takesGram = own.lambdas !== undefined || !isPortable;
   return ridge({ ...own, lambda, solver: own.solver ?? (takesGram ? "cholesky" : "auto") });
 }
 

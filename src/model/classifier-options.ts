@@ -3,7 +3,13 @@ import { ArgumentError } from "../core/errors.js";
 import { describe, Matrix, type Seed } from "../numerics/index.js";
 import type { ReadoutDescription, Trainer } from "../readout/index.js";
 import type { Context } from "../gpu/index.js";
-import { type AnyReservoirOptions, DeviceMatrix, type SequenceLike } from "../reservoir/index.js";
+import {
+  type AnyReservoirOptions,
+  DeviceMatrix,
+  type ReservoirOptions,
+  type SequenceLike,
+  type SpikingReservoirOptions,
+} from "../reservoir/index.js";
 import { checkedSeries } from "./forecaster-data.js";
 import type { OwnReadout } from "./forecaster-options.js";
 
@@ -11,13 +17,22 @@ import type { OwnReadout } from "./forecaster-options.js";
 export type Label = string | number;
 
 /** What of a sequence the readout sees. */
-export type Representation = "last" | "mean" | "last+mean" | "output";
+export type Representation = "statistics" | "last" | "mean" | "last+mean" | "output";
+
+/** Which way a sequence is run: from its first row on, and from its last one back. */
+export type Directions = "both" | "forward";
+
+/** A reservoir of a classifier: a liquid, or a rate reservoir, whose size has a default. */
+export type ClassifierReservoir =
+  | SpikingReservoirOptions
+  | (Omit<ReservoirOptions, "size"> & { readonly size?: ReservoirOptions["size"] | undefined });
 
 /**
  * A trainer by its `type` and options, or a trainer, which may be your own object. "ridge"
  * (default): one output a class, trained on 1 for the class and 0 for the others; the largest wins.
- * Without `lambda` or `lambdas`, lambda is 0.003 times the mean squared length of a case's
- * features, their means taken off: with `scaleFeatures`, of the number of features that change.
+ * Without `lambda` or `lambdas`, lambda is relative to m, the mean squared length of a case's
+ * features, their means taken off (with `scaleFeatures`, the number of features that change): of
+ * "statistics" the best of 1e-4 m to 10 m by leave-one-out, else 0.003 m.
  * "softmax": multinomial logistic regression. "rls", "lms" and trainers: outputs as of ridge.
  */
 export type ClassifierReadout = ReadoutDescription | Trainer;
@@ -25,16 +40,32 @@ export type ClassifierReadout = ReadoutDescription | Trainer;
 /** What a Classifier keeps beside its reservoirs. */
 export interface ClassifierSettings {
   /**
+   * - "statistics" (default of rate reservoirs): of each neuron the mean, deviation, largest,
+   *   smallest and last state, the mean change from row to row, and for each of `thresholds` levels
+   *   how often the state is above it and how often it crosses it; of two reservoirs, on the series
+   *   and on its differences, each run forwards and backwards;
    * - "last": the state after the last row;
    * - "mean": the mean of the states;
-   * - "last+mean" (default): both;
+   * - "last+mean" (default of liquids): both;
    * - "output": the weights of a ridge readout, trained only on this sequence, that predicts the
    *   next row from the state (Bianchi et al.
    *   2021).
    */
   readonly representation: Representation;
   /**
-   * Joins the same statistics of the inputs: last row, mean, or both; with "output", the input is a
+   * Levels that "statistics" counts by: those that part a neuron's states over some training cases
+   * into shares of one size. Default 3, the quartiles; 0 counts nothing.
+   */
+  readonly thresholds: number;
+  /**
+   * Whether "statistics" has a second reservoir, of the seed "SEED/differences", that sees z-scores
+   * of the changes from row to row. Default true; false for a reservoir that takes spikes.
+   */
+  readonly differences: boolean;
+  /** Whether "statistics" also runs every sequence from its last row back. Default "both". */
+  readonly directions: Directions;
+  /**
+   * Joins the same statistics of the inputs: last row, mean, both, or all; with "output", the input is a
    * feature of the sequence's readout. Default false.
    */
   readonly input: boolean;
@@ -53,7 +84,7 @@ export interface ClassifierSettings {
    * the readout). Default true.
    */
   readonly scaleFeatures: boolean;
-  /** Rows at the start of every sequence that "mean" and "output" leave out. Default 0. */
+  /** Rows at the start of every run that "statistics", "mean" and "output" leave out. Default 0. */
   readonly washout: number;
   /** Ridge penalty of the readouts of "output". Default 1. */
   readonly sequenceLambda: number;
@@ -81,9 +112,11 @@ export interface ClassifierOptions extends Partial<Omit<ClassifierSettings, "rea
   /** How classes are learnt. Default ridge. */
   readonly readout?: ClassifierReadout | undefined;
   /**
-   * The reservoir; `inputSize` follows from the channels, and `bias` is 0.5, if they are left out.
+   * The reservoir. Left out, `inputSize` follows from the channels, `size` is 100 and `bias` 0.5;
+   * for "statistics" `spectralRadius` is 0.9, `leakRate` {from: 0.05, to: 1}, and every neuron has
+   * ten inputs (`topology` fixedInDegree), fewer in a reservoir of fewer.
    */
-  readonly reservoir: AnyReservoirOptions;
+  readonly reservoir?: ClassifierReservoir | undefined;
   /** "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
   readonly engine?: string | undefined;
   /** A device that is open already, as `CreateOptions.context`. */
@@ -147,7 +180,11 @@ export function checkedSequences(
 function checkedThere(sequence: DeviceMatrix, name: string, { standardise, input, representation }: ClassifierSettings): DeviceMatrix {
   // The host joins z-scores in binary64, which are rounded where they lie.
   const wrong =
-    representation === "output" ? 'representation is "output"' : input && standardise ? "input and standardise are true" : undefined;
+    representation === "output" || representation === "statistics"
+      ? `representation is "${representation}"`
+      : input && standardise
+        ? "input and standardise are true"
+        : undefined;
   if (wrong === undefined) return sequence;
   throw ArgumentError.because(
     `${name} lies on a device and ${wrong}; it takes series on the host, or one of input and standardise, and "last", "mean" or "last+mean"`,

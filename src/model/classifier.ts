@@ -7,8 +7,15 @@ import { writeFileAtomic } from "../io/atomic.js";
 import { readBytes } from "../io/files.js";
 import { accuracy, type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
 import { Matrix } from "../numerics/index.js";
-import { isTrainer, type TrainedReadout, type Trainer, trainerOf } from "../readout/index.js";
-import { type AnyReservoirComputer, DeviceMatrix, ReservoirComputer, type SequenceLike, type WorkOptions } from "../reservoir/index.js";
+import { isTrainer, type ReadoutDescription, type TrainedReadout, type Trainer, trainerOf } from "../readout/index.js";
+import {
+  type AnyReservoirComputer,
+  type AnyReservoirOptions,
+  DeviceMatrix,
+  ReservoirComputer,
+  type SequenceLike,
+  type WorkOptions,
+} from "../reservoir/index.js";
 import { checkSequences } from "../reservoir/inputs.js";
 import { Turns, workTable } from "../reservoir/work.js";
 import { checkClassTrainer, classTrainer, largest, trainClassReadout } from "./class-readout.js";
@@ -22,18 +29,26 @@ import {
   type Label,
   memberSeeds,
 } from "./classifier-options.js";
-import { classifierReservoir, descriptionOf, withStandardise } from "./defaults.js";
+import { classifierReservoir, classifierSettings, descriptionOf } from "./defaults.js";
 import { NotFittedError } from "./errors.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "./model-file.js";
-import { classify, type PlacedShares, represent } from "./representation.js";
+import { classify, type PlacedShares, represent, type Seen, seenOnHost } from "./representation.js";
 import { SaturationCount, warnWhereSaturated } from "./saturation.js";
 import { fitStandardisation, noStandardisation, type Standardisation, standardised } from "./standardisation.js";
+import { differencesOf, fitLevels, type Levels, type MemberComputers } from "./views.js";
+
+/** The reservoir, and where it runs. */
+type Running = Pick<ClassifierOptions, "engine" | "context" | "threads" | "profile"> & { readonly reservoir: AnyReservoirOptions };
 
 /** What training gives. */
 interface Fitted {
   readonly classes: readonly Label[];
   readonly scale: Standardisation;
+  /** Of the differences, for reservoirs that see them. */
+  readonly differences: Standardisation | undefined;
   readonly readouts: readonly TrainedReadout[];
+  /** Of each member; empty but for "statistics". */
+  readonly levels: readonly Levels[];
   /**
    * Time from row to row of the sequences that it was trained on, if they were on a device and had
    * one.
@@ -57,15 +72,15 @@ interface Fitted {
  */
 export class Classifier implements AsyncDisposable {
   readonly settings: ClassifierSettings;
-  readonly #options: Omit<ClassifierOptions, "readout">;
+  readonly #options: Running;
   /** If it was given as one. */
   readonly #trainer: Trainer | undefined;
-  #members: AnyReservoirComputer[] = [];
+  #members: readonly MemberComputers[] = [];
   #trained: Fitted | undefined;
   #predictedOn: readonly string[] | undefined;
   readonly #turns = new Turns();
 
-  private constructor(options: Omit<ClassifierOptions, "readout">, settings: ClassifierSettings, trainer?: Trainer) {
+  private constructor(options: Running, settings: ClassifierSettings, trainer?: Trainer) {
     this.#options = options;
     this.#trainer = trainer;
     this.settings = settings;
@@ -75,15 +90,18 @@ export class Classifier implements AsyncDisposable {
    * Checks the options; the reservoirs are made when it is trained. @throws ArgumentError, and what
    * the readout's trainer throws
    */
-  static async create(options: ClassifierOptions): Promise<Classifier> {
+  static async create(options: ClassifierOptions = {}): Promise<Classifier> {
     const { classifierOptionsTable, parseClassifierSettings } = await import("./schemas.js");
     const { reservoir: described, engine, context, threads, profile, readout, ...rest } = resolve(classifierOptionsTable, options);
-    const reservoir = classifierReservoir(described);
     const trainer = isTrainer(readout) ? trainerOf(readout) : undefined;
-    const said = trainer ? descriptionOf(trainer) : readout;
-    const settings = parseClassifierSettings({ ...withStandardise(rest, reservoir), ...(said === undefined ? {} : { readout: said }) });
+    const said = trainer ? descriptionOf(trainer) : (readout as ReadoutDescription | undefined);
+    const settings = parseClassifierSettings({
+      ...classifierSettings(rest, described, said),
+      ...(said === undefined ? {} : { readout: said }),
+    });
+    const reservoir = classifierReservoir(described, settings.representation);
     if (trainer) checkClassTrainer(trainer, settings);
-    else classTrainer(settings.readout);
+    else classTrainer(settings.readout, settings.representation === "statistics");
     if ((reservoir.feedback ?? null) !== null)
       throw ArgumentError.because("feedback is set; a classifier's reservoirs have no outputs to feed back", { field: "feedback" });
     return new Classifier({ reservoir, engine, context, threads, profile }, settings, trainer);
@@ -93,7 +111,7 @@ export class Classifier implements AsyncDisposable {
   static async fit(
     sequences: readonly SequenceLike[],
     labels: ArrayLike<Label>,
-    options: ClassifierOptions & WorkOptions,
+    options: ClassifierOptions & WorkOptions = {},
   ): Promise<Classifier> {
     const { signal, onProgress, ...rest } = options ?? {};
     const classifier = await Classifier.create(rest);
@@ -123,16 +141,20 @@ export class Classifier implements AsyncDisposable {
     const numbers = Int32Array.from(labels as ArrayLike<unknown> as Label[], (label) => places.get(label)!);
     const channels = checked[0]!.cols;
     const members = await this.#membersFor(channels);
-    using scaled = await scaledInputs(members[0]!, checked, settings.standardise ? undefined : noStandardisation(channels));
-    const { scale, inputs } = scaled;
+    using scaled = await scaledInputs(members[0]![0], checked, settings.standardise ? undefined : noStandardisation(channels));
+    const { scale } = scaled;
+    const { seen, differences } = seenBy(members[0]!, scaled.inputs);
     const readouts: TrainedReadout[] = [];
-    for (const [m, computer] of members.entries()) {
-      const seen = new SaturationCount();
-      const features = await represent(computer, inputs, settings, shareOf(work, m, members.length), seen);
-      warnWhereSaturated(computer.model, seen.share);
+    const levels: Levels[] = [];
+    for (const [m, computers] of members.entries()) {
+      if (settings.representation === "statistics") levels.push(await fitLevels(computers, seenOnHost(seen), settings, work));
+      const saturated = new SaturationCount();
+      const member = { computers, levels: levels[m] };
+      const features = await represent(member, seen, settings, shareOf(work, m, members.length), saturated);
+      warnWhereSaturated(computers[0].model, saturated.share);
       readouts.push(trainClassReadout(features, numbers, classes.length, settings, this.#trainer));
     }
-    this.#trained = { classes, scale, readouts, stepMs: stepOf(checked) };
+    this.#trained = { classes, scale, differences, readouts, levels, stepMs: stepOf(checked) };
     this.#predictedOn = undefined;
     return this;
   }
@@ -142,10 +164,13 @@ export class Classifier implements AsyncDisposable {
     return this.#fitted().classes;
   }
 
-  /** The reservoirs that vote. @throws NotFittedError */
+  /**
+   * The reservoirs that vote, of each member the one that sees the series, then, if there is one,
+   * the one that sees its differences. @throws NotFittedError
+   */
   get computers(): readonly AnyReservoirComputer[] {
     this.#fitted();
-    return this.#members;
+    return this.#members.flatMap(allOf);
   }
 
   /** The readout of each member. @throws NotFittedError */
@@ -214,9 +239,13 @@ export class Classifier implements AsyncDisposable {
    */
   async toBytes(): Promise<Uint8Array> {
     return this.#turns.take(async () => {
-      const { classes, scale, readouts } = this.#fitted();
-      const members = readouts.map((readout, m) => ({ model: this.#members[m]!.model, readout }));
-      return encodeClassifier({ settings: this.settings, classes, scale, members });
+      const { classes, scale, differences, readouts, levels } = this.#fitted();
+      const members = readouts.map((readout, m) => ({
+        models: allOf(this.#members[m]!).map(({ model }) => model),
+        readout,
+        levels: levels[m],
+      }));
+      return encodeClassifier({ settings: this.settings, classes, scale, differences, members });
     });
   }
 
@@ -229,10 +258,15 @@ export class Classifier implements AsyncDisposable {
   static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<Classifier> {
     const { source, engine, threads } = resolve(loadTable, options);
     const file = await decodeModelFile(bytes, source, "classifier");
-    const { settings, classes, scale, members } = await decodeClassifier(file, source);
-    const classifier = new Classifier({ reservoir: members[0]!.model.config, engine, threads }, settings);
-    classifier.#members = await openAll(members, ({ model }) => ReservoirComputer.fromModel(model, { engine, threads }));
-    classifier.#trained = { classes, scale, readouts: members.map(({ readout }) => readout) };
+    const { settings, classes, scale, differences, members } = await decodeClassifier(file, source);
+    const classifier = new Classifier({ reservoir: members[0]!.models[0]!.config, engine, threads }, settings);
+    classifier.#members = await openAll(
+      members.map(({ models }) => models),
+      (model) => ReservoirComputer.fromModel(model, { engine, threads }),
+    );
+    const readouts = members.map(({ readout }) => readout);
+    const levels = members.flatMap((member) => member.levels ?? []);
+    classifier.#trained = { classes, scale, differences, readouts, levels };
     return classifier;
   }
 
@@ -246,7 +280,7 @@ export class Classifier implements AsyncDisposable {
 
   /** Gives memory and threads back. Idempotent. */
   async dispose(): Promise<void> {
-    await Promise.all(this.#members.map((computer) => computer.dispose()));
+    await Promise.all(this.#members.flatMap(allOf).map((computer) => computer.dispose()));
   }
 
   /** Lets `await using` dispose of it. */
@@ -262,11 +296,12 @@ export class Classifier implements AsyncDisposable {
   /**
    * The reservoirs that are there, or new ones if the sequences have another number of channels.
    */
-  async #membersFor(channels: number): Promise<readonly AnyReservoirComputer[]> {
-    if (this.#members[0]?.model.inputSize === channels) return this.#members;
+  async #membersFor(channels: number): Promise<readonly MemberComputers[]> {
+    if (this.#members[0]?.[0].model.inputSize === channels) return this.#members;
     await this.dispose();
     this.#members = [];
     this.#trained = undefined;
+    const { settings } = this;
     const { reservoir, engine, context, threads, profile } = this.#options;
     const inputSize = reservoir.inputSize ?? channels;
     if (inputSize !== channels) {
@@ -274,7 +309,9 @@ export class Classifier implements AsyncDisposable {
         `the sequences have ${channels} channels and the reservoir takes ${inputSize} (inputSize); leave inputSize out`,
       );
     }
-    this.#members = await openAll(memberSeeds(this.settings, reservoir), (seed) =>
+    const pairs = settings.representation === "statistics" && settings.differences;
+    const seeds = memberSeeds(settings, reservoir).map((seed) => (pairs ? [seed, `${seed}/differences`] : [seed]));
+    this.#members = await openAll(seeds, (seed) =>
       ReservoirComputer.create({ ...reservoir, inputSize, seed }, { engine, context, threads, profile }),
     );
     return this.#members;
@@ -282,18 +319,20 @@ export class Classifier implements AsyncDisposable {
 
   async #memberShares(sequences: readonly SequenceLike[], work: WorkOptions) {
     resolve(workTable, work);
-    const { classes, scale, readouts, stepMs } = this.#fitted();
+    const { classes, scale, differences, readouts, levels, stepMs } = this.#fitted();
     const checked = checkedSequences(sequences, this.settings, scale.mean.length);
     const given = stepOf(checked);
     if (stepMs !== undefined && given !== undefined && given !== stepMs)
       throw ArgumentError.shape(
         `sequences have rows of ${given} ms and the classifier was trained on rows of ${stepMs} ms; take the same step length`,
       );
-    using scaled = await scaledInputs(this.#members[0]!, checked, scale, this.settings.standardise);
-    const { inputs } = scaled;
+    using scaled = await scaledInputs(this.#members[0]![0], checked, scale, this.settings.standardise);
+    const { seen } = seenBy(this.#members[0]!, scaled.inputs, differences);
     const placed: PlacedShares[] = [];
-    for (const [m, readout] of readouts.entries())
-      placed.push(await classify(this.#members[m]!, readout, inputs, this.settings, shareOf(work, m, readouts.length)));
+    for (const [m, readout] of readouts.entries()) {
+      const member = { computers: this.#members[m]!, levels: levels[m] };
+      placed.push(await classify(member, readout, seen, this.settings, shareOf(work, m, readouts.length)));
+    }
     this.#predictedOn = placed.map(({ computedOn }) => computedOn);
     return { classes, shares: placed.map(({ shares }) => shares) };
   }
@@ -330,19 +369,38 @@ async function scaledInputs(
   return { scale, inputs, [Symbol.dispose]: () => undefined };
 }
 
+/**
+ * Series, and z-scores of their differences if a second reservoir sees those: by a scale, or by one
+ * that is fitted to them.
+ */
+function seenBy(
+  [, second]: MemberComputers,
+  inputs: Seen["inputs"],
+  given?: Standardisation,
+): { readonly seen: Seen; readonly differences: Standardisation | undefined } {
+  if (!second) return { seen: { inputs }, differences: undefined };
+  const raw = seenOnHost({ inputs })[0]!.map(differencesOf);
+  const differences = given ?? fitStandardisation(raw);
+  return { seen: { inputs, differences: raw.map((one) => standardised(differences, one)) }, differences };
+}
+
+function allOf(computers: MemberComputers): AnyReservoirComputer[] {
+  return computers.filter((computer) => computer !== undefined);
+}
+
 /** All of them, or none: if one cannot be opened, those before it are given back. */
-async function openAll<Member>(
-  members: readonly Member[],
-  open: (member: Member) => Promise<AnyReservoirComputer>,
-): Promise<AnyReservoirComputer[]> {
+async function openAll<One>(
+  members: readonly (readonly One[])[],
+  open: (one: One) => Promise<AnyReservoirComputer>,
+): Promise<MemberComputers[]> {
   const opened: AnyReservoirComputer[] = [];
   try {
-    for (const member of members) opened.push(await open(member));
+    for (const one of members.flat()) opened.push(await open(one));
   } catch (error) {
     await Promise.all(opened.map((computer) => computer.dispose()));
     throw error;
   }
-  return opened;
+  return members.map(({ length }) => opened.splice(0, length) as unknown as MemberComputers);
 }
 
 /** Progress of member m of several as progress of the whole. */

@@ -4,6 +4,7 @@
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
 import { isTrainer, type ReadoutDescription, readouts, type RidgeOptions, type Trainer, trainerOf } from "../readout/index.js";
+import type { ClassifierReservoir, ClassifierSettings, Representation } from "./classifier-options.js";
 import type { OwnReadout } from "./forecaster-options.js";
 
 /**
@@ -14,10 +15,15 @@ export const forecasterLambda = 1e-3;
 
 /**
  * The penalty of a Classifier's readout, times the mean squared length of a case's centred
- * features. It is not chosen by leave-one-out, whose error over few cases is often flat for decades
- * of lambda and then smallest if the readout fits nothing.
+ * features, for all representations but "statistics".
  */
 export const classifierLambda = 3e-3;
+
+/**
+ * The penalties that "statistics" chooses from by leave-one-out, times that length: 1e-4 to 10. The
+ * grid is relative, so it holds no lambda that is large or small for any number of features.
+ */
+export const classifierLambdas = [1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1, 3, 10] as const;
 
 /**
  * A forecaster's reservoir: bias 0.5, inputScaling and feedback.scaling 0.2, spectralRadius 1 if
@@ -30,9 +36,41 @@ export function forecasterReservoir<Options extends AnyReservoirOptions>(options
   return { ...options, bias, inputScaling, spectralRadius, ...scaled };
 }
 
-/** A classifier's reservoir: bias 0.5 if it is left out. */
-export function classifierReservoir<Options extends AnyReservoirOptions>(options: Options): Options {
-  return isSpiking(options) ? options : { ...options, bias: options.bias ?? 0.5 };
+/**
+ * A classifier's rate reservoir: size 100 and bias 0.5; for "statistics" also spectral radius 0.9,
+ * leak rates from 0.05 to 1 and ten inputs a neuron, unless a pattern or its density is given.
+ */
+export function classifierReservoir(options: ClassifierReservoir, representation: Representation): AnyReservoirOptions {
+  if (isSpiking(options)) return options;
+  const { size = 100, bias = 0.5, ...rest } = options;
+  if (representation !== "statistics") return { ...rest, size, bias };
+  const { spectralRadius = 0.9, leakRate = { from: 0.05, to: 1 }, topology, ...others } = rest;
+  const isSaid = topology !== undefined || rest.connectionProbability !== undefined;
+  const degree = Math.max(0, Math.min(10, size - 1));
+  return { ...others, size, bias, spectralRadius, leakRate, topology: isSaid ? topology : { type: "fixedInDegree", degree } };
+}
+
+/** Settings that have no defaults yet. */
+type Given<Settings> = { readonly [Name in keyof Settings]?: Settings[Name] | undefined };
+
+/**
+ * The settings of a classifier that follow from its reservoir and readout. The representation is
+ * "statistics", but "last+mean" for liquids, and for readouts that learn row by row, which would
+ * keep F x F numbers for its F = 4800 features. Spike counts are neither z-scores nor have
+ * differences. @throws ArgumentError if they are to be either
+ */
+export function classifierSettings<Settings extends Given<Omit<ClassifierSettings, "readout">>>(
+  settings: Settings,
+  reservoir: ClassifierReservoir,
+  { type }: { readonly type?: string | undefined } = {},
+): Settings & Pick<ClassifierSettings, "representation"> {
+  const isOnline = type !== undefined && readouts.find(type)?.online === true;
+  const { representation = isSpiking(reservoir) || isOnline ? "last+mean" : "statistics", differences = false } = settings;
+  const read = { ...withStandardise(settings, reservoir), representation };
+  if (!takesSpikes(reservoir)) return read;
+  if (differences && representation === "statistics")
+    throw new ArgumentError("differences", differences, "false if a reservoir takes spikes, whose differences are no counts");
+  return { ...read, differences: false };
 }
 
 /** An object with fields; anything else is left for the check of the description to refuse. */
@@ -41,7 +79,7 @@ function isPlain<Value>(value: Value): value is Value & object {
 }
 
 /** Whether the inputs of a reservoir are spike counts, which are not turned into z-scores. */
-export function takesSpikes(reservoir: AnyReservoirOptions): boolean {
+export function takesSpikes(reservoir: ClassifierReservoir): boolean {
   return isSpiking(reservoir) && reservoir.input?.mode !== "current";
 }
 
@@ -50,7 +88,7 @@ export function takesSpikes(reservoir: AnyReservoirOptions): boolean {
  */
 export function withStandardise<Settings extends { readonly standardise?: unknown }>(
   settings: Settings,
-  reservoir: AnyReservoirOptions,
+  reservoir: ClassifierReservoir,
 ): Settings {
   if (!takesSpikes(reservoir)) return settings;
   const { standardise = false } = settings;

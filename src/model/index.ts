@@ -3,7 +3,15 @@
  * spillway/model
  */
 export { Classifier } from "./classifier.js";
-export type { ClassifierOptions, ClassifierReadout, ClassifierSettings, Label, Representation } from "./classifier-options.js";
+export type {
+  ClassifierOptions,
+  ClassifierReadout,
+  ClassifierReservoir,
+  ClassifierSettings,
+  Directions,
+  Label,
+  Representation,
+} from "./classifier-options.js";
 export { NotFittedError } from "./errors.js";
 export type { Numbers as NvarState } from "./nvar-features.js";
 export { Forecaster } from "./forecaster.js";

@@ -7,18 +7,16 @@ import { onlyHost } from "../reservoir/inputs.js";
 import { classShares } from "./class-readout.js";
 import type { ClassifierSettings } from "./classifier-options.js";
 import { layerNormalised } from "./layer-norm.js";
+import { groupsOf, stateGroup } from "./groups.js";
 import type { SaturationCount } from "./saturation.js";
+import { type Levels, type MemberComputers, type SeenSeries, statisticsOf } from "./views.js";
 
 /** T x C, on the host or on the device of the reservoir. */
 type Sequence = Matrix | DeviceMatrix;
 
-/** States kept at a time: the sequences are run in groups of up to this many values. */
-const groupValues = 2 ** 23;
-
 /**
- * The most values of a group whose states stay on a device: of all states, and of the last ones.
- * Noise is drawn by a sequence's place in its group, so a reservoir with noise has the host's
- * groups.
+ * Groups whose states stay on a device. Noise is drawn by a sequence's place in its group, so a
+ * reservoir with noise has the host's groups.
  */
 const groupThere = { states: 2 ** 32, last: 2 ** 26 };
 
@@ -31,26 +29,50 @@ export interface PlacedShares {
   readonly computedOn: string;
 }
 
+/** What runs sequences: a member's reservoirs, and its levels if the statistics count by some. */
+export interface Member {
+  readonly computers: MemberComputers;
+  readonly levels?: Levels | undefined;
+}
+
+/** The same cases as the reservoirs of a member see them. */
+export interface Seen {
+  readonly inputs: readonly Sequence[];
+  /** z-scores of their differences, for the second reservoir. */
+  readonly differences?: readonly Matrix[] | undefined;
+}
+
+/** The cases for reservoirs on the host. @throws ArgumentError for one on a device */
+export function seenOnHost({ inputs, differences }: Seen): SeenSeries {
+  const own = inputs.map((one) => onlyHost(one, "a sequence"));
+  return differences ? [own, differences] : [own];
+}
+
 /**
  * B x F features of B sequences (T x C, any lengths), each run from the initial state. F is N for
  * "last" and "mean", 2N for "last+mean", C more of each kind with `input`; for "output" it is C (N
- * + 1), or C (N + C + 1) with `input`: weights channel by channel, then the intercepts. Sums of a
- * mean are taken in binary64 in rising order. With `layerNorm` each row is normalised by itself.
+ * + 1), or C (N + C + 1) with `input`: weights channel by channel, then the intercepts; for
+ * "statistics" see views.ts. Sums of a mean are taken in binary64 in rising order. With
+ * `layerNorm` each row is normalised by itself.
  *
  * A reservoir with noise draws it by a sequence's place in its group. `seen` is given the states
  * behind "output", and else last states or means.
  */
 export async function represent(
-  computer: AnyReservoirComputer,
-  sequences: readonly Sequence[],
+  { computers, levels }: Member,
+  given: Seen,
   settings: ClassifierSettings,
   work: WorkOptions,
   seen?: SaturationCount,
 ): Promise<Matrix<Float64Array>> {
-  const features = await inGroups(computer, sequences, settings, work, async (group, onProgress) => {
-    const there = summarised(computer, group, settings, { ...work, onProgress });
-    return there ? await there : onHost(computer, group, settings, work, seen);
-  });
+  const [computer] = computers;
+  const features =
+    settings.representation === "statistics"
+      ? await statisticsOf(computers, seenOnHost(given), settings, levels!, work)
+      : await inGroups(computer, given.inputs, settings, work, async (group, onProgress) => {
+          const there = summarised(computer, group, settings, { ...work, onProgress });
+          return there ? await there : onHost(computer, group, settings, work, seen);
+        });
   if (settings.representation !== "output")
     for (let b = 0; b < features.rows; b++) seen?.add(features.row(b).subarray(0, computer.model.size));
   return settings.layerNorm ? layerNormalised(features) : features;
@@ -58,15 +80,17 @@ export async function represent(
 
 /** What a trained readout makes of sequences, group by group. */
 export async function classify(
-  computer: AnyReservoirComputer,
+  member: Member,
   readout: TrainedReadout,
-  sequences: readonly Sequence[],
+  given: Seen,
   settings: ClassifierSettings,
   work: WorkOptions,
 ): Promise<PlacedShares> {
-  const { layerNorm } = settings;
+  const { layerNorm, representation } = settings;
+  const [computer] = member.computers;
   let computedOn = "host";
-  const shares = await inGroups(computer, sequences, settings, work, async (group, onProgress) => {
+  if (representation === "statistics") return { shares: classShares(readout, await represent(member, given, settings, work)), computedOn };
+  const shares = await inGroups(computer, given.inputs, settings, work, async (group, onProgress) => {
     const classes = { readout, layerNorm, shares: readout instanceof SoftmaxReadout ? "softmax" : "positive" } as const;
     const there = summarised(computer, group, settings, { ...work, onProgress }, classes);
     if (there) {
@@ -89,19 +113,11 @@ async function inGroups(
 ): Promise<Matrix<Float64Array>> {
   const total = sequences.reduce((sum, { rows }) => sum + rows, 0);
   const stays = canSummarise && representation !== "output" && noiseLevel === 0;
-  const most = stays ? groupThere : { states: groupValues, last: groupValues };
   const parts: Matrix<Float64Array>[] = [];
-  for (let from = 0, done = 0; from < sequences.length; ) {
-    const group = [sequences[from]!];
-    let rows = group[0]!.rows;
-    for (let next = sequences[from + 1]; next; next = sequences[from + group.length]) {
-      if ((rows + next.rows) * size > most.states || (group.length + 1) * size > most.last) break;
-      rows += next.rows;
-      group.push(next);
-    }
+  let done = 0;
+  for (const { group, rows } of groupsOf(sequences, size, stays ? groupThere : stateGroup)) {
     const before = done;
     parts.push(await rowsOf(group, onProgress && ((some) => onProgress(before + some, total))));
-    from += group.length;
     done += rows;
     onProgress?.(done, total);
   }

@@ -27,7 +27,7 @@ import {
 import { type ReadoutDescription, type ReadoutTraining, readouts, type Trainer } from "../readout/index.js";
 import type { AnyReservoirOptions, FeatureSpec, RadiusMethod, ReservoirOptions } from "../reservoir/index.js";
 import { contextTable, engineTable, matricesTable, profileTable, threadsTable } from "../reservoir/options.js";
-import type { ClassifierOptions, ClassifierReadout, ClassifierSettings } from "./classifier-options.js";
+import type { ClassifierOptions, ClassifierReadout, ClassifierReservoir, ClassifierSettings } from "./classifier-options.js";
 import type { ForecasterOptions, ForecasterSettings } from "./forecaster-options.js";
 
 const readoutTakes = "an object of readout options";
@@ -69,7 +69,14 @@ export function parseRoadNote(value: unknown): { readonly known: number; readonl
 
 /** The same of a Classifier. */
 export const classifierTable = {
-  representation: option(choice("last", "mean", "last+mean", "output"), "last+mean", "What of a sequence the readout sees."),
+  representation: option(
+    choice("statistics", "last", "mean", "last+mean", "output"),
+    "statistics",
+    "What of a sequence the readout sees; of a liquid last+mean, if left out.",
+  ),
+  thresholds: option(whole({ atLeast: 0, atMost: 99 }), 3, "Levels by which statistics counts, quantiles of each neuron's states."),
+  differences: option(flag, true, "Whether statistics has a second reservoir, on the changes from row to row."),
+  directions: option(choice("both", "forward"), "both", "Whether statistics also runs sequences from their end."),
   input: option(flag, false, "Join the same statistics of the inputs."),
   standardise: option(flag, true, "Turn the inputs into z-scores."),
   layerNorm: option(flag, false, "Take from each sequence's features their mean and divide them by their deviation."),
@@ -109,9 +116,16 @@ export const forecasterOptionsTable = {
   ),
 } satisfies TableOf<ForecasterOptions>;
 
+/** The reservoir of a classifier; its size has a default. */
+export const classifierReservoirOption = option(
+  checked<ClassifierReservoir>("an object that describes a reservoir", (value) => typeof value === "object" && value !== null),
+  {},
+  "A rate reservoir of 100 neurons, if nothing else is said, or with kind spiking a liquid.",
+);
+
 /** The options of `Classifier.create`. */
 export const classifierOptionsTable = {
-  reservoir: describedReservoir,
+  reservoir: classifierReservoirOption,
   ...engineTable,
   ...contextTable,
   ...threadsTable,

@@ -2,7 +2,6 @@
 // when it is trained.
 import { ArgumentError } from "../core/errors.js";
 import {
-  checked,
   choice,
   choiceOf,
   given,
@@ -13,9 +12,11 @@ import {
   optional,
   resolve,
   type TableOf,
+  withoutDefaults,
 } from "../core/options.js";
 import { classTrainer } from "../model/class-readout.js";
-import { classifierTable } from "../model/schemas.js";
+import { classifierReservoir, classifierSettings } from "../model/defaults.js";
+import { classifierReservoirOption, classifierTable } from "../model/schemas.js";
 import { resolveConfig } from "../reservoir/config-schema.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
 import { engineTable, threadsTable } from "../reservoir/options.js";
@@ -54,30 +55,26 @@ function encoderTable(encoder: EncoderParameters, field: string): OptionTable {
   };
 }
 
-const { standardise: __, ...settingsTable } = classifierTable;
+const { standardise: __, ...settingsTable } = withoutDefaults(classifierTable);
 
 /** A pipeline's parameters; what it does not say of a reservoir is checked with it. */
 export const pipelineTable = {
   scaler: optional(choice("standard", "unit", "none"), "What every channel goes through first; left out, it follows from the encoder."),
   encoder: optional(encoderKind, "What turns a case into what drives the reservoir; left out, nothing does."),
-  reservoir: given(
-    checked<AnyReservoirOptions>(
-      "an object that describes a reservoir, at least {size}",
-      (value) => typeof value === "object" && value !== null,
-    ),
-    "A rate reservoir or, with kind spiking, a liquid.",
-  ),
+  reservoir: classifierReservoirOption,
   ...settingsTable,
 } satisfies { [Field in keyof PipelineParameters]-?: Option<unknown, unknown> };
 
 /** @throws ArgumentError naming the parameter, or the option of the readout */
 export function checkParameters(parameters: PipelineParameters): void {
   if (typeof parameters !== "object" || parameters === null)
-    throw new ArgumentError("parameters", parameters, "an object that describes a pipeline, at least {reservoir: {size}}");
+    throw new ArgumentError("parameters", parameters, "an object that describes a pipeline, which may be empty");
   const standardise = (parameters as { readonly standardise?: unknown }).standardise;
   if (standardise !== undefined) throw new ArgumentError("standardise", standardise, 'scaler: "standard" or "none" in its place');
-  const { reservoir, encoder, readout } = resolve(pipelineTable, parameters);
-  classTrainer(readout);
+  const { reservoir: described, encoder, readout, ...settings } = resolve(pipelineTable, parameters);
+  const { representation } = classifierSettings(settings, described, readout);
+  const reservoir = classifierReservoir(described, representation);
+  classTrainer(readout ?? {}, representation === "statistics");
   if ((reservoir.feedback ?? null) !== null)
     throw new ArgumentError(
       "reservoir.feedback",
@@ -95,7 +92,7 @@ export function checkParameters(parameters: PipelineParameters): void {
 }
 
 /** A description with its path before what is wrong. */
-function checkReservoir(reservoir: PipelineParameters["reservoir"]): void {
+function checkReservoir(reservoir: AnyReservoirOptions): void {
   try {
     if (isSpiking(reservoir)) resolveSpikingConfig(reservoir);
     else resolveConfig(reservoir);

@@ -45,7 +45,7 @@ export class Front {
   }
 
   #one(one: PipelineCase, b: number): Matrix {
-    const { encoder, reservoir } = this.#parameters;
+    const { encoder, reservoir = {} } = this.#parameters;
     if (encoder?.type === "pattern") {
       if (!(one instanceof SpikePattern)) {
         throw ArgumentError.because(

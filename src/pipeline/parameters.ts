@@ -1,9 +1,8 @@
 // A pipeline as parameters: plain JSON, checked. What they do stands in pipeline.ts and front.ts.
 import { ArgumentError } from "../core/errors.js";
-import type { ClassifierSettings } from "../model/index.js";
+import type { ClassifierReservoir, ClassifierSettings } from "../model/index.js";
 import type { MatrixLike } from "../numerics/index.js";
 import type { ReadoutDescription } from "../readout/index.js";
-import type { AnyReservoirOptions } from "../reservoir/index.js";
 import { type BinOptions, type CochleaOptions, type EncoderConfig, encoders, type SpikePattern } from "../spikes/index.js";
 
 /** One case: a series of T x C, or, before the encoder "pattern", a spike pattern. */
@@ -30,7 +29,7 @@ export type EncoderParameters =
   | ({ readonly type: "cochleagram" } & CochleaOptions)
   | ({ readonly type: "pattern" } & Omit<BinOptions, "bins">);
 
-/** A pipeline from raw cases to classes. Everything but `reservoir` has a default. */
+/** A pipeline from raw cases to classes. Everything has a default. */
 export interface PipelineParameters extends Partial<Omit<ClassifierSettings, "standardise" | "readout">> {
   /** How classes are learnt, by name and options. Default ridge. */
   readonly readout?: ReadoutDescription | undefined;
@@ -41,10 +40,8 @@ export interface PipelineParameters extends Partial<Omit<ClassifierSettings, "st
   readonly scaler?: Scaler | undefined;
   /** Default none: the reservoir sees the scaled series themselves. */
   readonly encoder?: EncoderParameters | undefined;
-  /**
-   * As `ReservoirComputer.create` takes it; `inputSize` follows from the cases if it is left out.
-   */
-  readonly reservoir: AnyReservoirOptions;
+  /** As a classifier takes it; `inputSize` follows from the cases if it is left out. */
+  readonly reservoir?: ClassifierReservoir | undefined;
 }
 
 /** The scaler that is meant. */

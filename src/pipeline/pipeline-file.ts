@@ -29,12 +29,10 @@ export async function decodePipeline(bytes: Uint8Array, source: string): Promise
   }
   const lists = note.range === undefined ? [] : [note.range.minimum, note.range.maximum];
   const isSound =
-    typeof note.parameters?.reservoir === "object" && lists.every((list) => Array.isArray(list) && list.every(Number.isFinite));
-  if (!isSound)
-    throw new ModelFileError(
-      source,
-      'its metadata "pipeline" describes no pipeline; it takes parameters with a reservoir, and finite ranges',
-    );
+    typeof note.parameters === "object" &&
+    note.parameters !== null &&
+    lists.every((list) => Array.isArray(list) && list.every(Number.isFinite));
+  if (!isSound) throw new ModelFileError(source, 'its metadata "pipeline" describes no pipeline; it takes parameters, and finite ranges');
   try {
     checkParameters(note.parameters);
   } catch (error) {

@@ -44,7 +44,7 @@ export class Pipeline implements AsyncDisposable {
    * @throws ArgumentError naming the parameter, the value it got and what it takes, or
    * for an option of the readout
    */
-  constructor(parameters: PipelineParameters, options: PipelineRunOptions = {}) {
+  constructor(parameters: PipelineParameters = {}, options: PipelineRunOptions = {}) {
     checkParameters(parameters);
     this.#run = resolve(runTable, options);
     this.parameters = structuredClone(parameters);

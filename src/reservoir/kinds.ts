@@ -32,7 +32,7 @@ export function registerSpikingKind(load: () => Promise<SpikingKind>): void {
 }
 
 /** Whether a description is one of a spiking reservoir. */
-export function isSpiking(options: AnyReservoirOptions): options is SpikingReservoirOptions {
+export function isSpiking(options: object): options is SpikingReservoirOptions {
   return typeof options === "object" && options !== null && "kind" in options && options.kind === "spiking";
 }
 

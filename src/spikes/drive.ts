@@ -1,7 +1,7 @@
 // From a case to the rows that drive a reservoir: a spike pattern is counted in bins, a series or a
 // sound is encoded first. Every road from spikes to a class begins here.
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
-import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
+import { isSpiking } from "../reservoir/index.js";
 import { type EncoderConfig, encode, scaleToUnit } from "./encoders/index.js";
 import { type BinOptions, binSpikes } from "./pattern/binning.js";
 import { isPattern, type SpikePattern } from "./pattern/pattern.js";
@@ -42,7 +42,7 @@ export function drivingRows(one: MatrixLike | SpikePattern, { range, encoder, bi
 }
 
 /** The width of a bin in ms: the given one, or the time step of a liquid, or 1. */
-export function binWidth(reservoir: AnyReservoirOptions, said: number | undefined): number {
+export function binWidth(reservoir: object, said: number | undefined): number {
   return said ?? (isSpiking(reservoir) ? reservoir.timeStep : undefined) ?? 1;
 }
 

@@ -54,18 +54,18 @@ describe("an experiment file", () => {
     expect(parse(`${least}${line}\n`)).toMatchObject(expected);
   });
 
+  const recipe = {
+    ...{ size: 9, bias: 0.5, spectralRadius: 0.9, leakRate: { from: 0.05, to: 1 } },
+    topology: { type: "fixedInDegree", degree: 8 },
+  };
+
   it.each([
-    [
-      "cases are turned into z-scores",
-      "data: { file: a.ts }\nreservoir: { size: 9 }\ntask: classify",
-      ["standardise"],
-      { size: 9, bias: 0.5 },
-    ],
+    ["cases are turned into z-scores", "data: { file: a.ts }\nreservoir: { size: 9 }\ntask: classify", ["standardise"], recipe],
     [
       "but not those that an encoder turns into spikes",
       "data: { file: a.ts }\nencode: { encoder: rate, frameMs: 10 }\nreservoir: { size: 9 }\ntask: classify",
       [],
-      { size: 9, bias: 0.5 },
+      recipe,
     ],
     ["nor those that are spikes", "data: { file: a.ts }\nliquid: { size: 9 }\ntask: classify", [], { kind: "spiking", size: 9 }],
     ["nor those that templates are held against", "data: { file: a.ts }\nreservoir: { size: 9 }\ntask: detect", [], { size: 9 }],

@@ -145,9 +145,9 @@ describe("a classifier says what is wrong with", () => {
 
   it.each([
     [
-      "no options",
-      () => Classifier.fit(cases, labels, undefined as never),
-      "reservoir is missing; it takes an object that describes a reservoir, at least {size}",
+      "a reservoir that is none",
+      () => train(cases, labels, { reservoir: 5 as never }),
+      "reservoir is 5; it takes an object that describes a reservoir",
     ],
     ["no sequences", () => train([], []), "sequences is empty; it takes at least one"],
     ["what is no list", () => train(wave(20), labels), "sequences is one matrix; it takes a list of series, one a case"],
@@ -165,7 +165,7 @@ describe("a classifier says what is wrong with", () => {
     [
       "a sequence within the washout",
       () => train(cases, labels, { washout: 12 }),
-      'sequences[3] has 12 rows; representation "last+mean" with washout 12 takes at least 13',
+      'sequences[3] has 12 rows; representation "statistics" with washout 12 takes at least 13',
     ],
     [
       "a sequence of one row in output space",
@@ -195,7 +195,7 @@ describe("a classifier says what is wrong with", () => {
     [
       "another representation",
       () => train(cases, labels, { representation: "first" }),
-      'representation is "first"; it takes "last", "mean"',
+      'representation is "first"; it takes "statistics", "last", "mean"',
     ],
     [
       "no members",

@@ -62,17 +62,47 @@ describe("a classifier with nothing set but its size", () => {
     }
   });
 
-  it("has a bias and scaled features", async () => {
-    await using classifier = await Classifier.fit(
-      [
-        [1, 2],
-        [2, 1],
-      ],
-      [0, 1],
-      { reservoir: { size: 5 } },
-    );
-    expect(classifier.computers[0]!.config).toMatchObject({ bias: 0.5, spectralRadius: 0.95, inputScaling: 1 });
-    expect(classifier.settings.scaleFeatures).toBe(true);
+  const two = [
+    [1, 2],
+    [2, 1],
+  ];
+  const recipe = { bias: 0.5, spectralRadius: 0.9, inputScaling: 1, leakRate: { from: 0.05, to: 1 } };
+
+  it.each([
+    [undefined, { size: 100, ...recipe, topology: { type: "fixedInDegree", degree: 10 } }],
+    [{ size: 5 }, { size: 5, ...recipe, topology: { type: "fixedInDegree", degree: 4 } }],
+    [
+      { size: 5, connectionProbability: 0.5 },
+      { ...recipe, topology: { type: "erdosRenyi" } },
+    ],
+    [
+      { size: 5, bias: 0, spectralRadius: 0.5, leakRate: 0.3, topology: "ring" },
+      { bias: 0, spectralRadius: 0.5, leakRate: 0.3, topology: { type: "ring" } },
+    ],
+  ] as const)("has two reservoirs with a spread of leak rates, and takes what is given as it is: %j", async (reservoir, config) => {
+    await using classifier = await Classifier.fit(two, [0, 1], { reservoir });
+    expect(classifier.computers).toHaveLength(2);
+    for (const computer of classifier.computers) expect(computer.config).toMatchObject(config);
+    expect(classifier.settings).toMatchObject({ representation: "statistics", scaleFeatures: true, thresholds: 3 });
+  });
+
+  it("has a bias and nothing else of its own for another representation", async () => {
+    await using classifier = await Classifier.fit(two, [0, 1], { representation: "mean" });
+    expect(classifier.computers[0]!.config).toMatchObject({ size: 100, bias: 0.5, spectralRadius: 0.95, leakRate: 0.3 });
+  });
+
+  it.each([
+    ["a liquid", { reservoir: { kind: "spiking", size: 10 } }],
+    ["a readout that learns row by row", { readout: { type: "rls" } }],
+  ] as const)("takes last and mean states of %s", async (_, options) => {
+    expect((await Classifier.create(options)).settings.representation).toBe("last+mean");
+  });
+
+  it("refuses differences of spike counts", async () => {
+    const reservoir = { kind: "spiking", size: 10 } as const;
+    const created = Classifier.create({ reservoir, representation: "statistics", differences: true });
+    await expect(created).rejects.toThrow("differences is true; it takes false if a reservoir takes spikes");
+    expect((await Classifier.create({ reservoir, representation: "statistics" })).settings.differences).toBe(false);
   });
 });
 

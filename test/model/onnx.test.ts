@@ -85,7 +85,7 @@ describe("toOnnx of a classifier", () => {
     const training = await readUea(`${folder}/uea/JapaneseVowels_TRAIN.ts`);
     const testing = await readUea(`${folder}/uea/JapaneseVowels_TEST.ts`);
     const reservoir = { size: 200, spectralRadius: 0.3, leakRate: 0.2, inputScaling: 0.1, bias: 0.8, seed: 0 };
-    const settings = { reservoir, input: true, readout: { lambda: 0.03 }, members: 3 };
+    const settings = { reservoir, representation: "last+mean", input: true, readout: { lambda: 0.03 }, members: 3 } as const;
     const classifier = kept(await Classifier.fit(training.sequences, training.labels, settings));
     const session = await onnx.InferenceSession.create(await toOnnx(classifier));
     const labels: unknown[] = [];
@@ -97,7 +97,9 @@ describe("toOnnx of a classifier", () => {
 
   it("keeps numbers as labels", async () => {
     const numbers = train.labels.map((label) => ({ slow: 10, middle: 20, quick: 30 })[label]!);
-    const classifier = kept(await Classifier.fit(train.sequences, numbers, { reservoir: { size: 20, inputScaling: 0.3 } }));
+    const classifier = kept(
+      await Classifier.fit(train.sequences, numbers, { reservoir: { size: 20, inputScaling: 0.3 }, representation: "mean" }),
+    );
     const { label } = await run(await toOnnx(classifier), { sequence: matrixTensor(test.sequences[0]!) });
     expect(Number(label!.data[0])).toBe((await classifier.predict(test.sequences.slice(0, 1)))[0]);
   });
@@ -105,7 +107,10 @@ describe("toOnnx of a classifier", () => {
   it("refuses what a graph cannot stand for", async () => {
     const output = kept(await Classifier.fit(train.sequences, train.labels, { reservoir: { size: 10 }, representation: "output" }));
     await expect(toOnnx(output)).rejects.toThrow('representation is "output", which trains a readout in every sequence');
-    const noisy = kept(await Classifier.fit(train.sequences, train.labels, { reservoir: { size: 10, noiseLevel: 0.1 } }));
+    const counted = kept(await Classifier.fit(train.sequences, train.labels, { reservoir: { size: 10 } }));
+    await expect(toOnnx(counted)).rejects.toThrow('an ONNX graph takes a classifier of "last", "mean" or "last+mean"');
+    const reservoir = { size: 10, noiseLevel: 0.1 };
+    const noisy = kept(await Classifier.fit(train.sequences, train.labels, { reservoir, representation: "mean" }));
     await expect(toOnnx(noisy)).rejects.toThrow("noiseLevel is 0.1; an ONNX graph has no noise");
   });
 });

@@ -77,7 +77,9 @@ describe("Pipeline", () => {
   });
 
   it.each([
-    [{}, "reservoir is missing; it takes an object that describes a reservoir"],
+    [{ reservoir: 7 }, "reservoir is 7; it takes an object that describes a reservoir"],
+    [{ thresholds: -1 }, "thresholds is -1; it takes a whole number from 0 to 99"],
+    [{ directions: "back" }, 'directions is "back"; it takes "both" or "forward"'],
     [{ reservoir: { size: 0 } }, "reservoir.size is 0; it takes"],
     [{ reservoir: { size: 10, leakrate: 0.3 } }, 'unknown field "reservoir.leakrate": did you mean "leakRate"?'],
     [{ reservoir: { kind: "spiking", size: 10, timestep: 1 } }, 'unknown field "reservoir.timestep": did you mean "timeStep"?'],

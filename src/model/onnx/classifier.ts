@@ -9,13 +9,15 @@ import { readoutConstants, readoutNodes, reservoirConstants, stepNodes } from ".
 /**
  * Input "sequence" (T x C); outputs "label" (one text, or one number) and "probabilities" (K), in
  * the order of the classes: the mean over the members of what `predictProba` gives.
- * @throws ArgumentError for the representation "output", which trains a readout in every sequence
+ * @throws ArgumentError for the representations "statistics" and "output", which trains a readout in
+ * every sequence
  */
 export function classifierGraph({ settings, classes, scale, members }: ClassifierParts): Graph {
   const { representation, input, washout, layerNorm } = settings;
-  if (representation === "output") {
+  if (representation === "output" || representation === "statistics") {
+    const why = representation === "output" ? "which trains a readout in every sequence" : "which counts by two reservoirs and levels";
     throw ArgumentError.because(
-      'representation is "output", which trains a readout in every sequence; an ONNX graph takes "last", "mean" or "last+mean"',
+      `representation is "${representation}", ${why}; an ONNX graph takes a classifier of "last", "mean" or "last+mean"`,
       { field: "representation" },
     );
   }
@@ -37,7 +39,8 @@ export function classifierGraph({ settings, classes, scale, members }: Classifie
     }
     return parts;
   };
-  const shares = members.map(({ model, readout }, m) => {
+  const shares = members.map(({ models, readout }, m) => {
+    const model = models[0]!;
     const constants = reservoirConstants(builder, model, `member.${m}.`);
     const body = new GraphBuilder(`step.${m}`, builder);
     const x = body.input(body.name("x"), "float32", [model.size]);

@@ -122,7 +122,8 @@ describe("a classifier", () => {
   const [train, test] = [cases(18, 100), cases(12, 500)];
 
   async function predicted(engine: string, options: Partial<ClassifierOptions>) {
-    const settings = { reservoir: { size: 33, seed: 5, noiseLevel: 0.01 }, ...options, engine };
+    const reservoir = { size: 33, seed: 5, noiseLevel: 0.01 };
+    const settings = { reservoir, representation: "last+mean", ...options, engine } as const;
     await using classifier = await Classifier.fit(train.sequences, train.labels, settings);
     const weights = classifier.readouts.map((readout) => readout.weights.data);
     const shares = (await classifier.predictProba(test.sequences)).data;
@@ -149,6 +150,7 @@ describe("a classifier", () => {
     const long = train.sequences.map((_, b) => randomMatrix(rows, 2, "float64", b));
     await using classifier = await Classifier.fit(train.sequences, train.labels, {
       reservoir: { size, seed: 5 },
+      representation: "last+mean",
       engine: name,
       profile: true,
     });
@@ -160,7 +162,10 @@ describe("a classifier", () => {
     expect(kernels["class_shares_positive"]).toBe(1);
   });
 
-  it("says that the representation output is read on the host", async () => {
-    expect((await predicted(name, { representation: "output" })).on).toEqual(["host"]);
+  it.each(["output", "statistics"] as const)("says that the representation %s is read on the host", async (representation) => {
+    const options = { representation, differences: false, directions: "forward" } as const;
+    const [here, there] = [await predicted("reference", options), await predicted(name, options)];
+    expect(there.on).toEqual(["host"]);
+    expect(there.shares).toEqual(here.shares);
   });
 });

@@ -335,9 +335,10 @@ describe("a chain from spikes to classes", () => {
         );
       });
       const reservoir = { ...rate, precision };
-      await using here = await Classifier.fit(host, labels, { reservoir, engine: "cpu" });
+      const representation = "last+mean";
+      await using here = await Classifier.fit(host, labels, { reservoir, representation, engine: "cpu" });
       using together = upload(host, 1);
-      await using there = await Classifier.fit(together.sequences, labels, { reservoir, context });
+      await using there = await Classifier.fit(together.sequences, labels, { reservoir, representation, context });
       const bytes = await there.toBytes();
       expect(bytes).toEqual(await here.toBytes());
       const apart = host.map((one) => upload([one], 1));
@@ -365,10 +366,13 @@ describe("a chain from spikes to classes", () => {
   it("refuses what a classifier would need on the host", async () => {
     using bins = await binPatternsOnDevice(context, patterns, { binMs: 1 });
     const trained = (options: Partial<ClassifierOptions>) =>
-      Classifier.fit(bins.sequences, labels, { reservoir: rate, context, ...options });
+      Classifier.fit(bins.sequences, labels, { reservoir: rate, representation: "last+mean", context, ...options });
+    await expect(trained({ representation: "statistics" })).rejects.toThrow(
+      'sequences[0] lies on a device and representation is "statistics"; it takes series on the host',
+    );
     await expect(trained({ input: true })).rejects.toThrow("sequences[0] lies on a device and input and standardise are true");
     const mixed = [bins.sequences[0]!, ...bins.toMatrices().slice(1)];
-    await expect(Classifier.fit(mixed, labels, { reservoir: rate, context })).rejects.toThrow(
+    await expect(Classifier.fit(mixed, labels, { reservoir: rate, representation: "mean", context })).rejects.toThrow(
       "sequences[1] lies on the host and sequences[0] on a device; with standardise all lie in one place",
     );
     await expect(trained({ standardise: false, representation: "output" })).rejects.toThrow('representation is "output"');
