@@ -173,9 +173,12 @@ describe("a classifier of statistics", () => {
 
   it("chooses lambda relative to the number of features that change, by leaving each case out and training on the others", async () => {
     await using classifier = await Classifier.fit(train.sequences, train.labels, { reservoir: small });
-    const { lambda, lambdas, scores, selection } = classifier.readouts[0]!.training!.details as {
-      readonly [name: string]: never;
-    } as { lambda: number; lambdas: number[]; scores: number[]; selection: string };
+    const { lambda, lambdas, scores, selection } = classifier.readouts[0]!.training!.details as unknown as {
+      lambda: number;
+      lambdas: number[];
+      scores: number[];
+      selection: string;
+    };
     expect(selection).toBe("leaveOneOut");
     expect(lambda).toBe(lambdas[scores.indexOf(Math.min(...scores))]);
     const features = statisticsCount(classifier.settings, 20, 2);
