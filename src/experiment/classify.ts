@@ -7,7 +7,6 @@ import { fitStandardisation, standardised } from "../model/standardisation.js";
 import { type Matrix, RandomStream, type Seed, seedKeys } from "../numerics/index.js";
 import { plotConfusion, plotStateHeatmap, plotTrajectories } from "../plot/index.js";
 import { type AnyReservoirComputer, addProfiles } from "../reservoir/index.js";
-import { baselineName } from "./baselines.js";
 import type { CaseData, Cases } from "./data.js";
 import type { ClassifyTask, Experiment } from "./description.js";
 import { encoded } from "./encode.js";
@@ -86,7 +85,7 @@ export function scoreBaselines(
   labels: readonly string[],
 ): Record<string, Scores> {
   const said = labels.map(() => majority(training));
-  return Object.fromEntries(baselines.map((baseline) => [baselineName(baseline), scoreClasses(labels, said, metrics, scoring)]));
+  return Object.fromEntries(baselines.map((baseline) => [String(baseline), scoreClasses(labels, said, metrics, scoring)]));
 }
 
 function majority(labels: readonly string[]): string {

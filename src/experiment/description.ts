@@ -6,7 +6,7 @@ import type { ClassifierSettings } from "../model/index.js";
 
 import type { ReadoutDescription } from "../readout/index.js";
 import type { AnyReservoirOptions, Seed, SpikingReservoirOptions } from "../reservoir/index.js";
-import type { GapPolicy, TimeUnit } from "../series/index.js";
+import type { GapPolicy, SeriesBaseline, TimeUnit } from "../series/index.js";
 import type { PatternType } from "../spikes/index.js";
 
 /** A generated series: one of the benchmark tasks. */
@@ -174,19 +174,8 @@ export interface DetectTask {
 /** What is to be learnt. */
 export type TaskDescription = PredictTask | ForecastTask | ClassifyTask | DetectTask;
 
-/**
- * What needs no model. "persistence": the last known value. "mean": that of the training part.
- * "majority": the most frequent class. `seasonalNaive`: the last known value of the same season;
- * with `drift` plus the mean change over the last season, once for every season ahead.
- */
-export type BaselineDescription = "persistence" | "mean" | "majority" | SeasonalBaseline;
-
-/** The last known value of the same season. */
-export interface SeasonalBaseline {
-  /** Rows in a season. */
-  readonly seasonalNaive: number;
-  readonly drift?: boolean | undefined;
-}
+/** What needs no reservoir. "majority": the most frequent class, of cases. */
+export type BaselineDescription = SeriesBaseline | "majority";
 
 /** A metric by name: one of this package or a registered one. */
 export type MetricName = string;

@@ -6,26 +6,15 @@ import { Forecaster } from "../model/index.js";
 import { Matrix } from "../numerics/index.js";
 import { plotError, plotForecast } from "../plot/index.js";
 import { NonFiniteStateError } from "../reservoir/index.js";
-import { baselineName, forecastBaseline } from "./baselines.js";
 import { generateIndependent, type SeriesData } from "./data.js";
-import type { BaselineDescription, Experiment, ForecastTask, GeneratedData, MetricName } from "./description.js";
+import type { Experiment, ForecastTask, GeneratedData } from "./description.js";
+import { type BaselineForecasts, baselineForecasts, type StartPoint, startErrors, type TrainingParts } from "./forecast-baselines.js";
 import { type PreparedSeries, prepareAll, startPlaces } from "./prepare.js";
-import type { Scores } from "./result.js";
 import { stackRows } from "./rows.js";
 import { type Outcome, type ScoreContext, scoreSeries } from "./scores.js";
 import { DriveScale, stateFigures, streamStates } from "./states.js";
-import { type TransformedSeries, transformSeries } from "../series/index.js";
+import { transformSeries } from "../series/index.js";
 import { forecasterOptions, radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
-
-/** Where one forecast starts: row `at` of a series. */
-interface StartPoint {
-  readonly whole: TransformedSeries;
-  readonly at: number;
-  /** A text for each row of `whole`, such as its date. */
-  readonly times?: readonly string[] | undefined;
-  /** Training rows of its series, in the units of the data. */
-  readonly reference: Matrix<Float64Array>;
-}
 
 /**
  * Most rows before a start that a figure shows, and most of them for each row of the forecast: a
@@ -72,10 +61,8 @@ export async function runForecast(
     const reference = referenceOf(trained, washout);
     const dt = scoring.dt ?? data.dt;
     const context: ScoreContext = { scoring, reference, dt, lyapunovExponent: scoring.lyapunovExponent ?? data.lyapunovExponent };
-    const baselines = experiment.baselines.map((baseline) => ({
-      baseline,
-      scores: scoreSeries(baselineOutcomes(baseline, starts, horizon), metrics, context),
-    }));
+    const asked = experiment.baselines.filter((each) => each !== "majority");
+    const baselines = await watch.time("baselines", async () => baselineForecasts(asked, starts, horizon, data.axis?.grid.step));
     const { model } = computer;
     const teacher = model.outputSize > 0;
     const training = stackRows(sequences);
@@ -89,12 +76,18 @@ export async function runForecast(
       ...radiusOf(model),
       readout: { ...forecaster.readout.training },
       scores: scoreSeries(outcomes, metrics, context),
-      baselines: Object.fromEntries(baselines.map(({ baseline, scores }) => [baselineName(baseline), scores])),
+      baselines: Object.fromEntries(
+        baselines.filter((each) => each.isAsked).map((each) => [each.name, scoreSeries(each.outcomes, metrics, context)]),
+      ),
+      startErrors: {
+        model: startErrors("model", outcomes),
+        baselines: baselines.map((each) => startErrors(each.name, each.outcomes)),
+      },
       timing: watch.seconds,
       profile: computer.profile,
       summary: `closed-loop forecast of ${horizon} steps from ${starts.length} start${starts.length === 1 ? "" : "s"}, each after ${warmup} rows; trained on ${trainRows} rows${trained.length > 1 ? ` of ${trained.length} series` : ""} (${washout} of them washout${trained.length > 1 ? " in each" : ""})${tooShort(prepared, trained)}`,
       figures: options.withFigures
-        ? await figures(experiment, data, starts, outcomes, bestBaseline(baselines, metrics[0]), () => {
+        ? await figures(experiment, data, starts, outcomes, bestBaseline(baselines), () => {
             const { whole: series, at } = starts[0]!;
             return stateFigures(computer, drive(series.series.subarray(at - warmup, at + horizon)), -warmup, signal);
           })
@@ -145,45 +138,41 @@ function startPoints(
 ): StartPoint[] {
   const { task, data, washout } = experiment;
   const { horizon, starts, warmup } = task;
-  const trainsWith = (group: string | undefined) => {
-    const own = prepared.filter((each) => each.group === group && each.trainRows > washout + 1);
-    return referenceOf(own.length > 0 ? own : prepared.filter(({ trainRows }) => trainRows > washout + 1), washout);
+  const trainsWith = (group: string | undefined): TrainingParts => {
+    const all = prepared.filter(({ trainRows }) => trainRows > washout + 1);
+    const own = all.filter((each) => each.group === group);
+    const parts = own.length > 0 ? own : all;
+    return {
+      reference: referenceOf(parts, washout),
+      original: parts.map(({ whole, trainRows }) => whole.original.subarray(0, trainRows)),
+      series: parts.map(({ whole, trainRows }) => whole.series.subarray(0, trainRows)),
+    };
   };
-  const references = new Map([...new Set(prepared.map(({ group }) => group))].map((group) => [group, trainsWith(group)]));
+  const parts = new Map([...new Set(prepared.map(({ group }) => group))].map((group) => [group, trainsWith(group)]));
   if (!task.independent)
     return startPlaces(task, prepared).map(({ series, at }) => ({
       whole: series.test.whole,
       at,
       times: series.test.isSeparate ? undefined : series.times,
-      reference: references.get(series.group)!,
+      training: parts.get(series.group)!,
     }));
   const generated = data as GeneratedData;
   const base = generated.redraw ? seed : (generated.options["seed"] ?? "spillway");
   const [{ fitted }] = prepared as [PreparedSeries];
-  const reference = references.get(undefined)!;
+  const training = parts.get(undefined)!;
   return Array.from({ length: starts }, (_, k) => {
     const series = generateIndependent(generated, fitted.lost + warmup + horizon, `${String(base)}/start ${k}`);
-    return { whole: transformSeries(series, fitted), at: warmup, reference };
+    return { whole: transformSeries(series, fitted), at: warmup, training };
   });
 }
 
-function baselineOutcomes(baseline: BaselineDescription, starts: readonly StartPoint[], horizon: number): Outcome[] {
-  return starts.map(({ whole, at, reference }) => ({
-    prediction: forecastBaseline(baseline, whole.original, at, horizon, reference),
-    target: whole.original.subarray(at, at + horizon),
-  }));
-}
-
-/** The baseline that does best by a metric, for the figure; undefined if there is none. */
-function bestBaseline(
-  baselines: readonly { readonly baseline: BaselineDescription; readonly scores: Scores }[],
-  metric: MetricName | undefined,
-): BaselineDescription | undefined {
-  const rank = ({ scores }: (typeof baselines)[number]) => {
-    const value = metric === undefined ? Number.NaN : scores[metric]!;
-    return Number.isNaN(value) ? Number.POSITIVE_INFINITY : metricParts.get(metric!).better === "lower" ? value : -value;
+/** The baseline whose mean square error is the smallest, for the figure. */
+function bestBaseline(baselines: readonly BaselineForecasts[]): BaselineForecasts | undefined {
+  const error = ({ name, outcomes }: BaselineForecasts) => {
+    const mean = startErrors(name, outcomes).errors[0]!.reduce((sum, value) => sum + value, 0);
+    return Number.isNaN(mean) ? Number.POSITIVE_INFINITY : mean;
   };
-  return baselines.toSorted((a, b) => rank(a) - rank(b))[0]?.baseline;
+  return baselines.map((each) => ({ each, rank: error(each) })).toSorted((a, b) => a.rank - b.rank)[0]?.each;
 }
 
 async function figures(
@@ -191,11 +180,11 @@ async function figures(
   data: SeriesData,
   starts: readonly StartPoint[],
   outcomes: readonly Outcome[],
-  baseline: BaselineDescription | undefined,
+  baseline: BaselineForecasts | undefined,
   states: () => ReturnType<typeof stateFigures>,
 ) {
   const { task } = experiment;
-  const { whole, at, reference, times: texts } = starts[0]!;
+  const { whole, at, times: texts } = starts[0]!;
   const first = outcomes[0]!;
   const from = Math.max(0, at - Math.min(shownBefore, shownBeforeEach * task.horizon, task.warmup));
   const times = texts?.slice(from, at + task.horizon);
@@ -207,9 +196,7 @@ async function figures(
       names: data.names,
       before: whole.original.subarray(from, at),
       times,
-      ...(baseline
-        ? { baseline: forecastBaseline(baseline, whole.original, at, task.horizon, reference), baselineName: baselineName(baseline) }
-        : {}),
+      ...(baseline ? { baseline: baseline.outcomes[0]!.prediction, baselineName: baseline.name } : {}),
     }),
     ...(finite.length > 0
       ? [

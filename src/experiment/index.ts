@@ -23,7 +23,6 @@ export type {
   PredictTask,
   PublishedFigure,
   ScoringDescription,
-  SeasonalBaseline,
   SeriesFolderData,
   SoundData,
   SpikeBins,

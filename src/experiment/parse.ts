@@ -128,7 +128,7 @@ function complete({ seed, seeds, washout, metrics, ...parsed }: Parsed, source: 
     throw new ArgumentError(
       "baselines",
       foreignBaseline,
-      takesCases ? `"majority" for ${task.type}` : '"persistence", "mean" or {seasonalNaive: period}',
+      takesCases ? `"majority" for ${task.type}` : '"persistence", "mean", "drift", {seasonalNaive: period} or {autoregression: rows}',
     );
   }
   if ("task" in data) checkOptions(tasks.table(data.task), data.options, "data.options");

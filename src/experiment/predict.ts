@@ -4,8 +4,8 @@ import { ArgumentError } from "../core/errors.js";
 import { noInputs } from "../model/forecaster-data.js";
 import { Forecaster } from "../model/index.js";
 import type { Matrix } from "../numerics/index.js";
+import { baselineName, predictBaseline } from "../series/index.js";
 import { plotError, plotForecast } from "../plot/index.js";
-import { baselineName, predictBaseline } from "./baselines.js";
 import type { DrivenData, SeriesData } from "./data.js";
 import type { Experiment, PredictTask } from "./description.js";
 import { learns } from "./parse.js";
@@ -77,10 +77,12 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
       readout: { ...forecaster.readout.training },
       scores: scoreSeries([{ prediction, target }], metrics, context),
       baselines: Object.fromEntries(
-        experiment.baselines.map((baseline) => {
-          const said = predictBaseline(baseline, series, start + rows.settle, target.rows, Math.max(1, ahead), trainingTargets);
-          return [baselineName(baseline), scoreSeries([{ prediction: said, target }], metrics, context)];
-        }),
+        experiment.baselines
+          .filter((each) => each !== "majority")
+          .map((baseline) => {
+            const said = predictBaseline(baseline, series, start + rows.settle, target.rows, Math.max(1, ahead), trainingTargets);
+            return [baselineName(baseline), scoreSeries([{ prediction: said, target }], metrics, context)];
+          }),
       ),
       timing: watch.seconds,
       profile: computer.profile,

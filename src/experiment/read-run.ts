@@ -49,6 +49,18 @@ const scoreSummary = having(
   { unit: optional(anyText(), ""), published: optional(having({ value: number(), source: anyText() }), "") },
 );
 const seedResult = having({ seed, scores, baselines: record(scores, "an object of scores"), readout: details, timing: scores });
+const verdict = having({
+  sentence: anyText(),
+  against: anyText(),
+  rmse: figure,
+  baselineRmse: figure,
+  skill: figure,
+  betterOn: whole(),
+  starts: whole({ atLeast: 1 }),
+  interval: tuple<[number, number]>("two figures", [figure, figure]),
+  differs: flag,
+  baselines: list(having({ name: anyText(), rmse: figure }), "a list of baselines"),
+});
 const result = having(
   {
     format: choice("spillway-result"),
@@ -65,7 +77,7 @@ const result = having(
     machine: details,
     files: list(anyText(), "a list of names"),
   },
-  { engine: optional(having({ name: anyText(), reason: anyText() }), "") },
+  { engine: optional(having({ name: anyText(), reason: anyText() }), ""), verdict: optional(verdict, "") },
 );
 
 /**

@@ -2,6 +2,7 @@
 import { metrics } from "../metrics/index.js";
 import type { Seed } from "../numerics/index.js";
 import type { EngineModel, EnginePlan, Profile } from "../reservoir/index.js";
+import type { Verdict } from "../series/index.js";
 import type { Experiment, MetricName } from "./description.js";
 import type { Machine } from "./machine.js";
 import { meanAndDeviation, median, quantile } from "./scores.js";
@@ -66,6 +67,8 @@ export interface ExperimentResult {
   readonly finished: string;
   readonly scores: readonly ScoreSummary[];
   readonly seeds: readonly SeedResult[];
+  /** Of forecasts: how they stand against the best baseline, and that in a sentence. */
+  readonly verdict?: (Verdict & { readonly sentence: string }) | undefined;
   readonly engine: { readonly name: string; readonly reason: string; readonly plan: EnginePlan } | undefined;
   readonly data: Readonly<Record<string, unknown>>;
   /**

@@ -21,13 +21,6 @@ export function columnMeans({ rows, cols, data }: Matrix): Float64Array {
   return means;
 }
 
-/** One row, repeated. */
-export function repeated(row: Float64Array, rows: number): Matrix<Float64Array> {
-  const out = Matrix.zeros(rows, row.length);
-  for (let t = 0; t < rows; t++) out.row(t).set(row);
-  return out;
-}
-
 /** The rows k-1, 2k-1, ... as a copy, in the precision of the matrix. */
 export function everyRow(matrix: Matrix, every: number): Matrix {
   const rows = Math.floor(matrix.rows / every);

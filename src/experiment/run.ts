@@ -24,6 +24,7 @@ import { reportSection } from "./report-section.js";
 import { type ExperimentResult, formatResult, resolveExperiment, type SeedResult, summarise, totalTiming } from "./result.js";
 import { type ExperimentRunOptions, experimentRunTable } from "./run-options.js";
 import type { Trial, TrialOptions } from "./trial.js";
+import { verdictOn } from "./verdict.js";
 
 /**
  * The path of an experiment file, an experiment that was read, or an object of the shape of a file.
@@ -113,6 +114,7 @@ class Run {
   readonly #folder: OutputFolder | undefined;
   readonly #options: ExperimentRunOptions & { readonly signal: AbortSignal };
   readonly #seeds: SeedResult[] = [];
+  readonly #startErrors: NonNullable<Trial["startErrors"]>[] = [];
   readonly #begun = performance.now();
   #loading = 0;
   #kept = Number.NEGATIVE_INFINITY;
@@ -175,6 +177,7 @@ class Run {
         this.#figures = trial.figures;
         this.#files = files;
       }
+      if (trial.startErrors) this.#startErrors.push(trial.startErrors);
       this.#seeds.push({ seed, scores, baselines, readout, measuredRadius, radiusMethod, timing, profile });
     } finally {
       await trial.dispose();
@@ -237,6 +240,7 @@ class Run {
       interrupted,
       finished: new Date().toISOString(),
       scores: summarise(experiment, this.#seeds, (metric) => first?.unit(metric)),
+      verdict: verdictOn(this.#startErrors, experiment.scoring.statistic),
       seeds: this.#seeds,
       engine: first?.engine,
       data: { summary: data?.summary, times: data && "timesSaid" in data ? data.timesSaid : undefined, task: first?.summary },

@@ -191,9 +191,10 @@ export const taskSchemas = {
 };
 
 const baseline = either(
-  '"persistence", "mean", "majority" or {seasonalNaive: period, drift: true or false}',
-  choice("persistence", "mean", "majority"),
-  object({ seasonalNaive: given(atLeast(1), ""), drift: optional(flag, "") }),
+  '"persistence", "mean", "drift", "majority", {seasonalNaive: period, drift: true, false or mean} or {autoregression: rows}',
+  choice("persistence", "mean", "drift", "majority"),
+  object({ seasonalNaive: given(atLeast(1), ""), drift: optional(either("true, false or mean", flag, choice("mean")), "") }),
+  object({ autoregression: given(atLeast(1), "") }),
 );
 const metric = choiceOf(metrics);
 

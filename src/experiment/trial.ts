@@ -5,6 +5,7 @@ import type { ForecasterOptions } from "../model/index.js";
 import type { Seed } from "../numerics/index.js";
 import type { Figure } from "../plot/index.js";
 import type { EngineModel, EnginePlan, Profile, WorkOptions } from "../reservoir/index.js";
+import type { StartErrors } from "../series/index.js";
 import type { Experiment, MetricName } from "./description.js";
 import type { RunFile } from "./output-folder.js";
 import type { Scores } from "./result.js";
@@ -41,6 +42,8 @@ export interface Trial {
   readonly readout: Readonly<Record<string, unknown>>;
   readonly scores: Scores;
   readonly baselines: Readonly<Record<string, Scores>>;
+  /** Of forecasts: errors by start, of the model and of every baseline of a series. */
+  readonly startErrors?: { readonly model: StartErrors; readonly baselines: readonly StartErrors[] } | undefined;
   /** Seconds by phase. */
   readonly timing: Readonly<Record<string, number>>;
   /** Of training and testing, if it was asked for. */

@@ -1,10 +1,21 @@
 /**
- * Series without a reservoir: time stamps, the grid they stand on and its gaps, and what a series
- * forecasts of itself.
+ * Series without a reservoir: time stamps, the grid they stand on and its gaps, seasons, and what a
+ * series forecasts of itself.
  * @module spillway/series
  */
 export { type Autoregression, type AutoregressionOptions, fitAutoregression } from "./autoregression.js";
+export {
+  type AutoregressionBaseline,
+  baselineName,
+  type FittedBaseline,
+  fitBaseline,
+  predictBaseline,
+  type SeasonalBaseline,
+  type SeriesBaseline,
+  standardBaselines,
+} from "./baselines.js";
 export { closeGaps, type GapPolicy, type TimedSeries } from "./gaps.js";
+export { calendarSeasons, findSeason, seasonsOf } from "./seasons.js";
 export type { TimeForm, TimeUnit } from "./time-form.js";
 export {
   describeAxis,
@@ -32,3 +43,4 @@ export {
   transformSeries,
 } from "./transforms.js";
 export { readTimes, type TimeLike, type TimeOptions } from "./time-stamps.js";
+export { compareStarts, type StartErrors, type Verdict } from "./verdict.js";

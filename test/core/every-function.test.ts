@@ -98,7 +98,8 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
     ...["persistentGrid", "persistentPlaces", "q4BlocksPerRow", "quantizeQ4", "quantizedGemm", "rmsNorm", "rowSoftmax"],
     ...["stateStatistics", "targetFacts", "typeBytes", "validateKernel"],
   ],
-  "says what another function found": ["describeAxis"],
+  "says what another function found": ["describeAxis", "baselineName", "calendarSeasons", "compareStarts", "standardBaselines"],
+  "takes a description that the experiment's table has checked": ["fitBaseline", "predictBaseline"],
   "draws a figure from measurements": ["plotComparison", "plotMemoryCapacity", "plotSpectrum"],
 };
 

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { stratifiedSplit } from "../../src/experiment/classify.js";
 import { verdictOf } from "../../src/experiment/report-section.js";
 import type { ExperimentResult } from "../../src/experiment/result.js";
-import { forecastBaseline, predictBaseline } from "../../src/experiment/baselines.js";
 import type { Experiment } from "../../src/experiment/description.js";
 import { type SeedResult, summarise } from "../../src/experiment/result.js";
 import { meanAndDeviation, median, quantile, type ScoreContext, scoreSeries } from "../../src/experiment/scores.js";
@@ -74,36 +73,6 @@ describe("scores of one-step predictions", () => {
       rmse: Number.POSITIVE_INFINITY,
       r2: Number.NEGATIVE_INFINITY,
     });
-  });
-});
-
-describe("baselines", () => {
-  const series = column(1, 2, 3, 4, 6, 8, 10, 12);
-  const training = series.subarray(0, 4);
-
-  it("persistence repeats the last known value, the mean that of the training part", () => {
-    expect([...forecastBaseline("persistence", series, 4, 2, training).data]).toEqual([4, 4]);
-    expect([...forecastBaseline("mean", series, 4, 2, training).data]).toEqual([2.5, 2.5]);
-  });
-
-  it("the seasonal naive forecast repeats the last season; with drift it adds the mean change over it, once a season", () => {
-    expect([...forecastBaseline({ seasonalNaive: 2 }, series, 4, 4, training).data]).toEqual([3, 4, 3, 4]);
-    // The last season is 3 4, the one before 1 2: the drift is 2.
-    expect([...forecastBaseline({ seasonalNaive: 2, drift: true }, series, 4, 4, training).data]).toEqual([5, 6, 7, 8]);
-  });
-
-  it("of one-step predictions, each knows the rows up to `ahead` before it", () => {
-    expect([...predictBaseline("persistence", series, 4, 3, 1, training).data]).toEqual([4, 6, 8]);
-    expect([...predictBaseline("persistence", series, 4, 3, 2, training).data]).toEqual([3, 4, 6]);
-    expect([...predictBaseline({ seasonalNaive: 3 }, series, 4, 3, 1, training).data]).toEqual([2, 3, 4]);
-    // Drifts 3-1, 4-2; 4-2, 6-3; 6-3, 8-4, in means 2, 2.5, 3.5.
-    expect([...predictBaseline({ seasonalNaive: 2, drift: true }, series, 4, 3, 1, training).data]).toEqual([5, 6.5, 9.5]);
-  });
-
-  it("a season that is not known yet is refused", () => {
-    expect(() => predictBaseline({ seasonalNaive: 2 }, series, 4, 1, 3, training)).toThrow("a season of at least 3 rows");
-    expect(() => predictBaseline({ seasonalNaive: 5 }, series, 4, 1, 1, training)).toThrow("a season of at most 4 rows");
-    expect(() => forecastBaseline({ seasonalNaive: 3, drift: true }, series, 4, 1, training)).toThrow("a season of at most 2 rows");
   });
 });
 

@@ -1,0 +1,29 @@
+// How forecasts stand against the best baseline, in a sentence.
+import { formatNumber } from "../plot/format.js";
+import { compareStarts, type Verdict } from "../series/index.js";
+import { meanAndDeviation, median } from "./scores.js";
+import type { Trial } from "./trial.js";
+
+/** The verdict on the seeds that are finished; undefined if nothing was forecast. */
+export function verdictOn(
+  seeds: readonly NonNullable<Trial["startErrors"]>[],
+  statistic: "median" | "mean",
+): (Verdict & { readonly sentence: string }) | undefined {
+  const [first] = seeds;
+  if (!first) return undefined;
+  const model = { name: first.model.name, errors: seeds.flatMap((seed) => seed.model.errors) };
+  const baselines = first.baselines.map(({ name }, k) => ({ name, errors: seeds.flatMap((seed) => seed.baselines[k]!.errors) }));
+  const middle = (values: readonly number[]) => (statistic === "median" ? median(values) : meanAndDeviation(values).mean);
+  const verdict = compareStarts(model, baselines, middle);
+  return verdict && { sentence: sentenceOf(verdict), ...verdict };
+}
+
+/** "Worse than ridge AR(192): rmse 81.9 against 38.6 (skill -1.12), better on 3 of 50 starts." */
+export function sentenceOf({ against, rmse, baselineRmse, skill, betterOn, starts, differs, interval }: Verdict): string {
+  const from = `${starts} start${starts === 1 ? "" : "s"}`;
+  const how = differs ? `${interval[1] < 0 ? "Better" : "Worse"} than ${against}` : `No difference from ${against} that ${from} can show`;
+  const figures = Number.isFinite(rmse)
+    ? `rmse ${formatNumber(rmse)} against ${formatNumber(baselineRmse)} (skill ${formatNumber(skill)})`
+    : `a forecast left for infinity; rmse of ${against} ${formatNumber(baselineRmse)}`;
+  return `${how}: ${figures}, better on ${betterOn} of ${from}.`;
+}

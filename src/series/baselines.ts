@@ -1,0 +1,191 @@
+// What a series predicts about itself without a model: the score to beat.
+import { ArgumentError } from "../core/errors.js";
+import { seasonalNaive } from "../metrics/index.js";
+import { columnMeans, Matrix } from "../numerics/index.js";
+import { fitAutoregression } from "./autoregression.js";
+import { validationShare } from "./validation-starts.js";
+
+/**
+ * What needs no reservoir. "persistence": the last known value. "mean": that of the training part.
+ * "drift": the straight line through the first and the last known value. `seasonalNaive`: the last
+ * known value of the same season. `autoregression`: ridge autoregression of so many rows
+ * (`fitAutoregression`), fitted to the longest part, its penalty chosen there.
+ */
+export type SeriesBaseline = "persistence" | "mean" | "drift" | SeasonalBaseline | AutoregressionBaseline;
+
+/** The last known value of the same season. */
+export interface SeasonalBaseline {
+  /** Rows in a season. */
+  readonly seasonalNaive: number;
+  /**
+   * Added once for every season ahead: the mean change over the last season (true), or over the
+   * whole training part ("mean").
+   */
+  readonly drift?: boolean | "mean" | undefined;
+}
+
+/** Ridge autoregression. */
+export interface AutoregressionBaseline {
+  /** How many rows back it looks. */
+  readonly autoregression: number;
+}
+
+/** A baseline that has seen the training part. */
+export interface FittedBaseline {
+  readonly baseline: SeriesBaseline;
+  /** As it stands in tables. */
+  readonly name: string;
+  /** The fewest rows of history that a forecast takes. */
+  readonly rows: number;
+  /** The `steps` rows after the history, T x D. @throws ArgumentError for too short a history */
+  forecast(history: Matrix, steps: number): Matrix;
+}
+
+/** The name of a baseline in tables. */
+export function baselineName(baseline: SeriesBaseline): string {
+  if (typeof baseline !== "object") return baseline;
+  if ("autoregression" in baseline) return `ridge AR(${baseline.autoregression})`;
+  const drift = baseline.drift ? ` with ${baseline.drift === "mean" ? "mean " : ""}drift` : "";
+  return `seasonal naive${drift} (${baseline.seasonalNaive})`;
+}
+
+/**
+ * The baselines of a series with these seasons: persistence, mean, drift, and for each season the
+ * seasonal naive forecast without and with drift, and ridge autoregression of a season and a
+ * seventh of it; without a season, of 24 rows.
+ */
+export function standardBaselines(seasons: readonly number[]): SeriesBaseline[] {
+  const naive = seasons.flatMap((season): SeriesBaseline[] => [
+    { seasonalNaive: season },
+    { seasonalNaive: season, drift: true },
+    { seasonalNaive: season, drift: "mean" },
+  ]);
+  const orders = seasons.length > 0 ? seasons.map((season) => season + Math.ceil(season / 7)) : [24];
+  return ["persistence", "mean", "drift", ...naive, ...orders.map((autoregression) => ({ autoregression }))];
+}
+
+/**
+ * Fits a baseline to the training part: one series, or several that do not touch.
+ * @param horizon the steps of the forecasts by which an autoregression chooses its penalty.
+ * @throws ArgumentError for a training part that is too short
+ */
+export function fitBaseline(baseline: SeriesBaseline, training: readonly Matrix[], horizon = 1): FittedBaseline {
+  const fitted = (rows: number, forecast: FittedBaseline["forecast"]) => ({ baseline, name: baselineName(baseline), rows, forecast });
+  if (baseline === "mean") {
+    const means = meanOf(training);
+    return fitted(0, (_, steps) => repeated(means, steps));
+  }
+  if (baseline === "persistence") return fitted(1, (history, steps) => seasonalNaive(history, { period: 1, steps }));
+  if (baseline === "drift") return fitted(2, straightOn);
+  if ("autoregression" in baseline) {
+    const order = baseline.autoregression;
+    const longest = training.toSorted((a, b) => b.rows - a.rows)[0]!;
+    // Too few rows to choose a penalty by forecasts.
+    const isShort = Math.ceil(validationShare * longest.rows) < horizon || Math.floor((1 - validationShare) * longest.rows) < order + 2;
+    const model = fitAutoregression(longest, { order, ...(isShort ? { lambda: 1 } : { horizon }) });
+    return fitted(model.order, (history, steps) => model.forecast(history, steps));
+  }
+  const { seasonalNaive: period, drift = false } = baseline;
+  if (!drift) return fitted(period, (history, steps) => seasonalNaive(history, { period, steps }));
+  const whole = drift === "mean" ? meanDrift(training, period) : undefined;
+  return fitted(whole ? period : 2 * period, (history, steps) => {
+    const said = seasonalNaive(history, { period, steps });
+    const change = whole ?? lastDrift(history, history.rows, period);
+    for (let i = 0; i < said.data.length; i++) {
+      const seasons = Math.floor(Math.floor(i / said.cols) / period) + 1;
+      said.data[i] = said.data[i]! + seasons * change[i % said.cols]!;
+    }
+    return said;
+  });
+}
+
+/**
+ * What a baseline says, one prediction a row, of rows `start` to `start` + `rows`, each knowing the
+ * rows up to `ahead` before it.
+ * @throws ArgumentError for a season shorter than the look ahead.
+ */
+export function predictBaseline(
+  baseline: SeriesBaseline,
+  series: Matrix<Float64Array>,
+  start: number,
+  rows: number,
+  ahead: number,
+  training: Matrix<Float64Array>,
+): Matrix {
+  const lag = baseline === "persistence" ? ahead : typeof baseline === "object" && "seasonalNaive" in baseline ? baseline.seasonalNaive : 0;
+  if (lag > 0 && lag < ahead)
+    throw new ArgumentError("baselines", baseline, `a season of at least ${ahead} rows, which is how far ahead the prediction is`);
+  if (lag > start) throw new ArgumentError("baselines", baseline, `a season of at most ${start} rows, which is where the test part begins`);
+  const fitted = fitBaseline(baseline, [training], ahead);
+  const first = start - ahead + 1;
+  if (fitted.rows > first)
+    throw new ArgumentError(
+      "baselines",
+      baseline,
+      `${fitted.rows} rows that are known before the test part; there are ${Math.max(0, first)}`,
+    );
+  const out = Matrix.zeros(rows, series.cols);
+  for (let t = 0; t < rows; t++) out.row(t).set(fitted.forecast(series.subarray(0, first + t), ahead).row(ahead - 1));
+  return out;
+}
+
+/** The mean change of each column over the season that ends before row `end`. */
+function lastDrift(series: Matrix, end: number, period: number): Float64Array {
+  const { cols } = series;
+  if (end < 2 * period)
+    throw new ArgumentError(
+      "baselines",
+      { seasonalNaive: period, drift: true },
+      `a season of at most ${Math.floor(end / 2)} rows: drift takes two seasons before the test part`,
+    );
+  const drift = new Float64Array(cols);
+  for (let t = end - period; t < end; t++) {
+    for (let c = 0; c < cols; c++) drift[c] = drift[c]! + (series.data[t * cols + c]! - series.data[(t - period) * cols + c]!) / period;
+  }
+  return drift;
+}
+
+/** The mean of y(t) - y(t - period) over all rows, by column. */
+function meanDrift(parts: readonly Matrix[], period: number): Float64Array {
+  const { cols } = parts[0]!;
+  const sums = new Float64Array(cols);
+  let count = 0;
+  for (const { rows, data } of parts) {
+    count += Math.max(0, rows - period);
+    for (let i = period * cols; i < rows * cols; i++) sums[i % cols] = sums[i % cols]! + (data[i]! - data[i - period * cols]!);
+  }
+  if (count === 0)
+    throw new ArgumentError("baselines", { seasonalNaive: period, drift: "mean" }, "a training part of more than a season of rows");
+  return sums.map((sum) => sum / count);
+}
+
+/** y(T + h) = y(T) + h (y(T) - y(1)) / (T - 1). */
+function straightOn(history: Matrix, steps: number): Matrix {
+  const { rows, cols, data } = history;
+  if (rows < 2) throw new ArgumentError("baselines", "drift", "two rows before the test part");
+  const out = Matrix.zeros(steps, cols);
+  for (let h = 0; h < steps; h++) {
+    for (let c = 0; c < cols; c++) {
+      const last = data[(rows - 1) * cols + c]!;
+      out.data[h * cols + c] = last + ((h + 1) * (last - data[c]!)) / (rows - 1);
+    }
+  }
+  return out;
+}
+
+function meanOf(parts: readonly Matrix[]): Float64Array {
+  if (parts.length === 1) return columnMeans(parts[0]!);
+  const rows = parts.reduce((sum, part) => sum + part.rows, 0);
+  const means = new Float64Array(parts[0]!.cols);
+  for (const part of parts) {
+    const own = columnMeans(part);
+    for (let c = 0; c < means.length; c++) means[c] = means[c]! + (own[c]! * part.rows) / rows;
+  }
+  return means;
+}
+
+function repeated(row: Float64Array, rows: number): Matrix<Float64Array> {
+  const out = Matrix.zeros(rows, row.length);
+  for (let t = 0; t < rows; t++) out.row(t).set(row);
+  return out;
+}

@@ -1,0 +1,89 @@
+// Whether one forecaster beats another on the same starts, and whether so many starts can show it.
+import { RandomStream, seedKeys } from "../numerics/index.js";
+
+/** Mean square errors of a forecaster, one a start; several seeds, one list each. */
+export interface StartErrors {
+  readonly name: string;
+  readonly errors: readonly (readonly number[])[];
+}
+
+/** How a model stands against the best of its baselines. */
+export interface Verdict {
+  /** The best baseline. */
+  readonly against: string;
+  /** Root mean square errors: over the starts, and the median or mean over the seeds. */
+  readonly rmse: number;
+  readonly baselineRmse: number;
+  /** 1 - rmse / baselineRmse. */
+  readonly skill: number;
+  /** On how many of the starts the model's error is smaller. */
+  readonly betterOn: number;
+  readonly starts: number;
+  /** 95 % interval of the mean difference of square errors, model less baseline. */
+  readonly interval: readonly [number, number];
+  /** Whether so many starts show a difference: the interval does not hold 0. */
+  readonly differs: boolean;
+  /** Every baseline, the best first. */
+  readonly baselines: readonly { readonly name: string; readonly rmse: number }[];
+}
+
+const draws = 2000;
+const level = 0.95;
+/** With fewer starts not even a model that wins on each is told from chance: 2 / 2^5 is above 5 %. */
+const fewestStarts = 6;
+
+/**
+ * Compares a model with the baseline whose root mean square error is the smallest. The interval is
+ * that of a bootstrap (Efron and Tibshirani 1993, chapter 13: percentiles): 2,000 draws of whole
+ * starts with replacement, from a fixed seed. Undefined if no baseline has a finite error.
+ * @param middle makes one figure of those of several seeds.
+ */
+export function compareStarts(
+  model: StartErrors,
+  baselines: readonly StartErrors[],
+  middle: (values: readonly number[]) => number,
+): Verdict | undefined {
+  const ranked = baselines
+    .map((each) => ({ each, name: each.name, rmse: middle(each.errors.map(rootMean)) }))
+    .filter((one) => Number.isFinite(one.rmse))
+    .toSorted((a, b) => a.rmse - b.rmse);
+  const [best] = ranked;
+  if (!best) return undefined;
+  const rmse = worstIfNaN(middle(model.errors.map(rootMean)));
+  const starts = model.errors[0]!.length;
+  const ofStart = ({ errors }: StartErrors, k: number) => worstIfNaN(middle(errors.map((seed) => seed[k]!)));
+  const differences = Array.from({ length: starts }, (_, k) => ofStart(model, k) - ofStart(best.each, k));
+  const interval = bootstrap(differences);
+  return {
+    against: best.name,
+    rmse,
+    baselineRmse: best.rmse,
+    skill: best.rmse > 0 ? 1 - rmse / best.rmse : rmse > 0 ? Number.NEGATIVE_INFINITY : 0,
+    betterOn: differences.filter((difference) => difference < 0).length,
+    starts,
+    interval,
+    differs: starts >= fewestStarts && (interval[0] > 0 || interval[1] < 0),
+    baselines: ranked.map(({ name, rmse: value }) => ({ name, rmse: value })),
+  };
+}
+
+/** A forecast that left for infinity. */
+function worstIfNaN(value: number): number {
+  return Number.isNaN(value) ? Number.POSITIVE_INFINITY : value;
+}
+
+function rootMean(squares: readonly number[]): number {
+  return Math.sqrt(squares.reduce((sum, value) => sum + value, 0) / squares.length);
+}
+
+function bootstrap(differences: readonly number[]): [number, number] {
+  const stream = new RandomStream(seedKeys("verdict").weights, 0);
+  const n = differences.length;
+  const means = Float64Array.from({ length: draws }, (_, draw) => {
+    let sum = 0;
+    for (let k = 0; k < n; k++) sum += differences[stream.integer(draw, k, n)]!;
+    return sum / n;
+  }).sort();
+  const tail = ((1 - level) / 2) * draws;
+  return [means[Math.floor(tail)]!, means[Math.ceil(draws - tail) - 1]!];
+}

@@ -1,0 +1,55 @@
+// Whether a model beats a baseline, and whether the starts can show it.
+import { describe, expect, it } from "vitest";
+import { sentenceOf } from "../../src/experiment/verdict.js";
+import { RandomStream, seedKeys } from "../../src/numerics/index.js";
+import { compareStarts, type StartErrors } from "../../src/series/index.js";
+
+const errors = (name: string, ...seeds: number[][]): StartErrors => ({ name, errors: seeds });
+const same = (value: number, count: number) => new Array<number>(count).fill(value);
+const middle = (values: readonly number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
+const compare = (model: StartErrors, ...baselines: StartErrors[]) => compareStarts(model, baselines, middle)!;
+
+describe("the verdict", () => {
+  it("is against the baseline with the smallest error, and gives skill and starts won", () => {
+    const verdict = compare(errors("model", same(1, 20)), errors("a", same(9, 20)), errors("b", same(4, 20)));
+    expect(verdict).toMatchObject({ against: "b", rmse: 1, baselineRmse: 2, skill: 0.5, betterOn: 20, starts: 20, differs: true });
+    expect(verdict.interval).toEqual([-3, -3]);
+    expect(verdict.baselines.map(({ name }) => name)).toEqual(["b", "a"]);
+    expect(sentenceOf(verdict)).toBe("Better than b: rmse 1 against 2 (skill 0.5), better on 20 of 20 starts.");
+  });
+
+  it("says that there is no difference if draws of the starts go both ways", () => {
+    const model = errors("model", [...same(1, 10), ...same(3, 10)]);
+    const verdict = compare(model, errors("naive", same(2, 20)));
+    expect(verdict.differs).toBe(false);
+    expect(sentenceOf(verdict)).toMatch(
+      /^No difference from naive that 20 starts can show: rmse 1\.41 against 1\.41 .*, better on 10 of 20 starts\.$/,
+    );
+  });
+
+  it("takes five starts for too few to show anything", () => {
+    expect(compare(errors("model", same(1, 5)), errors("naive", same(2, 5))).differs).toBe(false);
+    expect(compare(errors("model", same(1, 6)), errors("naive", same(2, 6))).differs).toBe(true);
+  });
+
+  it("takes the middle of several seeds, and a forecast that left for infinity as worse", () => {
+    expect(compare(errors("model", same(1, 8), same(4, 8), same(100, 8)), errors("n", same(9, 8), same(9, 8), same(9, 8)))).toMatchObject({
+      rmse: 2,
+      betterOn: 8,
+    });
+    const lost = compare(errors("model", [...same(1, 7), Number.NaN]), errors("naive", same(9, 8)));
+    expect(lost).toMatchObject({ rmse: Number.POSITIVE_INFINITY, betterOn: 7 });
+    expect(sentenceOf(lost)).toContain("a forecast left for infinity");
+  });
+
+  it("has an interval that covers: 200 sets of 30 differences without a difference, about 5 % of them missed", () => {
+    const stream = new RandomStream(seedKeys("differences").weights, 0);
+    const drawn = (k: number) => Array.from({ length: 30 }, (_, i) => 10 + stream.normal(k, i));
+    let found = 0;
+    const sets = 200;
+    for (let k = 0; k < sets; k++) {
+      if (compare(errors("model", drawn(2 * k)), errors("naive", drawn(2 * k + 1))).differs) found++;
+    }
+    expect(found / sets).toBeLessThan(0.12);
+  });
+});
