@@ -37,8 +37,8 @@ const base = { reservoir: { seed: 0 } };
 const first = await crossValidate(base, train, { folds: 5, seeds: [0, 1] });
 console.log(`five folds, two seeds: ${(100 * first.mean).toFixed(1)} % (standard deviation ${(100 * first.deviation).toFixed(1)})`);
 
-const { best } = await gridSearch(base, { "reservoir.inputScaling": [0.3, 1], input: [false, true] }, train);
-console.log(`best of four settings: ${JSON.stringify(best.values)}`);
+const { best, verdict } = await gridSearch(base, { "reservoir.inputScaling": [0.3, 1] }, train, { outer: 3 });
+console.log(`${verdict}\nchosen: ${JSON.stringify(best.values)}`);
 
 await using pipeline = await new Pipeline({ ...best.parameters, members: 3 }).fit(train.sequences, train.labels);
 console.log(`test: ${(100 * (await pipeline.score(test.sequences, test.labels))).toFixed(1)} %`);

@@ -41,6 +41,7 @@ import { spectralRadiusTable } from "../src/numerics/spectrum/radius.js";
 import { pipelineTable } from "../src/pipeline/check.js";
 import { crossValidationTable } from "../src/pipeline/cross-validate.js";
 import { spikeFolderTable } from "../src/pipeline/data-folders.js";
+import { gridSearchTable } from "../src/pipeline/grid-search.js";
 import { foldTable, splitTable } from "../src/pipeline/splits.js";
 import { errorTable } from "../src/plot/error.js";
 import { htmlTable, imageTable } from "../src/plot/output.js";
@@ -152,7 +153,8 @@ const spikeAndPipelineTables: Readonly<Record<string, OptionTable>> = {
   "`Pipeline`": pipelineTable,
   "`kFold`, `stratifiedKFold` and `groupKFold`": foldTable,
   "`trainTestSplit`": splitTable,
-  "`crossValidate` and `gridSearch`": crossValidationTable,
+  "`crossValidate`": crossValidationTable,
+  "`gridSearch`": gridSearchTable,
   "`readSpikeFolder`": spikeFolderTable,
 };
 

@@ -16,7 +16,14 @@ export {
   type SpikeFolder,
   type SpikeFolderOptions,
 } from "./data-folders.js";
-export { type GridPoint, type GridSearch, type GridSearchOptions, gridSearch, type ParameterGrid } from "./grid-search.js";
+export {
+  type GridPoint,
+  type GridSearch,
+  type GridSearchOptions,
+  gridSearch,
+  type NestedValidation,
+  type ParameterGrid,
+} from "./grid-search.js";
 export { type EncoderParameters, type PipelineCase, type PipelineParameters, type Scaler, withParameter } from "./parameters.js";
 export { Pipeline, type PipelineRunOptions } from "./pipeline.js";
 export {

@@ -197,6 +197,47 @@ describe("gridSearch", () => {
     expect(points.map(({ validation }) => validation.mean)).toEqual(points.map(({ validation }) => validation.mean).sort((a, b) => b - a));
   });
 
+  it("tells by outer folds how much of the best score is luck", async () => {
+    const all = cases(24, 1);
+    const coins = all.labels.map((_, b) => ["heads", "tails"][(b * b * 7 + (b >> 2)) % 2]!);
+    const tiny = { representation: "mean", reservoir: { size: 3 }, readout: { lambda: 0.1 } } as const;
+    const grid = { "reservoir.leakRate": [0.1, 0.3, 0.6, 0.9], "reservoir.inputScaling": [0.1, 1] };
+    const progress: number[] = [];
+    const { sequences } = all;
+    const options = { folds: 2, outer: 3, onProgress: (done: number, total: number) => progress.push(done / total) };
+    const guessed = await gridSearch(tiny, grid, { sequences, labels: coins }, options);
+    expect(guessed.nested!.chosen).toHaveLength(3);
+    expect(guessed.nested!.mean).toBeLessThan(guessed.best.validation.mean);
+    expect(guessed.verdict).toMatch(/^the best of 8 settings: .* % on cases that chose nothing; .* points are luck; /);
+    expect(progress).toEqual([...progress].sort((a, b) => a - b));
+    expect(progress.at(-1)).toBe(1);
+  });
+
+  it("says that the best score is too good if nothing measured by how much, and keeps quiet about one setting", async () => {
+    const all = cases(8, 1);
+    const search = (values: number[]) => gridSearch({ reservoir }, { "readout.lambda": values }, all, { folds: 2 });
+    expect((await search([0.1, 1])).verdict).toContain("by the folds that chose it, which is too good");
+    expect((await search([0.1])).verdict).toMatch(/^one setting: /);
+  });
+
+  it("keeps what it found if it is stopped in the outer folds", async () => {
+    const stop = new AbortController();
+    const { sequences, labels } = cases(24, 1);
+    const ungrouped = { sequences, labels };
+    const onProgress = (done: number) => done >= 2 && stop.abort();
+    const options = { folds: 2, outer: 2, signal: stop.signal, onProgress };
+    const { points, nested, interrupted } = await gridSearch({ reservoir }, { washout: [0, 1] }, ungrouped, options);
+    expect([points.length, nested, interrupted]).toEqual([2, undefined, true]);
+  });
+
+  it("refuses outer folds around splits of one's own, or of one part", async () => {
+    const splits = [{ train: [0, 1, 2, 3], test: [4, 5] }];
+    const search = (options: object) => gridSearch({ reservoir }, { washout: [0] }, cases(8, 1), options);
+    await expect(search({ splits, outer: 2 })).rejects.toThrow("outer is given with splits of your own");
+    await expect(search({ folds: 2, outer: 2 })).rejects.toThrow("inside an outer fold: folds is 2 and there are 1 groups");
+    await expect(search({ outer: 1 })).rejects.toThrow("outer is 1; it takes 0, or a whole number of at least 2");
+  });
+
   it("refuses a grid and parameters that are none", async () => {
     await expect(gridSearch({ reservoir }, undefined as never, cases(8, 1))).rejects.toThrow(
       "grid is missing; it takes lists of values by path",
