@@ -48,7 +48,7 @@ export async function runForecast(
     }),
   );
   const { computer } = forecaster;
-  const stateAtEnd = computer.state;
+  const stateAtEnd = forecaster.state;
   try {
     const outcomes: Outcome[] = [];
     await watch.time("test", async () => {
@@ -94,7 +94,7 @@ export async function runForecast(
         : [],
       unit: (metric) => metricParts.get(metric).unit?.(context),
       save: async (path) => {
-        computer.state = stateAtEnd;
+        forecaster.state = stateAtEnd;
         await forecaster.save(path);
         return [];
       },

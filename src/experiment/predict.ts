@@ -50,7 +50,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
     Forecaster.fit(training, { ...forecasterOptions(experiment, options), onProgress: progress.stage(trainRows) }),
   );
   const { computer } = forecaster;
-  const trained = computer.state;
+  const trained = forecaster.state;
   try {
     const onProgress = progress.stage(rows.test.rows);
     if (rows.isSeparate) forecaster.reset();
@@ -95,7 +95,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
         : [],
       unit: () => undefined,
       save: async (path) => {
-        computer.state = trained;
+        forecaster.state = trained;
         await forecaster.save(path);
         return [];
       },

@@ -106,26 +106,26 @@ export async function getReadout(reader: TensorReader, prefix: string, stateSize
 }
 
 /**
- * Tensors `state.values`, `state.input` and `state.output`, note `state` with the step: where a run
- * stands.
+ * Tensors `${prefix}state.values`, `state.input` and `state.output`, note `state` with the step:
+ * where a run stands.
  */
-export function putState(content: MutableContent, state: SessionState): void {
-  content.tensors["state.values"] = floats(state.values);
-  content.tensors["state.input"] = floats(state.input);
-  content.tensors["state.output"] = floats(state.output);
-  if (state.network) putNetwork(content, state.network);
-  content.metadata["state"] = stableJson({ step: state.step });
+export function putState(content: MutableContent, prefix: string, state: SessionState): void {
+  content.tensors[`${prefix}state.values`] = floats(state.values);
+  content.tensors[`${prefix}state.input`] = floats(state.input);
+  content.tensors[`${prefix}state.output`] = floats(state.output);
+  if (state.network) putNetwork(content, prefix, state.network);
+  content.metadata[`${prefix}state`] = stableJson({ step: state.step });
 }
 
 /** @throws ModelFileError if the state is not one of this reservoir */
-export async function getState(reader: TensorReader, model: EngineModel): Promise<SessionState> {
+export async function getState(reader: TensorReader, prefix: string, model: EngineModel): Promise<SessionState> {
   const { parseStateNote } = await import("./schemas.js");
   const { precision } = model;
   return reader.check("state", () => ({
-    values: reader.vector("state.values", model.size, precision),
-    input: reader.vector("state.input", model.inputSize, precision),
-    output: reader.vector("state.output", model.outputSize, precision),
-    step: parseStateNote(reader.json("state")).step,
-    ...(model.kind === "spiking" ? { network: getNetwork(reader, model) } : {}),
+    values: reader.vector(`${prefix}state.values`, model.size, precision),
+    input: reader.vector(`${prefix}state.input`, model.inputSize, precision),
+    output: reader.vector(`${prefix}state.output`, model.outputSize, precision),
+    step: parseStateNote(reader.json(`${prefix}state`)).step,
+    ...(model.kind === "spiking" ? { network: getNetwork(reader, prefix, model) } : {}),
   }));
 }

@@ -2,8 +2,8 @@
 // defaults of a description (reservoir/config.ts) are poor: without a bias tanh is odd, so the
 // answer to -u is minus the answer to u.
 import { ArgumentError, SpillwayError } from "../core/errors.js";
+import { isTrainer, type ReadoutDescription, type RidgeOptions, readouts, type Trainer, trainerOf } from "../readout/index.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
-import { isTrainer, type ReadoutDescription, readouts, type RidgeOptions, type Trainer, trainerOf } from "../readout/index.js";
 import type { ClassifierReservoir, ClassifierSettings, Representation } from "./classifier-options.js";
 import type { OwnReadout } from "./forecaster-options.js";
 

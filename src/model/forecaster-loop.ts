@@ -124,15 +124,18 @@ class LagWindow {
 export function laggedInputs(inputs: Matrix, outputs: number, lags: number, before?: Matrix): Matrix<Float64Array> {
   const others = inputs.cols - outputs;
   if (others < 0) throw ArgumentError.shape(`lags of ${outputs} columns take as many inputs; there are ${inputs.cols}`);
-  const out = Matrix.zeros(inputs.rows, lags * outputs + others);
+  const width = lags * outputs;
+  const out = Matrix.zeros(inputs.rows, width + others);
+  const { data, cols } = inputs;
   for (let t = 0; t < inputs.rows; t++) {
-    const row = out.row(t);
-    for (let lag = 0; lag < lags; lag++) {
-      const from = t - lag;
-      if (from >= 0) row.set(inputs.row(from).subarray(0, outputs), lag * outputs);
-      else if (before && before.rows + from >= 0) row.set(before.row(before.rows + from).subarray(0, outputs), lag * outputs);
+    const at = t * out.cols;
+    if (t > 0 && lags > 1) out.data.copyWithin(at + outputs, at - out.cols, at - out.cols + width - outputs);
+    else if (before) {
+      const known = Math.min(lags - 1, before.rows);
+      for (let lag = 1; lag <= known; lag++) out.data.set(before.row(before.rows - lag), at + lag * outputs);
     }
-    row.set(inputs.row(t).subarray(outputs), lags * outputs);
+    for (let c = 0; c < outputs; c++) out.data[at + c] = data[t * cols + c]!;
+    for (let c = 0; c < others; c++) out.data[at + width + c] = data[t * cols + outputs + c]!;
   }
   return out;
 }

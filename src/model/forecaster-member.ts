@@ -4,7 +4,7 @@ import { ArgumentError } from "../core/errors.js";
 import { Matrix, type Precision } from "../numerics/index.js";
 import type { TrainedReadout, Trainer } from "../readout/index.js";
 import { type AnyReservoirComputer, NonFiniteStateError, type SessionState, type WorkOptions } from "../reservoir/index.js";
-import { beside, type CheckedData, type CheckedSeries, checkColumns, lastRows, seriesInputs } from "./forecaster-data.js";
+import { beside, type CheckedData, type CheckedSeries, checkColumns, lastRows, noInputs, seriesInputs } from "./forecaster-data.js";
 import { closedLoop, isWithin, laggedInputs } from "./forecaster-loop.js";
 import { alongRoad, fitRoad, inScores, type Road, type RoadSettings } from "./forecaster-road.js";
 import { roundedInputs, trainReadout } from "./forecaster-training.js";
@@ -98,9 +98,8 @@ export class ForecasterMember {
   async start(prefix: CheckedData, signal: AbortSignal | undefined): Promise<void> {
     const { computer, road } = this;
     const { inputSize, outputSize } = computer.model;
-    const isSeries = prefix.series !== undefined;
-    const inputs = isSeries && outputSize === 0 ? this.#inputsOver(prefix) : isSeries ? undefined : prefix.inputs;
-    const teacher = isSeries ? undefined : prefix.targets;
+    const inputs = prefix.series ? this.#inputsOver(prefix) : prefix.inputs;
+    const teacher = prefix.series ? (outputSize > 0 ? prefix.series : undefined) : prefix.targets;
     if (inputs && inputs.rows > 0) checkColumns(inputs, "warmup.inputs", inputSize);
     if (teacher) checkColumns(teacher, "warmup.targets", outputSize);
     this.reset();
@@ -113,7 +112,7 @@ export class ForecasterMember {
 
   #inputsOver({ series, known }: CheckedSeries): Matrix {
     this.#checkKnown(known, "warmup.known");
-    return seriesInputs(series, known);
+    return this.computer.model.outputSize > 0 ? (known ?? noInputs(series.rows)) : seriesInputs(series, known);
   }
 
   #checkKnown(known: Matrix | undefined, name: string): void {
@@ -160,6 +159,16 @@ export class ForecasterMember {
     }
     if (inputs.cols === this.#recent.cols) this.#remember(inputs);
     return restored(road.targetScale, out);
+  }
+
+  /** Moves on over rows of its series. */
+  async follow({ series, known }: CheckedSeries, signal: AbortSignal | undefined): Promise<void> {
+    const { computer, road } = this;
+    const feedback = computer.model.outputSize > 0;
+    const inputs = feedback ? (known ?? noInputs(series.rows)) : this.#predicting(series, known);
+    const teacher = feedback ? standardised(road.targetScale, series) : undefined;
+    await computer.run(standardised(road.inputScale, inputs), { signal, every: inputs.rows, teacher });
+    this.#remember(series);
   }
 
   /** The inputs of one-step predictions over rows that go on from here. */

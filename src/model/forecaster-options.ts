@@ -1,16 +1,38 @@
 // A Forecaster's options, data, and their checks. It runs nothing.
 import { callback, checkedLater, choice, option, optional, type TableOf, whole } from "../core/options.js";
-import type { Matrix, MatrixLike, Precision } from "../numerics/index.js";
+import type { Matrix, MatrixLike, Precision, Seed } from "../numerics/index.js";
 import type { ReadoutDescription, Trainer } from "../readout/index.js";
-import type { AnyReservoirOptions, ReservoirMatrices, WorkOptions } from "../reservoir/index.js";
+import type { AnyReservoirOptions, ReservoirMatrices, ReservoirOptions, WorkOptions } from "../reservoir/index.js";
 import { seriesOf } from "../reservoir/options.js";
 import { workTable } from "../reservoir/work.js";
 import type { ForecasterPrefix } from "./forecaster-data.js";
+import type { ForecastLoss } from "./forecaster-loss.js";
 
 /** What a Forecaster keeps beside its reservoir. */
 export interface ForecasterSettings {
-  /** Rows at the start of every training series that train nothing. Default 100. */
-  readonly washout: number;
+  /**
+   * Rows at the start of every training series that train nothing. Default 100; "auto", the default
+   * with a horizon, is 100, or a fifth of a shorter series.
+   */
+  readonly washout: number | "auto";
+  /**
+   * Steps that are forecast: settings and lambda are then chosen by closed-loop forecasts of that
+   * many steps from starts inside the training series (`choose`), never by rows that come later.
+   */
+  readonly horizon?: number | undefined;
+  /** Rows of a season, or of each of several: what `lags: "season"` follows from. */
+  readonly season?: number | readonly number[] | undefined;
+  /**
+   * Reservoirs of one setting, each of another seed (or a list of seeds), whose median is the
+   * forecast. Default 5 with a horizon, else 1.
+   */
+  readonly members?: number | readonly Seed[] | undefined;
+  /**
+   * How settings and lambda are chosen. Of pairs of the two that are as good as the best, within
+   * 0.1 % or one standard error of the mean log ratio of their costs over starts, the one with the
+   * largest lambda is taken, then the earliest candidate.
+   */
+  readonly choose?: ChooseOptions | undefined;
   /**
    * Turn inputs and targets (or only one of them) into z-scores by the training data; outputs are
    * turned back. Default true; false for a reservoir that takes spikes; "inputs" for softmax, whose
@@ -24,11 +46,42 @@ export interface ForecasterSettings {
   readonly hold: boolean;
   /**
    * Rows p of the series that the readout sees beside the state x: its features are [x(t), y(t),
-   * y(t-1), ..., y(t-p+1)], and the known inputs. Default 0: the state alone.
+   * y(t-1), ..., y(t-p+1)], and the known inputs. 0: the state alone. "season" tries 0, and each
+   * season and a seventh of it. Default "season" with a horizon and a season, else 0.
    */
-  readonly lags: number;
+  readonly lags: number | "season";
   /** The trainer of the readout. A trainer that is your own object is kept as `{ type: "own" }`. */
   readonly readout: ReadoutDescription | OwnReadout;
+}
+
+/** How a forecaster with a horizon chooses. */
+export interface ChooseOptions {
+  /** Penalties that every candidate is tried with. Default 1e-8, 1e-6, 1e-4, 0.01, 0.1, 1, 10, 100. */
+  readonly lambdas?: readonly number[] | undefined;
+  /** Forecasts that each pair of candidate and lambda is scored by. Default 25, fewer if they do not fit. */
+  readonly starts?: number | undefined;
+  /** The share of the series, at its end, that forecasts are scored on. Default 0.25. */
+  readonly validation?: number | undefined;
+  /**
+   * Pairs of candidate and lambda that the model is made of, the best of them, at most two of one
+   * candidate; the median of their forecasts is the model's. Default 1.
+   */
+  readonly keep?: number | undefined;
+  /**
+   * "rmse" (default): root mean square of errors over each column's standard deviation. "mae": their
+   * mean absolute value. "smape". "validTime": minus the median of the steps before errors are
+   * above 0.4 deviations.
+   */
+  readonly loss?: ForecastLoss | undefined;
+  /** Settings that are tried, each in place of the forecaster's own. Default only those. */
+  readonly candidates?: readonly CandidateOptions[] | undefined;
+}
+
+/** A setting that is tried; what it leaves out is the forecaster's. */
+export interface CandidateOptions {
+  /** Fields of the reservoir's description. */
+  readonly reservoir?: Partial<ReservoirOptions> | undefined;
+  readonly lags?: number | "season" | undefined;
 }
 
 /** What stands for a trainer that is not one of this package's, in settings and model files. */
@@ -50,9 +103,10 @@ export interface ForecasterOptions extends Partial<Omit<ForecasterSettings, "rea
   /**
    * The reservoir; `inputSize` and `feedback.size` follow from the data if they are left out.
    * Without `matrices`, `bias` is 0.5,
-   * `inputScaling` and `feedback.scaling` 0.2 and `spectralRadius` 1 if they are left out.
+   * `inputScaling` and `feedback.scaling` 0.2 and `spectralRadius` 1 if they are left out. With a
+   * horizon its size is 300 if it is left out, and it may be left out as a whole.
    */
-  readonly reservoir: AnyReservoirOptions;
+  readonly reservoir?: AnyReservoirOptions | Partial<ReservoirOptions> | undefined;
   /** Matrices to use in place of drawn ones. */
   readonly matrices?: ReservoirMatrices | undefined;
   /** "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */

@@ -111,7 +111,7 @@ async function trainLagged(
   for (let from = 0; from < inputs.rows; from += chunk) {
     const rows = rounded.subarray(from, from + chunk);
     const states = await computer.run(inputs.subarray(from, from + chunk), { signal });
-    const seen = laggedInputs(rows, targets.cols, lags, rounded.subarray(Math.max(0, from - lags), from));
+    const seen = laggedInputs(rows, targets.cols, lags, columns(rounded.subarray(Math.max(0, from - lags), from), targets.cols));
     const skipped = Math.min(states.rows, Math.max(0, washout - from));
     if (skipped < states.rows)
       sink.add(states.subarray(skipped), seen.subarray(skipped), targets.subarray(from + skipped, from + states.rows));
@@ -153,6 +153,14 @@ async function fitKept(
     series.map(({ targets }) => targets),
     { washout, inputs },
   );
+}
+
+/** The first columns of a matrix. */
+function columns(matrix: Matrix, count: number): Matrix {
+  if (matrix.cols === count) return matrix;
+  const out = Matrix.zeros(matrix.rows, count);
+  for (let t = 0; t < matrix.rows; t++) out.data.set(matrix.row(t).subarray(0, count), t * count);
+  return out;
 }
 
 /** The inputs as the reservoir got them, for a readout that sees them. */

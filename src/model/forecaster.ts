@@ -12,7 +12,9 @@ import { checkSequences, checkWhole } from "../reservoir/inputs.js";
 import { Turns, workTable } from "../reservoir/work.js";
 import { describedTrainer, descriptionOf, forecasterReservoir, forecasterTrainer, withClassTargets, withStandardise } from "./defaults.js";
 import { NotFittedError } from "./errors.js";
+import type { ForecasterChoice } from "./forecaster-choice.js";
 import {
+  type CheckedData,
   checkAlike,
   checkColumns,
   checkedData,
@@ -25,7 +27,9 @@ import {
   noInputs,
 } from "./forecaster-data.js";
 import { decodeForecaster, encodeForecaster } from "./forecaster-file.js";
-import { ForecasterMember, type MemberState as ForecasterState } from "./forecaster-member.js";
+import { fitMembers, type TrainedMembers } from "./forecaster-fit.js";
+import { medianOf } from "./forecaster-loss.js";
+import { ForecasterMember, type MemberState } from "./forecaster-member.js";
 import {
   type ForecasterOptions,
   type ForecasterSettings,
@@ -37,7 +41,16 @@ import {
   type StartOptions,
   scoreTable,
 } from "./forecaster-options.js";
+import { planCandidates, plannedReadout, plannedSize } from "./forecaster-plan.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "./model-file.js";
+
+/** Where a forecaster stands, member by member. */
+export type ForecasterState = readonly MemberState[];
+
+/** What reservoirs are made from. */
+interface ReservoirSource extends Pick<ForecasterOptions, "matrices" | "engine" | "threads" | "profile"> {
+  readonly reservoir: AnyReservoirOptions;
+}
 
 /**
  * A reservoir x(t+1) = (1 - a) x(t) + a f(W x(t) + W_in u(t+1) + b + W_fb y(t)) and a readout y =
@@ -54,24 +67,28 @@ import { decodeModelFile, type LoadOptions, loadTable } from "./model-file.js";
  * description leaves them out bias 0.5, inputScaling and feedback.scaling 0.2, and spectralRadius
  * 1. A description beside `matrices` is taken as it is.
  *
+ * With a `horizon`, lambda and settings are chosen by closed-loop forecasts of that many steps from
+ * starts inside the training series, each candidate trained on the rows before them alone; then the
+ * members are trained on all rows, and their median is the forecast (`choice` says what was chosen).
+ * `lambdas` of ridge, by "gcv" or "leaveOneOut", are chosen by one step.
+ *
  * It has a state. `fit` leaves it at the end of the training data, and the rows after those can
  * follow; `predict` moves it on;
  * `forecast` and `score` put it back. Calls that are made while another is running wait for it, in
  * their order.
  *
  * @example
- * await using forecaster = await Forecaster.fit(series.subarray(0, 3000), { reservoir: { size: 300 } });
- * const next = await forecaster.forecast(84); // rows 3000 to 3083
+ * await using forecaster = await Forecaster.fit(load.subarray(0, 8000), { horizon: 24, season: 168 });
+ * const next = await forecaster.forecast(24); // rows 8000 to 8023
  */
 export class Forecaster implements AsyncDisposable {
   readonly settings: ForecasterSettings;
-  readonly #options: Omit<ForecasterOptions, "readout">;
+  readonly #options: ReservoirSource;
   #trainer: Trainer | undefined;
-  #computer: AnyReservoirComputer | undefined;
-  #member: ForecasterMember | undefined;
+  #trained: TrainedMembers | undefined;
   readonly #turns = new Turns();
 
-  private constructor(options: Omit<ForecasterOptions, "readout">, settings: ForecasterSettings, trainer?: Trainer) {
+  private constructor(options: ReservoirSource, settings: ForecasterSettings, trainer?: Trainer) {
     this.#options = options;
     this.settings = settings;
     this.#trainer = trainer;
@@ -82,12 +99,27 @@ export class Forecaster implements AsyncDisposable {
    * the trainer of the readout throws
    */
   static async create(options: ForecasterOptions): Promise<Forecaster> {
-    const { forecasterOptionsTable, parseForecasterSettings } = await import("./schemas.js");
-    const { reservoir: described, matrices, engine, threads, profile, readout, ...rest } = resolve(forecasterOptionsTable, options);
-    const reservoir = matrices ? described : forecasterReservoir(described);
-    const trainer = forecasterTrainer(readout, rest.lags);
+    const { forecasterOptionsTable, plannedOptionsTable, parseForecasterSettings } = await import("./schemas.js");
+    const {
+      reservoir: described,
+      matrices,
+      engine,
+      threads,
+      profile,
+      readout,
+      ...rest
+    } = resolve(options?.horizon === undefined ? forecasterOptionsTable : plannedOptionsTable, options);
+    const isPlanned = rest.horizon !== undefined;
+    const sized = isPlanned ? ({ size: plannedSize, ...described } as AnyReservoirOptions) : (described as AnyReservoirOptions);
+    const reservoir = matrices ? sized : forecasterReservoir(sized);
+    const trainer = forecasterTrainer(readout, typeof rest.lags === "number" ? rest.lags : 0);
     const said = withClassTargets(withStandardise(rest, reservoir), trainer);
-    const settings = parseForecasterSettings({ ...said, readout: descriptionOf(trainer) });
+    const settings = parseForecasterSettings({
+      ...said,
+      ...(isPlanned && { washout: rest.washout ?? "auto", lags: rest.lags ?? (rest.season === undefined ? 0 : "season") }),
+      readout: isPlanned ? plannedReadout(readout, rest) : descriptionOf(trainer),
+    });
+    planCandidates(settings, reservoir, matrices !== undefined);
     return new Forecaster({ reservoir, matrices, engine, threads, profile }, settings, trainer);
   }
 
@@ -122,24 +154,51 @@ export class Forecaster implements AsyncDisposable {
       ? data.sequences.map((one, s) => checkedData(one, this.#feedback, `sequences[${s}]: `))
       : [checkedData(data, this.#feedback)];
     checkAlike(checked);
-    const { inputs, targets } = cutRows(checked[0]!, this.#feedback);
-    const computer = await this.#reservoirFor(inputs.cols, targets.cols);
-    const { standardise, washout, hold, lags } = this.settings;
     this.#trainer ??= describedTrainer(this.settings.readout);
-    const trainer = this.#trainer;
-    this.#member = undefined;
-    this.#member = await ForecasterMember.fit(computer, checked, { trainer, standardise, hold, washout, lags }, work);
+    const { reservoir, ...create } = this.#options;
+    const standing = this.#standing(checked[0]!);
+    if (!standing) await this.#disposeMembers();
+    this.#trained = await fitMembers(
+      { data: checked, settings: this.settings, reservoir, create, trainer: this.#trainer, feedback: this.#feedback, standing },
+      work,
+    );
     return this;
   }
 
-  /** The reservoir. @throws NotFittedError */
+  /** The reservoir, the first if there are several. @throws NotFittedError */
   get computer(): AnyReservoirComputer {
-    return this.#fitted().computer;
+    return this.#first.computer;
   }
 
-  /** The readout; if targets are standardised it gives z-scores. @throws NotFittedError */
+  /** Its readout; if targets are standardised it gives z-scores. @throws NotFittedError */
   get readout(): TrainedReadout {
-    return this.#fitted().readout;
+    return this.#first.readout;
+  }
+
+  /** Every reservoir with its readout. @throws NotFittedError */
+  get members(): readonly Pick<ForecasterMember, "computer" | "readout" | "lags">[] {
+    return this.#fitted().members;
+  }
+
+  /** What was chosen by a horizon, and by which forecasts; undefined without one. */
+  get choice(): ForecasterChoice | undefined {
+    return this.#trained?.choice;
+  }
+
+  /**
+   * Where every member stands in its series. Setting it goes back there; only a state of this
+   * forecaster, or of the same one opened again, fits. @throws NotFittedError
+   */
+  get state(): ForecasterState {
+    return this.#fitted().members.map(({ state }) => state);
+  }
+
+  /** Goes back to where it stood. */
+  set state(states: ForecasterState) {
+    const { members } = this.#fitted();
+    if (!Array.isArray(states) || states.length !== members.length || !states.every((one) => one?.recent instanceof Matrix))
+      throw new ArgumentError("state", states, "one that a forecaster's `state` gave");
+    for (const [m, member] of members.entries()) member.state = states[m]!;
   }
 
   /**
@@ -154,16 +213,17 @@ export class Forecaster implements AsyncDisposable {
 
   async #predict(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions): Promise<Matrix<Float64Array>> {
     const { teacher: forced, known, warmup, signal, onProgress, precision } = resolve(predictTable, options);
-    const member = this.#fitted();
-    const { inputSize } = member.computer.model;
+    const { road, computer } = this.#first;
+    const { inputSize } = computer.model;
     const given =
       typeof inputs === "object" && inputs !== null && "steps" in inputs
         ? noInputs(checkWhole("steps", inputs.steps, 1))
         : checkedSeries(inputs, "inputs");
-    checkColumns(given, "inputs", this.#feedback ? inputSize : inputSize - member.road.known);
+    checkColumns(given, "inputs", this.#feedback ? inputSize : inputSize - road.known);
     const teacher = this.#teacher(forced, given.rows);
     await this.#start({ warmup, signal });
-    return member.predict(given, { known: known && checkedSeries(known, "known"), teacher, signal, onProgress, precision });
+    const checked = known && checkedSeries(known, "known");
+    return this.#combined({ signal, onProgress }, (member, work) => member.predict(given, { known: checked, teacher, precision, ...work }));
   }
 
   /**
@@ -178,12 +238,11 @@ export class Forecaster implements AsyncDisposable {
 
   async #forecast(steps: number, options: ForecastOptions): Promise<Matrix<Float64Array>> {
     const { inputs: others, known, warmup, signal, onProgress } = resolve(forecastTable, options);
-    const member = this.#fitted();
     checkWhole("steps", steps, 1);
-    const outside = this.#outside(member, others, known, steps);
+    const outside = this.#outside(this.#first, others, known, steps);
     return this.#puttingBack(async () => {
       await this.#start({ warmup, signal });
-      return member.forecast(steps, outside, { signal, onProgress });
+      return this.#combined({ signal, onProgress }, (member, work) => member.forecast(steps, outside, work));
     });
   }
 
@@ -233,7 +292,7 @@ export class Forecaster implements AsyncDisposable {
 
   async #score(data: ForecasterData, options: ScoreOptions): Promise<number> {
     const { metric = nrmse, washout, ...start } = resolve(scoreTable, options);
-    const { computer } = this.#fitted();
+    const { computer } = this.#first;
     const feedback = computer.model.outputSize > 0;
     const checked = checkedData(data, feedback);
     const known = feedback ? undefined : checked.series && checked.known;
@@ -250,21 +309,7 @@ export class Forecaster implements AsyncDisposable {
 
   /** Columns of the inputs that are known beforehand; 0 if there are none. @throws NotFittedError */
   get known(): number {
-    return this.#fitted().road.known;
-  }
-
-  /**
-   * Where it stands in its series. Setting it goes back there; only a state of this forecaster, or
-   * of the same one opened again, fits. @throws NotFittedError
-   */
-  get state(): ForecasterState {
-    return this.#fitted().state;
-  }
-
-  /** Goes back to where it stood. */
-  set state(state: ForecasterState) {
-    if (!(state?.recent instanceof Matrix)) throw new ArgumentError("state", state, "one that a forecaster's `state` gave");
-    this.#fitted().state = state;
+    return this.#first.road.known;
   }
 
   /**
@@ -278,7 +323,7 @@ export class Forecaster implements AsyncDisposable {
 
   /** Back to the reservoir's initial state. @throws NotFittedError */
   reset(): void {
-    this.#fitted().reset();
+    for (const member of this.#fitted().members) member.reset();
   }
 
   /**
@@ -287,8 +332,9 @@ export class Forecaster implements AsyncDisposable {
    */
   async toBytes(): Promise<Uint8Array> {
     return this.#turns.take(async () => {
-      const { computer, readout, road, lags, state } = this.#fitted();
-      return encodeForecaster({ settings: this.settings, model: computer.model, readout, road, lags, state });
+      const { members, groups, choice } = this.#fitted();
+      const parts = members.map(({ computer, readout, road, lags, state }) => ({ model: computer.model, readout, road, lags, state }));
+      return encodeForecaster({ settings: this.settings, members: parts, groups, choice });
     });
   }
 
@@ -301,12 +347,21 @@ export class Forecaster implements AsyncDisposable {
   static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<Forecaster> {
     const { source, engine, threads } = resolve(loadTable, options);
     const file = await decodeModelFile(bytes, source, "forecaster");
-    const { settings, model, readout, road, lags, state } = await decodeForecaster(file, source);
-    const forecaster = new Forecaster({ reservoir: model.config, engine, threads }, settings);
-    const computer = await ReservoirComputer.fromModel(model, { engine, threads });
-    forecaster.#computer = computer;
-    forecaster.#member = new ForecasterMember(computer, { readout, road, lags, recent: state.recent });
-    forecaster.#member.state = state;
+    const { settings, members: parts, groups, choice } = await decodeForecaster(file, source);
+    const forecaster = new Forecaster({ reservoir: parts[0]!.model.config, engine, threads }, settings);
+    const members: ForecasterMember[] = [];
+    forecaster.#trained = { members, groups, choice };
+    try {
+      for (const { model, readout, road, lags, state } of parts) {
+        const computer = await ReservoirComputer.fromModel(model, { engine, threads });
+        const member = new ForecasterMember(computer, { readout, road, lags, recent: state.recent });
+        members.push(member);
+        member.state = state;
+      }
+    } catch (error) {
+      await forecaster.dispose();
+      throw error;
+    }
     return forecaster;
   }
 
@@ -320,7 +375,7 @@ export class Forecaster implements AsyncDisposable {
 
   /** Gives memory and threads back. Idempotent. */
   async dispose(): Promise<void> {
-    await this.#computer?.dispose();
+    await this.#disposeMembers();
   }
 
   /** Lets `await using` dispose of it. */
@@ -333,51 +388,53 @@ export class Forecaster implements AsyncDisposable {
     return (reservoir.feedback ?? null) !== null || matrices?.feedbackWeights !== undefined;
   }
 
-  #fitted(): ForecasterMember {
-    if (!this.#member) throw new NotFittedError("forecaster");
-    return this.#member;
+  #fitted(): TrainedMembers {
+    if (!this.#trained) throw new NotFittedError("forecaster");
+    return this.#trained;
   }
 
-  /** The reservoir that is there, or a new one if the data has another shape. */
-  async #reservoirFor(inputs: number, outputs: number): Promise<AnyReservoirComputer> {
-    const standing = this.#computer?.model;
-    if (this.#computer && standing?.inputSize === inputs && (standing.outputSize === 0 || standing.outputSize === outputs)) {
-      return this.#computer;
+  get #first(): ForecasterMember {
+    return this.#fitted().members[0]!;
+  }
+
+  /** The reservoir that is there, if one is trained again on data of its shape. */
+  #standing(data: CheckedData): AnyReservoirComputer | undefined {
+    if (this.#trained?.members.length !== 1 || this.settings.horizon !== undefined) return undefined;
+    const { computer } = this.#first;
+    const { inputSize, outputSize } = computer.model;
+    const { inputs, targets } = cutRows(data, this.#feedback);
+    return inputSize === inputs.cols && (outputSize === 0 || outputSize === targets.cols) ? computer : undefined;
+  }
+
+  async #disposeMembers(): Promise<void> {
+    const { members = [] } = this.#trained ?? {};
+    for (const { computer } of members) await computer.dispose();
+  }
+
+  /** What each member gives, one after the other, and then their median. */
+  async #combined(
+    { signal, onProgress }: WorkOptions,
+    each: (member: ForecasterMember, work: WorkOptions) => Promise<Matrix<Float64Array>>,
+  ): Promise<Matrix<Float64Array>> {
+    const { members, groups } = this.#fitted();
+    const made: Matrix<Float64Array>[][] = Array.from({ length: Math.max(...groups) + 1 }, () => []);
+    for (const [m, member] of members.entries()) {
+      const progress = onProgress && ((done: number, total: number) => onProgress(m * total + done, members.length * total));
+      made[groups[m]!]!.push(await each(member, { signal, onProgress: progress }));
     }
-    await this.#computer?.dispose();
-    this.#member = undefined;
-    const { reservoir, ...create } = this.#options;
-    const { feedback } = reservoir;
-    const config = {
-      ...reservoir,
-      inputSize: reservoir.inputSize ?? inputs,
-      ...(feedback ? { feedback: { ...feedback, size: feedback.size ?? outputs } } : {}),
-    } as AnyReservoirOptions;
-    const computer = await ReservoirComputer.create(config, create);
-    this.#computer = computer;
-    const { model } = computer;
-    if (model.inputSize !== inputs) {
-      const advice = inputs === 0 ? "give { inputs, targets }, or set inputSize to 0" : "set inputSize to that, or leave it out";
-      throw ArgumentError.shape(`the data has ${inputs} inputs and the reservoir takes ${model.inputSize} (inputSize); ${advice}`);
-    }
-    if (model.outputSize > 0 && model.outputSize !== outputs) {
-      throw ArgumentError.shape(
-        `the data has ${outputs} targets and the reservoir feeds back ${model.outputSize} (feedback.size); set it to that, or leave it out`,
-      );
-    }
-    return computer;
+    return medianOf(made.map(medianOf));
   }
 
   /** Goes to the initial state and through the warm-up, if there is one. */
   async #start({ warmup, signal }: StartOptions): Promise<void> {
     if (warmup === undefined) return;
-    const member = this.#fitted();
-    await member.start(checkedPrefix(warmup, member.computer.model.outputSize > 0), signal);
+    const prefix = checkedPrefix(warmup, this.#first.computer.model.outputSize > 0);
+    for (const member of this.#fitted().members) await member.start(prefix, signal);
   }
 
   #teacher(teacher: MatrixLike | undefined, rows: number): Matrix | undefined {
     if (teacher === undefined) return undefined;
-    const { computer } = this.#fitted();
+    const { computer } = this.#first;
     if (computer.model.outputSize === 0)
       throw ArgumentError.because("teacher was given; this forecaster's reservoir has no feedback to force");
     const forced = checkedSeries(teacher, "teacher");
@@ -388,12 +445,11 @@ export class Forecaster implements AsyncDisposable {
   }
 
   async #puttingBack<T>(work: () => Promise<T>): Promise<T> {
-    const member = this.#fitted();
-    const { state } = member;
+    const { state } = this;
     try {
       return await work();
     } finally {
-      member.state = state;
+      this.state = state;
     }
   }
 }

@@ -6,8 +6,8 @@ import type { TrainedReadout } from "../readout/index.js";
 import { type AnyReservoirComputer, type LinearReadout, ReservoirComputer } from "../reservoir/index.js";
 import { checkReadout } from "../reservoir/inputs.js";
 import { getReadout, getReservoir, getState, putReadout, putReservoir, putState } from "./content.js";
-import { emptyContent } from "./mutable-content.js";
 import { decodeModelFile, encodeModelFile, type LoadOptions, loadTable, type ModelFile } from "./model-file.js";
+import { emptyContent } from "./mutable-content.js";
 import { TensorReader } from "./tensor-reader.js";
 
 /** A reservoir from a file, at the state it was saved in, and its readout if there is one. */
@@ -24,7 +24,7 @@ export interface LoadedReservoir {
 export async function encodeReservoir(computer: AnyReservoirComputer, readout?: LinearReadout): Promise<Uint8Array> {
   const content = emptyContent();
   putReservoir(content, "", computer.model);
-  putState(content, computer.state);
+  putState(content, "", computer.state);
   if (readout) {
     checkReadout(computer.model, readout);
     putReadout(content, "", readout);
@@ -58,7 +58,7 @@ async function openReservoir(file: ModelFile, source: string, options: Omit<Load
   const reader = new TensorReader(file, source);
   const model = await getReservoir(reader, "");
   const readout = file.metadata["readout"] === undefined ? undefined : await getReadout(reader, "", model.size, model.inputSize);
-  const state = await getState(reader, model);
+  const state = await getState(reader, "", model);
   reader.finish();
   const computer = await ReservoirComputer.fromModel(model, options);
   computer.state = state;

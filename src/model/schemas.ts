@@ -28,7 +28,9 @@ import { type ReadoutDescription, type ReadoutTraining, readouts, type Trainer }
 import type { AnyReservoirOptions, FeatureSpec, RadiusMethod, ReservoirOptions } from "../reservoir/index.js";
 import { contextTable, engineTable, matricesTable, profileTable, threadsTable } from "../reservoir/options.js";
 import type { ClassifierOptions, ClassifierReadout, ClassifierReservoir, ClassifierSettings } from "./classifier-options.js";
-import type { ForecasterOptions, ForecasterSettings } from "./forecaster-options.js";
+import type { ForecasterChoice } from "./forecaster-choice.js";
+import type { ChooseOptions, ForecasterOptions, ForecasterSettings } from "./forecaster-options.js";
+import { chooseDefaults } from "./forecaster-plan.js";
 
 const readoutTakes = "an object of readout options";
 const named = choiceOf(readouts);
@@ -44,21 +46,89 @@ const readoutType: Kind<string> = {
 };
 const memberTakes = "a whole number of at least 1, or a list of one seed a member";
 
+const washoutTakes = 'a whole number of at least 0, or "auto"';
+const seasonTakes = "a whole number of at least 1, or a list of them";
+const lagsKind = either('a whole number or "season"', whole(), choice("season"));
+const candidateTakes = "an object with reservoir or lags";
+
+/** How a Forecaster chooses. */
+export const chooseTable = {
+  lambdas: optional(list(number({ above: 0 }), "a list of numbers above 0", 1), "Penalties that every candidate is tried with."),
+  starts: option(whole({ atLeast: 1 }), chooseDefaults.starts, "Forecasts that each pair is scored by."),
+  validation: option(number({ above: 0, below: 1 }), chooseDefaults.validation, "The share of the series that is forecast."),
+  keep: option(whole({ atLeast: 1 }), chooseDefaults.keep, "Pairs of candidate and lambda that the model is made of."),
+  loss: option(choice("rmse", "mae", "smape", "validTime"), chooseDefaults.loss, "How forecasts are scored."),
+  candidates: optional(
+    list(
+      object(
+        {
+          reservoir: optional(record(anything, "an object of reservoir options") as Kind<object>, "Fields of its description."),
+          lags: optional(lagsKind, "Rows of the series that the readout sees."),
+        },
+        candidateTakes,
+      ),
+      "a list of at least one candidate",
+      1,
+    ),
+    "Settings that are tried.",
+  ),
+} satisfies TableOf<ChooseOptions>;
+
 /**
  * What a Forecaster keeps beside its reservoir. The options of the readout are its trainer's to
  * check.
  */
 export const forecasterTable = {
-  washout: option(whole(), 100, "Rows at the start of every training series that train nothing."),
+  washout: option(
+    either(washoutTakes, whole({ atLeast: 0, takes: washoutTakes }), choice("auto")),
+    100,
+    "Rows at the start of every training series that train nothing.",
+  ),
+  horizon: optional(whole({ atLeast: 1 }), "Steps that are forecast: settings and lambda are chosen by closed loops that long."),
+  season: optional(
+    either(seasonTakes, whole({ atLeast: 1, takes: seasonTakes }), list(whole({ atLeast: 1, takes: seasonTakes }), seasonTakes, 1)),
+    "Rows of a season, or of each of several.",
+  ),
+  members: optional(
+    either(memberTakes, whole({ atLeast: 1, takes: memberTakes }), list(seed, memberTakes, 1)),
+    "Reservoirs of other seeds, whose median is the forecast; 5 with a horizon, else 1.",
+  ),
+  choose: optional(object(chooseTable), "How settings and lambda are chosen."),
   standardise: option(
     either('true, false, "inputs" or "targets"', flag, choice("inputs", "targets")),
     true,
     "Turn inputs and targets, or one of them, into z-scores.",
   ),
   hold: option(flag, true, "Hold outputs of a closed loop near the range of the training rows."),
-  lags: option(whole(), 0, "Rows of the series that the readout sees beside the state."),
+  lags: option(lagsKind, 0, "Rows of the series that the readout sees beside the state."),
   readout: option(record(anything, readoutTakes) as Kind<object>, {}, "Options of ridge."),
 } satisfies TableOf<ForecasterSettings>;
+
+/** @throws ArgumentError */
+export function parseGroups(value: unknown): readonly number[] {
+  return list(whole(), "a list of the group of each member", 1).read(value, "groups");
+}
+
+const pairKind = object({
+  candidate: given(whole(), "Its place among the candidates."),
+  lambda: given(number({ atLeast: 0 }), "The penalty."),
+  score: optional(number(), "By the loss."),
+  failure: optional(text(), "Why there is no score."),
+});
+const startKind = object({ sequence: given(whole(), "Which series."), row: given(whole(), "The first row that is forecast.") });
+const choiceNote = object({
+  horizon: given(whole({ atLeast: 1 }), "Steps."),
+  loss: given(choice("rmse", "mae", "smape", "validTime"), "How forecasts were scored."),
+  starts: given(list(startKind, "a list of starts", 1), "Where forecasts started."),
+  scores: given(list(pairKind, "a list of pairs", 1), "Every pair."),
+  kept: given(list(pairKind, "a list of pairs", 1), "The best."),
+  seconds: given(number({ atLeast: 0 }), "What choosing took."),
+});
+
+/** @throws ArgumentError */
+export function parseChoice(value: unknown): Omit<ForecasterChoice, "targets" | "errors"> {
+  return choiceNote.read(value, "choice");
+}
 
 const roadNote = object({ known: given(whole(), "Known inputs."), lags: given(whole(), "Rows that the readout sees.") });
 
@@ -122,6 +192,11 @@ export const classifierReservoirOption = option(
   {},
   "A rate reservoir of 100 neurons, if nothing else is said, or with kind spiking a liquid.",
 );
+/** The same with a horizon, by which everything else may be chosen. */
+export const plannedOptionsTable = {
+  ...forecasterOptionsTable,
+  reservoir: optional(record(anything, "an object that describes a reservoir") as unknown as Kind<AnyReservoirOptions>, "Its description."),
+};
 
 /** The options of `Classifier.create`. */
 export const classifierOptionsTable = {

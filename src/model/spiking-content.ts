@@ -86,26 +86,27 @@ function checkSynapse(
 /** Tensors `state.network.*`: what a spiking network carries besides its filtered spikes. */
 export function putNetwork(
   { tensors }: MutableContent,
+  prefix: string,
   { potential, recovery, excitatory, inhibitory, held, pending }: NetworkState,
 ): void {
   for (const [name, data] of Object.entries({ potential, recovery, excitatory, inhibitory }))
-    tensors[`state.network.${name}`] = floats(data);
+    tensors[`${prefix}state.network.${name}`] = floats(data);
   for (const [name, data] of Object.entries({ held, pending }))
-    tensors[`state.network.${name}`] = { dtype: "I32", shape: [data.length], data };
+    tensors[`${prefix}state.network.${name}`] = { dtype: "I32", shape: [data.length], data };
 }
 
 /** @throws ModelFileError if the state is not one of this network */
-export function getNetwork(reader: TensorReader, { size, precision, ringRows, neuron }: SpikingModel): NetworkState {
-  const list = (name: string, length = size) => reader.vector(`state.network.${name}`, length, precision);
-  const held = reader.integers<Int32Array>("state.network.held", "I32", size);
+export function getNetwork(reader: TensorReader, prefix: string, { size, precision, ringRows, neuron }: SpikingModel): NetworkState {
+  const list = (name: string, length = size) => reader.vector(`${prefix}state.network.${name}`, length, precision);
+  const held = reader.integers<Int32Array>(`${prefix}state.network.held`, "I32", size);
   const bad = held.findIndex((steps) => steps < 0);
-  if (bad >= 0) throw reader.error(`its tensor "state.network.held" holds ${held[bad]} at ${bad}; it takes numbers of at least 0`);
+  if (bad >= 0) throw reader.error(`its tensor "${prefix}state.network.held" holds ${held[bad]} at ${bad}; it takes numbers of at least 0`);
   return {
     potential: list("potential"),
     recovery: list("recovery", neuron.type === "leakyIntegrateAndFire" ? 0 : size),
     excitatory: list("excitatory"),
     inhibitory: list("inhibitory"),
     held,
-    pending: reader.integers<Int32Array>("state.network.pending", "I32", ringRows * 2 * size),
+    pending: reader.integers<Int32Array>(`${prefix}state.network.pending`, "I32", ringRows * 2 * size),
   };
 }

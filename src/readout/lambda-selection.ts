@@ -133,7 +133,7 @@ export function upperOf(lower: Matrix<Float64Array>): Matrix<Float64Array> {
   return out;
 }
 
-function identity(size: number): Matrix<Float64Array> {
+export function identity(size: number): Matrix<Float64Array> {
   const out = Matrix.zeros(size, size);
   for (let i = 0; i < size; i++) out.data[i * size + i] = 1;
   return out;

@@ -2,7 +2,7 @@
 // steps.
 import { ArgumentError } from "../../core/errors.js";
 import type { ForecasterParts } from "../forecaster-file.js";
-import { columnsOf, inScoresOf, sameStandardisation, type Standardisation } from "../standardisation.js";
+import { columnsOf, inScoresOf, type Standardisation, sameStandardisation } from "../standardisation.js";
 import { type Graph, GraphBuilder } from "./graph.js";
 import { readoutConstants, readoutNodes, reservoirConstants, stepNodes } from "./reservoir.js";
 
@@ -18,17 +18,15 @@ export type ForecasterUse = "predict" | "forecast";
  * "endFedBack" and "endLastInput".
  */
 export function forecasterGraph(parts: ForecasterParts, use: ForecasterUse, stateful: boolean): Graph {
-  const { model } = parts;
-  const { inputScale, targetScale, known } = parts.road;
-  if (parts.lags > 0 || known > 0)
-    throw ArgumentError.because(
-      parts.lags > 0
-        ? "the model's readout sees lags, which an ONNX file does not hold"
-        : "the model takes known inputs, which an ONNX file does not shift",
-      { field: "model" },
-    );
+  const [member, ...others] = parts.members;
+  const { model, lags, state: stands } = member!;
+  const { inputScale, targetScale, known } = member!.road;
+  const refuse = (what: string) => ArgumentError.because(`the model ${what}, which an ONNX file does not`, { field: "model" });
+  if (others.length > 0) throw refuse(`has ${parts.members.length} members whose median is the forecast`);
+  if (lags > 0) throw refuse("has a readout that sees lags");
+  if (known > 0) throw refuse("shifts known inputs");
   const { size, inputSize, outputSize } = model;
-  const outputs = parts.readout.outputSize;
+  const outputs = member!.readout.outputSize;
   const hasFeedback = outputSize > 0;
   const closed = use === "forecast" && !hasFeedback;
   if (closed && outputs > inputSize) {
@@ -38,7 +36,7 @@ export function forecasterGraph(parts: ForecasterParts, use: ForecasterUse, stat
   }
   const outside = closed ? inputSize - outputs : inputSize;
   const loopScale = closed ? columnsOf(inputScale, 0, outputs) : targetScale;
-  const readout = sameStandardisation(loopScale, targetScale) ? parts.readout : inScoresOf(parts.readout, targetScale, loopScale);
+  const readout = sameStandardisation(loopScale, targetScale) ? member!.readout : inScoresOf(member!.readout, targetScale, loopScale);
 
   const builder = new GraphBuilder("forecaster");
   const constants = reservoirConstants(builder, model, "");
@@ -46,9 +44,9 @@ export function forecasterGraph(parts: ForecasterParts, use: ForecasterUse, stat
   const rows = scanRows(builder, outside, columnsOf(inputScale, inputSize - outside, inputSize));
   const start = (name: string, values: ArrayLike<number>, length: number) =>
     stateful && length > 0 ? builder.input(name, "float32", [length]) : builder.floats(padded(values, length), [Math.max(1, length)]);
-  const state = start("state", parts.state.reservoir.values, size);
-  const fedBack = start("fedBack", parts.state.reservoir.output, outputSize);
-  const lastInput = start("lastInput", parts.state.reservoir.input, inputSize);
+  const state = start("state", stands.reservoir.values, size);
+  const fedBack = start("fedBack", stands.reservoir.output, outputSize);
+  const lastInput = start("lastInput", stands.reservoir.input, inputSize);
 
   const body = new GraphBuilder("step", builder);
   const x = body.input(body.name("x"), "float32", [size]);
