@@ -1,6 +1,6 @@
 /**
- * Series without a reservoir: time stamps, the grid they stand on and its gaps, seasons, and what a
- * series forecasts of itself.
+ * Series without a reservoir: time stamps, the grid they stand on and its gaps, seasons, what a
+ * series forecasts of itself, and bands around forecasts.
  * @module spillway/series
  */
 export { type Autoregression, type AutoregressionOptions, fitAutoregression } from "./autoregression.js";
@@ -14,6 +14,19 @@ export {
   type SeriesBaseline,
   standardBaselines,
 } from "./baselines.js";
+export {
+  AdaptiveConformal,
+  type AdaptiveOptions,
+  type Band,
+  type BandOffsets,
+  type ConformalOptions,
+  conformalOffsets,
+  conformalRank,
+  coverage,
+  ensembleBand,
+  fewestScores,
+  winklerScore,
+} from "./conformal.js";
 export { closeGaps, type GapPolicy, type TimedSeries } from "./gaps.js";
 export { calendarSeasons, findSeason, seasonsOf } from "./seasons.js";
 export type { TimeForm, TimeUnit } from "./time-form.js";

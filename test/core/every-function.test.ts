@@ -98,7 +98,16 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
     ...["persistentGrid", "persistentPlaces", "q4BlocksPerRow", "quantizeQ4", "quantizedGemm", "rmsNorm", "rowSoftmax"],
     ...["stateStatistics", "targetFacts", "typeBytes", "validateKernel"],
   ],
-  "says what another function found": ["describeAxis", "baselineName", "calendarSeasons", "compareStarts", "standardBaselines"],
+  "says what another function found": [
+    "describeAxis",
+    "baselineName",
+    "conformalRank",
+    "coverage",
+    "fewestScores",
+    "calendarSeasons",
+    "compareStarts",
+    "standardBaselines",
+  ],
   "takes a description that the experiment's table has checked": ["fitBaseline", "predictBaseline"],
   "draws a figure from measurements": ["plotComparison", "plotMemoryCapacity", "plotSpectrum"],
 };

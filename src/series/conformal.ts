@@ -1,0 +1,302 @@
+// Bands around forecasts from the errors of earlier forecasts: conformal prediction by step.
+import { ArgumentError } from "../core/errors.js";
+import { choice, flag, number, option, resolve, type TableOf } from "../core/options.js";
+import { asMatrix, Matrix, type MatrixLike } from "../numerics/index.js";
+import { checkWhole } from "../reservoir/inputs.js";
+
+/** How far from a forecast the ends of its band lie, H x D each; infinite if nothing is known. */
+export interface BandOffsets {
+  readonly lower: Matrix<Float64Array>;
+  readonly upper: Matrix<Float64Array>;
+}
+
+/** Options of `conformalOffsets`. */
+export interface ConformalOptions {
+  /** The share that is to be covered. Default 0.9. */
+  readonly level?: number | undefined;
+  /**
+   * By signed errors, as many missed below as above; else by their size, as far down as up. Default
+   * false.
+   */
+  readonly twoSided?: boolean | undefined;
+}
+
+const level = number({ above: 0, below: 1 });
+
+/** The options of `conformalOffsets`. */
+export const conformalTable = {
+  level: option(level, 0.9, "The share that is to be covered."),
+  twoSided: option(flag, false, "By signed errors, as many missed below as above."),
+} satisfies TableOf<ConformalOptions>;
+
+/** What decimal levels miss of whole ranks. */
+const rounding = 1e-9;
+
+/**
+ * The rank, from 1, of the score that covers this share with n scores: ceil((n + 1) level);
+ * Infinity if it is above n.
+ */
+export function conformalRank(n: number, share: number): number {
+  const rank = Math.ceil((n + 1) * share - rounding);
+  return rank > n ? Number.POSITIVE_INFINITY : rank;
+}
+
+/** The fewest scores that can cover this share: 9 for 0.9. */
+export function fewestScores(share: number): number {
+  return Math.ceil(share / (1 - share) - rounding);
+}
+
+/**
+ * Split conformal prediction by step (Vovk, Gammerman and Shafer 2005; Lei et al. 2018): the band
+ * of step h ends q_h below and above the forecast, q_h the ceil((n + 1) level)-th smallest of the n
+ * errors |y - p| of that step; each column by itself. Covered is the share `level` if the errors to
+ * come are like those that were given; of a series that drifts, fewer. Two-sided, the ends are the
+ * floor((n + 1) (1 - level) / 2)-th and the ceil((n + 1) (1 + level) / 2)-th smallest of y - p.
+ * @param errors y - p, (n horizon) x D: row k * horizon + h is step h of start k.
+ * @returns ends that are infinite if n starts are too few.
+ * @throws ArgumentError for rows that are no whole number of starts
+ */
+export function conformalOffsets(errors: MatrixLike, horizon: number, options: ConformalOptions = {}): BandOffsets {
+  const { level: share, twoSided } = resolve(conformalTable, options, "conformalOffsets");
+  checkWhole("horizon", horizon, 1);
+  const given = asMatrix(errors, "errors");
+  const { cols } = given;
+  if (given.rows === 0 || given.rows % horizon !== 0)
+    throw ArgumentError.shape(`errors has ${given.rows} rows; a horizon of ${horizon} takes a multiple of it`, { field: "errors" });
+  const lower = Matrix.zeros(horizon, cols);
+  const upper = Matrix.zeros(horizon, cols);
+  for (let i = 0; i < horizon * cols; i++) {
+    const own = errorsAt(given, i, horizon * cols);
+    const [below, above] = twoSided ? signedEnds(own, share) : sizeEnds(own, share);
+    lower.data[i] = below;
+    upper.data[i] = above;
+  }
+  return { lower, upper };
+}
+
+/** The errors of one step and column, one a start. */
+function errorsAt({ data }: Matrix, place: number, each: number): Float64Array {
+  return Float64Array.from({ length: data.length / each }, (_, k) => data[k * each + place]!);
+}
+
+function sizeEnds(errors: Float64Array, share: number): [number, number] {
+  const end = ranked(errors.map(Math.abs).sort(), conformalRank(errors.length, share));
+  return [-end, end];
+}
+
+function signedEnds(errors: Float64Array, share: number): [number, number] {
+  const sorted = errors.sort();
+  const low = Math.floor(((sorted.length + 1) * (1 - share)) / 2 + rounding);
+  return [low < 1 ? Number.NEGATIVE_INFINITY : sorted[low - 1]!, ranked(sorted, conformalRank(sorted.length, (1 + share) / 2))];
+}
+
+function ranked(sorted: Float64Array, rank: number): number {
+  return rank > sorted.length ? Number.POSITIVE_INFINITY : sorted[rank - 1]!;
+}
+
+/** Options of `AdaptiveConformal`. */
+export interface AdaptiveOptions {
+  /** The share that is to be covered. Default 0.9. */
+  readonly level?: number | undefined;
+  /** g: how fast the level follows what was missed. Default 0.02. */
+  readonly rate?: number | undefined;
+  /**
+   * The width if the level asks for more than the scores can say: that of the largest one, or
+   * "infinite". Default "largest".
+   */
+  readonly beyond?: "largest" | "infinite" | undefined;
+}
+
+/** The options of `AdaptiveConformal`. */
+export const adaptiveTable = {
+  level: option(level, 0.9, "The share that is to be covered."),
+  rate: option(number({ above: 0 }), 0.02, "How fast the level follows what was missed."),
+  beyond: option(choice("largest", "infinite"), "largest", "The width if the level asks for more than the scores can say."),
+} satisfies TableOf<AdaptiveOptions>;
+
+/** A band around a forecast, H x D each. */
+export interface Band {
+  readonly lower: Matrix<Float64Array>;
+  readonly upper: Matrix<Float64Array>;
+}
+
+/** A forecast whose values are not all known yet. */
+interface Pending {
+  readonly start: number;
+  readonly forecast: Matrix;
+  readonly band: Band;
+}
+
+/**
+ * Adaptive conformal prediction (Gibbs and Candès 2021): the level of each step and column follows
+ * what was missed, a <- a + g (1 - level - missed), and the band is that of the last n errors at
+ * level 1 - a. The error of a step counts when its value is known, not before. It is for a model
+ * that keeps receiving rows: the share that is covered comes near the level whatever the series does.
+ * @example
+ * const bands = new AdaptiveConformal(errors, 24);
+ * const { lower, upper } = bands.band(t, forecast); // of rows t to t + 23
+ * bands.reveal(t, row); // when row t is known
+ */
+export class AdaptiveConformal {
+  readonly #horizon: number;
+  readonly #cols: number;
+  readonly #target: number;
+  readonly #rate: number;
+  readonly #beyond: "largest" | "infinite";
+  /** Of each step and column: a, and the sizes of the last n errors, the oldest first. */
+  readonly #misses: Float64Array;
+  readonly #scores: number[][];
+  #pending: Pending[] = [];
+  #capped = 0;
+
+  /** @param errors as `conformalOffsets` takes them. @throws ArgumentError */
+  constructor(errors: MatrixLike, horizon: number, options: AdaptiveOptions = {}) {
+    const { level: share, rate, beyond } = resolve(adaptiveTable, options, "AdaptiveConformal");
+    checkWhole("horizon", horizon, 1);
+    const given = asMatrix(errors, "errors");
+    if (given.rows === 0 || given.rows % horizon !== 0)
+      throw ArgumentError.shape(`errors has ${given.rows} rows; a horizon of ${horizon} takes a multiple of it`, { field: "errors" });
+    this.#horizon = horizon;
+    this.#cols = given.cols;
+    this.#target = 1 - share;
+    this.#rate = rate;
+    this.#beyond = beyond;
+    const each = horizon * given.cols;
+    this.#misses = new Float64Array(each).fill(this.#target);
+    this.#scores = Array.from({ length: each }, (_, i) => [...errorsAt(given, i, each)].map(Math.abs));
+  }
+
+  /** How many ends so far were those of the largest error because the level asked for more. */
+  get capped(): number {
+    return this.#capped;
+  }
+
+  /** The share that each step and column is allowed to miss now, H x D; it may leave 0 to 1. */
+  get allowed(): Matrix<Float64Array> {
+    return new Matrix(this.#horizon, this.#cols, this.#misses.slice());
+  }
+
+  /**
+   * The band of a forecast of rows `start` to `start` + H - 1, H x D, and waits for them.
+   * @throws ArgumentError for another shape
+   */
+  band(start: number, forecast: MatrixLike): Band {
+    checkWhole("start", start, 0);
+    const given = asMatrix(forecast, "forecast");
+    if (given.rows !== this.#horizon || given.cols !== this.#cols)
+      throw ArgumentError.shape(`forecast is ${given.rows} x ${given.cols}; these bands are of ${this.#horizon} x ${this.#cols}`, {
+        field: "forecast",
+      });
+    const ends = this.#scores.map((scores, i) => this.#end(scores, this.#misses[i]!));
+    const band = {
+      lower: new Matrix(
+        given.rows,
+        given.cols,
+        Float64Array.from(given.data, (value, i) => value - ends[i]!),
+      ),
+      upper: new Matrix(
+        given.rows,
+        given.cols,
+        Float64Array.from(given.data, (value, i) => value + ends[i]!),
+      ),
+    };
+    this.#pending.push({ start, forecast: given, band });
+    return band;
+  }
+
+  /**
+   * Row `row` of the series is known, D values; one that is not finite is missing. Rows come in
+   * their order.
+   */
+  reveal(row: number, values: ArrayLike<number>): void {
+    checkWhole("row", row, 0);
+    if (values.length !== this.#cols)
+      throw ArgumentError.shape(`values holds ${values.length} numbers; these bands are of ${this.#cols} columns`, { field: "values" });
+    for (const { start, forecast, band } of this.#pending) {
+      const step = row - start;
+      if (step < 0 || step >= this.#horizon) continue;
+      for (let c = 0; c < this.#cols; c++) {
+        const [i, value] = [step * this.#cols + c, values[c]!];
+        if (!Number.isFinite(value)) continue;
+        const missed = value < band.lower.data[i]! || value > band.upper.data[i]! ? 1 : 0;
+        this.#misses[i] = this.#misses[i]! + this.#rate * (this.#target - missed);
+        const scores = this.#scores[i]!;
+        scores.push(Math.abs(value - forecast.data[i]!));
+        scores.shift();
+      }
+    }
+    this.#pending = this.#pending.filter(({ start }) => row < start + this.#horizon - 1);
+  }
+
+  #end(scores: readonly number[], missed: number): number {
+    if (missed >= 1) return 0;
+    const rank = missed <= 0 ? Number.POSITIVE_INFINITY : conformalRank(scores.length, 1 - missed);
+    if (rank > scores.length && this.#beyond === "infinite") return Number.POSITIVE_INFINITY;
+    if (rank > scores.length) this.#capped++;
+    const sorted = Float64Array.from(scores).sort();
+    return sorted[Math.max(1, Math.min(rank, scores.length)) - 1]!;
+  }
+}
+
+/**
+ * A band from several forecasts of the same rows, such as those of several seeds: by step and column
+ * the quantiles (1 - level) / 2 and (1 + level) / 2 of the members (Hyndman and Fan 1996, type 7).
+ * It shows how far the members differ, not how far they are from what comes.
+ * @throws ArgumentError for fewer than two members, or members of different shapes
+ */
+export function ensembleBand(members: readonly MatrixLike[], share = 0.9): Band {
+  const kept = level.read(share, "level");
+  const given = members.map((member, k) => asMatrix(member, `members[${k}]`));
+  const [first] = given;
+  if (!first || given.length < 2)
+    throw ArgumentError.shape(`there are ${given.length} members; a band takes at least two`, { field: "members" });
+  const other = given.findIndex(({ rows, cols }) => rows !== first.rows || cols !== first.cols);
+  if (other >= 0)
+    throw ArgumentError.shape(`members[${other}] has another shape than members[0]; they take the same`, { field: "members" });
+  const at = (part: number) =>
+    new Matrix(
+      first.rows,
+      first.cols,
+      Float64Array.from(first.data, (_, i) => quantileOf(Float64Array.from(given, ({ data }) => data[i]!).sort(), part)),
+    );
+  return { lower: at((1 - kept) / 2), upper: at((1 + kept) / 2) };
+}
+
+function quantileOf(sorted: Float64Array, share: number): number {
+  const place = share * (sorted.length - 1);
+  const [low, high] = [sorted[Math.floor(place)]!, sorted[Math.ceil(place)]!];
+  return low === high ? low : low + (place % 1) * (high - low);
+}
+
+/** The share of values inside their band, ends counted as inside. */
+export function coverage(target: MatrixLike, { lower, upper }: Band): number {
+  const values = asMatrix(target, "target");
+  checkBand(values, { lower, upper });
+  let inside = 0;
+  for (let i = 0; i < values.data.length; i++) if (values.data[i]! >= lower.data[i]! && values.data[i]! <= upper.data[i]!) inside++;
+  return inside / values.data.length;
+}
+
+/**
+ * The mean Winkler score of bands (Winkler 1972): (u - l) + 2 / a max(0, l - y) + 2 / a max(0, y -
+ * u), a = 1 - level. Smaller is better: narrow, and what lies outside not far.
+ */
+export function winklerScore(target: MatrixLike, { lower, upper }: Band, share: number): number {
+  const values = asMatrix(target, "target");
+  const miss = 2 / (1 - level.read(share, "level"));
+  checkBand(values, { lower, upper });
+  let sum = 0;
+  for (let i = 0; i < values.data.length; i++) {
+    const [y, l, u] = [values.data[i]!, lower.data[i]!, upper.data[i]!];
+    sum += u - l + miss * Math.max(0, l - y) + miss * Math.max(0, y - u);
+  }
+  return sum / values.data.length;
+}
+
+function checkBand({ rows, cols }: Matrix, { lower, upper }: Band): void {
+  for (const [name, end] of Object.entries({ lower, upper }))
+    if (end.rows !== rows || end.cols !== cols)
+      throw ArgumentError.shape(`${name} is ${end.rows} x ${end.cols} and target ${rows} x ${cols}; they take the same shape`, {
+        field: name,
+      });
+}
