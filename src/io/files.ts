@@ -169,7 +169,7 @@ export function writeError(path: string, error: unknown, what = "the file cannot
   }
 }
 
-async function readError(path: string, error: unknown): Promise<FileError> {
+export async function readError(path: string, error: unknown): Promise<FileError> {
   if (error instanceof FileError) return error;
   switch (codeOf(error)) {
     case "ENOENT":

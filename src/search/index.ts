@@ -3,6 +3,8 @@
  * parameters. It knows no reservoir: `spillway/experiment` searches over experiments with it.
  * @module spillway/search
  */
+export { type JournalFileOptions, journalFile } from "./journal/file.js";
+export { redisJournal, type RedisJournalOptions } from "./journal/redis.js";
 export { type CmaesOptions, cmaes } from "./cmaes.js";
 export { type Bracket, hyperband, nextPromotion, type RungTrial, survivors } from "./halving.js";
 export { parameterImportance } from "./importance.js";
@@ -23,6 +25,7 @@ export {
   type Distribution,
   type Json,
   MemoryStorage,
+  type StudyDirection,
   type StudyOperation,
   type StoredParameter,
   type StudyStorage,

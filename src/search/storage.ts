@@ -35,13 +35,16 @@ export interface TrialTemplate {
   readonly intermediate?: Readonly<Record<number, number>> | undefined;
 }
 
+/** Whether small values are good, or large ones; "several" of a study that has several objectives. */
+export type StudyDirection = "minimise" | "maximise" | "several";
+
 /**
  * One operation on a list of studies. Ids are positions: a study's counts the "createStudy" before
  * it of names that stood not, a trial's the "createTrial" before it of studies that stand, over all
  * studies. `by` names the process that wrote it.
  */
 export type StudyOperation = { readonly by: string } & (
-  | { readonly type: "createStudy"; readonly name: string; readonly direction: "minimise" | "maximise" }
+  | { readonly type: "createStudy"; readonly name: string; readonly direction: StudyDirection }
   | { readonly type: "deleteStudy"; readonly study: number }
   | { readonly type: "studyAttribute"; readonly study: number; readonly system: boolean; readonly name: string; readonly value: Json }
   | { readonly type: "createTrial"; readonly study: number; readonly template: TrialTemplate }

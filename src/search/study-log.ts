@@ -1,6 +1,6 @@
 // Replays operations into studies and trials. The first claim of a trial wins and its first finish
 // wins, by place in the list; what comes later is ignored, as Optuna ignores it.
-import type { Attributes, Json, StudyOperation, StoredParameter, TrialTemplate } from "./storage.js";
+import type { Attributes, Json, StudyOperation, StoredParameter, TrialTemplate, StudyDirection } from "./storage.js";
 import type { TrialState } from "./sampler.js";
 
 /** A trial as the operations tell it. */
@@ -25,7 +25,7 @@ export interface StoredTrial {
 export interface StoredStudy {
   readonly id: number;
   readonly name: string;
-  readonly direction: "minimise" | "maximise";
+  readonly direction: StudyDirection;
   readonly attributes: Map<string, Json>;
   readonly systemAttributes: Map<string, Json>;
   readonly trials: StoredTrial[];

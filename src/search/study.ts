@@ -139,7 +139,7 @@ export class Study {
       const study = log.studies.get(name);
       if (study) {
         const change = checkStudy(study, space, direction, storage.name);
-        return new Study({ space, sampler, storage, log, study, by, seen, change });
+        return new Study({ space, sampler, storage, log, study, direction, by, seen, change });
       }
       const create: StudyOperation = { by, type: "createStudy", name, direction };
       // Attributes name the study by its place, which is known if nobody wrote meanwhile.
@@ -159,13 +159,14 @@ export class Study {
     readonly storage: StudyStorage;
     readonly log: StudyLog;
     readonly study: StoredStudy;
+    readonly direction: "minimise" | "maximise";
     readonly by: string;
     readonly seen: SeenTrial[];
     readonly change: string | undefined;
   }) {
     this.name = parts.study.name;
     this.space = parts.space;
-    this.direction = parts.study.direction;
+    this.direction = parts.direction;
     this.sampler = parts.sampler;
     this.change = parts.change;
     this.#storage = parts.storage;

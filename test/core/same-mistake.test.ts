@@ -6,7 +6,7 @@ import { parseExperiment, runExperiment } from "../../src/experiment/index.js";
 import * as gpu from "../../src/gpu/index.js";
 import * as spillway from "../../src/index.js";
 import * as io from "../../src/io/index.js";
-import { cmaes, grid, randomSampler, SearchSpace, sobol, Study, tpe } from "../../src/search/index.js";
+import { cmaes, grid, journalFile, randomSampler, redisJournal, SearchSpace, sobol, Study, tpe } from "../../src/search/index.js";
 import { openLab } from "../../src/lab/index.js";
 import * as model from "../../src/model/index.js";
 import * as numerics from "../../src/numerics/index.js";
@@ -160,6 +160,8 @@ const withOptions: readonly Place[] = [
   ["grid", grid],
   ["tpe", tpe],
   ["cmaes", cmaes],
+  ["journalFile", (wrong) => journalFile("test/nowhere", wrong)],
+  ["redisJournal", (wrong) => redisJournal("redis://127.0.0.1:1", wrong)],
   ["Study.open", (wrong) => Study.open({ space: { a: { float: [0, 1] } }, ...(wrong as object) })],
   ["SearchSpace", (wrong) => new SearchSpace({ a: { float: [0, 1], ...(wrong as object) } })],
   ["runExperiment", (wrong) => runExperiment("nowhere.yaml", wrong)],

@@ -1,0 +1,135 @@
+// A study in a file: Optuna's journal, which its processes and ours read and write at once.
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { resolve as absolute } from "node:path";
+import { SpillwayError } from "../../core/errors.js";
+import { choice, number, option, resolve, type TableOf } from "../../core/options.js";
+import { FileError } from "../../io/errors.js";
+import { readError, writeError } from "../../io/files.js";
+import type { StudyOperation, StudyStorage } from "../storage.js";
+import { endOfLines, type Place, readLines } from "./lines.js";
+import { JournalLock, type LockKind } from "./lock.js";
+import { decodeRecord, encodeRecord } from "./records.js";
+import { RecordError } from "./record-error.js";
+
+/** How a journal file is shared. */
+export interface JournalFileOptions {
+  /**
+   * How its lock is made: "link", a symbolic link, as Optuna's default does, or "exclusive", a
+   * file, for systems without links. They exclude one another. Default "link", on Windows
+   * "exclusive".
+   */
+  readonly lock?: LockKind | undefined;
+  /** Seconds after which a lock is broken whose owner does nothing; default 30, as Optuna has it. */
+  readonly grace?: number | undefined;
+}
+
+/** The options of `journalFile`. */
+export const journalFileTable = {
+  lock: option(choice("link", "exclusive"), process.platform === "win32" ? "exclusive" : "link", "How its lock is made."),
+  grace: option(number({ above: 0, unit: "seconds" }), 30, "Seconds after which a lock is broken whose owner does nothing."),
+} satisfies TableOf<JournalFileOptions>;
+
+/**
+ * A study's operations in a file, as Optuna's JournalFileBackend keeps them: one JSON object a line.
+ * Any number of processes, in Python and here, may share the file, also over a network. An append
+ * is locked, written in one piece and synced; a last line that a killed process left unfinished is
+ * cut away by the next append. The file is made if it is not there.
+ *
+ * Give Optuna an absolute path: its lock leads nowhere from a relative one with a folder.
+ * @throws FileError from any call if the file cannot be used, or a line is no record
+ */
+export function journalFile(path: string, options: JournalFileOptions = {}): StudyStorage {
+  const { lock, grace } = resolve(journalFileTable, options, "journalFile");
+  const place = absolute(path);
+  return new JournalFile(place, new JournalLock(place, lock, 1000 * grace));
+}
+
+class JournalFile implements StudyStorage {
+  readonly name: string;
+  readonly #lock: JournalLock;
+  /** Places up to which the file was read, rising: where a later read may begin. */
+  #marks: Place[] = [{ line: 0, offset: 0 }];
+  /** The end of the last call. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(path: string, lock: JournalLock) {
+    this.name = path;
+    this.#lock = lock;
+  }
+
+  append(operations: readonly StudyOperation[], expected?: number): Promise<boolean> {
+    const text = operations.map((operation) => `${encodeRecord(operation)}\n`).join("");
+    return this.#inTurn(() => this.#lock.hold(() => this.#append(Buffer.from(text, "latin1"), expected)));
+  }
+
+  read(from: number): Promise<readonly StudyOperation[]> {
+    return this.#inTurn(() => this.#read(from));
+  }
+
+  async close(): Promise<void> {
+    await this.#turn;
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #append(bytes: Buffer, expected: number | undefined): Promise<boolean> {
+    // Read as well as appended to: a torn last line has to be found.
+    const file = await open(this.name, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o666).catch((error: unknown) => {
+      throw writeError(this.name, error);
+    });
+    try {
+      const { size } = await file.stat();
+      const last = this.#marks.at(-1)!;
+      const end = (await endOfLines(file, 0, size)) ?? 0;
+      if (expected !== undefined && (end < last.offset || (await this.#count(end)) !== expected)) return false;
+      if (end < size) await file.truncate(end);
+      try {
+        const { bytesWritten } = await file.write(bytes);
+        if (bytesWritten < bytes.length) throw new SpillwayError("file", `only ${bytesWritten} of ${bytes.length} bytes could be written`);
+        await file.sync();
+      } catch (error) {
+        await file.truncate(end);
+        throw error;
+      }
+      return true;
+    } catch (error) {
+      throw error instanceof FileError ? error : writeError(this.name, error);
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** How many lines end at an offset that is not before the last mark. */
+  async #count(end: number): Promise<number> {
+    const last = this.#marks.at(-1)!;
+    if (end === last.offset) return last.line;
+    return (await readLines(this.name, last, () => undefined)).line;
+  }
+
+  async #read(from: number): Promise<readonly StudyOperation[]> {
+    const out: StudyOperation[] = [];
+    const begin = this.#marks.findLast(({ line }) => line <= from)!;
+    const end = await readLines(this.name, begin, (line, number) => {
+      if (number >= from) out.push(this.#decoded(line, number));
+    }).catch(async (error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT" && begin.line === 0) return begin;
+      throw error instanceof RecordError ? new FileError(this.name, error.message, "content") : await readError(this.name, error);
+    });
+    if (end.line > this.#marks.at(-1)!.line) this.#marks = [this.#marks[0]!, ...this.#marks.slice(1).slice(-1000), end];
+    return out;
+  }
+
+  #decoded(line: string, number: number): StudyOperation {
+    try {
+      return decodeRecord(line);
+    } catch (error) {
+      if (!(error instanceof RecordError)) throw error;
+      throw new FileError(this.name, `line ${number + 1} is no record of a journal: ${error.message}`, "content");
+    }
+  }
+}

@@ -1,0 +1,105 @@
+// The lock beside a journal that Optuna's processes take too: one name, a symbolic link or a file
+// that only one can make. It knows nothing of what it guards.
+import { randomUUID } from "node:crypto";
+import { type BigIntStats, constants, promises as fs } from "node:fs";
+import { SpillwayError } from "../../core/errors.js";
+import { visible } from "../../core/text.js";
+
+/** How a lock is made. Both exclude one another. */
+export type LockKind = "link" | "exclusive";
+
+/** Milliseconds between two looks at a lock that is held. */
+const longestWait = 50;
+
+/** Takes turns with every process that has the journal open. */
+export class JournalLock {
+  readonly #journal: string;
+  readonly #path: string;
+  readonly #kind: LockKind;
+  readonly #graceMs: number;
+
+  /** @param journal an absolute path: a relative link in another folder would lead nowhere */
+  constructor(journal: string, kind: LockKind, graceMs: number) {
+    this.#journal = journal;
+    this.#path = `${journal}.lock`;
+    this.#kind = kind;
+    this.#graceMs = graceMs;
+  }
+
+  /**
+   * Does work while nobody else may write. A lock whose owner is gone is broken: neither it nor the
+   * journal changed for the time of grace, by this process's own clock.
+   * @throws SpillwayError if the folder takes no lock
+   */
+  async hold<T>(work: () => Promise<T>): Promise<T> {
+    const mine = await this.#take();
+    try {
+      return await work();
+    } finally {
+      await this.#release(mine);
+    }
+  }
+
+  async #take(): Promise<bigint> {
+    let wait = 1;
+    let seen: string | undefined;
+    let since = 0;
+    for (;;) {
+      const mine = await this.#make();
+      if (mine !== undefined) return mine;
+      const standing = await this.#standing();
+      if (standing !== seen) [seen, since] = [standing, performance.now()];
+      else if (standing !== undefined && performance.now() - since > this.#graceMs) {
+        if ((await this.#standing()) === standing) await this.#rename();
+        seen = undefined;
+      }
+      await new Promise((done) => setTimeout(done, wait));
+      wait = Math.min(wait * 1.5, longestWait);
+    }
+  }
+
+  /** The inode of a lock that was made now; undefined if there is one. */
+  async #make(): Promise<bigint | undefined> {
+    try {
+      if (this.#kind === "link") await fs.symlink(this.#journal, this.#path);
+      else await (await fs.open(this.#path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY)).close();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "EEXIST") return undefined;
+      throw new SpillwayError(
+        "file",
+        `${visible(this.#path)} cannot be made, without which nothing is written: ${(error as Error).message}`,
+        {
+          cause: error,
+        },
+      );
+    }
+    return (await this.#ofLock())?.ino;
+  }
+
+  #ofLock(): Promise<BigIntStats | undefined> {
+    return fs.lstat(this.#path, { bigint: true }).catch(() => undefined);
+  }
+
+  /** What must stand still for a lock to be given up; undefined if there is none. */
+  async #standing(): Promise<string | undefined> {
+    const lock = await this.#ofLock();
+    const journal = await fs.stat(this.#journal, { bigint: true }).catch(() => undefined);
+    return lock && `${lock.ino}:${lock.mtimeNs}:${journal?.mtimeNs}:${journal?.size}`;
+  }
+
+  /** Takes the lock away, unless it was broken and is another's by now. */
+  async #release(mine: bigint): Promise<void> {
+    if ((await this.#ofLock())?.ino === mine) await this.#rename();
+  }
+
+  /** Of several that take it away at once, one does. */
+  async #rename(): Promise<void> {
+    const away = `${this.#path}${randomUUID()}.rename`;
+    try {
+      await fs.rename(this.#path, away);
+      await fs.unlink(away);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
+  }
+}

@@ -1,0 +1,143 @@
+// A study in Redis or Valkey, in the keys that Optuna's JournalRedisBackend uses. The server orders
+// the records; nobody locks.
+import { SpillwayError } from "../../core/errors.js";
+import { resolve, option, text, type TableOf } from "../../core/options.js";
+import { visible } from "../../core/text.js";
+import { FileError } from "../../io/errors.js";
+import type { StudyOperation, StudyStorage } from "../storage.js";
+import { decodeRecord, encodeRecord } from "./records.js";
+import { RecordError } from "./record-error.js";
+
+/** Where in a server a journal lies. */
+export interface RedisJournalOptions {
+  /** What its keys begin with, as Optuna's `prefix`. Default none. */
+  readonly prefix?: string | undefined;
+}
+
+/** The options of `redisJournal`. */
+export const redisJournalTable = {
+  prefix: option(text(), "", "What its keys begin with, as Optuna's prefix."),
+} satisfies TableOf<RedisJournalOptions>;
+
+/** What is used of a client. */
+interface Client {
+  connect(): Promise<void>;
+  setnx(key: string, value: string): Promise<number>;
+  get(key: string): Promise<string | null>;
+  mget(...keys: string[]): Promise<(string | null)[]>;
+  eval(script: string, keys: number, ...rest: string[]): Promise<unknown>;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  disconnect(): void;
+}
+
+/**
+ * Appends records, each as Optuna's own script does: a number is drawn and the record stands under
+ * it. ARGV: prefix, how many records are there ("" for any number), records.
+ */
+const script = `
+local number = string.format('%s:log_number', ARGV[1])
+redis.call('setnx', number, '-1')
+if ARGV[2] ~= '' and tonumber(redis.call('get', number)) ~= tonumber(ARGV[2]) - 1 then return 0 end
+for i = 3, #ARGV do
+  local at = redis.call('incr', number)
+  redis.call('set', string.format('%s:log:%d', ARGV[1], at), ARGV[i])
+end
+return 1`;
+
+/** Records that are read at a time. */
+const piece = 1000;
+/** Milliseconds in which a server has to answer the first time. */
+const patience = 10_000;
+
+/**
+ * A study's operations in Redis or Valkey, as Optuna's JournalRedisBackend keeps them: processes in
+ * Python and here may share it. It takes the package `iovalkey` or `ioredis`, which is the user's to
+ * install. How durable an append is, is the server's setting (`appendonly yes`). Optuna's snapshots
+ * are neither read nor written.
+ * @param url redis://host:6379/0
+ * @throws SpillwayError "unavailable" if there is no client, or no server
+ */
+export async function redisJournal(url: string, options: RedisJournalOptions = {}): Promise<StudyStorage> {
+  const { prefix } = resolve(redisJournalTable, options, "redisJournal");
+  const client = await clientOf(url);
+  return new RedisJournal(client, prefix, shownUrl(url));
+}
+
+class RedisJournal implements StudyStorage {
+  readonly name: string;
+  readonly #client: Client;
+  readonly #prefix: string;
+
+  constructor(client: Client, prefix: string, name: string) {
+    this.#client = client;
+    this.#prefix = prefix;
+    this.name = name;
+  }
+
+  async append(operations: readonly StudyOperation[], expected?: number): Promise<boolean> {
+    const records = operations.map(encodeRecord);
+    return (await this.#client.eval(script, 0, this.#prefix, expected === undefined ? "" : String(expected), ...records)) === 1;
+  }
+
+  async read(from: number): Promise<readonly StudyOperation[]> {
+    const last = Number((await this.#client.get(`${this.#prefix}:log_number`)) ?? -1);
+    if (last + 1 < from)
+      throw new FileError(this.name, `it has ${last + 1} records and had ${from}; another journal was put in its place`, "content");
+    const out: StudyOperation[] = [];
+    for (let begin = from; begin <= last; begin += piece) {
+      const keys = Array.from({ length: Math.min(piece, last + 1 - begin) }, (_, i) => `${this.#prefix}:log:${begin + i}`);
+      for (const [i, record] of (await this.#client.mget(...keys)).entries()) {
+        // Its number was drawn, and it is not there yet: in a cluster these are two commands.
+        if (record === null) return out;
+        out.push(this.#decoded(record, begin + i));
+      }
+    }
+    return out;
+  }
+
+  async close(): Promise<void> {
+    this.#client.disconnect();
+  }
+
+  #decoded(record: string, number: number): StudyOperation {
+    try {
+      return decodeRecord(record);
+    } catch (error) {
+      if (!(error instanceof RecordError)) throw error;
+      throw new FileError(this.name, `record ${number} is none of a journal: ${error.message}`, "content");
+    }
+  }
+}
+
+/** A client that is connected. @throws SpillwayError */
+async function clientOf(url: string): Promise<Client> {
+  const make = await constructorOf();
+  const client = new make(url, { lazyConnect: true, connectTimeout: patience, maxRetriesPerRequest: 3 });
+  let last: Error | undefined;
+  client.on("error", (error) => {
+    last = error;
+  });
+  try {
+    await client.connect();
+  } catch (error) {
+    client.disconnect();
+    const why = visible((last ?? (error as Error)).message, 500);
+    throw new SpillwayError("unavailable", `no Redis or Valkey answers at ${shownUrl(url)}: ${why}`, { cause: error });
+  }
+  return client;
+}
+
+type ClientConstructor = new (url: string, options: object) => Client;
+
+async function constructorOf(): Promise<ClientConstructor> {
+  for (const name of ["iovalkey", "ioredis"]) {
+    const found = await import(name).catch(() => undefined);
+    if (found) return (found.default?.default ?? found.default) as ClientConstructor;
+  }
+  throw new SpillwayError("unavailable", "a study in Redis or Valkey takes the package iovalkey, which is not here: npm install iovalkey");
+}
+
+/** The address without its password. */
+function shownUrl(url: string): string {
+  return visible(url.replace(/\/\/[^@/]*@/, "//"), 200);
+}
