@@ -130,7 +130,11 @@ it("takes a waiting trial once, whoever wants it", async () => {
   const other = spawn(python, [script, "file", path, "8"], { stdio: ["ignore", "ignore", "inherit"] });
   const end = once(other, "exit");
   // Optuna 3.1 ends with an error if a trial that it wants to take is over by then: ours end last.
-  await expect.poll(async () => (await one.sync(), one.finished), { timeout: 60_000 }).toBeGreaterThan(0);
+  const finished = async () => {
+    await one.sync();
+    return one.finished;
+  };
+  await expect.poll(finished, { timeout: 60_000 }).toBeGreaterThan(0);
   const own = await one.ask(4);
   expect(await end).toEqual([0, null]);
   await one.tell(own.map((trial) => [trial, score(trial.params)]));

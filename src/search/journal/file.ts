@@ -8,7 +8,7 @@ import { FileError } from "../../io/errors.js";
 import { readError, writeError } from "../../io/files.js";
 import type { StudyOperation, StudyStorage } from "../storage.js";
 import { endOfLines, type Place, readLines } from "./lines.js";
-import { JournalLock, type LockKind } from "./lock.js";
+import { JournalLock } from "./lock.js";
 import { decodeRecord, encodeRecord } from "./records.js";
 import { RecordError } from "./record-error.js";
 
@@ -19,7 +19,7 @@ export interface JournalFileOptions {
    * file, for systems without links. They exclude one another. Default "link", on Windows
    * "exclusive".
    */
-  readonly lock?: LockKind | undefined;
+  readonly lock?: "link" | "exclusive" | undefined;
   /** Seconds after which a lock is broken whose owner does nothing; default 30, as Optuna has it. */
   readonly grace?: number | undefined;
 }
