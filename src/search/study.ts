@@ -2,6 +2,7 @@
 // business; what is proposed is the sampler's.
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { checkedLater, choice, given, option, optional, resolve, type TableOf, text } from "../core/options.js";
+import { beatOf, takeovers, WorkerWatch } from "./heartbeat.js";
 import { parameterImportance } from "./importance.js";
 import { Draws, randomValue, type Sampler, type SeenTrial, type Suggestion, type TrialState } from "./sampler.js";
 import { type SearchParameter, type ParameterValue, SearchSpace, type SpaceDescription, type TrialParameters } from "./space.js";
@@ -110,6 +111,8 @@ export class Study {
   /** What the sampler sees, by number; kept in step with the log. */
   readonly #seen: SeenTrial[];
   #dropped = 0;
+  #beats = 0;
+  readonly #watch: WorkerWatch;
   /** The end of the last call: calls take their turns, since each reads and then writes. */
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -173,6 +176,7 @@ export class Study {
     this.#log = parts.log;
     this.#study = parts.study;
     this.#worker = parts.by;
+    this.#watch = new WorkerWatch(parts.by);
     this.#seen = parts.seen;
     this.#draws = new Draws(parts.sampler.seed);
   }
@@ -298,6 +302,28 @@ export class Study {
     this.space.checkFixed(params);
     const template = { state: "waiting" as const, systemAttributes: { [fixedAttribute]: { ...params } } };
     await this.#inTurn(() => this.#write([{ by: this.#worker, type: "createTrial", study: this.#study.id, template }]));
+  }
+
+  /**
+   * Says that this process is there, and takes over the running trials of processes that said so
+   * once and then nothing for `graceMs`, by this process's own clock: each fails, and waits to be
+   * asked for with the same parameters, three times at most. Call it every 30 seconds or so, and
+   * before a study is left alone. Trials of processes that never called it, as Optuna's, stay.
+   * @returns how many trials were taken over
+   */
+  async beat(graceMs = 120_000): Promise<number> {
+    if (!(graceMs > 0)) throw new ArgumentError("graceMs", graceMs, "a number of milliseconds above 0", { of: "beat" });
+    return this.#inTurn(async () => {
+      await this.#write([beatOf(this.#study, this.#worker, ++this.#beats)]);
+      for (;;) {
+        const gone = this.#watch.stale(this.#study, graceMs, performance.now());
+        const operations = takeovers(this.#study, gone, this.#worker, Date.now());
+        if (operations.length === 0) return 0;
+        const isFirst = await this.#storage.append(operations, this.#log.length);
+        await this.#read();
+        if (isFirst) return operations.filter(({ type }) => type === "state").length;
+      }
+    });
   }
 
   /** Writes a value beside the study. */

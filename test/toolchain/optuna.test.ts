@@ -145,3 +145,19 @@ it("takes a waiting trial once, whoever wants it", async () => {
     trials.map((_, k) => ["complete", 0.5 + k / 100]),
   );
 });
+
+it("is left trials of ours that are gone, which Optuna runs with the same parameters", async () => {
+  const path = join(folder, "gone.log");
+  const [gone, one] = await Promise.all(
+    [1, 2].map((seed) => Study.open({ storage: journalFile(path), name: "both", space, sampler: randomSampler({ seed }) })),
+  );
+  await gone!.beat();
+  const lost = await gone!.ask(2);
+  await one!.beat();
+  await new Promise((later) => setTimeout(later, 20));
+  expect(await one!.beat(10)).toBe(2);
+  const { trials } = optuna(["file", path], 2);
+  expect(trials.map(([state]) => state)).toEqual(["FAIL", "FAIL", "COMPLETE", "COMPLETE"]);
+  expect(trials.slice(2).map(([, , params]) => params)).toEqual(lost.map(({ params }) => params));
+  await expectAlike(one!, optuna(["file", path], 0));
+});

@@ -1,0 +1,77 @@
+// Workers of a study that are gone, and what becomes of the trials that they left. A worker tells
+// that it is there by counting up an attribute of the study; clocks of machines are never compared.
+import type { Attributes, Json, StudyOperation, TrialTemplate } from "./storage.js";
+import type { StoredStudy, StoredTrial } from "./study-log.js";
+
+/** Before the name of a worker, in attributes of a study. */
+const workerAttribute = "spillway:worker:";
+const attemptAttribute = "spillway:attempt";
+/** How often a trial is run until it is given up. */
+const mostAttempts = 3;
+
+/** What a worker says of itself: that it is there, by a number that grows. */
+export function beatOf(study: StoredStudy, by: string, count: number): StudyOperation {
+  return { by, type: "studyAttribute", study: study.id, system: false, name: workerAttribute + by, value: { seq: count } };
+}
+
+/** Watches the workers of a study by this process's own clock. */
+export class WorkerWatch {
+  readonly #seen = new Map<string, { readonly said: string; readonly since: number }>();
+  readonly #own: string;
+
+  constructor(own: string) {
+    this.#own = own;
+  }
+
+  /** The workers that said nothing new for so many milliseconds. */
+  stale(study: StoredStudy, graceMs: number, now: number): ReadonlySet<string> {
+    const out = new Set<string>();
+    for (const [name, value] of study.attributes) {
+      const worker = name.startsWith(workerAttribute) ? name.slice(workerAttribute.length) : this.#own;
+      if (worker === this.#own) continue;
+      const said = JSON.stringify(value);
+      const seen = this.#seen.get(worker);
+      if (seen?.said !== said) this.#seen.set(worker, { said, since: now });
+      else if (now - seen.since >= graceMs) out.add(worker);
+    }
+    return out;
+  }
+}
+
+/** What takes over the running trials of workers that are gone: each fails, and waits anew. */
+export function takeovers(study: StoredStudy, gone: ReadonlySet<string>, by: string, at: number): StudyOperation[] {
+  return study.trials
+    .filter(({ state, by: owner }) => state === "running" && gone.has(owner))
+    .flatMap((trial): StudyOperation[] => {
+      const failed: StudyOperation = { by, type: "state", trial: trial.id, state: "failed", at };
+      const attempt = numberOf(trial.systemAttributes.get(attemptAttribute), 1);
+      return attempt < mostAttempts
+        ? [failed, { by, type: "createTrial", study: study.id, template: again(trial, attempt + 1) }]
+        : [failed];
+    });
+}
+
+/** A trial once more, in the form that Optuna's own retries have. */
+function again({ number, parameters, attributes, systemAttributes }: StoredTrial, attempt: number): TrialTemplate {
+  const first = numberOf(systemAttributes.get("failed_trial"), number);
+  const history = systemAttributes.get("retry_history");
+  const fixed = Object.fromEntries(
+    [...parameters].map(([name, { value, distribution }]) => [name, distribution.kind === "choice" ? distribution.choices[value]! : value]),
+  );
+  const told: Attributes = {
+    failed_trial: first,
+    retry_history: [...(Array.isArray(history) ? (history as readonly Json[]) : []), number],
+    fixed_params: fixed,
+    [attemptAttribute]: attempt,
+  };
+  return {
+    state: "waiting",
+    parameters: Object.fromEntries(parameters),
+    attributes: Object.fromEntries(attributes),
+    systemAttributes: { ...Object.fromEntries(systemAttributes), ...told },
+  };
+}
+
+function numberOf(value: Json | undefined, otherwise: number): number {
+  return typeof value === "number" ? value : otherwise;
+}
