@@ -15,8 +15,15 @@ import {
 import { restoreReadout } from "../readout/trainer.js";
 import { type FeatureSpec, featureCount, writeFeatures } from "../reservoir/features.js";
 import type { ClassifierSettings } from "./classifier-options.js";
+import { calibrated, calibrationFactor } from "./calibration.js";
 import { classifierLambda, classifierLambdas, describedTrainer } from "./defaults.js";
 import { fitStandardisation, standardised } from "./standardisation.js";
+
+/** A readout of classes, and what makes probabilities of its outputs, if that could be fitted. */
+export interface ClassReadout {
+  readonly readout: TrainedReadout;
+  readonly factor?: number | undefined;
+}
 
 /**
  * Trains on B x F features and the number of each case's class.
@@ -28,7 +35,7 @@ export function trainClassReadout(
   count: number,
   { readout, scaleFeatures, representation }: ClassifierSettings,
   own: Trainer | undefined,
-): TrainedReadout {
+): ClassReadout {
   const targets = Matrix.zeros(features.rows, count);
   classes.forEach((k, b) => {
     targets.data[b * count + k] = 1;
@@ -47,7 +54,8 @@ export function trainClassReadout(
   const trained = asTrained(trainer.fit(rows, targets), features.rows);
   if (trained.outputSize !== count)
     throw ArgumentError.shape(`the readout has ${trained.outputSize} outputs for ${count} classes; it takes one a class`);
-  if (!scale) return trained;
+  const factor = trained.leftOut && calibrationFactor(trained.leftOut, classes);
+  if (!scale) return { readout: trained, factor };
   const weights = new Matrix(count, rows.cols, trained.weights.data.slice());
   const intercept = trained.intercept.slice();
   for (let k = 0; k < count; k++) {
@@ -58,7 +66,7 @@ export function trainClassReadout(
     }
   }
   const folded = new TrainedReadout({ features: spec, stateSize: features.cols, inputSize: 0, weights, intercept }, trained.training);
-  return restoreReadout(readout.type, folded);
+  return { readout: restoreReadout(readout.type, folded), factor };
 }
 
 function takesTransform({ type = "ridge" }: ClassifierSettings["readout"]): boolean {
@@ -120,14 +128,16 @@ function meanSquaredLength(features: Matrix<Float64Array>): number {
 }
 
 /**
- * B x K shares that sum to 1 in each row. Of a softmax readout, its probabilities. Of a ridge
- * readout, its outputs with what is below 0 taken as 0, divided by their sum (1 for the largest
+ * B x K shares that sum to 1 in each row. Of a softmax readout, its probabilities. Of one with a
+ * factor, softmax of its outputs times that: calibrated probabilities. Of another ridge readout, its
+ * outputs with what is below 0 taken as 0, divided by their sum (1 for the largest
  * output if none is above 0): they order the classes as the outputs do, and are no calibrated
  * probabilities.
  */
-export function classShares(readout: TrainedReadout, features: Matrix<Float64Array>): Matrix<Float64Array> {
+export function classShares(readout: TrainedReadout, features: Matrix<Float64Array>, factor?: number): Matrix<Float64Array> {
   if (readout instanceof SoftmaxReadout) return readout.predictProba(features);
   const shares = readout.predict(features, undefined, { precision: "float64" }) as Matrix<Float64Array>;
+  if (factor !== undefined) return calibrated(shares, factor);
   for (let b = 0; b < shares.rows; b++) {
     const row = shares.row(b);
     const best = largest(row);

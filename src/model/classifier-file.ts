@@ -28,6 +28,8 @@ interface MemberParts {
   readonly models: readonly EngineModel[];
   readonly readout: TrainedReadout;
   readonly levels?: Levels | undefined;
+  /** What makes probabilities of the readout's outputs. */
+  readonly factor?: number | undefined;
 }
 
 /**
@@ -52,16 +54,19 @@ export async function encodeClassifier(parts: ClassifierParts): Promise<Uint8Arr
   putStandardisation(content.tensors, "inputs", parts.scale);
   content.metadata["classifier"] = stableJson(parts.settings);
   content.metadata["classes"] = stableJson(parts.classes);
+  const factors = parts.members.map(({ factor }) => factor ?? null);
+  if (factors.some((factor) => factor !== null)) content.metadata["calibration"] = stableJson(factors);
   return encodeModelFile("classifier", content);
 }
 
 /** @throws ModelFileError with the reason why the content is not a Classifier */
 export async function decodeClassifier(file: ModelFile, source: string): Promise<ClassifierParts> {
-  const { parseClassifierSettings, parseClasses } = await import("./schemas.js");
+  const { parseClassifierSettings, parseClasses, parseFactors } = await import("./schemas.js");
   const reader = new TensorReader(file, source);
   const settings = reader.check("classifier", () => parseClassifierSettings(reader.json("classifier")));
   const classes = reader.check("classes", () => parseClasses(reader.json("classes")));
   const count = typeof settings.members === "number" ? settings.members : settings.members.length;
+  const factors = reader.hasNote("calibration") ? reader.check("calibration", () => parseFactors(reader.json("calibration"), count)) : [];
   const members: MemberParts[] = [];
   const hasStatistics = settings.representation === "statistics";
   for (let m = 0; m < count; m++) {
@@ -79,7 +84,12 @@ export async function decodeClassifier(file: ModelFile, source: string): Promise
         throw reader.error(`the reservoirs of member ${m} have ${model.size} and ${size} neurons; they take the same number`);
     }
     const levels = hasStatistics ? getLevels(reader, prefixOf(m), settings, model) : undefined;
-    members.push({ models, readout: reader.check("classifier", () => restoreReadout(settings.readout.type, readout)), levels });
+    members.push({
+      models,
+      readout: reader.check("classifier", () => restoreReadout(settings.readout.type, readout)),
+      levels,
+      factor: factors[m] ?? undefined,
+    });
   }
   const { inputSize } = members[0]!.models[0]!;
   const scale = getStandardisation(reader, "inputs", inputSize);

@@ -49,6 +49,8 @@ interface Fitted {
   readonly readouts: readonly TrainedReadout[];
   /** Of each member; empty but for "statistics". */
   readonly levels: readonly Levels[];
+  /** What makes probabilities of the outputs of each member's readout, if that was fitted. */
+  readonly factors: readonly (number | undefined)[];
   /**
    * Time from row to row of the sequences that it was trained on, if they were on a device and had
    * one.
@@ -146,15 +148,18 @@ export class Classifier implements AsyncDisposable {
     const { seen, differences } = seenBy(members[0]!, scaled.inputs);
     const readouts: TrainedReadout[] = [];
     const levels: Levels[] = [];
+    const factors: (number | undefined)[] = [];
     for (const [m, computers] of members.entries()) {
       if (settings.representation === "statistics") levels.push(await fitLevels(computers, seenOnHost(seen), settings, work));
       const saturated = new SaturationCount();
       const member = { computers, levels: levels[m] };
       const features = await represent(member, seen, settings, shareOf(work, m, members.length), saturated);
       warnWhereSaturated(computers[0].model, saturated.share);
-      readouts.push(trainClassReadout(features, numbers, classes.length, settings, this.#trainer));
+      const { readout, factor } = trainClassReadout(features, numbers, classes.length, settings, this.#trainer);
+      readouts.push(readout);
+      factors.push(factor);
     }
-    this.#trained = { classes, scale, differences, readouts, levels, stepMs: stepOf(checked) };
+    this.#trained = { classes, scale, differences, readouts, levels, factors, stepMs: stepOf(checked) };
     this.#predictedOn = undefined;
     return this;
   }
@@ -203,8 +208,10 @@ export class Classifier implements AsyncDisposable {
 
   /**
    * B x K: for each sequence a number for each class, from 0 to 1, that sum to 1: the mean over the
-   * members. Of a softmax readout they are probabilities. Of a ridge readout they are its outputs,
-   * cut at 0 and divided by their sum: good for ranking, not calibrated.
+   * members. Of a softmax readout they are probabilities. So they are of "statistics" and a ridge
+   * readout that chose its lambda: softmax of its outputs times one factor, fitted on outputs of
+   * cases that were left out. Of another ridge readout they are its outputs, cut at 0 and divided by
+   * their sum: good for ranking, not calibrated.
    * @throws ArgumentError, NotFittedError
    */
   async predictProba(sequences: readonly SequenceLike[], work: WorkOptions = {}): Promise<Matrix<Float64Array>> {
@@ -239,11 +246,12 @@ export class Classifier implements AsyncDisposable {
    */
   async toBytes(): Promise<Uint8Array> {
     return this.#turns.take(async () => {
-      const { classes, scale, differences, readouts, levels } = this.#fitted();
+      const { classes, scale, differences, readouts, levels, factors } = this.#fitted();
       const members = readouts.map((readout, m) => ({
         models: allOf(this.#members[m]!).map(({ model }) => model),
         readout,
         levels: levels[m],
+        factor: factors[m],
       }));
       return encodeClassifier({ settings: this.settings, classes, scale, differences, members });
     });
@@ -266,7 +274,8 @@ export class Classifier implements AsyncDisposable {
     );
     const readouts = members.map(({ readout }) => readout);
     const levels = members.flatMap((member) => member.levels ?? []);
-    classifier.#trained = { classes, scale, differences, readouts, levels };
+    const factors = members.map(({ factor }) => factor);
+    classifier.#trained = { classes, scale, differences, readouts, levels, factors };
     return classifier;
   }
 
@@ -319,7 +328,7 @@ export class Classifier implements AsyncDisposable {
 
   async #memberShares(sequences: readonly SequenceLike[], work: WorkOptions) {
     resolve(workTable, work);
-    const { classes, scale, differences, readouts, levels, stepMs } = this.#fitted();
+    const { classes, scale, differences, readouts, levels, factors, stepMs } = this.#fitted();
     const checked = checkedSequences(sequences, this.settings, scale.mean.length);
     const given = stepOf(checked);
     if (stepMs !== undefined && given !== undefined && given !== stepMs)
@@ -330,7 +339,7 @@ export class Classifier implements AsyncDisposable {
     const { seen } = seenBy(this.#members[0]!, scaled.inputs, differences);
     const placed: PlacedShares[] = [];
     for (const [m, readout] of readouts.entries()) {
-      const member = { computers: this.#members[m]!, levels: levels[m] };
+      const member = { computers: this.#members[m]!, levels: levels[m], factor: factors[m] };
       placed.push(await classify(member, readout, seen, this.settings, shareOf(work, m, readouts.length)));
     }
     this.#predictedOn = placed.map(({ computedOn }) => computedOn);

@@ -33,6 +33,8 @@ export interface PlacedShares {
 export interface Member {
   readonly computers: MemberComputers;
   readonly levels?: Levels | undefined;
+  /** What makes probabilities of its readout's outputs. */
+  readonly factor?: number | undefined;
 }
 
 /** The same cases as the reservoirs of a member see them. */
@@ -89,7 +91,8 @@ export async function classify(
   const { layerNorm, representation } = settings;
   const [computer] = member.computers;
   let computedOn = "host";
-  if (representation === "statistics") return { shares: classShares(readout, await represent(member, given, settings, work)), computedOn };
+  if (representation === "statistics")
+    return { shares: classShares(readout, await represent(member, given, settings, work), member.factor), computedOn };
   const shares = await inGroups(computer, given.inputs, settings, work, async (group, onProgress) => {
     const classes = { readout, layerNorm, shares: readout instanceof SoftmaxReadout ? "softmax" : "positive" } as const;
     const there = summarised(computer, group, settings, { ...work, onProgress }, classes);

@@ -12,6 +12,7 @@ import {
   given,
   type Kind,
   list,
+  nothing,
   number,
   object,
   option,
@@ -309,6 +310,16 @@ const stateNote = object({ step: given(whole(), "Steps since the start.") });
 /** @throws ArgumentError */
 export function parseStateNote(value: unknown): { readonly step: number } {
   return stateNote.read(value, "state");
+}
+
+const factorsTake = "a list of one number above 0 or null a member";
+const factorsNote = list(either(factorsTake, nothing, number({ above: 0 })), factorsTake, 1);
+
+/** @throws ArgumentError for another number of factors than members */
+export function parseFactors(value: unknown, members: number): readonly (number | null)[] {
+  const factors = factorsNote.read(value, "calibration");
+  if (factors.length !== members) throw new ArgumentError("calibration", value, factorsTake);
+  return factors;
 }
 
 const twoTexts = "a list of at least two different texts, or numbers";

@@ -16,6 +16,11 @@ export interface LambdaSelection {
   readonly scores: readonly number[];
   /** The lambda with the smallest score, the first of equals. */
   readonly lambda: number;
+  /**
+   * T x O: what each row's targets are beyond the outputs of the fit without that row. Of
+   * "leaveOneOut" in dual form.
+   */
+  readonly residuals?: Matrix<Float64Array> | undefined;
 }
 
 /**
@@ -106,9 +111,11 @@ export function dualSelection(
   const rotated = identity(rows);
   bidiagonal.rotate(rotated);
   const own = centred ? 1 / rows : 0;
-  const scores = lambdas.map((lambda) => {
+  const residuals = lambdas.map(() => Matrix.zeros(rows, outputs));
+  const scores = lambdas.map((lambda, l) => {
     const { weights, leverage, inverseTrace } = bidiagonal.shifted(lambda - shift);
     const all = lambda * inverseTrace - (centred ? 1 : 0);
+    const kept = residuals[l]!.data;
     let sum = 0;
     for (let t = 0; t < rows; t++) {
       const row = rotated.row(t);
@@ -117,12 +124,15 @@ export function dualSelection(
       for (let o = 0; o < outputs; o++) {
         let alpha = 0;
         for (let i = 0; i < rows; i++) alpha += row[i]! * weights.data[i * outputs + o]!;
-        sum += ((lambda * alpha) / left) ** 2;
+        const residual = (lambda * alpha) / left;
+        kept[t * outputs + o] = residual;
+        sum += residual ** 2;
       }
     }
     return sum / (method === "gcv" ? rows : rows * outputs);
   });
-  return choose(method, lambdas, scores);
+  const chosen = choose(method, lambdas, scores);
+  return method === "gcv" ? chosen : { ...chosen, residuals: residuals[lambdas.indexOf(chosen.lambda)] };
 }
 
 /** The transpose of a lower triangle. */

@@ -16,6 +16,8 @@ export interface DualSolution {
   readonly targetMeans: Float64Array;
   readonly lambda: number;
   readonly selection: LambdaSelection | undefined;
+  /** T x O outputs of the fits that left each row out, if lambda was chosen by leave-one-out. */
+  readonly leftOut: Matrix<Float64Array> | undefined;
 }
 
 /**
@@ -52,7 +54,15 @@ export function solveDual(
       }
     }
   }
-  return { weights, featureMeans, targetMeans, lambda, selection };
+  const residuals = selection?.residuals;
+  const leftOut =
+    residuals &&
+    new Matrix(
+      y.rows,
+      y.cols,
+      y.data.map((value, i) => value + targetMeans[i % y.cols]! - residuals.data[i]!),
+    );
+  return { weights, featureMeans, targetMeans, lambda, selection, leftOut };
 }
 
 function joinFeatures(sequences: readonly TrainingSequence[], features: FeatureSpec): Matrix<Float64Array> {

@@ -247,10 +247,10 @@ export class RidgeTrainer implements Trainer {
 
   #fitDual(sequences: readonly TrainingSequence[], shape: ReadoutShape, rows: number): TrainedReadout {
     const solution = solveDual(sequences, this.features, this.#lambdas, this.#selection, this.#constant);
-    const { weights, featureMeans, targetMeans, lambda, selection } = solution;
+    const { weights, featureMeans, targetMeans, lambda, selection, leftOut } = solution;
     const intercept = this.#intercept ? targetMeans.slice() : new Float64Array(shape.outputSize);
     subtractMeans(intercept, weights, featureMeans);
-    return this.#readout(weights, intercept, shape, rows, lambda, "dual", selection);
+    return this.#readout(weights, intercept, shape, rows, lambda, "dual", selection, leftOut);
   }
 
   #readout(
@@ -261,6 +261,7 @@ export class RidgeTrainer implements Trainer {
     lambda: number,
     solver: string,
     selection: LambdaSelection | undefined,
+    leftOut?: Matrix<Float64Array>,
   ): TrainedReadout {
     const transposed = Matrix.zeros(weights.cols, weights.rows);
     for (let f = 0; f < weights.rows; f++) {
@@ -276,7 +277,7 @@ export class RidgeTrainer implements Trainer {
       ...(selection ? { selection: selection.method, lambdas: selection.lambdas, scores: selection.scores } : {}),
     };
     const data = { features: this.features, stateSize, inputSize, weights: transposed, intercept };
-    return new TrainedReadout(data, { method: "ridge", rows, details });
+    return new TrainedReadout(data, { method: "ridge", rows, details }, leftOut);
   }
 }
 

@@ -42,12 +42,17 @@ export class TrainedReadout implements LinearReadout {
   /** O values. */
   readonly intercept: Float64Array;
   readonly training: ReadoutTraining | undefined;
+  /**
+   * T x O: the outputs for each training row of the fit without that row, if ridge chose lambda by
+   * leave-one-out in dual form. A fit has them; no file keeps them.
+   */
+  readonly leftOut: Matrix<Float64Array> | undefined;
 
   /**
    * @throws ArgumentError for a field of another kind, or if the weights do not fit
    * the features or the intercept
    */
-  constructor(data: LinearReadout, training?: ReadoutTraining) {
+  constructor(data: LinearReadout, training?: ReadoutTraining, leftOut?: Matrix<Float64Array>) {
     checkSizes(data, "the readout", ["stateSize", "inputSize"]);
     checkFeatures(data.features);
     if (!(data.weights instanceof Matrix && data.weights.data instanceof Float64Array))
@@ -66,6 +71,7 @@ export class TrainedReadout implements LinearReadout {
     this.weights = data.weights;
     this.intercept = data.intercept;
     this.training = training;
+    this.leftOut = leftOut;
   }
 
   /** O. */
