@@ -266,7 +266,7 @@ function apart(data: readonly CheckedSeries[], { training, starts }: Parts, hori
 
 /**
  * The places of the best pairs, at most two of one candidate. Of pairs that are as good as the best,
- * or no worse than the starts can show, it takes the one with the largest lambda, and of those the
+ * or no worse than few starts can show, it takes the one with the largest lambda, and of those the
  * earliest candidate.
  */
 function best(scores: readonly ScoredPair[], costs: readonly Float64Array[], starts: number, keep: number): number[] {

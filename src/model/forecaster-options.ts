@@ -28,9 +28,10 @@ export interface ForecasterSettings {
    */
   readonly members?: number | readonly Seed[] | undefined;
   /**
-   * How settings and lambda are chosen. Of pairs of the two that are as good as the best, within
-   * 0.1 % or one standard error of the mean log ratio of their costs over starts, the one with the
-   * largest lambda is taken, then the earliest candidate.
+   * How settings and lambda are chosen. Of pairs of the two whose scores are within 0.1 % of the
+   * best, the one with the largest lambda is taken, then the earliest candidate; if fewer than five
+   * forecasts fit without overlapping, of all within one standard error of the mean log ratio of
+   * their costs over starts.
    */
   readonly choose?: ChooseOptions | undefined;
   /**
