@@ -12,6 +12,7 @@ import { generalisationRankTable } from "../src/analysis/ranks.js";
 import { radiusTable } from "../src/analysis/spectral-radius.js";
 import type { OptionTable } from "../src/core/options.js";
 import type { Part } from "../src/core/registry.js";
+import { experimentSearchTable, searchTable } from "../src/experiment/search-options.js";
 import { experimentRunTable } from "../src/experiment/run-options.js";
 import { experimentTable } from "../src/experiment/schema.js";
 import { compileTable } from "../src/gpu/compile-options.js";
@@ -224,6 +225,8 @@ export function optionsPage(): string {
     ofTable("`toForecasting`", toForecastingTable),
     ofTable("`matrixSpectralRadius`", spectralRadiusTable),
     ofTable("`runExperiment`", experimentRunTable),
+    ofTable("`searchExperiment`", experimentSearchTable),
+    ofTable("The `search` block of an experiment file", searchTable),
     ofTable("`openLab`", labTable),
     ...Object.entries(parameterTables).map(([kind, table]) => ofTable(`A parameter of a search: ${kind}`, table)),
     ofTable("`Study.open`", studyTable),

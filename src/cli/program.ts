@@ -4,6 +4,7 @@ import { option, optional, whole } from "../core/options.js";
 import { visibleLines } from "../core/text.js";
 import { compareTable } from "../analysis/compare/options.js";
 import { Argument, Command, CommanderError, Option } from "commander";
+import { experimentSearchTable } from "../experiment/search-options.js";
 import { experimentRunTable } from "../experiment/run-options.js";
 import { launchTable } from "../gpu/launch-config.js";
 import { labTable } from "../lab/options.js";
@@ -17,6 +18,7 @@ import type { PtxRunFlags } from "./commands/ptx-run.js";
 import type { CommandOutcome } from "./commands/run.js";
 import type { ServeOptions } from "../serve/index.js";
 import { serveTable } from "../serve/options.js";
+import type { SearchFlags } from "./commands/search.js";
 import { exitCodes } from "./exit.js";
 import { flagOf, helpOf, longOf } from "./flag.js";
 
@@ -106,6 +108,47 @@ A finished run replaces the one that was there before. Ctrl-C keeps the seeds th
       const command = await import("./commands/run.js");
       finish(await command.run(files, { ...flags, signal, announce, progress: await progressOf(flags) }));
     });
+
+  program
+    .command("search")
+    .description("search for the best settings of an experiment, and train and test the best one")
+    .argument("<file>", "an experiment file with a search block")
+    .addOption(outOption())
+    .addOption(flagOf(experimentSearchTable, "trials"))
+    .addOption(flagOf(experimentSearchTable, "time", { value: "duration" }))
+    .addOption(engineOption())
+    .addOption(threadsOption())
+    .addOption(setOption())
+    .addOption(importOption())
+    .option("--no-refit", "do not train and test the best setting in the end")
+    .option("--dry-run", "print what would be searched")
+    .option("--json", "print the result as JSON, and nothing else, on standard output")
+    .option("--quiet", "no progress on standard error")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ spillway search narma10.yaml
+  $ spillway search narma10.yaml --trials 500 --time 10m
+
+DIR/NAME/ receives journal.log (every trial, as soon as it is told), search.json, best.yaml, which
+spillway run takes, and NAME-best/ with the model. Trials never see the test part. The same command
+again goes on; Ctrl-C keeps every finished trial.`,
+    )
+    .action(async (file: string, flags: SearchFlags) => {
+      const command = await import("./commands/search.js");
+      finish(await command.search(file, flags, { signal, progress: await progressOf(flags) }));
+    });
+
+  program
+    .command("runs")
+    .description("the runs and searches of a folder: state, score, trials")
+    .argument("[folder]", "a folder of runs", "runs")
+    .option("--json", "as JSON")
+    .addHelpText("after", "\nExamples:\n  $ spillway runs\n  $ spillway runs results --json")
+    .action(async (folder: string, flags: { json?: boolean }) =>
+      print(await (await import("./commands/search.js")).listRuns(folder, flags)),
+    );
 
   program
     .command("demo")

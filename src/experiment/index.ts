@@ -41,6 +41,18 @@ export { resolveDataPath } from "./paths.js";
 export { readRun } from "./read-run.js";
 export { type ExperimentResult, formatResult, type ResolvedExperiment, type Scores, type ScoreSummary, type SeedResult } from "./result.js";
 export { type ExperimentSource, type FinishedRun, runExperiment } from "./run.js";
+export {
+  type FinishedSearch,
+  readSearch,
+  readSearchResult,
+  type SearchBest,
+  type SearchInput,
+  type SearchPlan,
+  type SearchResult,
+  searchExperiment,
+} from "./search.js";
+export type { SearchObjective } from "./search-objective.js";
+export type { ExperimentSearchOptions } from "./search-options.js";
 export type { ExperimentRunOptions } from "./run-options.js";
 export type { EngineChoiceOptions } from "./trial.js";
 export type { SeriesPart } from "./table.js";

@@ -37,6 +37,17 @@ export function applyOverrides(source: unknown, overrides: readonly string[]): u
   return root;
 }
 
+/** A copy of an experiment with fields set to values, by their paths. @throws ArgumentError */
+export function withFields(source: unknown, values: Readonly<Record<string, unknown>>): unknown {
+  const root = structuredClone(source);
+  for (const [field, value] of Object.entries(values)) {
+    set(root, field, value);
+    const other = alternatives.get(field);
+    if (other) remove(root, other.split("."));
+  }
+  return root;
+}
+
 function readValue(text: string, field: string): unknown {
   // A delimiter or a decimal mark; YAML takes some of them for the beginning of something longer.
   if (/^[^\w\s~]$/.test(text)) return text;

@@ -53,6 +53,8 @@ export function readExperiment(source: unknown): CheckedExperiment {
 function parseFields(source: unknown): Experiment {
   if (!isObject(source)) throw new ArgumentError("the experiment", source, "an object with name, data, reservoir and task");
   const value: Record<string, unknown> = { ...source };
+  if (value["search"] !== undefined)
+    throw new ArgumentError("search", value["search"], "nothing here: `spillway search` runs a file with a search, and search() an object");
   if (value["readout"] === undefined) value["readout"] = { type: "ridge" };
   for (const field of typedFields) if (typeof value[field] === "string") value[field] = { type: value[field] };
   if (isObject(value["readout"]) && value["readout"]["type"] === undefined) value["readout"] = { ...value["readout"], type: "ridge" };

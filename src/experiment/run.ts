@@ -263,7 +263,8 @@ export function footerOf({ versions: { spillway, node }, finished, machine }: Ex
   return `spillway ${spillway} on Node.js ${node}, ${machine.processor}, ${finished.slice(0, 16).replace("T", " ")} UTC`;
 }
 
-function runTask(experiment: Experiment, data: ExperimentData, options: TrialOptions): Promise<Trial> {
+/** One seed of an experiment over data that is there. */
+export function runTask(experiment: Experiment, data: ExperimentData, options: TrialOptions): Promise<Trial> {
   const { task } = experiment;
   if (task.type === "classify" && data.kind === "cases")
     return runClassification(experiment as Experiment & { task: ClassifyTask }, data, options);

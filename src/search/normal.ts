@@ -39,18 +39,24 @@ export function logNormalCdf(x: number): number {
   return portableLog(0.5 * scaledErfc(-x * sqrtHalf)) - (x * x) / 2;
 }
 
-/** log(e^p - e^q) for p >= q. */
-function logDifference(p: number, q: number): number {
-  return p + logOnePlus(-portableExp(q - p));
+/** The mass above x >= 0. */
+function upperTail(x: number): number {
+  return x > 38 ? 0 : 0.5 * portableExp((-x * x) / 2) * scaledErfc(x * sqrtHalf);
 }
 
-/** log of the mass that the standard normal distribution has between a and b, a < b. */
+/**
+ * log of the mass that the standard normal distribution has between a and b, a < b. Beyond 14
+ * deviations, where it is below 1e-43, only its order.
+ */
 export function logNormalMass(a: number, b: number): number {
   // Both tails are below half a unit of the last place of 1.
   if (a < -9 && b > 9) return 0;
-  if (b <= 0) return logDifference(logNormalCdf(b), logNormalCdf(a));
-  if (a > 0) return logDifference(logNormalCdf(-a), logNormalCdf(-b));
-  return logOnePlus(-portableExp(logNormalCdf(a)) - portableExp(logNormalCdf(-b)));
+  // Nothing beside the masses of other kernels, which one of them has near.
+  if (a > 14) return (-a * a) / 2;
+  if (b < -14) return (-b * b) / 2;
+  if (a >= 0) return portableLog(upperTail(a) - upperTail(b));
+  if (b <= 0) return portableLog(upperTail(-b) - upperTail(-a));
+  return logOnePlus(-(upperTail(-a) + upperTail(b)));
 }
 
 /**

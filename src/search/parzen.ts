@@ -11,7 +11,9 @@ export const fullyWeighted = 25;
 export function rampWeights(m: number): Float64Array {
   const ramp = m - fullyWeighted;
   const from = 1 / m;
-  return Float64Array.from({ length: m }, (_, i) => (i >= ramp ? 1 : ramp === 1 ? from : from + ((1 - from) * i) / (ramp - 1)));
+  const weights = new Float64Array(m).fill(1);
+  for (let i = 0; i < ramp; i++) weights[i] = ramp === 1 ? from : from + ((1 - from) * i) / (ramp - 1);
+  return weights;
 }
 
 /** One parameter of all kernels. */
@@ -76,8 +78,7 @@ export class ParzenEstimator {
 
   /** Means and widths of the kernels of a numeric parameter, on its scale; for tests. */
   kernelsOf(place: number): { readonly means: Float64Array; readonly widths: Float64Array } {
-    const column = this.#columns[place];
-    if (!(column instanceof NumberColumn)) throw new Error("a choice has no means");
+    const column = this.#columns[place] as NumberColumn;
     return { means: column.means.subarray(0, this.#kernels), widths: column.widths.subarray(0, this.#kernels) };
   }
 

@@ -110,6 +110,8 @@ export class Study {
   readonly #draws: Draws;
   /** What the sampler sees, by number; kept in step with the log. */
   readonly #seen: SeenTrial[];
+  /** The numbers of trials that wait, in order. */
+  readonly #waiting: Set<number>;
   #dropped = 0;
   #beats = 0;
   readonly #watch: WorkerWatch;
@@ -133,16 +135,20 @@ export class Study {
     const space = described instanceof SearchSpace ? described : new SearchSpace(described);
     const by = `${crypto.randomUUID()}-0`;
     const seen: SeenTrial[] = [];
+    const waiting = new Set<number>();
     const isMaximised = direction === "maximise";
     const log = new StudyLog((study, trial) => {
-      if (study.name === name) seen[trial.number] = seenOf(trial, space, isMaximised);
+      if (study.name !== name) return;
+      seen[trial.number] = seenOf(trial, space, isMaximised);
+      if (trial.state === "waiting") waiting.add(trial.number);
+      else waiting.delete(trial.number);
     });
     log.apply(await storage.read(0));
     for (;;) {
       const study = log.studies.get(name);
       if (study) {
         const change = checkStudy(study, space, direction, storage.name);
-        return new Study({ space, sampler, storage, log, study, direction, by, seen, change });
+        return new Study({ space, sampler, storage, log, study, direction, by, seen, waiting, change });
       }
       const create: StudyOperation = { by, type: "createStudy", name, direction };
       // Attributes name the study by its place, which is known if nobody wrote meanwhile.
@@ -165,6 +171,7 @@ export class Study {
     readonly direction: "minimise" | "maximise";
     readonly by: string;
     readonly seen: SeenTrial[];
+    readonly waiting: Set<number>;
     readonly change: string | undefined;
   }) {
     this.name = parts.study.name;
@@ -178,6 +185,7 @@ export class Study {
     this.#worker = parts.by;
     this.#watch = new WorkerWatch(parts.by);
     this.#seen = parts.seen;
+    this.#waiting = parts.waiting;
     this.#draws = new Draws(parts.sampler.seed);
   }
 
@@ -216,7 +224,7 @@ export class Study {
     for (;;) {
       await this.#read();
       const length = this.#log.length;
-      const waiting = this.#study.trials.filter(({ state }) => state === "waiting").slice(0, count);
+      const waiting = [...this.#waiting].slice(0, count).map((number) => this.#study.trials[number]!);
       const first = this.#study.trials.length;
       const fresh = Array.from({ length: count - waiting.length }, (_, i) => first + i);
       const numbers = [...waiting.map(({ number }) => number), ...fresh];

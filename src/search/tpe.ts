@@ -92,18 +92,14 @@ function suggestGroup(
   address: number,
 ): Float64Array[] {
   const parameters = group.map((place) => space.parameters[place]!);
-  const rows = (list: readonly SeenTrial[]) => {
-    const out: Float64Array[] = [];
-    for (const { values } of list) {
-      let isWhole = true;
-      for (const place of group) if (Number.isNaN(values[place]!)) isWhole = false;
-      if (isWhole) out.push(Float64Array.from(group, (place) => values[place]!));
-    }
-    return out;
+  const hasAll = ({ values }: SeenTrial) => {
+    for (const place of group) if (Number.isNaN(values[place]!)) return false;
+    return true;
   };
-  const good = new ParzenEstimator(parameters, rows(below));
-  const { kept, weights } = thinned(rows(above), draws.thinning(numbers[0]!));
-  const rest = new ParzenEstimator(parameters, kept, weights, liar ? numbers.length : 0);
+  const rows = (list: readonly SeenTrial[]) => list.map(({ values }) => Float64Array.from(group, (place) => values[place]!));
+  const good = new ParzenEstimator(parameters, rows(below.filter(hasAll)));
+  const { kept, weights } = thinned(above.filter(hasAll), draws.thinning(numbers[0]!));
+  const rest = new ParzenEstimator(parameters, rows(kept), weights, liar ? numbers.length : 0);
   const stride = group.length + 1;
   const drawn = numbers.map((k) =>
     Array.from({ length: candidates }, (_, c) => {
@@ -128,14 +124,14 @@ function suggestGroup(
  * the others: each is taken with a probability in proportion to its weight, and the sample has
  * their weight.
  */
-function thinned(rows: readonly Float64Array[], u: number): { readonly kept: readonly Float64Array[]; readonly weights: Float64Array } {
+function thinned(rows: readonly SeenTrial[], u: number): { readonly kept: readonly SeenTrial[]; readonly weights: Float64Array } {
   const all = rampWeights(rows.length);
   const old = rows.length - fullyWeighted;
   if (old <= mostObservations) return { kept: rows, weights: all };
   let total = 0;
   for (let i = 0; i < old; i++) total += all[i]!;
   const each = total / mostObservations;
-  const kept: Float64Array[] = [];
+  const kept: SeenTrial[] = [];
   const weights: number[] = [];
   let sum = 0;
   let taken = 0;
@@ -176,10 +172,12 @@ function split(
   const complete = best.length;
   if (complete < wanted) for (const trial of trials) if (trial.state === "pruned") insert(trial, cameFurther, complete);
   const below = new Set(best);
-  return {
-    below: best.sort((a, b) => a.number - b.number),
-    above: trials.filter((trial) => !below.has(trial) && (isFinished(trial) || (liar && trial.state === "running"))),
-  };
+  const above: SeenTrial[] = [];
+  for (const trial of trials) {
+    const counts = isFinished(trial) || (liar && trial.state === "running");
+    if (counts && !below.has(trial)) above.push(trial);
+  }
+  return { below: best.sort((a, b) => a.number - b.number), above };
 }
 
 /** Whether a pruned trial came further than another, or as far with a smaller loss. */

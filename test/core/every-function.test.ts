@@ -18,7 +18,16 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
     ...["describe", "nearNames", "formatBytes", "engineNames", "probeEngines", "cudaBlas", "isSpiking", "isTrainer", "activationOf"],
     ...["asTrained", "trainerOf", "knownLyapunovExponent", "samplingInterval", "digamma", "plotlySource", "encodeArray", "show"],
     ...["ensureFolder", "listFiles", "readBytes", "readText", "writeFileAtomic", "readNpy", "readSafetensors", "readWav", "saveReservoir"],
-    ...["encodeReservoir", "writeNpy", "writeSafetensors", "experimentJsonSchema", "loadExperiment", "readRun", "resolveDataPath"],
+    ...[
+      "encodeReservoir",
+      "writeNpy",
+      "writeSafetensors",
+      "experimentJsonSchema",
+      "readSearchResult",
+      "loadExperiment",
+      "readRun",
+      "resolveDataPath",
+    ],
     ...["formatResult", "withParameter", "orderOf", "rangeOf", "coordinates", "gridPoints", "gridSides", "filterCentres", "binWidth"],
     ...["integrateAndFireNumbers", "encodePatternNpz", "patternToCsv", "patternToJson", "writeSpikePattern", "PatternTemplates.load"],
     ...["settingsFromLink", "settingsToLink", "stateHash", "experimentOf", "reservoirOf", "signalOf", "leaveOneGroupOut"],
@@ -30,6 +39,7 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
   "has its options checked by a function that has a row": [
     ...[
       "asExperiment",
+      "readSearch",
       "loadData",
       "transformSeries",
       "transformed",

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as analysis from "../../src/analysis/index.js";
 import * as kernels from "../../src/engine/kernels/index.js";
-import { parseExperiment, runExperiment } from "../../src/experiment/index.js";
+import { parseExperiment, runExperiment, searchExperiment } from "../../src/experiment/index.js";
 import * as gpu from "../../src/gpu/index.js";
 import * as spillway from "../../src/index.js";
 import * as io from "../../src/io/index.js";
@@ -164,6 +164,7 @@ const withOptions: readonly Place[] = [
   ["redisJournal", (wrong) => redisJournal("redis://127.0.0.1:1", wrong)],
   ["Study.open", (wrong) => Study.open({ space: { a: { float: [0, 1] } }, ...(wrong as object) })],
   ["SearchSpace", (wrong) => new SearchSpace({ a: { float: [0, 1], ...(wrong as object) } })],
+  ["searchExperiment", (wrong) => searchExperiment("nowhere.yaml", wrong)],
   ["runExperiment", (wrong) => runExperiment("nowhere.yaml", wrong)],
   ["parseCsv", (wrong) => io.parseCsv("1,2", wrong)],
   ["formatCsv", (wrong) => io.formatCsv(rows(2), wrong)],

@@ -1,0 +1,197 @@
+// The value of one setting: an experiment on the training part alone, whose last rows or folds
+// score. The test part is cut off before a trial begins.
+import { ArgumentError, SpillwayError } from "../core/errors.js";
+import { metrics } from "../metrics/index.js";
+import type { Seed } from "../numerics/index.js";
+import { stratifiedKFold } from "../pipeline/index.js";
+import { NonFiniteStateError } from "../reservoir/index.js";
+import { type CaseData, type ExperimentData, loadData } from "./data.js";
+import type { Experiment, ForecastTask } from "./description.js";
+import { stratifiedSplit } from "./classify.js";
+import { withFields } from "./overrides.js";
+import { readExperiment } from "./parse.js";
+import { rowsLost } from "../series/index.js";
+import { ownTransforms, rowsAhead, splitRows } from "./prepare.js";
+import { runTask } from "./run.js";
+import { median } from "./scores.js";
+import type { EngineChoiceOptions } from "./trial.js";
+
+/** What a trial is measured by. */
+export interface SearchObjective {
+  readonly score: string;
+  readonly on: "validation" | "closedLoop" | "folds";
+  readonly rows?: number | undefined;
+  readonly starts?: number | undefined;
+  readonly horizon?: number | undefined;
+  readonly folds: number;
+}
+
+/** How the seeds of a trial become one value. */
+export type SeedStatistic = "median" | "mean" | "worst";
+
+/** The objective of an experiment with what was left out, which its task says. */
+export function objectiveOf(
+  experiment: Experiment,
+  given: { readonly [Name in keyof SearchObjective]?: SearchObjective[Name] | undefined },
+): SearchObjective {
+  const { type } = experiment.task;
+  if (type === "detect") throw new ArgumentError("task.type", type, "predict, forecast or classify to search over");
+  const own = type === "predict" ? "validation" : type === "forecast" ? "closedLoop" : "folds";
+  const { on = own, score = experiment.metrics[0]!, folds = 5, ...rest } = given;
+  if (on !== own) throw new ArgumentError("search.objective.on", on, `${JSON.stringify(own)} for ${type}`);
+  if (!experiment.metrics.includes(score))
+    throw new ArgumentError("search.objective.score", score, `one of the experiment's metrics: ${experiment.metrics.join(", ")}`);
+  return { ...rest, on, score, folds };
+}
+
+/** Whether small values of a metric are good. */
+export function isLowerBetter(score: string): boolean {
+  return metrics.get(score).better === "lower";
+}
+
+/** What the seeds of a setting gave. */
+export interface SettingScores {
+  readonly value: number;
+  /** The score of each seed; one whose states left for infinity has the worst value. */
+  readonly seeds: readonly number[];
+  readonly diverged: number;
+}
+
+/** Evaluates settings of one experiment. Data that several settings share is loaded once. */
+export class SettingEvaluator {
+  readonly #source: unknown;
+  readonly #path: string | undefined;
+  readonly #objective: SearchObjective;
+  readonly #statistic: SeedStatistic;
+  readonly #run: EngineChoiceOptions & { readonly signal: AbortSignal };
+  readonly #data = new Map<string, Promise<ExperimentData>>();
+
+  constructor(parts: {
+    /** The experiment as it was written, without its search. */
+    readonly source: unknown;
+    readonly path: string | undefined;
+    readonly objective: SearchObjective;
+    readonly statistic: SeedStatistic;
+    readonly run: EngineChoiceOptions & { readonly signal: AbortSignal };
+  }) {
+    this.#source = parts.source;
+    this.#path = parts.path;
+    this.#objective = parts.objective;
+    this.#statistic = parts.statistic;
+    this.#run = parts.run;
+  }
+
+  /**
+   * The value of a setting over its seeds. Half of the seeds or more with states that are not
+   * finite make it the worst value; fewer are left out.
+   * @param trainRows train on the last so many rows before those that score; left out, on all
+   */
+  async evaluate(values: Readonly<Record<string, unknown>>, seeds: readonly Seed[], trainRows?: number): Promise<SettingScores> {
+    const { experiment, trainer } = readExperiment(withFields(this.#source, values));
+    const scores: number[] = [];
+    for (const seed of seeds) {
+      const data = await this.#load(experiment, seed);
+      const parts = this.#parts(experiment, data, seed, trainRows);
+      let sum = 0;
+      for (const part of parts) sum += (await this.#score(part.experiment, part.data, seed, trainer)) / parts.length;
+      scores.push(sum);
+    }
+    const worst = isLowerBetter(this.#objective.score) ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+    const finite = scores.filter(Number.isFinite);
+    const diverged = scores.length - finite.length;
+    const value = 2 * diverged >= scores.length ? worst : this.#combine(finite);
+    return { value, seeds: scores.map((score) => (Number.isFinite(score) ? score : worst)), diverged };
+  }
+
+  #combine(scores: readonly number[]): number {
+    if (this.#statistic === "median") return median(scores);
+    if (this.#statistic === "mean") return scores.reduce((sum, score) => sum + score, 0) / scores.length;
+    return isLowerBetter(this.#objective.score) ? Math.max(...scores) : Math.min(...scores);
+  }
+
+  async #score(
+    experiment: Experiment,
+    data: ExperimentData,
+    seed: Seed,
+    trainer: ReturnType<typeof readExperiment>["trainer"],
+  ): Promise<number> {
+    try {
+      const onProgress = () => undefined;
+      const trial = await runTask(experiment, data, { ...this.#run, seed, trainer, withFigures: false, onProgress });
+      await trial.dispose();
+      return trial.scores[this.#objective.score]!;
+    } catch (error) {
+      if (error instanceof NonFiniteStateError || (error instanceof SpillwayError && error.code === "numeric")) return Number.NaN;
+      throw error;
+    }
+  }
+
+  /** The data of a seed; those of the last few settings that differed in them are kept. */
+  #load(experiment: Experiment, seed: Seed): Promise<ExperimentData> {
+    const { data, split, task, transforms, reservoir } = experiment;
+    const isRedrawn = "task" in data && data.redraw;
+    const known = JSON.stringify([
+      data,
+      split,
+      task,
+      transforms,
+      "patterns" in data || "spikes" in data ? reservoir : 0,
+      isRedrawn ? seed : 0,
+    ]);
+    const kept = this.#data.get(known);
+    if (kept) return kept;
+    const loaded = loadData(experiment, this.#path, seed);
+    this.#data.set(known, loaded);
+    if (this.#data.size > 64) this.#data.delete(this.#data.keys().next().value!);
+    return loaded;
+  }
+
+  /** The training part alone, and what of it scores. */
+  #parts(
+    experiment: Experiment,
+    data: ExperimentData,
+    seed: Seed,
+    trainRows: number | undefined,
+  ): { experiment: Experiment; data: ExperimentData }[] {
+    const { score } = this.#objective;
+    const bare: Experiment = { ...experiment, metrics: [score], baselines: [], published: [] };
+    if (data.kind === "cases") return this.#folds(bare, data, seed);
+    if (data.kind === "series" && data.more)
+      throw ArgumentError.because("a search takes one series; data.group or gaps: split gives several", { field: "data" });
+    const ahead = rowsAhead(experiment, data.kind);
+    const rows = data.kind === "series" ? data.series.rows : data.inputs.rows;
+    const lost = rowsLost(ownTransforms(experiment));
+    const hasOwnTest = data.test !== undefined || (experiment.task.type === "forecast" && experiment.task.independent);
+    const whole = splitRows(experiment.split, rows - ahead - lost, hasOwnTest).train;
+    const validation = this.#objective.rows ?? Math.max(1, Math.round(whole / 4));
+    const training = Math.min(trainRows ?? Number.POSITIVE_INFINITY, whole - validation);
+    if (training <= experiment.washout)
+      throw new ArgumentError(
+        "search.objective.rows",
+        validation,
+        `fewer: of ${whole} training rows ${whole - validation} are left, and ${experiment.washout} are washout`,
+      );
+    const end = whole + ahead + lost;
+    const from = whole - validation - training;
+    const cut: ExperimentData =
+      data.kind === "series"
+        ? { ...data, series: data.series.subarray(from, end), test: undefined, times: data.times?.slice(from, end) }
+        : { ...data, inputs: data.inputs.subarray(from, end), targets: data.targets.subarray(from, end), test: undefined };
+    const task = experiment.task.type === "forecast" ? this.#closedLoop(experiment.task) : experiment.task;
+    return [{ experiment: { ...bare, task, split: { train: training, test: validation } }, data: cut }];
+  }
+
+  #closedLoop(task: ForecastTask): ForecastTask {
+    const { starts = task.starts, horizon = task.horizon } = this.#objective;
+    return { ...task, starts, horizon, stride: undefined, independent: false };
+  }
+
+  #folds(experiment: Experiment, data: CaseData, seed: Seed): { experiment: Experiment; data: ExperimentData }[] {
+    const { sequences, labels } = data.test ? data.train : stratifiedSplit(experiment, data.train, seed).train;
+    const pick = (places: readonly number[]) => ({ sequences: places.map((i) => sequences[i]!), labels: places.map((i) => labels[i]!) });
+    return stratifiedKFold(labels, { folds: this.#objective.folds }).map(({ train, test }) => ({
+      experiment,
+      data: { ...data, train: pick(train), test: pick(test) },
+    }));
+  }
+}

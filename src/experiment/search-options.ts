@@ -1,0 +1,136 @@
+// The `search` block of an experiment, and how a search runs: apart from the search, which loads
+// much more.
+import {
+  byType,
+  checked,
+  checkedLater,
+  choice,
+  choiceOf,
+  either,
+  filled,
+  flag,
+  given,
+  list,
+  number,
+  object,
+  option,
+  optional,
+  type OptionTable,
+  seed,
+  type TableOf,
+  text,
+  whole,
+} from "../core/options.js";
+import { metrics } from "../metrics/index.js";
+import { engineTable, threadsTable } from "../reservoir/options.js";
+import { workTable } from "../reservoir/work.js";
+import { cmaesTable } from "../search/cmaes.js";
+import { samplerTable } from "../search/sampler-options.js";
+import type { SpaceDescription } from "../search/index.js";
+import { tpeTable } from "../search/tpe.js";
+import type { EngineChoiceOptions } from "./trial.js";
+
+const rows = whole({ atLeast: 1 });
+const batch = optional(whole({ atLeast: 1, atMost: 100_000 }), "Trials that are asked for at once; left out, 1, with rungs 27.");
+const duration = checked<string | number>(
+  'seconds, or a text such as "90s", "10m" or "2h"',
+  (value) => (typeof value === "number" && value > 0) || (typeof value === "string" && /^\d+(\.\d+)?[smh]$/.test(value)),
+  { type: ["string", "number"] },
+);
+const share = number({ above: 0, below: 1 });
+const rungList = (what: string) => list(rows, `a list of at least two numbers of ${what}, rising`, 2);
+
+/** The samplers of a search by name, with their options. */
+const samplerTables: Readonly<Record<string, OptionTable>> = {
+  tpe: { ...tpeTable, batch },
+  random: { ...samplerTable, batch },
+  sobol: { ...samplerTable, batch },
+  cmaes: { ...cmaesTable, batch },
+  grid: { ...samplerTable, batch },
+};
+
+/** The fields of `search` in an experiment file. */
+export const searchTable = {
+  space: given(checkedLater<SpaceDescription>("an object of parameters by their paths"), "What is varied, by the paths of --set."),
+  objective: filled(
+    object({
+      score: optional(choiceOf(metrics), "The metric; left out, the first of the experiment."),
+      on: optional(
+        choice("validation", "closedLoop", "folds"),
+        "The last rows of the training part, forecasts from starts in it, or folds of its cases; left out, as the task is.",
+      ),
+      rows: optional(rows, "Rows at the end of the training part that score; left out, a quarter of it."),
+      starts: optional(rows, "closedLoop: forecasts of each trial; left out, the task's."),
+      horizon: optional(rows, "closedLoop: steps of each; left out, the task's."),
+      folds: option(whole({ atLeast: 2 }), 5, "folds: how many."),
+    }),
+    "What is to be small or large. Trials never see the test part.",
+  ),
+  statistic: option(choice("median", "mean", "worst"), "median", "How the seeds of a trial become one value."),
+  seeds: option(
+    either("a list of seeds, or how many: 3 is 0 to 2", list(seed, "at least one seed", 1), whole({ atLeast: 1 })),
+    3,
+    "The seeds of every trial, the same for all.",
+  ),
+  sampler: option(
+    byType<{ readonly type: string; readonly batch?: number | undefined }>(samplerTables),
+    { type: "tpe" },
+    "What proposes trials.",
+  ),
+  budget: filled(
+    object({
+      trials: optional(whole({ atLeast: 1 }), "Finished trials, with those of earlier commands."),
+      time: optional(duration, "Time of this command."),
+    }),
+    "When a search ends; left out, after 100 trials.",
+  ),
+  rungs: optional(
+    object({
+      rows: optional(rungList("training rows"), "Training rows of each rung."),
+      seeds: optional(rungList("seeds"), "Seeds of each rung."),
+      keep: option(share, 1 / 3, "The share of a batch that goes on at each rung."),
+    }),
+    "Successive halving: bad trials stop early.",
+  ),
+  refit: filled(object({ seeds: option(whole({ atLeast: 1 }), 10, "Fresh seeds.") }), "The best setting, trained on all training rows."),
+} satisfies OptionTable;
+
+/** How a search runs. */
+export interface ExperimentSearchOptions extends Omit<EngineChoiceOptions, "profile"> {
+  /** The folder that receives a folder of the experiment's name. Left out, nothing is written. */
+  readonly out?: string | undefined;
+  /** Finished trials in all, in place of the file's. */
+  readonly trials?: number | undefined;
+  /** Time of this search, in place of the file's: seconds, or "90s", "10m", "2h". */
+  readonly time?: string | number | undefined;
+  /** Whether the best setting is trained and tested in the end; default true. */
+  readonly refit?: boolean | undefined;
+  /** Stops the search, which keeps every finished trial. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called with trials done, trials in all, and a line about the best. */
+  readonly onProgress?: ((done: number, total: number, label: string) => void) | undefined;
+}
+
+/** The options of `searchExperiment`. */
+export const experimentSearchTable = {
+  ...engineTable,
+  ...threadsTable,
+  out: optional(
+    text("the path of a folder"),
+    "The folder that receives a folder of the experiment's name; without one, nothing is written.",
+  ),
+  trials: optional(whole({ atLeast: 1 }), "Finished trials in all, in place of the file's."),
+  time: optional(duration, "Time of this search, in place of the file's."),
+  refit: option(flag, true, "Whether the best setting is trained and tested in the end."),
+  signal: workTable.signal,
+  onProgress: optional(
+    checkedLater<NonNullable<ExperimentSearchOptions["onProgress"]>>("a function"),
+    "Called with trials done, trials in all, and a line about the best.",
+  ),
+} satisfies TableOf<ExperimentSearchOptions>;
+
+/** Seconds of "90s", "10m", "2h" or a number. */
+export function secondsOf(time: string | number): number {
+  if (typeof time === "number") return time;
+  return Number.parseFloat(time) * { s: 1, m: 60, h: 3600 }[time.at(-1) as "s" | "m" | "h"];
+}
