@@ -20,6 +20,7 @@ export interface SeriesData extends SeriesPart {
   readonly more?: readonly SeriesPart[] | undefined;
   /** The test part, if it has a file of its own. */
   readonly test?: Matrix<Float64Array> | undefined;
+  readonly testKnown?: Matrix<Float64Array> | undefined;
   /** The time stamps of the test file. */
   readonly testAxis?: TimeAxis | undefined;
   readonly names: readonly string[];
@@ -183,7 +184,7 @@ async function loadFiles(data: FileData, experimentPath: string | undefined): Pr
     );
   }
   const { names, timesSaid } = table;
-  const tested = firstTest && { test: firstTest.series, testAxis: firstTest.axis };
+  const tested = firstTest && { test: firstTest.series, testKnown: firstTest.known, testAxis: firstTest.axis };
   return { kind: "series", ...first!, ...(more.length > 0 && { more }), ...tested, names, timesSaid, summary, dt: undefined };
 }
 
@@ -192,7 +193,7 @@ const tableFields = ["columns", "inputs", "targets", "rows"];
 const fieldsOf: Readonly<Record<NonNullable<FileData["format"]>, readonly string[]>> = {
   csv: [
     ...[...tableFields, "header", "delimiter", "decimal", "comment", "encoding", "text", "missing"],
-    ...["time", "timeUnit", "gaps", "group"],
+    ...["time", "timeUnit", "gaps", "known", "calendar", "group"],
   ],
   npy: tableFields,
   wav: tableFields,
@@ -248,6 +249,13 @@ function oneSeriesOnly({ group, gaps }: FileData): ArgumentError {
 
 function checkKind({ task, data }: Experiment, loaded: ExperimentData): void {
   const { kind } = loaded;
+  const ahead = "file" in data && task.type !== "forecast" ? (["known", "calendar"] as const).find((field) => data[field]) : undefined;
+  if (ahead)
+    throw new ArgumentError(
+      `data.${ahead}`,
+      (data as FileData)[ahead],
+      'a task of type "forecast": it is known of the rows that are forecast',
+    );
   if (task.type !== "forecast" && loaded.kind === "series" && loaded.more) throw oneSeriesOnly(data as FileData);
   if ((task.type === "classify" || task.type === "detect") !== (kind === "cases")) {
     throw new ArgumentError(

@@ -6,6 +6,7 @@ import type { ClassifierSettings } from "../model/index.js";
 
 import type { ReadoutDescription } from "../readout/index.js";
 import type { AnyReservoirOptions, Seed, SpikingReservoirOptions } from "../reservoir/index.js";
+import type { CalendarFeature } from "../series/calendar.js";
 import type { GapPolicy, SeriesBaseline, TimeUnit } from "../series/index.js";
 import type { PatternType } from "../spikes/index.js";
 
@@ -46,6 +47,10 @@ export interface FileData {
   readonly timeUnit?: TimeUnit | undefined;
   /** What becomes of rows that are missing in time; default "error". */
   readonly gaps?: GapPolicy | undefined;
+  /** Columns that are known beforehand, for the row that is forecast too. */
+  readonly known?: readonly (string | number)[] | undefined;
+  /** What of the calendar is known beforehand, by the column of time stamps. */
+  readonly calendar?: readonly CalendarFeature[] | undefined;
   /** The column that tells several series apart, which stand in one table. */
   readonly group?: string | number | undefined;
   readonly missing: "error" | "interpolate" | "previous" | "drop";

@@ -11,6 +11,7 @@ import {
   type TimeStep,
   type TransformedSeries,
 } from "../series/index.js";
+import type { RowFacts } from "./prepare.js";
 import type { Outcome } from "./scores.js";
 
 /** The training part of a series, or of the parts of a series that gaps split. */
@@ -25,6 +26,7 @@ export interface TrainingParts {
 /** Where one forecast starts: row `at` of a series. */
 export interface StartPoint {
   readonly whole: TransformedSeries;
+  readonly facts: RowFacts;
   readonly at: number;
   /** A text for each row of `whole`, such as its date. */
   readonly times?: readonly string[] | undefined;

@@ -1,20 +1,21 @@
 // Task "forecast": one seed trained on the first rows of a series, then let run in closed loop from
 // several starts.
 import { metrics as metricParts } from "../metrics/index.js";
-import { noInputs } from "../model/forecaster-data.js";
-import { Forecaster } from "../model/index.js";
+import { beside, noInputs, seriesInputs } from "../model/forecaster-data.js";
+import { Forecaster, type ForecastOptions } from "../model/index.js";
 import { Matrix } from "../numerics/index.js";
 import { plotError, plotForecast } from "../plot/index.js";
 import { NonFiniteStateError } from "../reservoir/index.js";
 import { generateIndependent, type SeriesData } from "./data.js";
 import type { Experiment, ForecastTask, GeneratedData } from "./description.js";
 import { type BaselineForecasts, baselineForecasts, type StartPoint, startErrors, type TrainingParts } from "./forecast-baselines.js";
-import { type PreparedSeries, prepareAll, startPlaces } from "./prepare.js";
+import { describedRows, type PreparedSeries, prepareAll, type RowFacts, startPlaces } from "./prepare.js";
 import { stackRows } from "./rows.js";
 import { type Outcome, type ScoreContext, scoreSeries } from "./scores.js";
 import { DriveScale, stateFigures, streamStates } from "./states.js";
+import { type CalendarFeature, calendarInputs } from "../series/calendar.js";
 import { transformSeries } from "../series/index.js";
-import { forecasterOptions, radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
+import { calendarOf, forecasterOptions, radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
 /**
  * Most rows before a start that a figure shows, and most of them for each row of the forecast: a
@@ -40,7 +41,7 @@ export async function runForecast(
   const progress = new StagedProgress(options.onProgress, trainRows + starts.length * (warmup + horizon));
   const watch = new Stopwatch();
 
-  const sequences = trained.map((each) => each.whole.series.subarray(0, each.trainRows));
+  const sequences = trained.map(({ whole: { series }, facts, trainRows: rows }) => describedRows(series, facts, 0, rows));
   const forecaster = await watch.time("train", () =>
     Forecaster.fit(sequences.length === 1 ? sequences[0]! : { sequences }, {
       ...forecasterOptions(experiment, options),
@@ -52,9 +53,10 @@ export async function runForecast(
   try {
     const outcomes: Outcome[] = [];
     await watch.time("test", async () => {
-      for (const { whole: series, at } of starts) {
+      for (const { whole: series, facts, at } of starts) {
         progress.stage(warmup + horizon);
-        const raw = await closedLoop(forecaster, horizon, series.series.subarray(at - warmup, at), signal);
+        const before = describedRows(series.series, facts, at - warmup, at);
+        const raw = await closedLoop(forecaster, horizon, { warmup: before, known: facts.known?.subarray(at, at + horizon), signal });
         outcomes.push({ prediction: series.undo(raw, at, true), target: series.original.subarray(at, at + horizon) });
       }
     });
@@ -65,11 +67,21 @@ export async function runForecast(
     const baselines = await watch.time("baselines", async () => baselineForecasts(asked, starts, horizon, data.axis?.grid.step));
     const { model } = computer;
     const teacher = model.outputSize > 0;
-    const training = stackRows(sequences);
+    const calendar = calendarOf(experiment);
+    const drivers = trained.map(({ whole: { series }, facts, trainRows: rows }) => seriesDrive(series, facts, calendar, 0, rows));
+    const training = stackRows(trained.map((each) => each.whole.series.subarray(0, each.trainRows)));
+    const known = drivers[0]!.known && stackRows(drivers.map((each) => each.known!));
     const scale = new DriveScale(
-      experiment.transforms.includes("standardise") ? { inputs: training, teacher: teacher ? training : undefined } : undefined,
+      experiment.transforms.includes("standardise")
+        ? { inputs: teacher ? (known ?? training) : known ? beside(training, known) : training, teacher: teacher ? training : undefined }
+        : undefined,
     );
-    const drive = (series: Matrix) => scale.apply(teacher ? { inputs: noInputs(series.rows), teacher: series } : { inputs: series });
+    const drive = (series: Matrix, facts: RowFacts, from: number, to: number) => {
+      const own = seriesDrive(series, facts, calendar, from, to);
+      return scale.apply(
+        teacher ? { inputs: own.known ?? noInputs(own.series.rows), teacher: own.series } : { inputs: seriesInputs(own.series, own.known) },
+      );
+    };
     return {
       engine: computer.engine,
       reservoir: computer.config,
@@ -88,8 +100,8 @@ export async function runForecast(
       summary: `closed-loop forecast of ${horizon} steps from ${starts.length} start${starts.length === 1 ? "" : "s"}, each after ${warmup} rows; trained on ${trainRows} rows${trained.length > 1 ? ` of ${trained.length} series` : ""} (${washout} of them washout${trained.length > 1 ? " in each" : ""})${tooShort(prepared, trained)}`,
       figures: options.withFigures
         ? await figures(experiment, data, starts, outcomes, bestBaseline(baselines), () => {
-            const { whole: series, at } = starts[0]!;
-            return stateFigures(computer, drive(series.series.subarray(at - warmup, at + horizon)), -warmup, signal);
+            const { whole: series, facts, at } = starts[0]!;
+            return stateFigures(computer, drive(series.series, facts, at - warmup, at + horizon), -warmup, signal);
           })
         : [],
       unit: (metric) => metricParts.get(metric).unit?.(context),
@@ -98,7 +110,8 @@ export async function runForecast(
         await forecaster.save(path);
         return [];
       },
-      saveStates: (folder, every, stop) => streamStates(computer, drive(whole.series), folder, every, stop),
+      saveStates: (folder, every, stop) =>
+        streamStates(computer, drive(whole.series, prepared[0]!.facts, 0, whole.series.rows), folder, every, stop),
       dispose: () => forecaster.dispose(),
     };
   } catch (error) {
@@ -107,13 +120,20 @@ export async function runForecast(
   }
 }
 
+/** Rows of a series, and what is known beforehand of them, with the calendar. */
+function seriesDrive(series: Matrix, { known, axis }: RowFacts, calendar: readonly CalendarFeature[], from: number, to: number) {
+  const own = known?.subarray(from, to);
+  const cycles = calendar.length > 0 ? calendarInputs(calendar, axis!.wall.subarray(from, to)) : undefined;
+  return { series: series.subarray(from, to), known: own && cycles ? beside(own, cycles) : (own ?? cycles) };
+}
+
 /** A forecast whose states leave for infinity is all NaN: it scores as worst. */
-async function closedLoop(forecaster: Forecaster, steps: number, warmup: Matrix, signal: AbortSignal): Promise<Matrix> {
+async function closedLoop(forecaster: Forecaster, steps: number, options: ForecastOptions): Promise<Matrix> {
   try {
-    return await forecaster.forecast(steps, { warmup, signal });
+    return await forecaster.forecast(steps, options);
   } catch (error) {
     if (!(error instanceof NonFiniteStateError)) throw error;
-    const out = Matrix.zeros(steps, warmup.cols);
+    const out = Matrix.zeros(steps, forecaster.readout.outputSize);
     out.data.fill(Number.NaN);
     return out;
   }
@@ -152,6 +172,7 @@ function startPoints(
   if (!task.independent)
     return startPlaces(task, prepared).map(({ series, at }) => ({
       whole: series.test.whole,
+      facts: series.test.facts,
       at,
       times: series.test.isSeparate ? undefined : series.times,
       training: parts.get(series.group)!,
@@ -162,7 +183,7 @@ function startPoints(
   const training = parts.get(undefined)!;
   return Array.from({ length: starts }, (_, k) => {
     const series = generateIndependent(generated, fitted.lost + warmup + horizon, `${String(base)}/start ${k}`);
-    return { whole: transformSeries(series, fitted), at: warmup, training };
+    return { whole: transformSeries(series, fitted), facts: {}, at: warmup, training };
   });
 }
 

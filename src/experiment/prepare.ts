@@ -1,6 +1,8 @@
 // Cuts a series into what trains and what tests. It runs nothing.
 import { ArgumentError } from "../core/errors.js";
 import type { Matrix } from "../numerics/index.js";
+import type { DescribedSeries } from "../model/index.js";
+import { axisRows } from "../series/time-grid.js";
 import { ExperimentError } from "./errors.js";
 import type { DrivenData, SeriesData } from "./data.js";
 import type { Experiment, ForecastTask, SplitDescription } from "./description.js";
@@ -9,6 +11,7 @@ import {
   type FittedTransforms,
   longestLookAhead,
   rowsLost,
+  type TimeAxis,
   type Transform,
   type TransformedSeries,
   transformSeries,
@@ -17,6 +20,24 @@ import {
 /** The series of the data, one or more. */
 export function seriesOf(data: SeriesData): Matrix<Float64Array>[] {
   return [data, ...(data.more ?? [])].map(({ series }) => series);
+}
+
+/** What is known of the rows of a series beside their values. */
+export interface RowFacts {
+  /** Inputs that are known beforehand, T x K. */
+  readonly known?: Matrix | undefined;
+  readonly axis?: TimeAxis | undefined;
+}
+
+/** Rows `from` up to (not with) `to` of a series as a forecaster takes them. */
+export function describedRows(series: Matrix, { known, axis }: RowFacts, from: number, to: number): Matrix | DescribedSeries {
+  const rows = series.subarray(from, to);
+  if (!known && !axis) return rows;
+  return { series: rows, known: known?.subarray(from, to), times: axis && axisRows(axis, from, to) };
+}
+
+function factsOf({ known, axis }: RowFacts, lost: number): RowFacts {
+  return { known: known?.subarray(lost), axis: axis && axisRows(axis, lost, axis.wall.length) };
 }
 
 /**
@@ -31,10 +52,18 @@ export interface PreparedSeries {
   readonly trainRows: number;
   /** A text for each row of `whole`, such as its date. */
   readonly times?: readonly string[] | undefined;
+  /** Row t of `whole` and of these are the same time. */
+  readonly facts: RowFacts;
   /** What the column that tells several series apart says of it. */
   readonly group?: string | undefined;
   /** Where the test part stands: in `whole`, or in a series of its own. */
-  readonly test: { readonly whole: TransformedSeries; readonly from: number; readonly rows: number; readonly isSeparate: boolean };
+  readonly test: {
+    readonly whole: TransformedSeries;
+    readonly facts: RowFacts;
+    readonly from: number;
+    readonly rows: number;
+    readonly isSeparate: boolean;
+  };
 }
 
 /** How many rows later than the last row that is known the predicted one is. */
@@ -61,11 +90,13 @@ export function prepareSeries(experiment: Experiment, data: SeriesData): Prepare
   const whole = transformSeries(data.series, fitted);
   const separate = data.test && transformSeries(data.test, fitted);
   checkWashout(experiment.washout, split.train);
-  const common = { whole, fitted, times: data.times?.slice(whole.lost), trainRows: split.train };
-  if (!separate) return { ...common, test: { whole, from: split.train, rows: split.test, isSeparate: false } };
+  const facts = factsOf(data, whole.lost);
+  const common = { whole, fitted, facts, times: data.times?.slice(whole.lost), trainRows: split.train };
+  if (!separate) return { ...common, test: { whole, facts, from: split.train, rows: split.test, isSeparate: false } };
   const rows = separate.series.rows - ahead;
   if (rows < 1) throw new ExperimentError(`the test file has ${data.test!.rows} rows, which leaves none to test`);
-  return { ...common, test: { whole: separate, from: 0, rows, isSeparate: true } };
+  const testFacts = factsOf({ known: data.testKnown, axis: data.testAxis }, separate.lost);
+  return { ...common, test: { whole: separate, facts: testFacts, from: 0, rows, isSeparate: true } };
 }
 
 /**
@@ -97,10 +128,11 @@ export function prepareAll(experiment: Experiment, data: SeriesData): PreparedSe
     training.map(({ member, trainRows }) => member.series.subarray(0, lost + trainRows)),
     transforms,
   );
-  const prepared = places.map(({ member: { series, times, group }, trainRows, end }): PreparedSeries => {
+  const prepared = places.map(({ member: { series, times, group, ...part }, trainRows, end }): PreparedSeries => {
     const whole = transformSeries(series, fitted);
-    const tested = { whole, from: trainRows, rows: end - trainRows, isSeparate: false };
-    return { whole, fitted, times: times?.slice(lost), group, trainRows, test: tested };
+    const facts = factsOf(part, lost);
+    const tested = { whole, facts, from: trainRows, rows: end - trainRows, isSeparate: false };
+    return { whole, fitted, facts, times: times?.slice(lost), group, trainRows, test: tested };
   });
   const longest = prepared.reduce((most, { trainRows }) => Math.max(most, trainRows), 0);
   if (longest <= experiment.washout + 1)

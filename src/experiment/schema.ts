@@ -25,6 +25,7 @@ import { metrics } from "../metrics/index.js";
 import { classifierTable } from "../model/schemas.js";
 import { readouts } from "../readout/index.js";
 import { reservoirKind } from "../reservoir/config-schema.js";
+import { calendarKind } from "../series/calendar.js";
 import { gapKind } from "../series/gaps.js";
 import { timeTable } from "../series/time-stamps.js";
 import { transformKind } from "../series/transforms.js";
@@ -77,6 +78,11 @@ export const fromFile = object({
   gaps: optional(
     gapKind,
     "CSV: rows that are missing in time are refused (error, the default), filled by a line (interpolate) or the last row (hold), or end a series (split).",
+  ),
+  known: optional(columns, "CSV: columns that are known beforehand, for the rows that are forecast too; for forecasts."),
+  calendar: optional(
+    calendarKind,
+    "CSV: what of the calendar is known beforehand, by the time stamps: hour, weekday, yearday, or {holidays: days}; for forecasts.",
   ),
   group: optional(column, "CSV: the column that tells several series apart, which stand in one table; for forecasts."),
   missing: option(choice("error", "interpolate", "previous", "drop"), "error", "What becomes of a missing value."),

@@ -13,6 +13,8 @@ import { ExperimentError } from "./errors.js";
 export interface SeriesPart {
   /** T x D. */
   readonly series: Matrix<Float64Array>;
+  /** T x K inputs that are known beforehand. */
+  readonly known?: Matrix<Float64Array> | undefined;
   /** A text a row, such as a date. */
   readonly times?: readonly string[] | undefined;
   /** The time stamps of the rows. */
@@ -39,6 +41,8 @@ interface Rows {
   readonly matrix: Matrix<Float64Array>;
   readonly names: readonly string[];
   readonly missing: number;
+  /** The names of columns that are known beforehand. */
+  readonly known: readonly string[];
   readonly labels?: readonly string[] | undefined;
   readonly stamps?: readonly string[] | undefined;
   readonly groups?: readonly string[] | undefined;
@@ -54,6 +58,28 @@ interface Rows {
  * for time stamps out of order, repeated, of another form, or off the step
  */
 export async function loadTable(data: FileData, path: string, format: "csv" | "npy" | "wav"): Promise<Table> {
+  const { table, known } = await loadColumns(data, path, format);
+  if (known.length === 0) return table;
+  const own = table.names.filter((name) => !known.includes(name));
+  if (own.length === 0) throw new ExperimentError(`${path}: data.known takes all columns; one at least is left to be forecast`);
+  const columns = (matrix: Matrix<Float64Array>, names: readonly string[]) =>
+    columnsAt(
+      matrix,
+      names.map((name) => table.names.indexOf(name)),
+    );
+  return {
+    ...table,
+    names: own,
+    parts: table.parts.map((part) => ({ ...part, series: columns(part.series, own), known: columns(part.series, known) })),
+  };
+}
+
+/** The columns of a table together, and the names of those that are known beforehand. */
+async function loadColumns(
+  data: FileData,
+  path: string,
+  format: "csv" | "npy" | "wav",
+): Promise<{ readonly table: Table; readonly known: readonly string[] }> {
   const rows = cutRows(await readRows(data, path, format), data, path);
   const { data: values, cols } = rows.matrix;
   const bad = firstNonFinite(values);
@@ -64,10 +90,12 @@ export async function loadTable(data: FileData, path: string, format: "csv" | "n
     );
   }
   const common = { names: rows.names, rows: rows.matrix.rows, missing: rows.missing };
+  const { known } = rows;
   if (rows.stamps === undefined) {
-    const unread = data.timeUnit !== undefined ? "timeUnit" : data.gaps !== undefined ? "gaps" : undefined;
+    const unread = (["timeUnit", "gaps", "calendar"] as const).find((field) => data[field] !== undefined);
     if (unread) throw new ArgumentError(`data.${unread}`, data[unread], "nothing without data.time, which names the column of time stamps");
-    return { ...common, parts: groupRows(rows).map((each) => ({ series: each.matrix, times: each.labels, group: each.groups?.[0] })) };
+    const parts = groupRows(rows).map((each) => ({ series: each.matrix, times: each.labels, group: each.groups?.[0] }));
+    return { table: { ...common, parts }, known };
   }
   const series = groupRows(rows).map((each) => timed(each, data, path));
   const [first] = series;
@@ -78,17 +106,13 @@ export async function loadTable(data: FileData, path: string, format: "csv" | "n
       `${path}: ${nameOf(data, first!.group)} has a step of ${step}, and ${nameOf(data, other.group)} of ` +
         `${describeStep(other.whole.grid.step)}; all series of a table take the same`,
     );
-  return {
-    ...common,
-    parts: series.flatMap(({ parts }) => parts),
-    form: first!.whole.form,
-    step,
-    timesSaid: describeTimes(series, data),
-  };
+  const parts = series.flatMap((each) => each.parts);
+  return { table: { ...common, parts, form: first!.whole.form, step, timesSaid: describeTimes(series, data) }, known };
 }
 
 async function readRows(data: FileData, path: string, format: "csv" | "npy" | "wav"): Promise<Rows> {
-  const wanted = data.columns ?? (data.inputs && data.targets ? [...data.inputs, ...data.targets] : undefined);
+  const own = data.columns ?? (data.inputs && data.targets ? [...data.inputs, ...data.targets] : undefined);
+  const wanted = own && [...own, ...(data.known ?? [])];
   if (format === "csv") {
     const { readCsv } = await import("../io/index.js");
     const { header, delimiter, decimal, comment, encoding, missing, time, group } = data;
@@ -100,6 +124,7 @@ async function readRows(data: FileData, path: string, format: "csv" | "npy" | "w
       matrix: read.matrix,
       names: read.columns,
       missing: read.missing,
+      known: (data.known ?? []).map((column) => (typeof column === "number" ? read.header[column]! : column)),
       labels: cells(data.text?.[0]),
       stamps: cells(time),
       groups: cells(group),
@@ -110,10 +135,20 @@ async function readRows(data: FileData, path: string, format: "csv" | "npy" | "w
   const { npyToMatrix, readNpy, readWav } = await import("../io/index.js");
   const whole = format === "npy" ? npyToMatrix(await readNpy(path), { source: path }) : (await readWav(path)).matrix;
   const indices = wanted?.map((column) => indexOf(column, whole.cols, path)) ?? Array.from({ length: whole.cols }, (_, c) => c);
-  const matrix = Matrix.zeros(whole.rows, indices.length);
+  return {
+    matrix: columnsAt(whole, indices),
+    names: indices.length === 1 ? ["value"] : indices.map((c) => `column ${c}`),
+    missing: 0,
+    known: [],
+    aside: [],
+  };
+}
+
+function columnsAt(whole: Matrix, indices: readonly number[]): Matrix<Float64Array> {
+  const out = Matrix.zeros(whole.rows, indices.length);
   for (let r = 0; r < whole.rows; r++)
-    for (const [k, c] of indices.entries()) matrix.data[r * indices.length + k] = whole.data[r * whole.cols + c]!;
-  return { matrix, names: indices.length === 1 ? ["value"] : indices.map((c) => `column ${c}`), missing: 0, aside: [] };
+    for (const [k, c] of indices.entries()) out.data[r * indices.length + k] = whole.data[r * whole.cols + c]!;
+  return out;
 }
 
 function indexOf(column: string | number, cols: number, path: string): number {

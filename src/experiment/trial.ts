@@ -3,6 +3,7 @@
 import type { Trainer } from "../readout/index.js";
 import type { ForecasterOptions } from "../model/index.js";
 import type { Seed } from "../numerics/index.js";
+import type { CalendarFeature } from "../series/calendar.js";
 import type { Figure } from "../plot/index.js";
 import type { EngineModel, EnginePlan, Profile, WorkOptions } from "../reservoir/index.js";
 import type { StartErrors } from "../series/index.js";
@@ -59,13 +60,30 @@ export interface Trial {
   dispose(): Promise<void>;
 }
 
+/** What of the calendar a forecaster takes. */
+export function calendarOf({ data }: Experiment): readonly CalendarFeature[] {
+  return "file" in data ? (data.calendar ?? []) : [];
+}
+
 /** The forecaster of an experiment for one seed. */
 export function forecasterOptions(
-  { reservoir, washout, transforms }: Experiment,
+  experiment: Experiment,
   { seed, trainer, engine, threads, profile, signal }: TrialOptions,
 ): ForecasterOptions & Pick<WorkOptions, "signal"> {
+  const { reservoir, washout, transforms } = experiment;
   const standardise = transforms.includes("standardise");
-  return { reservoir: { ...reservoir, seed }, readout: trainer, washout, standardise, engine, threads, profile, signal };
+  const calendar = calendarOf(experiment);
+  return {
+    ...(calendar.length > 0 && { calendar }),
+    reservoir: { ...reservoir, seed },
+    readout: trainer,
+    washout,
+    standardise,
+    engine,
+    threads,
+    profile,
+    signal,
+  };
 }
 
 /** What is known of the spectral radius of a model's weights. */

@@ -4,15 +4,23 @@ import { ArgumentError } from "../core/errors.js";
 import { Matrix, type MatrixLike } from "../numerics/index.js";
 import { checkFinite } from "../reservoir/index.js";
 import { count, filledSeries } from "../reservoir/inputs.js";
+import type { TimeAxis, TimeColumn, TimeLike } from "../series/index.js";
+import { readTimeColumn } from "../series/time-stamps.js";
+
+/** A T x D series with what is known of its rows beforehand: row t of each for the same time. */
+export interface DescribedSeries {
+  readonly series: MatrixLike;
+  /** T x K inputs that are known beforehand. */
+  readonly known?: MatrixLike | undefined;
+  /** T time stamps: texts or dates, or what `readTimes` of `spillway/series` gave. */
+  readonly times?: TimesLike | undefined;
+}
 
 /**
- * A T x D series to go on; a series with T x K inputs that are known beforehand, row t of both for
- * the same time; or T x I inputs with T x O targets.
+ * A T x D series to go on, alone or with what is known of its rows; or T x I inputs with T x O
+ * targets.
  */
-export type ForecasterData =
-  | MatrixLike
-  | { readonly series: MatrixLike; readonly known: MatrixLike }
-  | { readonly inputs?: MatrixLike | undefined; readonly targets: MatrixLike };
+export type ForecasterData = MatrixLike | DescribedSeries | { readonly inputs?: MatrixLike | undefined; readonly targets: MatrixLike };
 
 /**
  * Series that follow one another without touching: each starts from the reservoir's initial state
@@ -28,16 +36,17 @@ export interface ForecasterSequences {
  */
 export type ForecasterPrefix =
   | MatrixLike
-  | { readonly series: MatrixLike; readonly known: MatrixLike }
+  | DescribedSeries
   | { readonly inputs?: MatrixLike | undefined; readonly targets?: MatrixLike | undefined };
 
 /** Checked data, in the units of the user. */
 export type CheckedData = CheckedSeries | { readonly series?: undefined; readonly inputs: Matrix; readonly targets: Matrix };
 
-/** A series to go on, T x D, and what is known beforehand, T x K. */
+/** A series to go on, T x D, what is known beforehand, T x K, and T time stamps. */
 export interface CheckedSeries {
   readonly series: Matrix;
   readonly known?: Matrix | undefined;
+  readonly times?: TimeColumn | undefined;
 }
 
 /** What drives a reservoir, and what its readout learns from the states: rows of the same number. */
@@ -74,19 +83,16 @@ export function checkedData(data: ForecasterData, feedback: boolean, name = ""):
   return { series };
 }
 
-function checkedKnown(
-  data: { readonly series: MatrixLike; readonly known: MatrixLike },
-  feedback: boolean,
-  name: string,
-): { readonly series: Matrix; readonly known: Matrix } {
+function checkedKnown(data: DescribedSeries, feedback: boolean, name: string): CheckedSeries {
   const series = checkedSeries(data.series, `${name}series`);
-  const known = checkedSeries(data.known, `${name}known`);
-  if (known.rows !== series.rows)
+  const known = data.known === undefined ? undefined : checkedSeries(data.known, `${name}known`);
+  if (known && known.rows !== series.rows)
     throw ArgumentError.shape(`${name}known has ${known.rows} rows and ${name}series has ${series.rows}; they take the same number`, {
       field: "known",
     });
   checkTwoRows(series, feedback, name);
-  return { series, known };
+  const times = data.times === undefined ? undefined : timeColumn(data.times, series.rows, `${name}times`);
+  return { series, known, times };
 }
 
 function checkTwoRows(series: Matrix, feedback: boolean, name: string): void {
@@ -173,6 +179,35 @@ export function checkedPrefix(prefix: ForecasterPrefix, feedback: boolean): Chec
   return { inputs: inputs === undefined ? noInputs(teacher.rows) : checkedSeries(inputs, "warmup.inputs"), targets: teacher };
 }
 
+/**
+ * Time stamps: texts or dates as `readTimes` of `spillway/series` takes them, or what it gave.
+ */
+export type TimesLike = readonly TimeLike[] | TimeAxis;
+
+/** A series with its time stamps. @throws ArgumentError for data that is not one series */
+export function withTimes(data: ForecasterData | ForecasterSequences, times: TimesLike): DescribedSeries {
+  if (typeof data === "object" && data !== null && ("sequences" in data || isPair(data as ForecasterData)))
+    throw ArgumentError.because(
+      "sequences" in data
+        ? "times was given beside sequences; give each its own: { series, times }"
+        : "times was given beside inputs and targets; times are of a series",
+      { field: "times" },
+    );
+  return isKnown(data as ForecasterData) ? { ...(data as DescribedSeries), times } : { series: data as MatrixLike, times };
+}
+
+/** The stamps of rows. @throws ArgumentError for what is no stamp, or not as many as rows */
+export function timeColumn(times: TimesLike, rows: number, name: string): TimeColumn {
+  const isAxis = typeof times === "object" && times !== null && "grid" in times;
+  const column = isAxis ? times : readTimeColumn(times, {}, (row) => `${name}[${row}]`);
+  if (column.wall.length !== rows)
+    throw ArgumentError.shape(
+      `${name} has ${count(column.wall.length, "stamp")} and the series ${count(rows, "row")}; they take the same number`,
+      { field: "times" },
+    );
+  return column;
+}
+
 /** @throws ArgumentError if there are no rows or a value is not finite */
 export function checkedSeries(source: MatrixLike, name: string): Matrix {
   const matrix = filledSeries(source, name);
@@ -190,12 +225,10 @@ export function checkColumns(matrix: Matrix, name: string, cols: number): void {
   if (matrix.cols !== cols) throw ArgumentError.shape(`${name} has ${matrix.cols} columns; this forecaster takes ${cols}`, { field: name });
 }
 
-type Known = { readonly series: MatrixLike; readonly known: MatrixLike };
-
-function isKnown(data: ForecasterData | ForecasterPrefix): data is Known {
-  return typeof data === "object" && data !== null && "known" in data;
+function isKnown(data: ForecasterData | ForecasterPrefix): data is DescribedSeries {
+  return typeof data === "object" && data !== null && "series" in data;
 }
 
-function isPair<Data extends ForecasterData | ForecasterPrefix>(data: Data): data is Exclude<Data, MatrixLike | Known> {
+function isPair<Data extends ForecasterData | ForecasterPrefix>(data: Data): data is Exclude<Data, MatrixLike | DescribedSeries> {
   return typeof data === "object" && data !== null && ("targets" in data || "inputs" in data);
 }

@@ -6,6 +6,7 @@ import { restoreReadout } from "../readout/trainer.js";
 import type { EngineModel } from "../reservoir/index.js";
 import { getReadout, getReservoir, getState, putReadout, putReservoir, putState } from "./content.js";
 import type { ForecasterChoice } from "./forecaster-choice.js";
+import type { ClockNote } from "./forecaster-clock.js";
 import type { MemberState } from "./forecaster-member.js";
 import type { ForecasterSettings } from "./forecaster-options.js";
 import type { Road } from "./forecaster-road.js";
@@ -22,6 +23,8 @@ export interface ForecasterParts {
   /** For each member the kept pair of the choice that it belongs to. */
   readonly groups: readonly number[];
   readonly choice: ForecasterChoice | undefined;
+  /** Undefined if it was trained without time stamps. */
+  readonly time: ClockNote | undefined;
 }
 
 /** One reservoir of a Forecaster. */
@@ -39,9 +42,9 @@ export interface MemberFile {
  * `targets.mean`, `targets.deviation` (O), `held.lower` and `held.upper` (O) if outputs are held,
  * `recent` (rows x O) if it has to know the last rows of its series; note `road` if there is anything
  * to say. If there are several, a member's have a prefix. Of a choice, tensors `choice.targets` and
- * `choice.errors`; notes `forecaster`, `groups` and `choice`.
+ * `choice.errors`; notes `forecaster`, `groups`, `choice` and, of the time stamps, `time`.
  */
-export async function encodeForecaster({ settings, members, groups, choice }: ForecasterParts): Promise<Uint8Array> {
+export async function encodeForecaster({ settings, members, groups, choice, time }: ForecasterParts): Promise<Uint8Array> {
   const content = emptyContent();
   for (const [m, member] of members.entries()) putMember(content, prefixOf(m, members.length), member);
   if (members.length > 1) content.metadata["groups"] = stableJson(groups);
@@ -51,6 +54,7 @@ export async function encodeForecaster({ settings, members, groups, choice }: Fo
     content.tensors["choice.errors"] = floats(errors.data, [errors.rows, errors.cols]);
     content.metadata["choice"] = stableJson(note);
   }
+  if (time) content.metadata["time"] = stableJson(time);
   content.metadata["forecaster"] = stableJson(settings);
   return encodeModelFile("forecaster", content);
 }
@@ -79,7 +83,7 @@ function putMember(content: MutableContent, prefix: string, { model, readout, ro
 
 /** @throws ModelFileError with the reason why the content is not a Forecaster */
 export async function decodeForecaster(file: ModelFile, source: string): Promise<ForecasterParts> {
-  const { parseForecasterSettings, parseGroups } = await import("./schemas.js");
+  const { parseClockNote, parseForecasterSettings, parseGroups } = await import("./schemas.js");
   const reader = new TensorReader(file, source);
   const groups = reader.hasNote("groups") ? reader.check("groups", () => parseGroups(reader.json("groups"))) : [0];
   const note = reader.json("forecaster");
@@ -91,8 +95,10 @@ export async function decodeForecaster(file: ModelFile, source: string): Promise
   const [first] = members;
   if (members.some(({ readout }) => readout.outputSize !== first!.readout.outputSize)) throw reader.error("its members have other outputs");
   const choice = reader.hasNote("choice") ? await getChoice(reader, first!.readout.outputSize) : undefined;
+  const time = reader.hasNote("time") ? reader.check("time", () => parseClockNote(reader.json("time"))) : undefined;
+  if (!time && (settings.calendar ?? []).length > 0) throw reader.error("it takes the calendar and has no note of its time");
   reader.finish();
-  return { settings, members, groups, choice };
+  return { settings, members, groups, choice, time };
 }
 
 async function getMember(reader: TensorReader, prefix: string, settings: ForecasterSettings): Promise<MemberFile> {

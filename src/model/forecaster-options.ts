@@ -5,7 +5,9 @@ import type { ReadoutDescription, Trainer } from "../readout/index.js";
 import type { AnyReservoirOptions, ReservoirMatrices, ReservoirOptions, WorkOptions } from "../reservoir/index.js";
 import { seriesOf } from "../reservoir/options.js";
 import { workTable } from "../reservoir/work.js";
-import type { ForecasterPrefix } from "./forecaster-data.js";
+import type { CalendarFeature } from "../series/calendar.js";
+import type { TimedRows } from "./forecaster-clock.js";
+import type { ForecasterPrefix, TimesLike } from "./forecaster-data.js";
 import type { ForecastLoss } from "./forecaster-loss.js";
 
 /** What a Forecaster keeps beside its reservoir. */
@@ -51,6 +53,11 @@ export interface ForecasterSettings {
    * season and a seventh of it. Default "season" with a horizon and a season, else 0.
    */
   readonly lags: number | "season";
+  /**
+   * What of the calendar is an input that is known beforehand, by the time stamps of the rows: cycles
+   * ("hour", "weekday", "yearday") and holidays. Default none.
+   */
+  readonly calendar?: readonly CalendarFeature[] | undefined;
   /** The trainer of the readout. A trainer that is your own object is kept as `{ type: "own" }`. */
   readonly readout: ReadoutDescription | OwnReadout;
 }
@@ -118,6 +125,12 @@ export interface ForecasterOptions extends Partial<Omit<ForecasterSettings, "rea
   readonly profile?: boolean | undefined;
 }
 
+/** What `Forecaster.fit` takes of a series beside its options. */
+export interface TimesOption {
+  /** The time stamps of the rows of the series; `{ series, times }` as data says the same. */
+  readonly times?: TimesLike | undefined;
+}
+
 /** Where a prediction starts. */
 export interface StartOptions extends WorkOptions {
   /**
@@ -153,8 +166,11 @@ export interface ForecastOptions extends StartOptions {
    * which are the forecast itself.
    */
   readonly inputs?: MatrixLike | undefined;
-  /** What is known of the steps to come, one row a step, if the model takes that. */
-  readonly known?: MatrixLike | undefined;
+  /**
+   * What is known of the steps to come, one row a step, if the model takes that; or rows with time
+   * stamps, of which each step takes its own. The calendar need not be given.
+   */
+  readonly known?: MatrixLike | TimedRows | undefined;
 }
 
 /** Options of `score`. */
@@ -185,7 +201,10 @@ export const predictTable = {
 export const forecastTable = {
   ...startTable,
   inputs: optional(seriesOf("one row a step"), "Inputs from outside."),
-  known: optional(seriesOf("one row a step"), "What is known of the steps to come."),
+  known: optional(
+    checkedLater<MatrixLike | TimedRows>("a matrix with one row a step, or { values, times }"),
+    "What is known of the steps to come.",
+  ),
 } satisfies TableOf<ForecastOptions>;
 
 /** The options of `Forecaster.score`. */

@@ -9,12 +9,16 @@ import { Matrix, type MatrixLike } from "../numerics/index.js";
 import type { TrainedReadout, Trainer } from "../readout/index.js";
 import { type AnyReservoirComputer, type AnyReservoirOptions, ReservoirComputer, type WorkOptions } from "../reservoir/index.js";
 import { checkSequences, checkWhole } from "../reservoir/inputs.js";
+import type { TimeGrid } from "../series/index.js";
 import { Turns, workTable } from "../reservoir/work.js";
 import { describedTrainer, descriptionOf, forecasterReservoir, forecasterTrainer, withClassTargets, withStandardise } from "./defaults.js";
 import { NotFittedError } from "./errors.js";
+import { Forecast } from "./forecast.js";
 import type { ForecasterChoice } from "./forecaster-choice.js";
+import { Clock } from "./forecaster-clock.js";
 import {
   type CheckedData,
+  type CheckedSeries,
   checkAlike,
   checkColumns,
   checkedData,
@@ -25,6 +29,7 @@ import {
   type ForecasterPrefix,
   type ForecasterSequences,
   noInputs,
+  withTimes,
 } from "./forecaster-data.js";
 import { decodeForecaster, encodeForecaster } from "./forecaster-file.js";
 import { fitMembers, type TrainedMembers } from "./forecaster-fit.js";
@@ -39,17 +44,22 @@ import {
   predictTable,
   type ScoreOptions,
   type StartOptions,
+  type TimesOption,
   scoreTable,
 } from "./forecaster-options.js";
 import { planCandidates, plannedReadout, plannedSize } from "./forecaster-plan.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "./model-file.js";
 
-/** Where a forecaster stands, member by member. */
-export type ForecasterState = readonly MemberState[];
-
 /** What reservoirs are made from. */
 interface ReservoirSource extends Pick<ForecasterOptions, "matrices" | "engine" | "threads" | "profile"> {
   readonly reservoir: AnyReservoirOptions;
+}
+
+/** Where a forecaster stands in its series. */
+export interface ForecasterState {
+  readonly members: readonly MemberState[];
+  /** The time of the last row that it has seen; undefined if it is not known. */
+  readonly time: TimeGrid | undefined;
 }
 
 /**
@@ -86,12 +96,14 @@ export class Forecaster implements AsyncDisposable {
   readonly #options: ReservoirSource;
   #trainer: Trainer | undefined;
   #trained: TrainedMembers | undefined;
+  #clock: Clock;
   readonly #turns = new Turns();
 
   private constructor(options: ReservoirSource, settings: ForecasterSettings, trainer?: Trainer) {
     this.#options = options;
     this.settings = settings;
     this.#trainer = trainer;
+    this.#clock = new Clock(settings.calendar);
   }
 
   /**
@@ -124,11 +136,14 @@ export class Forecaster implements AsyncDisposable {
   }
 
   /** Makes a forecaster and trains it. */
-  static async fit(data: ForecasterData | ForecasterSequences, options: ForecasterOptions & WorkOptions): Promise<Forecaster> {
-    const { signal, onProgress, ...rest } = options ?? {};
+  static async fit(
+    data: ForecasterData | ForecasterSequences,
+    options: ForecasterOptions & TimesOption & WorkOptions,
+  ): Promise<Forecaster> {
+    const { signal, onProgress, times, ...rest } = options ?? {};
     const forecaster = await Forecaster.create(rest);
     try {
-      return await forecaster.fit(data, { signal, onProgress });
+      return await forecaster.fit(times === undefined ? data : withTimes(data, times), { signal, onProgress });
     } catch (error) {
       await forecaster.dispose();
       throw error;
@@ -154,14 +169,17 @@ export class Forecaster implements AsyncDisposable {
       ? data.sequences.map((one, s) => checkedData(one, this.#feedback, `sequences[${s}]: `))
       : [checkedData(data, this.#feedback)];
     checkAlike(checked);
+    const clock = new Clock(this.settings.calendar);
+    const timed = clock.train(checked);
     this.#trainer ??= describedTrainer(this.settings.readout);
     const { reservoir, ...create } = this.#options;
-    const standing = this.#standing(checked[0]!);
+    const standing = this.#standing(timed[0]!);
     if (!standing) await this.#disposeMembers();
     this.#trained = await fitMembers(
-      { data: checked, settings: this.settings, reservoir, create, trainer: this.#trainer, feedback: this.#feedback, standing },
+      { data: timed, settings: this.settings, reservoir, create, trainer: this.#trainer, feedback: this.#feedback, standing },
       work,
     );
+    this.#clock = clock;
     return this;
   }
 
@@ -186,19 +204,21 @@ export class Forecaster implements AsyncDisposable {
   }
 
   /**
-   * Where every member stands in its series. Setting it goes back there; only a state of this
-   * forecaster, or of the same one opened again, fits. @throws NotFittedError
+   * Where every member stands in its series, and at what time. Setting it goes back there; only a
+   * state of this forecaster, or of the same one opened again, fits. @throws NotFittedError
    */
   get state(): ForecasterState {
-    return this.#fitted().members.map(({ state }) => state);
+    return { members: this.#fitted().members.map(({ state }) => state), time: this.#clock.now };
   }
 
   /** Goes back to where it stood. */
-  set state(states: ForecasterState) {
+  set state(state: ForecasterState) {
     const { members } = this.#fitted();
-    if (!Array.isArray(states) || states.length !== members.length || !states.every((one) => one?.recent instanceof Matrix))
-      throw new ArgumentError("state", states, "one that a forecaster's `state` gave");
-    for (const [m, member] of members.entries()) member.state = states[m]!;
+    const given: unknown = state?.members;
+    if (!Array.isArray(given) || given.length !== members.length || !given.every((one) => one?.recent instanceof Matrix))
+      throw new ArgumentError("state", state, "one that a forecaster's `state` gave");
+    for (const [m, member] of members.entries()) member.state = state.members[m]!;
+    this.#clock.now = state.time;
   }
 
   /**
@@ -222,32 +242,53 @@ export class Forecaster implements AsyncDisposable {
     checkColumns(given, "inputs", this.#feedback ? inputSize : inputSize - road.known);
     const teacher = this.#teacher(forced, given.rows);
     await this.#start({ warmup, signal });
-    const checked = known && checkedSeries(known, "known");
-    return this.#combined({ signal, onProgress }, (member, work) => member.predict(given, { known: checked, teacher, precision, ...work }));
+    const checked = this.#clock.known(given.rows, known, road.known);
+    return this.#predictRows(given, { known: checked, teacher, precision, signal, onProgress });
+  }
+
+  /** Predictions of checked rows, with the calendar in what is known. */
+  async #predictRows(
+    inputs: Matrix,
+    {
+      known,
+      teacher,
+      precision,
+      ...work
+    }: WorkOptions & Pick<Parameters<ForecasterMember["predict"]>[1], "known" | "teacher" | "precision">,
+  ): Promise<Matrix<Float64Array>> {
+    const out = await this.#combined(work, (member, each) => member.predict(inputs, { known, teacher, precision, ...each }));
+    this.#clock.advance(inputs.rows);
+    return out;
   }
 
   /**
    * Closed loop: `steps` outputs (steps x O, binary64), each fed back as the next input or through
-   * the feedback weights. Row 0 follows the last row that the reservoir has seen. The state is put
-   * back afterwards.
+   * the feedback weights. Row 0 follows the last row that the reservoir has seen. If that row's time
+   * stamp is known, the forecast has `times`. The state is put back afterwards.
    * @throws ArgumentError, NotFittedError
    */
-  async forecast(steps: number, options: ForecastOptions = {}): Promise<Matrix<Float64Array>> {
+  async forecast(steps: number, options: ForecastOptions = {}): Promise<Forecast> {
     return this.#turns.take(() => this.#forecast(steps, options));
   }
 
-  async #forecast(steps: number, options: ForecastOptions): Promise<Matrix<Float64Array>> {
+  async #forecast(steps: number, options: ForecastOptions): Promise<Forecast> {
     const { inputs: others, known, warmup, signal, onProgress } = resolve(forecastTable, options);
     checkWhole("steps", steps, 1);
-    const outside = this.#outside(this.#first, others, known, steps);
     return this.#puttingBack(async () => {
       await this.#start({ warmup, signal });
-      return this.#combined({ signal, onProgress }, (member, work) => member.forecast(steps, outside, work));
+      const outside = this.#outside(this.#first, others, known, steps);
+      const values = await this.#combined({ signal, onProgress }, (member, work) => member.forecast(steps, outside, work));
+      return new Forecast(values, this.#clock.times(steps));
     });
   }
 
   /** What comes from outside in a closed loop, one row a step. @throws ArgumentError */
-  #outside({ computer, readout, road }: ForecasterMember, others: MatrixLike | undefined, known: MatrixLike | undefined, steps: number) {
+  #outside(
+    { computer, readout, road }: ForecasterMember,
+    others: MatrixLike | undefined,
+    known: ForecastOptions["known"],
+    steps: number,
+  ): Matrix | undefined {
     const { inputSize, outputSize } = computer.model;
     const first = outputSize > 0 ? 0 : readout.outputSize;
     if (first > inputSize) {
@@ -255,28 +296,23 @@ export class Forecaster implements AsyncDisposable {
         `a closed loop without feedback takes the ${first} outputs as inputs; this reservoir has ${inputSize} (inputSize)`,
       );
     }
-    const name = road.known > 0 ? "known" : "inputs";
-    const [given, other] = road.known > 0 ? [known, others] : [others, known];
-    if (other !== undefined)
-      throw ArgumentError.because(
-        road.known > 0
-          ? "inputs was given; this forecaster takes known"
-          : "known was given; this forecaster was trained without known inputs",
-        { field: road.known > 0 ? "inputs" : "known" },
-      );
-    const outside = given && checkedSeries(given, name);
+    if (road.known > 0) {
+      if (others !== undefined) throw ArgumentError.because("inputs was given; this forecaster takes known", { field: "inputs" });
+      return this.#clock.known(steps, known, road.known);
+    }
+    if (known !== undefined)
+      throw ArgumentError.because("known was given; this forecaster was trained without known inputs", { field: "known" });
+    const outside = others && checkedSeries(others, "inputs");
     if (!outside && inputSize > first) {
       throw ArgumentError.because(
-        road.known > 0
-          ? `known is missing; this forecaster takes ${road.known} known inputs for each of the ${steps} steps`
-          : `inputs is missing; ${inputSize - first} of this reservoir's ${inputSize} inputs come from outside, one row a step`,
-        { field: name },
+        `inputs is missing; ${inputSize - first} of this reservoir's ${inputSize} inputs come from outside, one row a step`,
+        { field: "inputs" },
       );
     }
     if (outside) {
-      checkColumns(outside, name, inputSize - first);
+      checkColumns(outside, "inputs", inputSize - first);
       if (outside.rows !== steps)
-        throw ArgumentError.shape(`${name} has ${outside.rows} rows; ${steps} steps take as many`, { field: name });
+        throw ArgumentError.shape(`inputs has ${outside.rows} rows; ${steps} steps take as many`, { field: "inputs" });
     }
     return outside;
   }
@@ -292,24 +328,33 @@ export class Forecaster implements AsyncDisposable {
 
   async #score(data: ForecasterData, options: ScoreOptions): Promise<number> {
     const { metric = nrmse, washout, ...start } = resolve(scoreTable, options);
-    const { computer } = this.#first;
+    const { computer, road } = this.#first;
     const feedback = computer.model.outputSize > 0;
     const checked = checkedData(data, feedback);
-    const known = feedback ? undefined : checked.series && checked.known;
-    const { inputs, targets } = known ? { inputs: checked.series!, targets: checked.series! } : cutRows(checked, feedback);
+    const isKnown = !feedback && checked.series !== undefined && road.known > 0;
+    const { inputs, targets } = isKnown ? { inputs: checked.series, targets: checked.series } : cutRows(checked, feedback);
     if (washout >= targets.rows)
       throw ArgumentError.shape(`washout is ${washout} and there are ${targets.rows} rows to score; it takes fewer`, {
         field: "washout",
         value: washout,
       });
     const teacher = feedback ? targets : undefined;
-    const predicted = await this.#puttingBack(() => this.#predict(inputs, { ...start, known, teacher }));
+    const { warmup, signal, onProgress } = start;
+    const predicted = await this.#puttingBack(async () => {
+      await this.#start({ warmup, signal });
+      const { known } = this.#clock.rows(checked) as Partial<CheckedSeries>;
+      checkColumns(inputs, "inputs", inputs.cols === 0 ? 0 : computer.model.inputSize - (isKnown ? road.known : 0));
+      return this.#predictRows(inputs, { known: feedback ? undefined : known, teacher, precision: undefined, signal, onProgress });
+    });
     return metric(targets.subarray(washout), predicted.subarray(washout));
   }
 
-  /** Columns of the inputs that are known beforehand; 0 if there are none. @throws NotFittedError */
+  /**
+   * Columns of the inputs that are known beforehand and have to be given: the calendar makes its
+   * own. 0 if there are none. @throws NotFittedError
+   */
   get known(): number {
-    return this.#first.road.known;
+    return this.#first.road.known - this.#clock.columns;
   }
 
   /**
@@ -324,6 +369,7 @@ export class Forecaster implements AsyncDisposable {
   /** Back to the reservoir's initial state. @throws NotFittedError */
   reset(): void {
     for (const member of this.#fitted().members) member.reset();
+    this.#clock.now = undefined;
   }
 
   /**
@@ -334,7 +380,7 @@ export class Forecaster implements AsyncDisposable {
     return this.#turns.take(async () => {
       const { members, groups, choice } = this.#fitted();
       const parts = members.map(({ computer, readout, road, lags, state }) => ({ model: computer.model, readout, road, lags, state }));
-      return encodeForecaster({ settings: this.settings, members: parts, groups, choice });
+      return encodeForecaster({ settings: this.settings, members: parts, groups, choice, time: this.#clock.note });
     });
   }
 
@@ -347,10 +393,11 @@ export class Forecaster implements AsyncDisposable {
   static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<Forecaster> {
     const { source, engine, threads } = resolve(loadTable, options);
     const file = await decodeModelFile(bytes, source, "forecaster");
-    const { settings, members: parts, groups, choice } = await decodeForecaster(file, source);
+    const { settings, members: parts, groups, choice, time } = await decodeForecaster(file, source);
     const forecaster = new Forecaster({ reservoir: parts[0]!.model.config, engine, threads }, settings);
     const members: ForecasterMember[] = [];
     forecaster.#trained = { members, groups, choice };
+    forecaster.#clock = new Clock(settings.calendar, time);
     try {
       for (const { model, readout, road, lags, state } of parts) {
         const computer = await ReservoirComputer.fromModel(model, { engine, threads });
@@ -428,7 +475,7 @@ export class Forecaster implements AsyncDisposable {
   /** Goes to the initial state and through the warm-up, if there is one. */
   async #start({ warmup, signal }: StartOptions): Promise<void> {
     if (warmup === undefined) return;
-    const prefix = checkedPrefix(warmup, this.#first.computer.model.outputSize > 0);
+    const prefix = this.#clock.warmUp(checkedPrefix(warmup, this.#first.computer.model.outputSize > 0));
     for (const member of this.#fitted().members) await member.start(prefix, signal);
   }
 

@@ -14,9 +14,10 @@ export type {
 } from "./classifier-options.js";
 export { NotFittedError } from "./errors.js";
 export type { Numbers as NvarState } from "./nvar-features.js";
-export { Forecaster } from "./forecaster.js";
-export type { MemberState as ForecasterState } from "./forecaster-member.js";
-export type { ForecasterData, ForecasterPrefix, ForecasterSequences } from "./forecaster-data.js";
+export { Forecast } from "./forecast.js";
+export { Forecaster, type ForecasterState } from "./forecaster.js";
+export type { TimedRows } from "./forecaster-clock.js";
+export type { DescribedSeries, ForecasterData, ForecasterPrefix, ForecasterSequences, TimesLike } from "./forecaster-data.js";
 export type {
   ForecasterOptions,
   ForecasterSettings,
@@ -25,6 +26,7 @@ export type {
   PredictOptions,
   ScoreOptions,
   StartOptions,
+  TimesOption,
 } from "./forecaster-options.js";
 export { type LoadedModel, loadModel } from "./load-model.js";
 export { type LoadOptions, ModelFileError, type ModelKind } from "./model-file.js";

@@ -30,6 +30,9 @@ import type { AnyReservoirOptions, FeatureSpec, RadiusMethod, ReservoirOptions }
 import { contextTable, engineTable, matricesTable, profileTable, threadsTable } from "../reservoir/options.js";
 import type { ClassifierOptions, ClassifierReadout, ClassifierReservoir, ClassifierSettings } from "./classifier-options.js";
 import type { ForecasterChoice } from "./forecaster-choice.js";
+import { calendarKind } from "../series/calendar.js";
+import { firstTime, isTimeForm, lastTime } from "../series/time-form.js";
+import type { ClockNote } from "./forecaster-clock.js";
 import type { ChooseOptions, ForecasterOptions, ForecasterSettings } from "./forecaster-options.js";
 import { chooseDefaults } from "./forecaster-plan.js";
 
@@ -102,8 +105,29 @@ export const forecasterTable = {
   ),
   hold: option(flag, true, "Hold outputs of a closed loop near the range of the training rows."),
   lags: option(lagsKind, 0, "Rows of the series that the readout sees beside the state."),
+  calendar: optional(calendarKind, "What of the calendar is an input, by the time stamps of the rows."),
   readout: option(record(anything, readoutTakes) as Kind<object>, {}, "Options of ridge."),
 } satisfies TableOf<ForecasterSettings>;
+
+const gridKind = object({
+  form: given(checked<string>("a form of time stamps", isTimeForm), "How stamps are written."),
+  step: given(
+    object({ count: given(whole({ atLeast: 1 }), "How many."), unit: given(choice("months", "days", "ms"), "Of what.") }),
+    "From row to row.",
+  ),
+  last: given(whole({ atLeast: firstTime, atMost: lastTime }), "The last stamp."),
+  offset: given(whole({ atLeast: -1439, atMost: 1439 }), "Minutes ahead of UTC."),
+  day: optional(whole({ atLeast: 1, atMost: 31 }), "The day of the month."),
+});
+const clockNote = object({
+  trained: given(gridKind, "Where training ended."),
+  now: given(either("a grid or null", gridKind, nothing), "Now."),
+});
+
+/** @throws ArgumentError */
+export function parseClockNote(value: unknown): ClockNote {
+  return clockNote.read(value, "time") as ClockNote;
+}
 
 /** @throws ArgumentError */
 export function parseGroups(value: unknown): readonly number[] {

@@ -110,6 +110,7 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
   ],
   "says what another function found": [
     "describeAxis",
+    "Forecast",
     "baselineName",
     "conformalRank",
     "coverage",

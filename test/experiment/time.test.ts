@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import "../../src/index.js";
+import { Forecaster } from "../../src/index.js";
 import { loadData, type SeriesData } from "../../src/experiment/data.js";
 import { parseExperimentText } from "../../src/experiment/file.js";
 import { type FinishedRun, runExperiment } from "../../src/experiment/index.js";
@@ -31,6 +31,10 @@ beforeAll(async () => {
       stocks.flatMap((stock, k) => lines.slice(0, 200).map((line, t) => `${stock},${line.split(",")[0]},${wave(t + k)}`)),
       "symbol,time,price",
     ),
+    "driven.csv": table(
+      hours.map((hour, t) => `${hour},${wave(t) + (t % 5 === 0 ? 1 : 0)},${t % 5 === 0 ? 1 : 0}`),
+      "time,load,open",
+    ),
     "epoch.csv": table(hours.map((_, t) => `${1_704_067_200 + 3600 * t},${wave(t)}`)),
     "test.csv": table(lines.slice(0, 150)),
     "daily.csv": table(lines.slice(0, 150).map((_, t) => `${new Date(Date.UTC(2024, 0, 1 + t)).toISOString().slice(0, 10)},1`)),
@@ -45,10 +49,13 @@ async function load(data: string, rest = forecast): Promise<SeriesData> {
   const { experiment } = parseExperimentText(`name: x\nreservoir: { size: 20 }\ndata: ${data}\n${rest}\n`, path);
   return (await loadData(experiment, path, 0)) as SeriesData;
 }
-async function run(data: string, rest = forecast): Promise<FinishedRun> {
+async function run(data: string, rest = forecast, more: { readonly out?: string } = {}): Promise<FinishedRun> {
   const path = join(folder, "x.yaml");
-  await writeFile(path, `name: x\nreservoir: { size: 20 }\ndata: ${data}\noutputs: { report: false }\n${rest}\n`);
-  return runExperiment(path);
+  await writeFile(
+    path,
+    `name: x\nreservoir: { size: 20 }\ndata: ${data}\n${rest.includes("outputs:") ? "" : "outputs: { report: false }\n"}${rest}\n`,
+  );
+  return runExperiment(path, more);
 }
 
 describe("the time column of a table", () => {
@@ -156,5 +163,50 @@ describe("several series in one table", () => {
 
   it("are for forecasts", async () => {
     await expect(load(data, "task: predict")).rejects.toThrow('data.group is "symbol"; it takes a task of type "forecast" without inputs');
+  });
+});
+
+describe("what is known beforehand", () => {
+  it("is a column of the table, of the row that is forecast", async () => {
+    const data = await load("{ file: driven.csv, time: time, known: [open] }");
+    expect(data.names).toEqual(["load"]);
+    expect([...data.known!.data.subarray(0, 6)]).toEqual([1, 0, 0, 0, 0, 1]);
+    const out = join(folder, "known");
+    const knowing = "{ file: driven.csv, columns: [load], known: [open], time: time }";
+    const { result } = await run(knowing, `${forecast}\noutputs: { states: npy }`, { out });
+    expect(result.files).toEqual(["result.json", "states.npy", "model.safetensors", "report.html"]);
+    const { result: alone } = await run("{ file: driven.csv, columns: [load], time: time }");
+    expect(result.scores[0]!.value).toBeLessThan(0.8 * alone.scores[0]!.value);
+  });
+
+  it("is the calendar of the time stamps, which the model keeps", async () => {
+    const data = "{ file: driven.csv, columns: [load], known: [open], time: time, calendar: [hour, weekday] }";
+    const { result, folder: written } = await run(data, forecast, { out: join(folder, "calendar") });
+    expect(result.config.reservoir).toMatchObject({ inputSize: 12 });
+    await using model = await Forecaster.load(join(written!, "model.safetensors"));
+    const { times } = await model.forecast(2, { known: [[0], [0]] });
+    expect(times).toEqual([hours[320], hours[321]]);
+  });
+
+  it("is known of several series too", async () => {
+    const { result } = await run("{ file: stocks.csv, time: time, columns: [price], group: symbol, calendar: [hour] }");
+    expect(result.config.reservoir).toMatchObject({ inputSize: 5 });
+  });
+
+  it.each([
+    ["{ file: hourly.csv, text: [time], calendar: [hour] }", forecast, "nothing without data.time"],
+    ["{ file: hourly.csv, time: time, known: [load] }", forecast, "data.known takes all columns; one at least is left to be forecast"],
+    [
+      "{ file: hourly.csv, time: time, calendar: [minute] }",
+      forecast,
+      'data.calendar[0] is "minute"; it takes "hour", "weekday" or "yearday"',
+    ],
+    [
+      "{ file: hourly.csv, time: time, calendar: [hour] }",
+      "task: predict",
+      'it takes a task of type "forecast": it is known of the rows that are forecast',
+    ],
+  ])("%s, %s: %s", async (data, rest, sentence) => {
+    await expect(load(data, rest)).rejects.toThrow(sentence);
   });
 });
