@@ -4,7 +4,7 @@ import { NpyWriter } from "../io/index.js";
 import { fitStandardisation, type Standardisation, standardised } from "../model/standardisation.js";
 import type { Matrix } from "../numerics/index.js";
 import { type Figure, plotStateHeatmap, plotTrajectories } from "../plot/index.js";
-import type { AnyReservoirComputer } from "../reservoir/index.js";
+import { type AnyReservoirComputer, NonFiniteStateError } from "../reservoir/index.js";
 import type { RunFile } from "./output-folder.js";
 
 /**
@@ -39,7 +39,8 @@ export class DriveScale {
 export const shownSteps = 400;
 
 /**
- * Heat map and trajectories of the states over the last rows of a drive, from the initial state.
+ * Heat map and trajectories of the states over the last rows of a drive, from the initial state;
+ * none if the states leave for infinity on the way.
  */
 export async function stateFigures(
   computer: AnyReservoirComputer,
@@ -49,11 +50,20 @@ export async function stateFigures(
 ): Promise<Figure[]> {
   const { rows } = drive.inputs;
   const shown = Math.min(rows, shownSteps);
-  computer.reset();
   const before = part(drive, 0, rows - shown);
-  if (before.inputs.rows > 0) await computer.run(before.inputs, { teacher: before.teacher, signal });
   const after = part(drive, rows - shown, rows);
-  const states = await computer.run(after.inputs, { teacher: after.teacher, signal });
+  const run = async (): Promise<Matrix | undefined> => {
+    computer.reset();
+    try {
+      if (before.inputs.rows > 0) await computer.run(before.inputs, { teacher: before.teacher, signal });
+      return await computer.run(after.inputs, { teacher: after.teacher, signal });
+    } catch (error) {
+      if (error instanceof NonFiniteStateError) return undefined;
+      throw error;
+    }
+  };
+  const states = await run();
+  if (!states) return [];
   const start = firstStep + rows - shown;
   return [
     plotStateHeatmap(states, { title: "States around their means, driven by the data", start, centred: true }),

@@ -314,6 +314,6 @@ class PathTrainer implements Trainer {
   }
 
   fit(): never {
-    throw new Error("rows stream by");
+    throw ArgumentError.because("a trainer of a path of lambdas takes rows that stream by");
   }
 }

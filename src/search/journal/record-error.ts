@@ -1,4 +1,11 @@
 // What a line of a journal is refused with; the storage says which line it was.
+import { SpillwayError } from "../../core/errors.js";
 
 /** Why a line is no record. */
-export class RecordError extends Error {}
+export class RecordError extends SpillwayError {
+  override readonly name: string = "RecordError";
+
+  constructor(reason: string) {
+    super("format", reason);
+  }
+}
