@@ -28,6 +28,7 @@ import { ueaTable } from "../src/io/uea.js";
 import { wavWriteTable } from "../src/io/wav-writer.js";
 import { labTable } from "../src/lab/options.js";
 import { forecastTable as closedLoopTable, predictTable, scoreTable } from "../src/model/forecaster-options.js";
+import { fieldForecastTable, fieldOptionsTable } from "../src/model/field-options.js";
 import { nvarScoreTable, nvarStartTable, nvarTable } from "../src/model/nvar-options.js";
 import { loadTable } from "../src/model/model-file.js";
 import { onnxTable } from "../src/model/onnx/index.js";
@@ -209,6 +210,8 @@ export function optionsPage(): string {
     ofTable("`NvarForecaster`", nvarTable),
     ofTable("`predict` and `forecast` of an `NvarForecaster`", nvarStartTable),
     ofTable("`score` of an `NvarForecaster`", nvarScoreTable),
+    ofTable("`FieldForecaster`", fieldOptionsTable),
+    ofTable("`forecast` of a `FieldForecaster`", fieldForecastTable),
     ofTable("`Classifier`", { ...classifierOptionsTable, ...classifierTable }),
     ofTable("`load` and `fromBytes` of a model", loadTable),
     ofTable("`toOnnx`", onnxTable),

@@ -102,6 +102,8 @@ export type {
 } from "./model/forecaster-options.js";
 export { type LoadedModel, loadModel } from "./model/load-model.js";
 export { type LoadOptions, ModelFileError, type ModelKind } from "./model/model-file.js";
+export { FieldForecaster } from "./model/field.js";
+export type { FieldForecastOptions, FieldOptions, FieldSettings } from "./model/field-options.js";
 export { NvarForecaster } from "./model/nvar.js";
 export type { NvarData, NvarOptions, NvarScoreOptions, NvarSequences, NvarSettings, NvarStartOptions } from "./model/nvar-options.js";
 export { type LoadedReservoir, loadReservoir, saveReservoir } from "./model/reservoir-file.js";

@@ -69,7 +69,7 @@ const rootValues = [
   // Reservoirs, and where they run.
   ...["ReservoirComputer", "ReservoirEnsemble", "runEnsemble", "Matrix", "probeEngines", "cudaBlas"],
   // Models, and their files.
-  ...["Forecaster", "NvarForecaster", "Classifier", "sweepReadouts", "loadModel", "loadReservoir", "saveReservoir"],
+  ...["Forecaster", "NvarForecaster", "FieldForecaster", "Classifier", "sweepReadouts", "loadModel", "loadReservoir", "saveReservoir"],
   // Trainers.
   ...["ridge", "recursiveLeastSquares", "leastMeanSquares", "softmaxRegression", "TrainedReadout"],
   // Scores.

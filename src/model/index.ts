@@ -30,6 +30,8 @@ export type {
 } from "./forecaster-options.js";
 export { type LoadedModel, loadModel } from "./load-model.js";
 export { type LoadOptions, ModelFileError, type ModelKind } from "./model-file.js";
+export { FieldForecaster } from "./field.js";
+export type { FieldForecastOptions, FieldOptions, FieldSettings } from "./field-options.js";
 export { NvarForecaster } from "./nvar.js";
 export type { NvarData, NvarOptions, NvarScoreOptions, NvarSequences, NvarSettings, NvarStartOptions } from "./nvar-options.js";
 export { type ForecasterUse, type OnnxOptions, saveOnnx, toOnnx } from "./onnx/index.js";

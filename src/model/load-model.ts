@@ -2,6 +2,7 @@
 import { resolve } from "../core/options.js";
 import { readBytes } from "../io/files.js";
 import { Classifier } from "./classifier.js";
+import { FieldForecaster } from "./field.js";
 import { Forecaster } from "./forecaster.js";
 import { decodeModelFile, type LoadOptions, loadTable, ModelFileError } from "./model-file.js";
 import { NvarForecaster } from "./nvar.js";
@@ -11,6 +12,7 @@ import { decodeReservoir, type LoadedReservoir } from "./reservoir-file.js";
 export type LoadedModel =
   | { readonly kind: "forecaster"; readonly forecaster: Forecaster }
   | { readonly kind: "nvar"; readonly nvar: NvarForecaster }
+  | { readonly kind: "field"; readonly field: FieldForecaster }
   | { readonly kind: "classifier"; readonly classifier: Classifier }
   | ({ readonly kind: "reservoir" } & LoadedReservoir);
 
@@ -25,6 +27,8 @@ export async function loadModel(path: string, options: Omit<LoadOptions, "source
       return { kind, forecaster: await Forecaster.fromBytes(bytes, open) };
     case "nvar":
       return { kind, nvar: await NvarForecaster.fromBytes(bytes, open) };
+    case "field":
+      return { kind, field: await FieldForecaster.fromBytes(bytes, open) };
     case "classifier":
       return { kind, classifier: await Classifier.fromBytes(bytes, open) };
     case "reservoir":

@@ -9,11 +9,11 @@ import { sha256 } from "./checksum.js";
 import { packageVersion } from "./version.js";
 
 /** What a file can hold. */
-export type ModelKind = "reservoir" | "forecaster" | "nvar" | "classifier" | "pipeline";
+export type ModelKind = "reservoir" | "forecaster" | "nvar" | "field" | "classifier" | "pipeline";
 
 const formatName = "spillway";
 const formatVersion = 1;
-const kinds: readonly string[] = ["reservoir", "forecaster", "nvar", "classifier", "pipeline"] satisfies ModelKind[];
+const kinds: readonly string[] = ["reservoir", "forecaster", "nvar", "field", "classifier", "pipeline"] satisfies ModelKind[];
 
 /** Tensors by name and notes by name: the content of a model file. */
 export interface ModelContent {

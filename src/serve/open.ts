@@ -2,7 +2,7 @@
 import type { JsonSchema } from "../core/options.js";
 import { readBytes } from "../io/index.js";
 import { Classifier, decodeReservoir, Forecaster, type ModelKind, NvarForecaster } from "../model/index.js";
-import { decodeModelFile } from "../model/model-file.js";
+import { decodeModelFile, ModelFileError } from "../model/model-file.js";
 import { Pipeline } from "../pipeline/index.js";
 import type { AnyReservoirComputer } from "../reservoir/index.js";
 import { ClassBatches, classRoutes, type NamesClasses } from "./classes.js";
@@ -90,6 +90,8 @@ export async function openServed(path: string, { engine, threads, timeout, maxSe
       const forecaster = await NvarForecaster.fromBytes(bytes, open);
       return stepped(nvarSteps(forecaster), forecaster);
     }
+    case "field":
+      throw new ModelFileError(path, "it holds a field forecaster, which is not served; FieldForecaster.load opens it in a program");
     case "reservoir": {
       const loaded = await decodeReservoir(bytes, open);
       return stepped(reservoirSteps(loaded), loaded.computer);

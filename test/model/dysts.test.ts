@@ -13,7 +13,7 @@ const systems: Record<string, (discard: number) => number[]> = {
   MackeyGlass: (discard) => column(mackeyGlass(180 * 3 + discard, { tau: 17 })).filter((_, t) => t >= discard && (t - discard) % 3 === 0),
 };
 /** SHA-256 of the scores of all candidates and of the median forecast, first 16 digits. */
-const bits = { Lorenz: "69c1e3e5f180284c", Rossler: "25b1671014947688", MackeyGlass: "f3b918e2b963417d" };
+const bits = { Lorenz: "c2386c87db9a5999", Rossler: "8cd9ff7a34c0b3a2", MackeyGlass: "77b5f225256d8fc8" };
 
 describe("the dysts protocol", () => {
   it.each(Object.keys(systems))("has the same bits for %s", async (name) => {

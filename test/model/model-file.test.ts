@@ -166,7 +166,7 @@ describe("a model file that cannot be used says why", () => {
     await reject(
       "forecaster",
       (file) => Object.assign(file.metadata, { kind: "oracle" }),
-      /its kind is "oracle"; it takes reservoir, forecaster, nvar, classifier/,
+      /its kind is "oracle"; it takes reservoir, forecaster, nvar, field, classifier/,
     );
   });
 
