@@ -4,6 +4,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseExperimentText } from "../src/experiment/file.js";
+import { readSearch, type SearchInput } from "../src/experiment/search.js";
+import { readYaml } from "../src/experiment/yaml.js";
 import { optionsPage } from "../scripts/option-tables.js";
 import { decodeSafetensors } from "../src/io/index.js";
 import { type AnyReservoirOptions, Classifier, Forecaster, mackeyGlass, nrmse, recursiveLeastSquares, ridge } from "../src/index.js";
@@ -66,8 +68,12 @@ describe.each(documents)("%s", (path) => {
     });
   }
 
-  it("shows experiments that are taken as they stand", () => {
-    for (const [, yaml] of text.matchAll(/```yaml\n([\s\S]*?)```/g)) expect(() => parseExperimentText(yaml!, path), path).not.toThrow();
+  it("shows experiments that are taken as they stand", async () => {
+    for (const [, yaml] of text.matchAll(/```yaml\n([\s\S]*?)```/g)) {
+      const isSearch = /^search:/m.test(yaml!);
+      if (isSearch) await expect(readSearch(readYaml(yaml!).value as SearchInput), path).resolves.toBeDefined();
+      else expect(() => parseExperimentText(yaml!, path), path).not.toThrow();
+    }
   });
 });
 
