@@ -155,7 +155,7 @@ async function loadFiles(data: FileData, experimentPath: string | undefined): Pr
       `${testPath} has time stamps ${testTable.form} with a step of ${testTable.step}, and ${path} ${table.form} with ${table.step}; they take the same`,
     );
   const test = testTable === undefined ? "" : ` and ${testTable.rows} rows of ${testPath}`;
-  const summary = `${table.rows} rows of ${data.file}${test}${table.missing > 0 ? `, ${table.missing} missing values: ${data.missing}` : ""}`;
+  const summary = `${table.rows} rows of ${data.file}${test}${missingSaid(table, data.missing)}`;
   if (data.inputs !== undefined || data.targets !== undefined) {
     if (data.inputs === undefined || data.targets === undefined || data.columns !== undefined) {
       const [field, value] =
@@ -186,6 +186,17 @@ async function loadFiles(data: FileData, experimentPath: string | undefined): Pr
   const { names, timesSaid } = table;
   const tested = firstTest && { test: firstTest.series, testKnown: firstTest.known, testAxis: firstTest.axis };
   return { kind: "series", ...first!, ...(more.length > 0 && { more }), ...tested, names, timesSaid, summary, dt: undefined };
+}
+
+/** How many values were missing, in which columns, and what became of them. */
+function missingSaid(
+  { missing, names }: { readonly missing: readonly number[]; readonly names: readonly string[] },
+  policy: string,
+): string {
+  const count = missing.reduce((sum, each) => sum + each, 0);
+  if (count === 0) return "";
+  const each = missing.flatMap((own, c) => (own > 0 ? [`${names[c]} ${own}`] : []));
+  return `, ${count} missing value${count === 1 ? "" : "s"}${names.length > 1 ? ` (${each.join(", ")})` : ""}: ${policy}`;
 }
 
 /** The fields of `data` that each format has, beside file, format and test. */

@@ -1,6 +1,6 @@
 // An experiment as its file describes it, with every default filled in. What the fields take is
 // checked in schema.ts.
-import type { Transform } from "../series/index.js";
+import type { Transform, TransformPair } from "../series/index.js";
 import type { NrmseNorm } from "../metrics/index.js";
 import type { ClassifierSettings } from "../model/index.js";
 
@@ -53,7 +53,7 @@ export interface FileData {
   readonly calendar?: readonly CalendarFeature[] | undefined;
   /** The column that tells several series apart, which stand in one table. */
   readonly group?: string | number | undefined;
-  readonly missing: "error" | "interpolate" | "previous" | "drop";
+  readonly missing: "error" | "interpolate" | "hold" | "drop";
 }
 
 /** Files of a folder whose names tell their classes. */
@@ -127,7 +127,7 @@ export interface EncodeDescription {
 /**
  * What is done to the series before the reservoir sees it, in order, and undone on its predictions.
  */
-export type TransformDescription = "standardise" | Transform;
+export type TransformDescription = Exclude<Transform, TransformPair>;
 
 /** One step: the value of a series or the target `ahead` rows later. */
 export interface PredictTask {

@@ -85,7 +85,7 @@ export const fromFile = object({
     "CSV: what of the calendar is known beforehand, by the time stamps: hour, weekday, yearday, or {holidays: days}; for forecasts.",
   ),
   group: optional(column, "CSV: the column that tells several series apart, which stand in one table; for forecasts."),
-  missing: option(choice("error", "interpolate", "previous", "drop"), "error", "What becomes of a missing value."),
+  missing: option(choice("error", "interpolate", "hold", "drop"), "error", "What becomes of a missing value."),
 });
 
 const namePart = list(either("a text or a number", anyText(), number()), "a list of texts or numbers", 1);
@@ -154,8 +154,6 @@ const encode = object(
   "kept",
 );
 
-const transform = either(`"standardise", ${transformKind.takes}`, choice("standardise"), transformKind);
-
 export const taskSchemas = {
   predict: object({
     type: given(choice("predict"), ""),
@@ -216,7 +214,7 @@ export const common = {
   ),
   description: optional(anyText("a sentence"), "A sentence for the report."),
   transforms: optional(
-    list(transform, "a list of transforms"),
+    list(transformKind, "a list of transforms"),
     "Done to the series, in order, and undone on predictions. Left out, standardise; nothing for spikes, detect, rls and lms.",
   ),
   encode: optional(encode, "For classify and detect: what turns each case into spikes, and the encoder's options."),

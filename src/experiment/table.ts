@@ -29,7 +29,8 @@ export interface Table {
   readonly names: readonly string[];
   /** Rows of the file that are used. */
   readonly rows: number;
-  readonly missing: number;
+  /** Values of each column that were missing. */
+  readonly missing: readonly number[];
   /** The form of the time stamps, their step, and step, span and gaps in words. */
   readonly form?: string | undefined;
   readonly step?: string | undefined;
@@ -40,7 +41,7 @@ export interface Table {
 interface Rows {
   readonly matrix: Matrix<Float64Array>;
   readonly names: readonly string[];
-  readonly missing: number;
+  readonly missing: readonly number[];
   /** The names of columns that are known beforehand. */
   readonly known: readonly string[];
   readonly labels?: readonly string[] | undefined;
@@ -123,7 +124,7 @@ async function readRows(data: FileData, path: string, format: "csv" | "npy" | "w
     return {
       matrix: read.matrix,
       names: read.columns,
-      missing: read.missing,
+      missing: read.missingByColumn,
       known: (data.known ?? []).map((column) => (typeof column === "number" ? read.header[column]! : column)),
       labels: cells(data.text?.[0]),
       stamps: cells(time),
@@ -138,7 +139,7 @@ async function readRows(data: FileData, path: string, format: "csv" | "npy" | "w
   return {
     matrix: columnsAt(whole, indices),
     names: indices.length === 1 ? ["value"] : indices.map((c) => `column ${c}`),
-    missing: 0,
+    missing: [],
     known: [],
     aside: [],
   };

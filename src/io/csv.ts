@@ -89,6 +89,8 @@ export interface CsvTable {
   readonly lines: readonly number[];
   /** How many values were missing, and were filled or dropped as `missing` says. */
   readonly missing: number;
+  /** The same for each column of the matrix. */
+  readonly missingByColumn: readonly number[];
 }
 
 /** Reads a CSV file; see {@link parseCsv}. @throws FileError if it cannot be read. */
@@ -164,8 +166,9 @@ class TableReader {
       matrix: whole,
       kept,
       missing,
+      byColumn,
     } = fillMissing(matrix, policy, (r, c, reason) => {
-      const advice = policy === "error" ? `; set \`missing\` to "interpolate", "previous" or "drop"` : "";
+      const advice = policy === "error" && reason === "the value is missing" ? `; set \`missing\` to "interpolate", "hold" or "drop"` : "";
       return this.#failCell(this.#lines[r]!, this.#numeric[c]!, `${reason}${advice}`);
     });
     if (whole.rows === 0) throw this.#fail("every row has a missing value; none is left", {});
@@ -174,7 +177,15 @@ class TableReader {
       text[name] = kept ? kept.map((r) => this.#cells[k]![r]!) : this.#cells[k]!;
     });
     const lines = kept ? kept.map((r) => this.#lines[r]!) : this.#lines;
-    return { columns: this.#numeric.map(({ name }) => name), matrix: whole, text, header: this.#names, lines, missing };
+    return {
+      columns: this.#numeric.map(({ name }) => name),
+      matrix: whole,
+      text,
+      header: this.#names,
+      lines,
+      missing,
+      missingByColumn: byColumn,
+    };
   }
 
   #row(cells: readonly string[], line: number): void {

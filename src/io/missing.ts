@@ -4,10 +4,10 @@ import { Matrix } from "../numerics/index.js";
 /**
  * What becomes of a missing value: `"error"` refuses the file; `"interpolate"` draws a straight
  * line between the neighbours in time;
- * `"previous"` repeats the last value; `"drop"` leaves the whole row (time step) out; `"nan"` keeps
+ * `"hold"` repeats the last value; `"drop"` leaves the whole row (time step) out; `"nan"` keeps
  * it as NaN.
  */
-export type MissingPolicy = "error" | "interpolate" | "previous" | "drop" | "nan";
+export type MissingPolicy = "error" | "interpolate" | "hold" | "drop" | "nan";
 
 const decimalNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const infinity = /^([+-]?)inf(?:inity)?$/i;
@@ -29,12 +29,14 @@ export interface Filled {
   readonly kept: readonly number[] | undefined;
   /** How many values were missing. */
   readonly missing: number;
+  /** The same for each of the C columns. */
+  readonly byColumn: readonly number[];
 }
 
 /**
  * Applies a policy to every NaN of a T x C matrix, in place if no row goes.
- * @throws what `fail` makes of the row, the column and the reason: under "error", and if a fill
- * has no value to start from.
+ * @throws what `fail` makes of the row, the column and the reason: under "error", if a fill has no
+ * value to start from, and for a column that has no value at all.
  */
 export function fillMissing(
   matrix: Matrix<Float64Array>,
@@ -42,14 +44,19 @@ export function fillMissing(
   fail: (row: number, column: number, reason: string) => Error,
 ): Filled {
   const { rows, cols, data } = matrix;
-  let missing = 0;
+  const byColumn = new Array<number>(cols).fill(0);
+  let first = -1;
   for (let i = 0; i < data.length; i++) {
     if (!Number.isNaN(data[i]!)) continue;
-    if (policy === "error") throw fail(Math.floor(i / cols), i % cols, "the value is missing");
-    missing++;
+    if (first < 0) first = i;
+    byColumn[i % cols]!++;
   }
-  if (missing === 0 || policy === "nan") return { matrix, kept: undefined, missing };
-  if (policy === "drop") return { ...dropRows(matrix), missing };
+  const missing = byColumn.reduce((sum, count) => sum + count, 0);
+  if (missing === 0 || policy === "nan") return { matrix, kept: undefined, missing, byColumn };
+  if (policy === "drop") return { ...dropRows(matrix), missing, byColumn };
+  const empty = rows > 1 ? byColumn.indexOf(rows) : -1;
+  if (empty >= 0) throw fail(0, empty, `all ${rows} values of this column are missing; leave the column out`);
+  if (policy === "error") throw fail(Math.floor(first / cols), first % cols, "the value is missing");
   for (let c = 0; c < cols; c++) {
     for (let r = 0; r < rows; r++) {
       if (!Number.isNaN(data[r * cols + c]!)) continue;
@@ -58,20 +65,20 @@ export function fillMissing(
       let next = r + 1;
       while (next < rows && Number.isNaN(data[next * cols + c]!)) next++;
       const before = data[(r - 1) * cols + c]!;
-      if (policy === "previous") {
+      if (policy === "hold") {
         for (let k = r; k < next; k++) data[k * cols + c] = before;
       } else {
-        if (next === rows) throw fail(r, c, `the value is missing and "interpolate" has none after it; take "previous" or "drop"`);
+        if (next === rows) throw fail(r, c, `the value is missing and "interpolate" has none after it; take "hold" or "drop"`);
         const step = (data[next * cols + c]! - before) / (next - r + 1);
         for (let k = r; k < next; k++) data[k * cols + c] = before + step * (k - r + 1);
       }
       r = next;
     }
   }
-  return { matrix, kept: undefined, missing };
+  return { matrix, kept: undefined, missing, byColumn };
 }
 
-function dropRows(matrix: Matrix<Float64Array>): Omit<Filled, "missing"> {
+function dropRows(matrix: Matrix<Float64Array>): Omit<Filled, "missing" | "byColumn"> {
   const kept: number[] = [];
   for (let r = 0; r < matrix.rows; r++) if (!matrix.row(r).some(Number.isNaN)) kept.push(r);
   const data = new Float64Array(kept.length * matrix.cols);

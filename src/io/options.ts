@@ -9,7 +9,7 @@ export const sourceTable = {
 
 export const missingTable = {
   missing: option(
-    choice<MissingPolicy>("error", "interpolate", "previous", "drop", "nan"),
+    choice<MissingPolicy>("error", "interpolate", "hold", "drop", "nan"),
     "error",
     "What becomes of a missing value: an error, a line between its neighbours, the last value, its row left out, or NaN.",
   ),

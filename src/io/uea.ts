@@ -172,7 +172,8 @@ class CaseReader {
 
   #filled(sequence: Matrix<Float64Array>, place: Place): Matrix<Float64Array> {
     const { matrix, missing } = fillMissing(sequence, this.#policy, (t, c, reason) => {
-      const advice = this.#policy === "error" ? `; set \`missing\` to "interpolate", "previous" or "drop"` : "";
+      const advice =
+        this.#policy === "error" && reason === "the value is missing" ? `; set \`missing\` to "interpolate", "hold" or "drop"` : "";
       return this.#fail(`channel ${c + 1}, value ${t + 1}: ${reason}${advice}`, { ...place, channel: c + 1 });
     });
     if (matrix.rows === 0) throw this.#fail("every frame has a missing value; none is left", place);

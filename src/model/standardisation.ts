@@ -1,71 +1,9 @@
-// z-scores of series: fitted on training data, applied to what comes in, undone on what goes out.
+// z-scores in a model: of some of its columns, and of what its readout gives.
 import { Matrix } from "../numerics/index.js";
-import { noteFinite } from "../numerics/known-finite.js";
 import { TrainedReadout } from "../readout/index.js";
+import type { Standardisation } from "../series/standardisation.js";
 
-/** One mean and one deviation a column: z = (x - mean) / deviation. */
-export interface Standardisation {
-  readonly mean: Float64Array;
-  readonly deviation: Float64Array;
-}
-
-/** z = x. */
-export function noStandardisation(cols: number): Standardisation {
-  return { mean: new Float64Array(cols), deviation: new Float64Array(cols).fill(1) };
-}
-
-/**
- * Mean and standard deviation (over T, not T - 1) of each column over all rows of all series. A
- * column that never changes, such as a constant input, is left as it is: mean 0, deviation 1.
- */
-export function fitStandardisation(series: readonly Matrix[]): Standardisation {
-  const cols = series[0]!.cols;
-  const rows = series.reduce((sum, matrix) => sum + matrix.rows, 0);
-  const out = noStandardisation(cols);
-  for (let c = 0; c < cols; c++) {
-    const first = series[0]!.data[c];
-    if (series.every((matrix) => everyInColumn(matrix, c, (value) => value === first))) continue;
-    let sum = 0;
-    for (const matrix of series) for (let t = 0; t < matrix.rows; t++) sum += matrix.data[t * cols + c]!;
-    const mean = sum / rows;
-    let squares = 0;
-    for (const matrix of series) {
-      for (let t = 0; t < matrix.rows; t++) {
-        const difference = matrix.data[t * cols + c]! - mean;
-        squares += difference * difference;
-      }
-    }
-    const deviation = Math.sqrt(squares / rows);
-    if (!(deviation > 0 && Number.isFinite(deviation))) continue;
-    out.mean[c] = mean;
-    out.deviation[c] = deviation;
-  }
-  return out;
-}
-
-/** z-scores of a series, in binary64, in memory of their own: noted as finite if they are. */
-export function standardised({ mean, deviation }: Standardisation, series: Matrix): Matrix<Float64Array> {
-  const out = Matrix.zeros(series.rows, series.cols);
-  let differences = 0;
-  for (let i = 0, c = 0; i < out.data.length; i++) {
-    const score = (series.data[i]! - mean[c]!) / deviation[c]!;
-    out.data[i] = score;
-    // 0 as long as every score is finite, else NaN.
-    differences += score - score;
-    if (++c === series.cols) c = 0;
-  }
-  return differences === 0 ? noteFinite(out) : out;
-}
-
-/** The series that has these z-scores, in binary64. */
-export function restored({ mean, deviation }: Standardisation, scores: Matrix): Matrix<Float64Array> {
-  const out = Matrix.zeros(scores.rows, scores.cols);
-  for (let i = 0, c = 0; i < out.data.length; i++) {
-    out.data[i] = scores.data[i]! * deviation[c]! + mean[c]!;
-    if (++c === scores.cols) c = 0;
-  }
-  return out;
-}
+export { fitStandardisation, noStandardisation, restored, type Standardisation, standardised } from "../series/standardisation.js";
 
 /** The standardisation of columns `from` to `to` (exclusive). */
 export function columnsOf({ mean, deviation }: Standardisation, from: number, to: number): Standardisation {
@@ -90,9 +28,4 @@ export function inScoresOf(readout: TrainedReadout, from: Standardisation, to: S
 export function sameStandardisation(a: Standardisation, b: Standardisation): boolean {
   const equal = (x: Float64Array, y: Float64Array): boolean => x.length === y.length && x.every((value, i) => value === y[i]);
   return equal(a.mean, b.mean) && equal(a.deviation, b.deviation);
-}
-
-function everyInColumn(matrix: Matrix, c: number, accept: (value: number) => boolean): boolean {
-  for (let t = 0; t < matrix.rows; t++) if (!accept(matrix.data[t * matrix.cols + c]!)) return false;
-  return true;
 }

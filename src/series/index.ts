@@ -51,6 +51,7 @@ export {
   rowsLost,
   type Transform,
   type TransformedSeries,
+  type TransformPair,
   type TransformPart,
   transformed,
   transformSeries,

@@ -1,40 +1,49 @@
 // What is done to a series before a model sees it, and undone on forecasts: fitted on training rows
-// alone, applied in order, kept as plain data. Standardising is the model's own last step.
+// alone, applied in order, kept as plain data.
 import { ArgumentError } from "../core/errors.js";
-import { callback, choice, choiceOf, given, type Kind, number, object, whole } from "../core/options.js";
+import { callback, checked, choice, choiceOf, either, given, type Kind, number, object, whole } from "../core/options.js";
 import { type Part, Registry } from "../core/registry.js";
-import { Matrix, portableExp, portableLog, portableTanh } from "../numerics/index.js";
+import { Matrix, portableExp, portableLog, portablePow, portableTanh } from "../numerics/index.js";
+import { fitStandardisation } from "./standardisation.js";
 
 /**
  * One step of a list of transforms:
  *
- * - `{ log: c }` or "log" (c = 0): z = ln(y + c), y + c above 0.
- * - `{ boxCox: L }` or "boxCox": z = (y^L - 1) / L, or ln y for L = 0, y above 0. By name alone, L
- *   is chosen for each column by maximum likelihood on the training rows (Box and Cox 1964).
+ * - `{ log: c }`, or "log" or `{ log: true }` (c = 0): z = ln(y + c), y + c above 0.
+ * - `{ boxCox: L }`: z = (y^L - 1) / L, or ln y for L = 0; y above 0, and 0 itself for L above 0.
+ *   By "boxCox" or `{ boxCox: true }`, L is chosen for each column by maximum likelihood on the
+ *   training rows (Box and Cox 1964).
  * - `{ difference: m }`: d(t) = y(t) - y(t - m). The first m rows are lost; m rows in a season make
  *   it a seasonal difference.
+ * - "standardise": z = (y - mean) / standard deviation.
  * - "squash": z = tanh(y - 1) (Jaeger 2001, GMD report 148, section 6).
  * - `{ transform: NAME }`: one that `registerTransform` added.
+ * - `{ forward, back }`: a pair of functions; a model with it has no file.
  *
  * What comes back through a logarithm or a Box-Cox transform is the median of a forecast, not its
  * mean; quantiles pass as they are.
  */
 export type Transform =
   | "log"
-  | { readonly log: number }
+  | { readonly log: number | true }
   | "boxCox"
-  | { readonly boxCox: number }
+  | { readonly boxCox: number | true }
   | { readonly difference: number }
+  | "standardise"
   | "squash"
-  | { readonly transform: string };
+  | { readonly transform: string }
+  | TransformPair;
 
-/** A transform of the user's own: a function of each value, and its inverse. */
-export interface TransformPart extends Part {
+/** A function of each value, and its inverse. */
+export interface TransformPair {
   /** z of y. */
   readonly forward: (value: number) => number;
   /** y of z. */
   readonly back: (value: number) => number;
 }
+
+/** A transform of the user's own, by its name. */
+export interface TransformPart extends Part, TransformPair {}
 
 const transforms = new Registry<TransformPart>({
   kind: "transform",
@@ -50,18 +59,29 @@ export function registerTransform(part: TransformPart): void {
   transforms.register(part);
 }
 
-const names: readonly string[] = ["log", "boxCox", "squash"];
+const names: readonly string[] = ["log", "boxCox", "standardise", "squash"];
 const byName = choice(...names);
+const orTrue = (takes: string) =>
+  either(
+    `${takes}, or true`,
+    number(),
+    checked<true>("true", (value) => value === true, { const: true }),
+  );
 const byField = {
   difference: object({ difference: given(whole({ atLeast: 1 }), "Rows back.") }),
-  log: object({ log: given(number(), "What is added before the logarithm.") }),
-  boxCox: object({ boxCox: given(number(), "The power.") }),
+  log: object({ log: given(orTrue("a number"), "What is added before the logarithm.") }),
+  boxCox: object({ boxCox: given(orTrue("a power"), "The power.") }),
   transform: object({ transform: given(choiceOf(transforms), "One that registerTransform added.") }),
 };
 
-/** One transform of a list. */
+const pair = object({
+  forward: given(callback<TransformPair["forward"]>(), "z of y."),
+  back: given(callback<TransformPair["back"]>(), "y of z."),
+});
+
+/** One transform of a list, as data. */
 export const transformKind: Kind<Transform> = {
-  takes: '"log", "boxCox", "squash", {difference: lag}, {log: c}, {boxCox: L} or {transform: name}',
+  takes: '"log", "boxCox", "standardise", "squash", {difference: lag}, {log: c}, {boxCox: L} or {transform: name}',
   get schema() {
     return { anyOf: [byName, ...Object.values(byField)].map(({ schema }) => schema) };
   },
@@ -74,13 +94,28 @@ export const transformKind: Kind<Transform> = {
   },
 };
 
-/** A fitted step, as it is kept in files: every parameter is there. `boxCox` has one a column. */
+/** One transform of a list, a pair of functions as well. */
+export const anyTransformKind: Kind<Transform> = {
+  takes: `${transformKind.takes}, or {forward, back}`,
+  schema: transformKind.schema,
+  read: (value, field) =>
+    typeof value === "object" && value !== null && ("forward" in value || "back" in value)
+      ? pair.read(value, field)
+      : transformKind.read(value, field),
+};
+
+/**
+ * A fitted step, as it is kept in files: every parameter is there. `boxCox` and `standardise` have
+ * one a column; `most` is the largest training value. A pair of functions is in no file.
+ */
 export type FittedTransform =
   | { readonly log: number }
-  | { readonly boxCox: readonly number[] }
+  | { readonly boxCox: readonly number[]; readonly most: readonly number[] }
   | { readonly difference: number }
+  | { readonly standardise: { readonly mean: readonly number[]; readonly deviation: readonly number[] } }
   | "squash"
-  | { readonly transform: string };
+  | { readonly transform: string }
+  | TransformPair;
 
 /** Transforms with their parameters. */
 export interface FittedTransforms {
@@ -115,7 +150,7 @@ export function fitTransforms(training: readonly Matrix[], list: readonly Transf
   const steps: FittedTransform[] = [];
   let here = training.map(inBinary64);
   for (const [i, each] of list.entries()) {
-    const step = fitStep(here, transformKind.read(each, `transforms[${i}]`));
+    const step = fitStep(here, anyTransformKind.read(each, `transforms[${i}]`));
     steps.push(step);
     here = here.map((series) => forwardStep(series, step));
   }
@@ -213,11 +248,18 @@ export function transformSeries(data: Matrix<Float64Array>, fitted: FittedTransf
 function fitStep(training: readonly Matrix<Float64Array>[], each: Transform): FittedTransform {
   if (each === "log") return { log: 0 };
   if (each === "squash") return each;
-  if (each !== "boxCox" && !("boxCox" in each)) {
-    return each;
+  if (each === "standardise") {
+    const { mean, deviation } = fitStandardisation(training);
+    return { standardise: { mean: [...mean], deviation: [...deviation] } };
   }
+  if (typeof each === "object" && "log" in each) return { log: each.log === true ? 0 : each.log };
+  const power = each === "boxCox" ? true : "boxCox" in each ? each.boxCox : undefined;
+  if (power === undefined) return each as FittedTransform;
   const columns = Array.from({ length: training[0]!.cols }, (_, c) => c);
-  return { boxCox: columns.map((c) => (each === "boxCox" ? likeliestPower(training, c) : each.boxCox)) };
+  return {
+    boxCox: columns.map((c) => (power === true ? likeliestPower(training, c) : power)),
+    most: columns.map((c) => training.reduce((most, series) => series.column(c).reduce((a, b) => (b > a ? b : a), most), 0)),
+  };
 }
 
 /** `least`: rows that have to be left. */
@@ -238,11 +280,16 @@ type Elementwise = (value: number, row: number, col: number) => number;
 function functionOf(step: Exclude<FittedTransform, Difference>): Elementwise {
   if (step === "squash") return (value) => portableTanh(value - 1);
   if ("log" in step) return (value, row, col) => logarithm(value + step.log, row, col, `log with ${step.log} added`);
-  if ("transform" in step) return transforms.get(step.transform, "transform").forward;
+  if ("standardise" in step) {
+    const { mean, deviation } = step.standardise;
+    return (value, _, col) => (value - mean[col]!) / deviation[col]!;
+  }
+  if (!("boxCox" in step)) return finite("forward" in step ? step : transforms.get(step.transform, "transform"));
   return (value, row, col) => {
     const power = step.boxCox[col]!;
+    if (value === 0 && power > 0) return -1 / power;
     const log = logarithm(value, row, col, "boxCox");
-    return power === 0 ? log : (portableExp(power * log) - 1) / power;
+    return power === 0 ? log : (portablePow(value, power) - 1) / power;
   };
 }
 
@@ -256,13 +303,33 @@ function inverseOf(step: Exclude<FittedTransform, Difference>): Elementwise {
       return 1 + 0.5 * portableLog((1 + inside) / (1 - inside));
     };
   if ("log" in step) return (value) => portableExp(value) - step.log;
+  if ("standardise" in step) {
+    const { mean, deviation } = step.standardise;
+    return (value, _, col) => value * deviation[col]! + mean[col]!;
+  }
+  if ("forward" in step) return (value) => step.back(value);
   if ("transform" in step) return transforms.get(step.transform, "transform").back;
   return (value, _, col) => {
     const power = step.boxCox[col]!;
     if (power === 0) return portableExp(value);
-    // A base that a forecast has pushed below 0 is held there.
-    const base = Math.max(0, power * value + 1);
-    return base === 0 ? (power > 0 ? 0 : Number.POSITIVE_INFINITY) : portableExp(portableLog(base) / power);
+    // A base that a forecast has pushed below 0 is held there. With a power below 0 that would be
+    // infinite: it is held at ten times the largest training value.
+    const least = power > 0 ? 0 : portablePow(10 * step.most[col]!, power);
+    return portablePow(Math.max(least, power * value + 1), 1 / power);
+  };
+}
+
+/** A user's function, whose values have to be numbers. */
+function finite({ forward }: TransformPair): Elementwise {
+  return (value, row, col) => {
+    const z = forward(value);
+    if (typeof z === "number" && (Number.isFinite(z) || Number.isNaN(value))) return z;
+    throw ArgumentError.because(
+      `the transform's forward gives ${z} for ${value}, at row ${row}, column ${col}; it takes to finite numbers`,
+      {
+        field: "transforms",
+      },
+    );
   };
 }
 

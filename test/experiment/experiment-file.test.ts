@@ -140,7 +140,7 @@ describe("an experiment file", () => {
     [
       "a value in a list",
       `${least}transforms: [standardise, sqash]\n`,
-      'x.yaml:5: transforms[1] is "sqash"; it takes "standardise", "log", "boxCox", "squash", {difference: lag}, {log: c}, {boxCox: L} or {transform: name}',
+      'x.yaml:5: transforms[1] is "sqash"; it takes "log", "boxCox", "standardise", "squash", {difference: lag}, {log: c}, {boxCox: L} or {transform: name}',
     ],
     ["no size", least.replace("{ size: 50 }", "{}"), "x.yaml:3: reservoir.size is missing; it takes a whole number of at least 1"],
     [

@@ -198,18 +198,28 @@ describe("a missing value", () => {
 
   it("is an error that names the cell and the policies, unless a policy is chosen", async () => {
     const error = await failure(() => parseCsv(gaps), FormatError);
-    expect(error.reason).toBe('row 3, column "x": the value is missing; set `missing` to "interpolate", "previous" or "drop"');
+    expect(error.reason).toBe('row 3, column "x": the value is missing; set `missing` to "interpolate", "hold" or "drop"');
   });
 
   it.each([
     ["interpolate", [1, 3, 5, 7, 8, 9]],
-    ["previous", [1, 1, 1, 7, 7, 9]],
+    ["hold", [1, 1, 1, 7, 7, 9]],
     ["drop", [1, 7, 9]],
     ["nan", [1, Number.NaN, Number.NaN, 7, Number.NaN, 9]],
   ] as const)("under %s", async (missing, expected) => {
     const table = await parseCsv(gaps, { missing });
     expect([...table.matrix.column(1)]).toEqual(expected);
     expect(table.missing).toBe(3);
+  });
+
+  it("is counted for each column", async () => {
+    const { missing, missingByColumn } = await parseCsv("x,y\n1,NA\n2,\n3,4\nNA,5\n", { missing: "drop" });
+    expect([missing, missingByColumn]).toEqual([3, [1, 2]]);
+  });
+
+  it.each(["error", "hold", "interpolate"] as const)("in every row of a column is an error of its own, under %s", async (missing) => {
+    const { reason } = await failure(() => parseCsv("x,y\n1,NA\n2,\n", { missing }), FormatError);
+    expect(reason).toContain('column "y": all 2 values of this column are missing; leave the column out');
   });
 
   it("takes the row's text with it when it is dropped", async () => {
@@ -219,9 +229,7 @@ describe("a missing value", () => {
   });
 
   it("has nothing to start from in the first row", async () => {
-    await expect(parseCsv("x,y\n,1\n2,2\n", { missing: "previous" })).rejects.toThrow(
-      'row 2, column "x": the value is missing and "previous"',
-    );
+    await expect(parseCsv("x,y\n,1\n2,2\n", { missing: "hold" })).rejects.toThrow('row 2, column "x": the value is missing and "hold"');
   });
 
   it("has nothing to be interpolated to in the last row", async () => {
@@ -247,7 +255,7 @@ describe("a missing value", () => {
 
   it("takes a policy that there is", async () => {
     await expect(parseCsv("x\n1\n", { missing: "zero" as never })).rejects.toThrow(
-      'missing is "zero"; it takes "error", "interpolate", "previous", "drop" or "nan"',
+      'missing is "zero"; it takes "error", "interpolate", "hold", "drop" or "nan"',
     );
   });
 });

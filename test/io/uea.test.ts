@@ -146,7 +146,7 @@ describe("a missing value of a .ts case", () => {
   });
 
   it("is filled or dropped with its frame", () => {
-    expect(parseUea(gaps, { missing: "previous" }).sequences[0]!.toArrays()).toEqual([
+    expect(parseUea(gaps, { missing: "hold" }).sequences[0]!.toArrays()).toEqual([
       [1, 4],
       [1, 5],
       [3, 5],

@@ -122,7 +122,10 @@ describe("transforms of a series", () => {
   it.each<[string, series.Transform, string]>([
     ["a logarithm of a value that is not above 0", "log", "log with 0 added takes values above 0; row 1, column 0 gives 0"],
     ["a Box-Cox transform of one", "boxCox", "boxCox takes values above 0; row 1, column 0 gives 0"],
-    ["it also with a power that is given", { boxCox: 0.5 }, "boxCox takes values above 0; row 1, column 0 gives 0"],
+    ["it also with a power of 0", { boxCox: 0 }, "boxCox takes values above 0; row 1, column 0 gives 0"],
+    ["a function that gives no number", { forward: (y) => 1 / y, back: (z) => 1 / z }, "forward gives Infinity for 0, at row 1, column 0"],
+    ["a function that is none", { forward: 3, back: (z: number) => z } as never, "transforms[0].forward is 3; it takes a function"],
+    ["two transforms in one", { log: 1, difference: 1 } as never, 'unknown field "transforms[0].log"'],
   ])("refuse %s, with its place", (_, transform, words) => {
     expect(() => transformSeries(column(3, 0, 5), [transform])).toThrow(words);
   });
@@ -130,6 +133,44 @@ describe("transforms of a series", () => {
   it("hold a forecast at 0 that a Box-Cox transform cannot turn back", () => {
     const fitted = fitTransforms([column(1, 4, 9)], [{ boxCox: 0.5 }]);
     expect([...restoredForecast(column(2, -3), column(1), fitted).data]).toEqual([4, 0]);
+  });
+
+  it("take 0 with a power above 0, as a square root does", () => {
+    expect([...transformSeries(column(0, 4, 9), [{ boxCox: 0.5 }]).series.data]).toEqual([-2, 2, 4]);
+  });
+
+  it("hold a forecast at ten times the largest value, if a power below 0 would make it infinite", () => {
+    // With L = -1 no value has z of 1 or above.
+    const fitted = fitTransforms([column(1, 2, 4)], [{ boxCox: -1 }]);
+    expect(restoredForecast(column(0.5, 3), column(1), fitted).data[1]).toBeCloseTo(40, 12);
+  });
+
+  it("standardise by mean and deviation of the training rows, for each column", () => {
+    const fitted = fitTransforms([column(1, 3), column(5, 7, 9)], ["standardise"]);
+    expect(fitted.steps).toEqual([{ standardise: { mean: [5], deviation: [Math.sqrt(8)] } }]);
+    expect([...restoredForecast(transformed(column(5, -3), fitted), column(1), fitted).data]).toEqual([5, -3]);
+  });
+
+  it("take a pair of functions, and true for what has a default", () => {
+    const { series: there, undo } = transformSeries(column(8, 27), [{ forward: Math.cbrt, back: (z) => z ** 3 }]);
+    expect([...undo(there, 0, true).data]).toEqual([8, 27]);
+    const known = column(...passengers);
+    expect(fitTransforms([known], [{ log: true }, { boxCox: true }])).toEqual(fitTransforms([known], ["log", "boxCox"]));
+  });
+
+  it("a yearly difference of 0, and of the mean yearly change, are the naive forecasts", () => {
+    const known = column(...passengers.slice(0, 132));
+    const fitted = fitTransforms([known], [{ difference: 12 }]);
+    const changes = transformed(known, fitted).data;
+    const mean = changes.reduce((sum, value) => sum + value, 0) / changes.length;
+    const error = (change: number) => {
+      const made = restoredForecast(column(...Array<number>(12).fill(change)), known, fitted).data;
+      return Math.sqrt(made.reduce((sum, value, h) => sum + (value - passengers[132 + h]!) ** 2, 0) / 12);
+    };
+    expect(error(0)).toBeCloseTo(50.7083, 4);
+    expect(error(mean)).toBeCloseTo(24.4012, 4);
+    // The denominator of MASE for a season of 12.
+    expect(changes.reduce((sum, value) => sum + Math.abs(value), 0) / changes.length).toBeCloseTo(30.45, 2);
   });
 
   it("leave what is missing missing", () => {
