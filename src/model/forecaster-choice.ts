@@ -23,6 +23,7 @@ import { fitStandardisation } from "./standardisation.js";
 export interface Candidate {
   /** Rows of the series that the readout sees beside the state. */
   readonly lags: number;
+  readonly transforms: RoadSettings["transforms"];
   /** What its readout sees and how it is solved; without lambda. */
   readonly readout: RidgeOptions;
   /** One reservoir a member, which the choice disposes of. */
@@ -30,7 +31,7 @@ export interface Candidate {
 }
 
 /** What a choice is made by. */
-export interface ChoiceOptions extends RoadSettings {
+export interface ChoiceOptions extends Omit<RoadSettings, "transforms"> {
   readonly horizon: number;
   readonly lambdas: readonly number[];
   readonly starts: number;
@@ -135,7 +136,7 @@ export async function chooseByForecasts(
 async function tryCandidate(
   data: readonly CheckedSeries[],
   parts: Parts,
-  { lags, readout, members }: Candidate,
+  { lags, transforms, readout, members }: Candidate,
   options: ChoiceOptions,
   signal: AbortSignal | undefined,
 ): Promise<(Matrix<Float64Array> | Error)[]> {
@@ -145,7 +146,7 @@ async function tryCandidate(
     const computer = await open();
     try {
       const path = new PathTrainer(readout, lambdas);
-      const member = await ForecasterMember.fit(computer, parts.training, { ...options, trainer: path, lags }, { signal });
+      const member = await ForecasterMember.fit(computer, parts.training, { ...options, trainer: path, lags, transforms }, { signal });
       const tries = path.readouts.map((found) => (found instanceof Error ? found : member.with(found)));
       const outs = tries.map((found) =>
         found instanceof Error ? found : Matrix.zeros(parts.starts.length * horizon, data[0]!.series.cols),

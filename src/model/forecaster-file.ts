@@ -10,6 +10,7 @@ import type { ClockNote } from "./forecaster-clock.js";
 import type { MemberState } from "./forecaster-member.js";
 import type { ForecasterSettings } from "./forecaster-options.js";
 import type { Road } from "./forecaster-road.js";
+import { keptTransforms, openTransforms } from "../series/transforms.js";
 import { encodeModelFile, type ModelFile } from "./model-file.js";
 import { emptyContent, floats, type MutableContent } from "./mutable-content.js";
 import { stableJson } from "./stable-json.js";
@@ -70,14 +71,15 @@ function putMember(content: MutableContent, prefix: string, { model, readout, ro
   putState(content, prefix, state.reservoir);
   putStandardisation(tensors, `${prefix}inputs`, road.inputScale);
   putStandardisation(tensors, `${prefix}targets`, road.targetScale);
-  const { held, known } = road;
+  const { held, known, transforms } = road;
   if (held) {
     tensors[`${prefix}held.lower`] = floats(held.lower);
     tensors[`${prefix}held.upper`] = floats(held.upper);
   }
-  if (known === 0 && lags === 0) return;
+  const steps = transforms.steps.length > 0 ? { transforms: keptTransforms(transforms) } : {};
+  if (known === 0 && lags === 0 && transforms.steps.length === 0) return;
   const { recent } = state;
-  content.metadata[`${prefix}road`] = stableJson({ known, lags });
+  content.metadata[`${prefix}road`] = stableJson({ known, lags, ...steps });
   tensors[`${prefix}recent`] = floats(recent.data, [recent.rows, recent.cols]);
 }
 
@@ -105,14 +107,15 @@ async function getMember(reader: TensorReader, prefix: string, settings: Forecas
   const { parseRoadNote } = await import("./schemas.js");
   const model = await getReservoir(reader, prefix);
   const said = `${prefix}road`;
-  const { known, lags } = reader.hasNote(said) ? reader.check(said, () => parseRoadNote(reader.json(said))) : { known: 0, lags: 0 };
+  const isSeries = reader.hasNote(said);
+  const { known, lags, ...kept } = isSeries ? reader.check(said, () => parseRoadNote(reader.json(said))) : { known: 0, lags: 0 };
   const outputs = reader.lengthOf(`${prefix}readout.intercept`);
   const linear = await getReadout(reader, prefix, model.size, model.inputSize + (lags > 0 ? (lags - 1) * outputs : 0));
   const readout = reader.check("forecaster", () => restoreReadout(settings.readout.type, linear));
   if (model.outputSize > 0 && model.outputSize !== readout.outputSize) {
     throw reader.error(`its readout has ${readout.outputSize} outputs and its reservoir feeds back ${model.outputSize}`);
   }
-  const isSeries = known > 0 || lags > 0;
+  const transforms = reader.check(said, () => openTransforms(kept.transforms ?? [], outputs));
   const state = {
     reservoir: await getState(reader, prefix, model),
     recent: isSeries ? getRows(reader, `${prefix}recent`, outputs) : Matrix.zeros(0, outputs),
@@ -121,7 +124,7 @@ async function getMember(reader: TensorReader, prefix: string, settings: Forecas
   const targetScale = getStandardisation(reader, `${prefix}targets`, readout.outputSize);
   const bound = (name: string) => reader.vector(`${prefix}held.${name}`, outputs, "float64") as Float64Array;
   const held = reader.has(`${prefix}held.lower`) ? { lower: bound("lower"), upper: bound("upper") } : undefined;
-  return { model, readout, road: { inputScale, targetScale, known, held }, lags, state };
+  return { model, readout, road: { transforms, inputScale, targetScale, known, held }, lags, state };
 }
 
 async function getChoice(reader: TensorReader, outputs: number): Promise<ForecasterChoice> {

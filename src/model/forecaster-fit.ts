@@ -47,8 +47,9 @@ export async function fitMembers(source: FitSource, work: WorkOptions): Promise<
   // Choosing is one half of the work, training the other, as progress counts it.
   const choice = await chooseByForecasts(
     series,
-    candidates.map(({ lags, reservoirs }) => ({
+    candidates.map(({ lags, transforms, reservoirs }) => ({
       lags,
+      transforms,
       readout: lags > 0 ? { ...options, input: true } : options,
       members: reservoirs.map((each) => () => open(source, each, { ...create, engine: "cpu" })),
     })),
@@ -66,21 +67,21 @@ export async function fitMembers(source: FitSource, work: WorkOptions): Promise<
 }
 
 /** Members of one candidate; `instead` trains if the normal equations of `trainer` cannot be solved. */
-type Group = Omit<MemberTraining, "lags"> & { readonly candidate: PlannedCandidate; readonly instead?: Trainer };
+type Group = Omit<MemberTraining, "lags" | "transforms"> & { readonly candidate: PlannedCandidate; readonly instead?: Trainer };
 
 /** Trains the members of each group on all rows. */
 async function trainAll(source: FitSource, groups: readonly Group[], work: WorkOptions): Promise<readonly ForecasterMember[]> {
   const members: ForecasterMember[] = [];
   const wanted = groups.flatMap(({ candidate, ...training }) =>
-    candidate.reservoirs.map((each) => ({ each, training, lags: candidate.lags })),
+    candidate.reservoirs.map((each) => ({ each, training: { ...training, lags: candidate.lags, transforms: candidate.transforms } })),
   );
   const { signal, onProgress } = work;
   try {
-    for (const [m, { each, training, lags }] of wanted.entries()) {
+    for (const [m, { each, training }] of wanted.entries()) {
       const computer = (wanted.length === 1 && source.standing) || (await open(source, each, source.create));
       const progress = onProgress && ((done: number, total: number) => onProgress(m * total + done, wanted.length * total));
       try {
-        members.push(await trainOne(computer, source.data, { ...training, lags }, { signal, onProgress: progress }));
+        members.push(await trainOne(computer, source.data, training, { signal, onProgress: progress }));
       } catch (error) {
         if (computer !== source.standing) await computer.dispose();
         throw error;

@@ -3,10 +3,11 @@
 import { ArgumentError } from "../core/errors.js";
 import { Matrix, type Precision } from "../numerics/index.js";
 import type { TrainedReadout, Trainer } from "../readout/index.js";
+import { restoredForecast, restoredPredictions, transformed } from "../series/transforms.js";
 import { type AnyReservoirComputer, NonFiniteStateError, type SessionState, type WorkOptions } from "../reservoir/index.js";
 import { beside, type CheckedData, type CheckedSeries, checkColumns, lastRows, noInputs, seriesInputs } from "./forecaster-data.js";
 import { closedLoop, isWithin, laggedInputs } from "./forecaster-loop.js";
-import { alongRoad, fitRoad, inScores, type Road, type RoadSettings } from "./forecaster-road.js";
+import { alongRoad, alongTransforms, fitRoad, inScores, type Road, type RoadSettings } from "./forecaster-road.js";
 import { roundedInputs, trainReadout } from "./forecaster-training.js";
 import { columnsOf, inScoresOf, restored, sameStandardisation, standardised } from "./standardisation.js";
 
@@ -95,9 +96,12 @@ export class ForecasterMember {
   }
 
   /** To the initial state, and from there over a prefix. */
-  async start(prefix: CheckedData, signal: AbortSignal | undefined): Promise<void> {
+  async start(given: CheckedData, signal: AbortSignal | undefined): Promise<void> {
     const { computer, road } = this;
     const { inputSize, outputSize } = computer.model;
+    const isSeries = given.series === undefined && given.inputs.cols === 0 && road.transforms.steps.length > 0;
+    const measured = isSeries ? { series: given.targets } : given;
+    const prefix = alongTransforms(road.transforms, measured);
     const inputs = prefix.series ? this.#inputsOver(prefix) : prefix.inputs;
     const teacher = prefix.series ? (outputSize > 0 ? prefix.series : undefined) : prefix.targets;
     if (inputs && inputs.rows > 0) checkColumns(inputs, "warmup.inputs", inputSize);
@@ -107,7 +111,7 @@ export class ForecasterMember {
       const forced = teacher && standardised(road.targetScale, teacher);
       await computer.run(standardised(road.inputScale, inputs), { signal, every: inputs.rows, teacher: forced });
     }
-    if (prefix.series && prefix.series.cols === this.#recent.cols) this.#remember(prefix.series);
+    if (measured.series && measured.series.cols === this.#recent.cols) this.#remember(measured.series);
   }
 
   #inputsOver({ series, known }: CheckedSeries): Matrix {
@@ -143,10 +147,14 @@ export class ForecasterMember {
   ): Promise<Matrix<Float64Array>> {
     const { computer, readout, road, lags } = this;
     const { signal, onProgress } = work;
-    const u = standardised(road.inputScale, this.#predicting(inputs, known));
-    const forced = teacher && standardised(road.targetScale, teacher);
-    if (computer.model.outputSize > 0 && !forced) {
-      return restored(road.targetScale, await computer.generate(u.rows, readout, { signal, onProgress, inputs: u }));
+    const feedback = computer.model.outputSize > 0;
+    const u = standardised(road.inputScale, this.#predicting(feedback ? inputs : this.#goingOn(inputs), known));
+    const forced = teacher && standardised(road.targetScale, this.#goingOn(teacher));
+    if (feedback && !forced) {
+      const free = restored(road.targetScale, await computer.generate(u.rows, readout, { signal, onProgress, inputs: u }));
+      const made = this.#following(free);
+      if (this.#isTransformed) this.#remember(made);
+      return made;
     }
     const seen = lags > 0 ? laggedInputs(roundedInputs(computer, u), readout.outputSize, lags, this.#recentScores()) : u;
     const out = Matrix.zeros(u.rows, readout.outputSize);
@@ -157,16 +165,64 @@ export class ForecasterMember {
       out.data.set(readout.predict(states, beside, { precision }).data, from * out.cols);
       onProgress?.(from + rows.rows, u.rows);
     }
-    if (inputs.cols === this.#recent.cols) this.#remember(inputs);
-    return restored(road.targetScale, out);
+    const made = restored(road.targetScale, out);
+    const given = feedback ? teacher! : inputs;
+    const ahead = feedback || known ? 0 : 1;
+    const predicted = this.#isTransformed ? restoredPredictions(made, this.#withHistory(given), ahead, road.transforms) : made;
+    if (feedback ? this.#isTransformed : inputs.cols === this.#recent.cols) this.#remember(given);
+    return predicted;
+  }
+
+  get #isTransformed(): boolean {
+    return this.road.transforms.steps.length > 0;
+  }
+
+  /** Rows of the series that go on from here, after those that differences take. */
+  #withHistory(rows: Matrix): Matrix {
+    const { lost } = this.road.transforms;
+    if (this.#recent.rows < lost)
+      throw ArgumentError.shape(`${this.#recent.rows} rows were seen; differences of ${lost} rows in all take at least ${lost}, in warmup`, {
+        field: "warmup",
+      });
+    return lastRows(rows.rows + lost, this.#recent, rows);
+  }
+
+  /** Rows of the series that go on from here, with transforms done. */
+  #goingOn(rows: Matrix): Matrix {
+    return this.#isTransformed ? transformed(this.#withHistory(rows), this.road.transforms) : rows;
+  }
+
+  /** A closed loop's outputs from here, in the units of the data. */
+  #following(outputs: Matrix<Float64Array>): Matrix<Float64Array> {
+    return this.#isTransformed ? restoredForecast(outputs, this.#recent, this.road.transforms) : outputs;
+  }
+
+  /** The last rows, with transforms done. */
+  #recentSeen(): Matrix {
+    const { transforms } = this.road;
+    if (!this.#isTransformed) return this.#recent;
+    return this.#recent.rows > transforms.lost ? transformed(this.#recent, transforms) : Matrix.zeros(0, this.#recent.cols);
+  }
+
+  /** Takes other rows for the last ones of the series. @throws ArgumentError if they are too few */
+  recall(history: Matrix): void {
+    if (this.#memory === 0)
+      throw ArgumentError.because("history was given; this forecaster has no transforms, lags or known inputs that take the last rows", {
+        field: "history",
+      });
+    checkColumns(history, "history", this.#recent.cols);
+    if (history.rows < this.#memory)
+      throw ArgumentError.shape(`history has ${history.rows} rows; this forecaster takes at least ${this.#memory}`, { field: "history" });
+    this.#recent = lastRows(this.#memory, history);
   }
 
   /** Moves on over rows of its series. */
   async follow({ series, known }: CheckedSeries, signal: AbortSignal | undefined): Promise<void> {
     const { computer, road } = this;
     const feedback = computer.model.outputSize > 0;
-    const inputs = feedback ? (known ?? noInputs(series.rows)) : this.#predicting(series, known);
-    const teacher = feedback ? standardised(road.targetScale, series) : undefined;
+    const rows = this.#goingOn(series);
+    const inputs = feedback ? (known ?? noInputs(series.rows)) : this.#predicting(rows, known);
+    const teacher = feedback ? standardised(road.targetScale, rows) : undefined;
     await computer.run(standardised(road.inputScale, inputs), { signal, every: inputs.rows, teacher });
     this.#remember(series);
   }
@@ -185,9 +241,10 @@ export class ForecasterMember {
 
   /** The last row of the series, which waits for what is known of the next. */
   #pending(): Matrix {
-    if (this.#recent.rows === 0)
+    const recent = this.#recentSeen();
+    if (recent.rows === 0)
       throw ArgumentError.because("there is no row to go on from after a reset; give warmup", { field: "warmup" });
-    return lastRows(1, this.#recent);
+    return lastRows(1, recent);
   }
 
   /** Closed loop; moves on, to anywhere. `outside` has one row a step, known or not. */
@@ -204,12 +261,12 @@ export class ForecasterMember {
       const { state } = computer;
       const free = await this.#freeLoop(steps, loop, inputs, pending, held !== undefined, work);
       // Within their range held outputs are the same as free ones.
-      if (free && (!held || isWithin(held, free))) return restored(scale, free);
+      if (free && (!held || isWithin(held, free))) return this.#following(restored(scale, free));
       computer.state = state;
     } else this.#checkRecent();
     const recent = lags > 0 ? this.#recentScores() : Matrix.zeros(0, first);
     const made = await closedLoop(computer, { readout: loop, steps, outside: inputs, pending: pending?.row(0), held, lags, recent }, work);
-    return restored(scale, made);
+    return this.#following(restored(scale, made));
   }
 
   /** The engine's own loop, of outputs that are not held; undefined if they run away and may not. */
@@ -239,11 +296,11 @@ export class ForecasterMember {
   /** The last rows as the reservoir got them. */
   #recentScores(): Matrix {
     const { computer, road } = this;
-    return roundedInputs(computer, standardised(columnsOf(road.inputScale, 0, this.#recent.cols), this.#recent));
+    return roundedInputs(computer, standardised(columnsOf(road.inputScale, 0, this.#recent.cols), this.#recentSeen()));
   }
 
   #checkRecent(): void {
-    const { rows } = this.#recent;
+    const { rows } = this.#recentSeen();
     if (rows < this.lags)
       throw ArgumentError.shape(`${rows} rows were seen; a readout of ${this.lags} lags takes at least ${this.lags}, in warmup`, {
         field: "warmup",
@@ -256,7 +313,7 @@ export class ForecasterMember {
 
   /** Rows of the series that it has to know. */
   get #memory(): number {
-    return Math.max(this.lags, this.road.known > 0 ? 1 : 0);
+    return Math.max(this.lags, this.road.known > 0 ? 1 : 0) + this.road.transforms.lost;
   }
 }
 

@@ -6,6 +6,7 @@ import type { AnyReservoirOptions, ReservoirMatrices, ReservoirOptions, WorkOpti
 import { seriesOf } from "../reservoir/options.js";
 import { workTable } from "../reservoir/work.js";
 import type { CalendarFeature } from "../series/calendar.js";
+import type { Transform } from "../series/transforms.js";
 import type { TimedRows } from "./forecaster-clock.js";
 import type { ForecasterPrefix, TimesLike } from "./forecaster-data.js";
 import type { ForecastLoss } from "./forecaster-loss.js";
@@ -36,6 +37,12 @@ export interface ForecasterSettings {
    * their costs over starts.
    */
   readonly choose?: ChooseOptions | undefined;
+  /**
+   * What is done to a series before anything else, in order, fitted on its training rows, and undone
+   * on forecasts: log, Box-Cox, differences and others ({@link Transform}). Default none. After a
+   * logarithm a forecast is the median. Outputs are held (`hold`) in the units of what is transformed.
+   */
+  readonly transforms?: readonly Transform[] | undefined;
   /**
    * Turn inputs and targets (or only one of them) into z-scores by the training data; outputs are
    * turned back. Default true; false for a reservoir that takes spikes; "inputs" for softmax, whose
@@ -90,6 +97,8 @@ export interface CandidateOptions {
   /** Fields of the reservoir's description. */
   readonly reservoir?: Partial<ReservoirOptions> | undefined;
   readonly lags?: number | "season" | undefined;
+  /** Fitted by each candidate on the rows that it is trained on. */
+  readonly transforms?: readonly Transform[] | undefined;
 }
 
 /** What stands for a trainer that is not one of this package's, in settings and model files. */
@@ -171,6 +180,12 @@ export interface ForecastOptions extends StartOptions {
    * stamps, of which each step takes its own. The calendar need not be given.
    */
   readonly known?: MatrixLike | TimedRows | undefined;
+  /**
+   * The last known rows of the series (T x D), in the units of the data, in place of those that the
+   * model keeps: what differences are added to, and lags are taken from. The reservoir's state is
+   * left as it is; `warmup` sets both.
+   */
+  readonly history?: MatrixLike | undefined;
 }
 
 /** Options of `score`. */
@@ -205,6 +220,7 @@ export const forecastTable = {
     checkedLater<MatrixLike | TimedRows>("a matrix with one row a step, or { values, times }"),
     "What is known of the steps to come.",
   ),
+  history: optional(seriesOf("T x D"), "The last known rows of the series, in place of those that the model keeps."),
 } satisfies TableOf<ForecastOptions>;
 
 /** The options of `Forecaster.score`. */

@@ -4,12 +4,14 @@ import { ArgumentError } from "../core/errors.js";
 import type { Seed } from "../numerics/index.js";
 import { isTrainer, type ReadoutDescription, type RidgeOptions, type Trainer } from "../readout/index.js";
 import { type AnyReservoirComputer, type AnyReservoirOptions, type CreateOptions, ReservoirComputer } from "../reservoir/index.js";
+import type { Transform } from "../series/transforms.js";
 import { forecasterReservoir } from "./defaults.js";
 import type { ForecastLoss } from "./forecaster-loss.js";
 import type { ForecasterSettings, OwnReadout } from "./forecaster-options.js";
 
 /** A candidate with everything written out. */
 export interface PlannedCandidate {
+  readonly transforms: readonly Transform[];
   readonly lags: number;
   /** One description a member. */
   readonly reservoirs: readonly AnyReservoirOptions[];
@@ -43,11 +45,11 @@ export function planCandidates(
 ): readonly PlannedCandidate[] {
   const { horizon, members = horizon === undefined || hasMatrices ? 1 : plannedMembers, choose } = settings;
   const candidates = choose?.candidates ?? [{}];
-  const planned = candidates.flatMap(({ reservoir, lags = settings.lags }) => {
+  const planned = candidates.flatMap(({ reservoir, lags = settings.lags, transforms = settings.transforms ?? [] }) => {
     const options = { ...described, ...reservoir } as AnyReservoirOptions;
     const own = hasMatrices ? options : forecasterReservoir(options);
     const reservoirs = seedsOf(members, own).map((seed) => ({ ...own, seed }));
-    return lagsOf(lags, settings).map((each) => ({ lags: each, reservoirs }));
+    return lagsOf(lags, settings).map((each) => ({ lags: each, transforms, reservoirs }));
   });
   if (hasMatrices && (planned[0]!.reservoirs.length > 1 || candidates.some(({ reservoir }) => reservoir !== undefined)))
     throw ArgumentError.because("matrices are of one reservoir; leave members and the reservoirs of candidates out", { field: "matrices" });

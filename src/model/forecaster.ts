@@ -272,10 +272,14 @@ export class Forecaster implements AsyncDisposable {
   }
 
   async #forecast(steps: number, options: ForecastOptions): Promise<Forecast> {
-    const { inputs: others, known, warmup, signal, onProgress } = resolve(forecastTable, options);
+    const { inputs: others, known, warmup, history, signal, onProgress } = resolve(forecastTable, options);
     checkWhole("steps", steps, 1);
     return this.#puttingBack(async () => {
       await this.#start({ warmup, signal });
+      if (history !== undefined) {
+        const last = checkedSeries(history, "history");
+        for (const member of this.#fitted().members) member.recall(last);
+      }
       const outside = this.#outside(this.#first, others, known, steps);
       const values = await this.#combined({ signal, onProgress }, (member, work) => member.forecast(steps, outside, work));
       return new Forecast(values, this.#clock.times(steps));

@@ -28,6 +28,7 @@ import {
 import { type ReadoutDescription, type ReadoutTraining, readouts, type Trainer } from "../readout/index.js";
 import type { AnyReservoirOptions, FeatureSpec, RadiusMethod, ReservoirOptions } from "../reservoir/index.js";
 import { contextTable, engineTable, matricesTable, profileTable, threadsTable } from "../reservoir/options.js";
+import { anyTransformKind } from "../series/transforms.js";
 import type { ClassifierOptions, ClassifierReadout, ClassifierReservoir, ClassifierSettings } from "./classifier-options.js";
 import type { ForecasterChoice } from "./forecaster-choice.js";
 import { calendarKind } from "../series/calendar.js";
@@ -53,7 +54,8 @@ const memberTakes = "a whole number of at least 1, or a list of one seed a membe
 const washoutTakes = 'a whole number of at least 0, or "auto"';
 const seasonTakes = "a whole number of at least 1, or a list of them";
 const lagsKind = either('a whole number or "season"', whole(), choice("season"));
-const candidateTakes = "an object with reservoir or lags";
+const candidateTakes = "an object with reservoir, lags or transforms";
+const transformsKind = list(anyTransformKind, "a list of transforms");
 
 /** How a Forecaster chooses. */
 export const chooseTable = {
@@ -68,6 +70,7 @@ export const chooseTable = {
         {
           reservoir: optional(record(anything, "an object of reservoir options") as Kind<object>, "Fields of its description."),
           lags: optional(lagsKind, "Rows of the series that the readout sees."),
+          transforms: optional(transformsKind, "What is done to the series."),
         },
         candidateTakes,
       ),
@@ -98,6 +101,7 @@ export const forecasterTable = {
     "Reservoirs of other seeds, whose median is the forecast; 5 with a horizon, else 1.",
   ),
   choose: optional(object(chooseTable), "How settings and lambda are chosen."),
+  transforms: optional(transformsKind, "What is done to a series, in order, and undone on forecasts."),
   standardise: option(
     either('true, false, "inputs" or "targets"', flag, choice("inputs", "targets")),
     true,
@@ -155,10 +159,14 @@ export function parseChoice(value: unknown): Omit<ForecasterChoice, "targets" | 
   return choiceNote.read(value, "choice");
 }
 
-const roadNote = object({ known: given(whole(), "Known inputs."), lags: given(whole(), "Rows that the readout sees.") });
+const roadNote = object({
+  known: given(whole(), "Known inputs."),
+  lags: given(whole(), "Rows that the readout sees."),
+  transforms: optional(anything, "Fitted transforms."),
+});
 
 /** @throws ArgumentError */
-export function parseRoadNote(value: unknown): { readonly known: number; readonly lags: number } {
+export function parseRoadNote(value: unknown): { readonly known: number; readonly lags: number; readonly transforms?: unknown } {
   return roadNote.read(value, "road");
 }
 

@@ -275,7 +275,12 @@ describe("a model file that cannot be used says why", () => {
 
 describe("a model that was loaded", () => {
   it("predicts the same bits in another process", async () => {
-    const paths = ["forecaster", "classifier", "reservoir"].map((kind) => join(folder, `${kind}.safetensors`));
+    const paths = ["forecaster", "classifier", "reservoir", "weekly"].map((kind) => join(folder, `${kind}.safetensors`));
+    await using weekly = await Forecaster.fit(series.subarray(0, 300), {
+      reservoir: { size: 20 },
+      transforms: [{ log: 1000 }, { difference: 7 }],
+    });
+    await weekly.save(paths[3]!);
     await forecaster.save(paths[0]!);
     await classifier.save(paths[1]!);
     await saveReservoir(paths[2]!, computer, readout());
@@ -295,6 +300,7 @@ describe("a model that was loaded", () => {
     computer.state = before;
     expect(JSON.parse(stdout)).toEqual({
       forecaster: bits((await forecaster.forecast(50)).data),
+      weekly: bits((await weekly.forecast(50)).data),
       classifier: bits((await classifier.predictProba([given, given.subarray(9)])).data),
       reservoir: bits(generated.data),
     });

@@ -2,6 +2,7 @@
 // of what they predict.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { loadModel, Matrix } from "../../src/index.js";
 
 const bits = (data: Float64Array | Float32Array): string =>
@@ -16,8 +17,9 @@ const series = new Matrix(values.length, 1, values);
 const answers: Record<string, string> = {};
 for (const path of models) {
   const model = await loadModel(path);
-  if (model.kind === "forecaster") answers[model.kind] = bits((await model.forecaster.forecast(50)).data);
-  if (model.kind === "classifier") answers[model.kind] = bits((await model.classifier.predictProba([series, series.subarray(9)])).data);
-  if (model.kind === "reservoir") answers[model.kind] = bits((await model.computer.generate(50, model.readout!)).data);
+  const name = basename(path, ".safetensors");
+  if (model.kind === "forecaster") answers[name] = bits((await model.forecaster.forecast(50)).data);
+  if (model.kind === "classifier") answers[name] = bits((await model.classifier.predictProba([series, series.subarray(9)])).data);
+  if (model.kind === "reservoir") answers[name] = bits((await model.computer.generate(50, model.readout!)).data);
 }
 process.stdout.write(JSON.stringify(answers));

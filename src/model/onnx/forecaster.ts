@@ -20,11 +20,12 @@ export type ForecasterUse = "predict" | "forecast";
 export function forecasterGraph(parts: ForecasterParts, use: ForecasterUse, stateful: boolean): Graph {
   const [member, ...others] = parts.members;
   const { model, lags, state: stands } = member!;
-  const { inputScale, targetScale, known } = member!.road;
+  const { inputScale, targetScale, known, transforms } = member!.road;
   const refuse = (what: string) => ArgumentError.because(`the model ${what}, which an ONNX file does not`, { field: "model" });
   if (others.length > 0) throw refuse(`has ${parts.members.length} members whose median is the forecast`);
   if (lags > 0) throw refuse("has a readout that sees lags");
   if (known > 0) throw refuse("shifts known inputs");
+  if (transforms.steps.length > 0) throw refuse("transforms its series");
   const { size, inputSize, outputSize } = model;
   const outputs = member!.readout.outputSize;
   const hasFeedback = outputSize > 0;
