@@ -10,7 +10,7 @@ import { ExperimentError } from "./errors.js";
 import type { Experiment, FileData, GeneratedData } from "./description.js";
 import { resolveDataPath } from "./paths.js";
 import { ownTransforms, rowsAhead } from "./prepare.js";
-import { loadTable, type SeriesPart } from "./table.js";
+import { loadTable, type SeriesPart, type Table } from "./table.js";
 import { loadPatterns, loadSeriesFolder, loadSounds, loadSpikes } from "./cases.js";
 
 /** One series, T x D, to be predicted from its own past, or several by `more`. */
@@ -189,14 +189,12 @@ async function loadFiles(data: FileData, experimentPath: string | undefined): Pr
 }
 
 /** How many values were missing, in which columns, and what became of them. */
-function missingSaid(
-  { missing, names }: { readonly missing: readonly number[]; readonly names: readonly string[] },
-  policy: string,
-): string {
-  const count = missing.reduce((sum, each) => sum + each, 0);
-  if (count === 0) return "";
-  const each = missing.flatMap((own, c) => (own > 0 ? [`${names[c]} ${own}`] : []));
-  return `, ${count} missing value${count === 1 ? "" : "s"}${names.length > 1 ? ` (${each.join(", ")})` : ""}: ${policy}`;
+function missingSaid({ missing, names }: Pick<Table, "missing" | "names">, policy: string): string {
+  const each = Object.entries(missing);
+  if (each.length === 0) return "";
+  const count = each.reduce((sum, [, own]) => sum + own, 0);
+  const columns = names.length > 1 || each[0]![0] !== names[0] ? ` (${each.map(([name, own]) => `${name} ${own}`).join(", ")})` : "";
+  return `, ${count} missing value${count === 1 ? "" : "s"}${columns}: ${policy}`;
 }
 
 /** The fields of `data` that each format has, beside file, format and test. */

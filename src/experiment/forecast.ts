@@ -9,12 +9,12 @@ import { NonFiniteStateError } from "../reservoir/index.js";
 import { generateIndependent, type SeriesData } from "./data.js";
 import type { Experiment, ForecastTask, GeneratedData } from "./description.js";
 import { type BaselineForecasts, baselineForecasts, type StartPoint, startErrors, type TrainingParts } from "./forecast-baselines.js";
-import { describedRows, type PreparedSeries, prepareAll, type RowFacts, startPlaces } from "./prepare.js";
+import { describedRows, ownTransforms, type PreparedSeries, prepareAll, type RowFacts, startPlaces } from "./prepare.js";
 import { stackRows } from "./rows.js";
 import { type Outcome, type ScoreContext, scoreSeries } from "./scores.js";
 import { DriveScale, stateFigures, streamStates } from "./states.js";
 import { type CalendarFeature, calendarInputs } from "../series/calendar.js";
-import { transformSeries } from "../series/index.js";
+import { type TransformedSeries, transformSeries } from "../series/index.js";
 import { calendarOf, forecasterOptions, radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
 /**
@@ -41,10 +41,11 @@ export async function runForecast(
   const progress = new StagedProgress(options.onProgress, trainRows + starts.length * (warmup + horizon));
   const watch = new Stopwatch();
 
-  const sequences = trained.map(({ whole: { series }, facts, trainRows: rows }) => describedRows(series, facts, 0, rows));
+  const sequences = trained.map(({ whole: { measured, lost }, facts, trainRows: rows }) => describedRows(measured, facts, 0, lost + rows));
   const forecaster = await watch.time("train", () =>
     Forecaster.fit(sequences.length === 1 ? sequences[0]! : { sequences }, {
       ...forecasterOptions(experiment, options),
+      transforms: ownTransforms(experiment),
       onProgress: progress.stage(trainRows),
     }),
   );
@@ -55,9 +56,13 @@ export async function runForecast(
     await watch.time("test", async () => {
       for (const { whole: series, facts, at } of starts) {
         progress.stage(warmup + horizon);
-        const before = describedRows(series.series, facts, at - warmup, at);
-        const raw = await closedLoop(forecaster, horizon, { warmup: before, known: facts.known?.subarray(at, at + horizon), signal });
-        outcomes.push({ prediction: series.undo(raw, at, true), target: series.original.subarray(at, at + horizon) });
+        const first = series.lost + at;
+        const before = describedRows(series.measured, facts, at - warmup, first);
+        const known = facts.known?.subarray(first, first + horizon);
+        outcomes.push({
+          prediction: await closedLoop(forecaster, horizon, { warmup: before, known, signal }),
+          target: series.original.subarray(at, at + horizon),
+        });
       }
     });
     const reference = referenceOf(trained, washout);
@@ -68,7 +73,7 @@ export async function runForecast(
     const { model } = computer;
     const teacher = model.outputSize > 0;
     const calendar = calendarOf(experiment);
-    const drivers = trained.map(({ whole: { series }, facts, trainRows: rows }) => seriesDrive(series, facts, calendar, 0, rows));
+    const drivers = trained.map(({ whole, facts, trainRows: rows }) => seriesDrive(whole, facts, calendar, 0, rows));
     const training = stackRows(trained.map((each) => each.whole.series.subarray(0, each.trainRows)));
     const known = drivers[0]!.known && stackRows(drivers.map((each) => each.known!));
     const scale = new DriveScale(
@@ -76,7 +81,7 @@ export async function runForecast(
         ? { inputs: teacher ? (known ?? training) : known ? beside(training, known) : training, teacher: teacher ? training : undefined }
         : undefined,
     );
-    const drive = (series: Matrix, facts: RowFacts, from: number, to: number) => {
+    const drive = (series: TransformedSeries, facts: RowFacts, from: number, to: number) => {
       const own = seriesDrive(series, facts, calendar, from, to);
       return scale.apply(
         teacher ? { inputs: own.known ?? noInputs(own.series.rows), teacher: own.series } : { inputs: seriesInputs(own.series, own.known) },
@@ -101,7 +106,7 @@ export async function runForecast(
       figures: options.withFigures
         ? await figures(experiment, data, starts, outcomes, bestBaseline(baselines), () => {
             const { whole: series, facts, at } = starts[0]!;
-            return stateFigures(computer, drive(series.series, facts, at - warmup, at + horizon), -warmup, signal);
+            return stateFigures(computer, drive(series, facts, at - warmup, at + horizon), -warmup, signal);
           })
         : [],
       unit: (metric) => metricParts.get(metric).unit?.(context),
@@ -111,7 +116,7 @@ export async function runForecast(
         return [];
       },
       saveStates: (folder, every, stop) =>
-        streamStates(computer, drive(whole.series, prepared[0]!.facts, 0, whole.series.rows), folder, every, stop),
+        streamStates(computer, drive(whole, prepared[0]!.facts, 0, whole.series.rows), folder, every, stop),
       dispose: () => forecaster.dispose(),
     };
   } catch (error) {
@@ -120,10 +125,16 @@ export async function runForecast(
   }
 }
 
-/** Rows of a series, and what is known beforehand of them, with the calendar. */
-function seriesDrive(series: Matrix, { known, axis }: RowFacts, calendar: readonly CalendarFeature[], from: number, to: number) {
-  const own = known?.subarray(from, to);
-  const cycles = calendar.length > 0 ? calendarInputs(calendar, axis!.wall.subarray(from, to)) : undefined;
+/** Rows of a transformed series, and what is known beforehand of them, with the calendar. */
+function seriesDrive(
+  { series, lost }: TransformedSeries,
+  { known, axis }: RowFacts,
+  calendar: readonly CalendarFeature[],
+  from: number,
+  to: number,
+) {
+  const own = known?.subarray(lost + from, lost + to);
+  const cycles = calendar.length > 0 ? calendarInputs(calendar, axis!.wall.subarray(lost + from, lost + to)) : undefined;
   return { series: series.subarray(from, to), known: own && cycles ? beside(own, cycles) : (own ?? cycles) };
 }
 

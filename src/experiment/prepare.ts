@@ -36,10 +36,6 @@ export function describedRows(series: Matrix, { known, axis }: RowFacts, from: n
   return { series: rows, known: known?.subarray(from, to), times: axis && axisRows(axis, from, to) };
 }
 
-function factsOf({ known, axis }: RowFacts, lost: number): RowFacts {
-  return { known: known?.subarray(lost), axis: axis && axisRows(axis, lost, axis.wall.length) };
-}
-
 /**
  * A series, the rows that train (the first ones), and the rows that test: those after them, or a
  * series of their own.
@@ -52,7 +48,7 @@ export interface PreparedSeries {
   readonly trainRows: number;
   /** A text for each row of `whole`, such as its date. */
   readonly times?: readonly string[] | undefined;
-  /** Row t of `whole` and of these are the same time. */
+  /** Of the rows as they were measured: row t of these is row t - lost of `whole`. */
   readonly facts: RowFacts;
   /** What the column that tells several series apart says of it. */
   readonly group?: string | undefined;
@@ -90,12 +86,12 @@ export function prepareSeries(experiment: Experiment, data: SeriesData): Prepare
   const whole = transformSeries(data.series, fitted);
   const separate = data.test && transformSeries(data.test, fitted);
   checkWashout(experiment.washout, split.train);
-  const facts = factsOf(data, whole.lost);
+  const facts = { known: data.known, axis: data.axis };
   const common = { whole, fitted, facts, times: data.times?.slice(whole.lost), trainRows: split.train };
   if (!separate) return { ...common, test: { whole, facts, from: split.train, rows: split.test, isSeparate: false } };
   const rows = separate.series.rows - ahead;
   if (rows < 1) throw new ExperimentError(`the test file has ${data.test!.rows} rows, which leaves none to test`);
-  const testFacts = factsOf({ known: data.testKnown, axis: data.testAxis }, separate.lost);
+  const testFacts = { known: data.testKnown, axis: data.testAxis };
   return { ...common, test: { whole: separate, facts: testFacts, from: 0, rows, isSeparate: true } };
 }
 
@@ -130,7 +126,7 @@ export function prepareAll(experiment: Experiment, data: SeriesData): PreparedSe
   );
   const prepared = places.map(({ member: { series, times, group, ...part }, trainRows, end }): PreparedSeries => {
     const whole = transformSeries(series, fitted);
-    const facts = factsOf(part, lost);
+    const facts = { known: part.known, axis: part.axis };
     const tested = { whole, facts, from: trainRows, rows: end - trainRows, isSeparate: false };
     return { whole, fitted, facts, times: times?.slice(lost), group, trainRows, test: tested };
   });

@@ -29,8 +29,8 @@ export interface Table {
   readonly names: readonly string[];
   /** Rows of the file that are used. */
   readonly rows: number;
-  /** Values of each column that were missing. */
-  readonly missing: readonly number[];
+  /** Values that were missing, by column; columns without are left out. */
+  readonly missing: Readonly<Record<string, number>>;
   /** The form of the time stamps, their step, and step, span and gaps in words. */
   readonly form?: string | undefined;
   readonly step?: string | undefined;
@@ -75,6 +75,10 @@ export async function loadTable(data: FileData, path: string, format: "csv" | "n
   };
 }
 
+function missingByName({ names, missing }: Rows): Readonly<Record<string, number>> {
+  return Object.fromEntries(names.flatMap((name, c) => (missing[c] ? [[name, missing[c]]] : [])));
+}
+
 /** The columns of a table together, and the names of those that are known beforehand. */
 async function loadColumns(
   data: FileData,
@@ -90,7 +94,7 @@ async function loadColumns(
       `${path}: the value is ${values[bad]} at row ${Math.floor(bad / cols)}${counted}, ${rows.names[bad % cols]}; a series takes finite numbers`,
     );
   }
-  const common = { names: rows.names, rows: rows.matrix.rows, missing: rows.missing };
+  const common = { names: rows.names, rows: rows.matrix.rows, missing: missingByName(rows) };
   const { known } = rows;
   if (rows.stamps === undefined) {
     const unread = (["timeUnit", "gaps", "calendar"] as const).find((field) => data[field] !== undefined);

@@ -181,9 +181,12 @@ export class ForecasterMember {
   #withHistory(rows: Matrix): Matrix {
     const { lost } = this.road.transforms;
     if (this.#recent.rows < lost)
-      throw ArgumentError.shape(`${this.#recent.rows} rows were seen; differences of ${lost} rows in all take at least ${lost}, in warmup`, {
-        field: "warmup",
-      });
+      throw ArgumentError.shape(
+        `${this.#recent.rows} rows were seen; differences of ${lost} rows in all take at least ${lost}, in warmup`,
+        {
+          field: "warmup",
+        },
+      );
     return lastRows(rows.rows + lost, this.#recent, rows);
   }
 
@@ -242,8 +245,7 @@ export class ForecasterMember {
   /** The last row of the series, which waits for what is known of the next. */
   #pending(): Matrix {
     const recent = this.#recentSeen();
-    if (recent.rows === 0)
-      throw ArgumentError.because("there is no row to go on from after a reset; give warmup", { field: "warmup" });
+    if (recent.rows === 0) throw ArgumentError.because("there is no row to go on from after a reset; give warmup", { field: "warmup" });
     return lastRows(1, recent);
   }
 

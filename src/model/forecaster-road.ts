@@ -76,9 +76,12 @@ export function alongTransforms<Data extends CheckedData>(transforms: FittedTran
 
 function transformable({ series }: CheckedData, s: number, transforms: readonly Transform[], of: number): Matrix {
   if (!series)
-    throw ArgumentError.because("transforms are of a series, and inputs with targets were given; transform them before, or give { series, known }", {
-      field: "transforms",
-    });
+    throw ArgumentError.because(
+      "transforms are of a series, and inputs with targets were given; transform them before, or give { series, known }",
+      {
+        field: "transforms",
+      },
+    );
   const lost = rowsLost(transforms);
   if (series.rows <= lost)
     throw ArgumentError.shape(

@@ -163,7 +163,10 @@ const fittedKinds = {
   log: object({ log: given(number(), "") }),
   boxCox: object({ boxCox: given(perColumn, ""), most: given(perColumn, "") }),
   standardise: object({
-    standardise: given(object({ mean: given(perColumn, ""), deviation: given(list(number({ above: 0 }), "a list of numbers above 0"), "") }), ""),
+    standardise: given(
+      object({ mean: given(perColumn, ""), deviation: given(list(number({ above: 0 }), "a list of numbers above 0"), "") }),
+      "",
+    ),
   }),
 };
 
@@ -190,7 +193,14 @@ export function openTransforms(kept: unknown, columns: number): FittedTransforms
     const found = isObject ? Object.entries(fittedKinds).find(([name]) => Object.hasOwn(each, name)) : undefined;
     if (!found) throw new ArgumentError(field, each, "a fitted transform");
     const step = found[1].read(each, field) as FittedTransform;
-    const own = typeof step !== "object" ? [] : "boxCox" in step ? [step.boxCox, step.most] : "standardise" in step ? Object.values(step.standardise) : [];
+    const own =
+      typeof step !== "object"
+        ? []
+        : "boxCox" in step
+          ? [step.boxCox, step.most]
+          : "standardise" in step
+            ? Object.values(step.standardise)
+            : [];
     if (own.some(({ length }) => length !== columns))
       throw ArgumentError.shape(`${field} is of ${own[0]!.length} columns; the series has ${columns}`, { field });
     return step;
@@ -262,6 +272,8 @@ export interface TransformedSeries {
   readonly series: Matrix<Float64Array>;
   /** T x D, in the units of the data. */
   readonly original: Matrix<Float64Array>;
+  /** (lost + T) x D: the same with the rows before it. */
+  readonly measured: Matrix<Float64Array>;
   /** Rows lost at the start to differences. */
   readonly lost: number;
   /**
@@ -278,6 +290,7 @@ export function transformSeries(data: Matrix<Float64Array>, fitted: FittedTransf
   return {
     series: transformed(data, fitted),
     original: data.subarray(lost),
+    measured: data,
     lost,
     undo: (prediction, start, closedLoop) =>
       closedLoop

@@ -347,6 +347,16 @@ describe("a forecast", () => {
     );
   });
 
+  it("of transformed data saves a model that forecasts from raw values", async () => {
+    const text = forecast.replace("task: {", "transforms: [squash, { difference: 1 }, standardise]\ntask: {");
+    const { folder } = await runText(text, { set: ["data.length=801"] });
+    await using forecaster = await Forecaster.load(join(folder, "model.safetensors"));
+    const series = mackeyGlass(801);
+    const ahead = await forecaster.forecast(10);
+    expect(rmse(series.subarray(601, 611), ahead)).toBeLessThan(0.05);
+    expect(await forecaster.forecast(10, { warmup: series.subarray(0, 601) })).toEqual(ahead);
+  });
+
   it("of transformed data is scored in the units of the data", async () => {
     const transformed = (await runText(forecast.replace("task: {", "transforms: [squash, { difference: 1 }, standardise]\ntask: {")))
       .result;

@@ -36,7 +36,9 @@ describe("a forecaster with transforms", () => {
   it("forecasts from a warm-up on raw rows what it forecasts at the end of them", async () => {
     await using forecaster = await Forecaster.fit(both.subarray(0, 120), { ...small, transforms: yearly });
     expect(await forecaster.forecast(12, { warmup: both.subarray(0, 120) })).toEqual(await forecaster.forecast(12));
-    await expect(forecaster.forecast(12, { warmup: both.subarray(0, 12) })).rejects.toThrow("a difference of 12 rows takes a longer series");
+    await expect(forecaster.forecast(12, { warmup: both.subarray(0, 12) })).rejects.toThrow(
+      "a difference of 12 rows takes a longer series",
+    );
   });
 
   it("predicts one step in the units of the data, whatever the rows come in", async () => {
@@ -51,7 +53,9 @@ describe("a forecaster with transforms", () => {
     forecaster.state = state;
     expect(await forecaster.score(months.subarray(120))).toBeLessThan(0.6);
     forecaster.reset();
-    await expect(forecaster.predict(months.subarray(120))).rejects.toThrow("0 rows were seen; differences of 13 rows in all take at least 13, in warmup");
+    await expect(forecaster.predict(months.subarray(120))).rejects.toThrow(
+      "0 rows were seen; differences of 13 rows in all take at least 13, in warmup",
+    );
   });
 
   it("takes known inputs of the rows that differences leave", async () => {
@@ -73,7 +77,9 @@ describe("a forecaster with transforms", () => {
       expect(value).toBeCloseTo(made.data[h]! + 1000, 9);
     });
     expect(await forecaster.forecast(12)).toEqual(made);
-    await expect(forecaster.forecast(12, { history: raised.subarray(1) })).rejects.toThrow("history has 11 rows; this forecaster takes at least 12");
+    await expect(forecaster.forecast(12, { history: raised.subarray(1) })).rejects.toThrow(
+      "history has 11 rows; this forecaster takes at least 12",
+    );
     await using plain = await Forecaster.fit(months, small);
     await expect(plain.forecast(1, { history: raised })).rejects.toThrow("history was given; this forecaster has no transforms");
   });

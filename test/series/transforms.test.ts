@@ -72,7 +72,7 @@ describe("transforms of a series", () => {
   it("are fitted on training rows: Box-Cox takes the likeliest power of each column", () => {
     // SciPy's boxcox of the 144 months.
     const both = Matrix.from(passengers.map((value) => [value, value ** 2]));
-    const [{ boxCox }] = fitTransforms([both], ["boxCox"]).steps as [{ boxCox: readonly number[] }];
+    const [{ boxCox }] = fitTransforms([both], ["boxCox"]).steps as unknown as [{ boxCox: readonly number[] }];
     expect(boxCox[0]).toBeCloseTo(0.14802, 5);
     expect(boxCox[1]).toBeCloseTo(0.14802 / 2, 5);
   });
