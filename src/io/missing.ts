@@ -60,15 +60,14 @@ export function fillMissing(
   for (let c = 0; c < cols; c++) {
     for (let r = 0; r < rows; r++) {
       if (!Number.isNaN(data[r * cols + c]!)) continue;
-      if (r === 0)
-        throw fail(r, c, `the value is missing and "${policy}" has none before it to start from; take "drop", or cut the start off`);
+      if (r === 0) throw fail(r, c, `the value is missing and "${policy}" has none before it to start from; cut the start off`);
       let next = r + 1;
       while (next < rows && Number.isNaN(data[next * cols + c]!)) next++;
       const before = data[(r - 1) * cols + c]!;
       if (policy === "hold") {
         for (let k = r; k < next; k++) data[k * cols + c] = before;
       } else {
-        if (next === rows) throw fail(r, c, `the value is missing and "interpolate" has none after it; take "hold" or "drop"`);
+        if (next === rows) throw fail(r, c, `the value is missing and "interpolate" has none after it; take "hold", or cut the end off`);
         const step = (data[next * cols + c]! - before) / (next - r + 1);
         for (let k = r; k < next; k++) data[k * cols + c] = before + step * (k - r + 1);
       }

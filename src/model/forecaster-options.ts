@@ -9,6 +9,7 @@ import type { CalendarFeature } from "../series/calendar.js";
 import type { Transform } from "../series/transforms.js";
 import type { TimedRows } from "./forecaster-clock.js";
 import type { ForecasterPrefix, TimesLike } from "./forecaster-data.js";
+import type { MissingInSeries } from "./forecaster-missing.js";
 import type { ForecastLoss } from "./forecaster-loss.js";
 
 /** What a Forecaster keeps beside its reservoir. */
@@ -37,6 +38,11 @@ export interface ForecasterSettings {
    * their costs over starts.
    */
   readonly choose?: ChooseOptions | undefined;
+  /**
+   * What becomes of missing values (NaN) of a series, in training, warm-ups and predictions ({@link
+   * MissingInSeries}). Default "error". `missingCounts` says how many there were.
+   */
+  readonly missing?: MissingInSeries | undefined;
   /**
    * What is done to a series before anything else, in order, fitted on its training rows, and undone
    * on forecasts: log, Box-Cox, differences and others ({@link Transform}). Default none. After a

@@ -32,6 +32,7 @@ import {
   withTimes,
 } from "./forecaster-data.js";
 import { decodeForecaster, encodeForecaster } from "./forecaster-file.js";
+import { fillData, maskAhead } from "./forecaster-missing.js";
 import { fitMembers, type TrainedMembers } from "./forecaster-fit.js";
 import { medianOf } from "./forecaster-loss.js";
 import { ForecasterMember, type MemberState } from "./forecaster-member.js";
@@ -97,6 +98,7 @@ export class Forecaster implements AsyncDisposable {
   #trainer: Trainer | undefined;
   #trained: TrainedMembers | undefined;
   #clock: Clock;
+  #missingCounts: readonly number[] = [];
   readonly #turns = new Turns();
 
   private constructor(options: ReservoirSource, settings: ForecasterSettings, trainer?: Trainer) {
@@ -165,10 +167,14 @@ export class Forecaster implements AsyncDisposable {
     resolve(workTable, work);
     const several = typeof data === "object" && data !== null && "sequences" in data;
     if (several) checkSequences(data.sequences, "sequences");
-    const checked = several
-      ? data.sequences.map((one, s) => checkedData(one, this.#feedback, `sequences[${s}]: `))
-      : [checkedData(data, this.#feedback)];
+    const { missing = "error" } = this.settings;
+    const filled = several ? data.sequences.map((one, s) => fillData(one, missing, `sequences[${s}]: `)) : [fillData(data, missing)];
+    const checked = filled.map((one, s) => checkedData(one.data, this.#feedback, several ? `sequences[${s}]: ` : ""));
     checkAlike(checked);
+    if (missing === "mask" && this.#feedback)
+      throw ArgumentError.because('missing is "mask" and the reservoir has feedback; take "hold" or "interpolate"', { field: "missing" });
+    const counts = filled.map((one) => one.counts);
+    this.#missingCounts = counts[0]!.map((_, c) => counts.reduce((sum, one) => sum + one[c]!, 0));
     const clock = new Clock(this.settings.calendar);
     const timed = clock.train(checked);
     this.#trainer ??= describedTrainer(this.settings.readout);
@@ -204,6 +210,14 @@ export class Forecaster implements AsyncDisposable {
   }
 
   /**
+   * How many values of each column were missing in the training rows, and were filled as `missing`
+   * says; empty if it says "error", and in a model that was opened.
+   */
+  get missingCounts(): readonly number[] {
+    return this.#missingCounts;
+  }
+
+  /**
    * Where every member stands in its series, and at what time. Setting it goes back there; only a
    * state of this forecaster, or of the same one opened again, fits. @throws NotFittedError
    */
@@ -228,7 +242,20 @@ export class Forecaster implements AsyncDisposable {
    * @throws ArgumentError, NotFittedError
    */
   async predict(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions = {}): Promise<Matrix<Float64Array>> {
-    return this.#turns.take(() => this.#predict(inputs, options));
+    return this.#turns.take(() => this.#predict(...this.#filled(inputs, options)));
+  }
+
+  /** What is predicted from, without missing values. @throws ArgumentError */
+  #filled(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions) {
+    const { missing = "error" } = this.settings;
+    const isData = typeof inputs === "object" && inputs !== null && !("steps" in inputs);
+    if (missing === "error" || typeof options !== "object" || options === null) return [inputs, options] as const;
+    const teacher = options.teacher && (fillData(options.teacher, missing, "teacher: ").data as MatrixLike);
+    if (!isData) return [inputs, { ...options, teacher }] as const;
+    const { known } = options;
+    const { data } = fillData(known === undefined ? inputs : { series: inputs, known }, missing);
+    if (typeof data !== "object" || !("known" in data)) return [data as MatrixLike, { ...options, teacher }] as const;
+    return [data.series, { ...options, teacher, known: data.known }] as const;
   }
 
   async #predict(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions): Promise<Matrix<Float64Array>> {
@@ -280,7 +307,7 @@ export class Forecaster implements AsyncDisposable {
         const last = checkedSeries(history, "history");
         for (const member of this.#fitted().members) member.recall(last);
       }
-      const outside = this.#outside(this.#first, others, known, steps);
+      const outside = this.#outside(this.#first, others, this.#masks > 0 ? maskAhead(known, steps, this.#masks, this.known) : known, steps);
       const values = await this.#combined({ signal, onProgress }, (member, work) => member.forecast(steps, outside, work));
       return new Forecast(values, this.#clock.times(steps));
     });
@@ -334,7 +361,7 @@ export class Forecaster implements AsyncDisposable {
     const { metric = nrmse, washout, ...start } = resolve(scoreTable, options);
     const { computer, road } = this.#first;
     const feedback = computer.model.outputSize > 0;
-    const checked = checkedData(data, feedback);
+    const checked = checkedData(fillData(data, this.settings.missing ?? "error").data, feedback);
     const isKnown = !feedback && checked.series !== undefined && road.known > 0;
     const { inputs, targets } = isKnown ? { inputs: checked.series, targets: checked.series } : cutRows(checked, feedback);
     if (washout >= targets.rows)
@@ -358,7 +385,12 @@ export class Forecaster implements AsyncDisposable {
    * own. 0 if there are none. @throws NotFittedError
    */
   get known(): number {
-    return this.#first.road.known - this.#clock.columns;
+    return this.#first.road.known - this.#clock.columns - this.#masks;
+  }
+
+  /** Columns of the mask of missing values. */
+  get #masks(): number {
+    return this.settings.missing === "mask" ? this.#first.readout.outputSize : 0;
   }
 
   /**
@@ -479,7 +511,8 @@ export class Forecaster implements AsyncDisposable {
   /** Goes to the initial state and through the warm-up, if there is one. */
   async #start({ warmup, signal }: StartOptions): Promise<void> {
     if (warmup === undefined) return;
-    const prefix = this.#clock.warmUp(checkedPrefix(warmup, this.#first.computer.model.outputSize > 0));
+    const { data } = fillData(warmup, this.settings.missing ?? "error", "warmup.");
+    const prefix = this.#clock.warmUp(checkedPrefix(data, this.#first.computer.model.outputSize > 0));
     for (const member of this.#fitted().members) await member.start(prefix, signal);
   }
 

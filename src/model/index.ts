@@ -28,6 +28,7 @@ export type {
   StartOptions,
   TimesOption,
 } from "./forecaster-options.js";
+export type { MissingInSeries } from "./forecaster-missing.js";
 export { type LoadedModel, loadModel } from "./load-model.js";
 export { type LoadOptions, ModelFileError, type ModelKind } from "./model-file.js";
 export { FieldForecaster } from "./field.js";

@@ -35,6 +35,7 @@ import { calendarKind } from "../series/calendar.js";
 import { firstTime, isTimeForm, lastTime } from "../series/time-form.js";
 import type { ClockNote } from "./forecaster-clock.js";
 import type { ChooseOptions, ForecasterOptions, ForecasterSettings } from "./forecaster-options.js";
+import { missingKind } from "./forecaster-missing.js";
 import { chooseDefaults } from "./forecaster-plan.js";
 
 const readoutTakes = "an object of readout options";
@@ -101,6 +102,7 @@ export const forecasterTable = {
     "Reservoirs of other seeds, whose median is the forecast; 5 with a horizon, else 1.",
   ),
   choose: optional(object(chooseTable), "How settings and lambda are chosen."),
+  missing: optional(missingKind, "What becomes of missing values (NaN) of a series; left out, error."),
   transforms: optional(transformsKind, "What is done to a series, in order, and undone on forecasts."),
   standardise: option(
     either('true, false, "inputs" or "targets"', flag, choice("inputs", "targets")),
