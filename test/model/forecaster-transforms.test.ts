@@ -134,6 +134,28 @@ describe("a forecaster with transforms", () => {
     expect(await again.forecast(12)).toEqual(made);
   });
 
+  it("holds a closed loop in the units of the root, so that it does not run away", async () => {
+    // Bursts that grow: the last ones leave the range that the first 300 rows have.
+    const bursts = column(Array.from({ length: 400 }, (_, t) => (1 + t / 100) * (1 + Math.cos(t / 9)) ** 2));
+    const known = bursts.subarray(0, 300);
+    const roots = known.data.map(Math.sqrt);
+    const mean = roots.reduce((sum, value) => sum + value, 0) / 300;
+    const deviation = Math.sqrt(roots.reduce((sum, value) => sum + (value - mean) ** 2, 0) / 300);
+    const most = (Math.max(...roots) + deviation / 2) ** 2;
+    for (const seed of [1, 2, 3]) {
+      await using forecaster = await Forecaster.fit(known, {
+        reservoir: { size: 100, seed, spectralRadius: 1.4, inputScaling: 0.05 },
+        readout: { lambda: 1e-10 },
+        transforms: [{ boxCox: 0.5 }],
+      });
+      const made = await forecaster.forecast(500, { warmup: bursts.subarray(100) });
+      for (const value of made.data) {
+        expect(value).toBeGreaterThanOrEqual(0);
+        expect(value).toBeLessThanOrEqual(most * (1 + 1e-6));
+      }
+    }
+  });
+
   it("refuses transforms of inputs with targets, and values that they do not take", async () => {
     await expect(Forecaster.fit({ inputs: months, targets: months }, { ...small, transforms: ["log"] })).rejects.toThrow(
       "transforms are of a series, and inputs with targets were given",
