@@ -149,6 +149,8 @@ export interface ForecastTask {
   readonly stride?: number | undefined;
   /** Every start on a generated series of its own. */
   readonly independent: boolean;
+  /** The share of values that the bands of forecasts are to hold. */
+  readonly level: number;
 }
 
 /** A class for each sequence. */

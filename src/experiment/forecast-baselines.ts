@@ -31,6 +31,7 @@ export interface StartPoint {
   /** A text for each row of `whole`, such as its date. */
   readonly times?: readonly string[] | undefined;
   readonly training: TrainingParts;
+  readonly group?: string | undefined;
 }
 
 /** A baseline's forecasts, one a start. */
@@ -38,6 +39,8 @@ export interface BaselineForecasts {
   readonly baseline: SeriesBaseline;
   readonly name: string;
   readonly outcomes: readonly Outcome[];
+  /** What it says from another start. */
+  readonly from: (start: StartPoint) => Matrix;
   /** Whether the experiment names it. */
   readonly isAsked: boolean;
 }
@@ -83,16 +86,21 @@ function forecastsOf(baseline: SeriesBaseline, starts: readonly StartPoint[], ho
   const fits = new Map<TrainingParts, FittedBaseline>();
   // An autoregression sees the series as the reservoir does.
   const isTransformed = typeof baseline === "object" && "autoregression" in baseline;
-  const outcomes = starts.map(({ whole, at, training }): Outcome => {
+  const from = ({ whole, at, training }: StartPoint): Matrix => {
     const { reference, original, series } = training;
     const fitted =
       fits.get(training) ?? fitBaseline(baseline, isTransformed ? series : baseline === "mean" ? [reference] : original, horizon);
     fits.set(training, fitted);
-    const target = whole.original.subarray(at, at + horizon);
-    if (!isTransformed) return { prediction: fitted.forecast(whole.original.subarray(0, at), horizon), target };
-    return { prediction: whole.undo(fitted.forecast(whole.series.subarray(0, at), horizon), at, true), target };
-  });
-  return { baseline, name: fits.get(starts[0]!.training)!.name, outcomes };
+    if (!isTransformed) return fitted.forecast(whole.original.subarray(0, at), horizon);
+    return whole.undo(fitted.forecast(whole.series.subarray(0, at), horizon), at, true);
+  };
+  const outcomes = starts.map(
+    (start): Outcome => ({
+      prediction: from(start),
+      target: start.whole.original.subarray(start.at, start.at + horizon),
+    }),
+  );
+  return { baseline, name: fits.get(starts[0]!.training)!.name, outcomes, from };
 }
 
 /** Whether the rows are enough for a baseline that nobody asked for. */

@@ -14,7 +14,9 @@ import { stackRows } from "./rows.js";
 import { type Outcome, type ScoreContext, scoreSeries } from "./scores.js";
 import { DriveScale, stateFigures, streamStates } from "./states.js";
 import { type CalendarFeature, calendarInputs } from "../series/calendar.js";
-import { type TransformedSeries, transformSeries } from "../series/index.js";
+import { timesAfter, type TransformedSeries, transformSeries } from "../series/index.js";
+import { bandAround, calibrate, judgeBands } from "./bands.js";
+import type { WrittenForecast } from "./forecasts-file.js";
 import { calendarOf, forecasterOptions, radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
 /**
@@ -23,6 +25,15 @@ import { calendarOf, forecasterOptions, radiusOf, StagedProgress, Stopwatch, typ
  */
 const shownBefore = 60;
 const shownBeforeEach = 3;
+
+/** What was forecast, from where, and by what. */
+interface Tested {
+  readonly prepared: readonly PreparedSeries[];
+  readonly starts: readonly StartPoint[];
+  readonly outcomes: readonly Outcome[];
+  readonly best: BaselineForecasts | undefined;
+  readonly forecaster: Forecaster;
+}
 
 export async function runForecast(
   experiment: Experiment & { readonly task: ForecastTask },
@@ -70,6 +81,10 @@ export async function runForecast(
     const context: ScoreContext = { scoring, reference, dt, lyapunovExponent: scoring.lyapunovExponent ?? data.lyapunovExponent };
     const asked = experiment.baselines.filter((each) => each !== "majority");
     const baselines = await watch.time("baselines", async () => baselineForecasts(asked, starts, horizon, data.axis?.grid.step));
+    const best = bestBaseline(baselines);
+    const forecasts = options.isFirst
+      ? await watch.time("bands", () => writtenForecasts(experiment, data, { prepared, starts, outcomes, best, forecaster }, options))
+      : undefined;
     const { model } = computer;
     const teacher = model.outputSize > 0;
     const calendar = calendarOf(experiment);
@@ -96,6 +111,7 @@ export async function runForecast(
       baselines: Object.fromEntries(
         baselines.filter((each) => each.isAsked).map((each) => [each.name, scoreSeries(each.outcomes, metrics, context)]),
       ),
+      forecasts,
       startErrors: {
         model: startErrors("model", outcomes),
         baselines: baselines.map((each) => startErrors(each.name, each.outcomes)),
@@ -104,7 +120,7 @@ export async function runForecast(
       profile: computer.profile,
       summary: `closed-loop forecast of ${horizon} steps from ${starts.length} start${starts.length === 1 ? "" : "s"}, each after ${warmup} rows; trained on ${trainRows} rows${trained.length > 1 ? ` of ${trained.length} series` : ""} (${washout} of them washout${trained.length > 1 ? " in each" : ""})${tooShort(prepared, trained)}`,
       figures: options.withFigures
-        ? await figures(experiment, data, starts, outcomes, bestBaseline(baselines), () => {
+        ? await figures(experiment, data, starts, outcomes, best, () => {
             const { whole: series, facts, at } = starts[0]!;
             return stateFigures(computer, drive(series, facts, at - warmup, at + horizon), -warmup, signal);
           })
@@ -136,6 +152,62 @@ function seriesDrive(
   const own = known?.subarray(lost + from, lost + to);
   const cycles = calendar.length > 0 ? calendarInputs(calendar, axis!.wall.subarray(lost + from, lost + to)) : undefined;
   return { series: series.subarray(from, to), known: own && cycles ? beside(own, cycles) : (own ?? cycles) };
+}
+
+/**
+ * Every forecast with its band and the best baseline's, and those beyond the end of each series. The
+ * bands are those of the longest training part.
+ */
+async function writtenForecasts(
+  experiment: Experiment & { readonly task: ForecastTask },
+  data: SeriesData,
+  { prepared, starts, outcomes, best, forecaster }: Tested,
+  options: TrialOptions,
+): Promise<Trial["forecasts"]> {
+  const { horizon, warmup, level, independent } = experiment.task;
+  const { signal } = options;
+  const fromRow = ({ measured, lost }: TransformedSeries, facts: RowFacts, at: number): ForecastOptions => ({
+    warmup: describedRows(measured, facts, at - warmup, lost + at),
+    known: facts.known?.subarray(lost + at, lost + at + horizon),
+    signal,
+  });
+  const longest = prepared.toSorted((a, b) => b.trainRows - a.trainRows)[0]!;
+  const least = Math.max(experiment.washout + 2, warmup);
+  const calibrated = await calibrate(longest.whole, longest.trainRows, { horizon, least, level }, async (fitted) => {
+    const { measured, lost } = longest.whole;
+    const earlier = await Forecaster.fit(describedRows(measured, longest.facts, 0, lost + fitted), {
+      ...forecasterOptions(experiment, options),
+      transforms: ownTransforms(experiment),
+      signal,
+    });
+    return {
+      forecast: (at) => closedLoop(earlier, horizon, fromRow(longest.whole, longest.facts, at)),
+      dispose: () => earlier.dispose(),
+    };
+  });
+  const offsets = calibrated?.offsets;
+  const bandOf = (prediction: Matrix) => offsets && bandAround(prediction, offsets);
+  const scored = starts.map(({ whole, at, times, group }, k): WrittenForecast => {
+    const { prediction, target } = outcomes[k]!;
+    const row = whole.lost + at;
+    const own = { prediction, target, band: bandOf(prediction), baseline: best?.outcomes[k]?.prediction };
+    return { start: independent ? k : row, row, times: times?.slice(at, at + horizon), group, ...own };
+  });
+  const beyond: WrittenForecast[] = [];
+  const ends = independent ? [] : prepared.filter(({ group }, k) => !prepared.slice(k + 1).some((later) => later.group === group));
+  for (const { test, group } of ends) {
+    const { whole, facts } = test;
+    const at = whole.series.rows;
+    const training = starts.find((start) => start.group === group)?.training ?? starts[0]!.training;
+    // Inputs that are known beforehand end with the table.
+    if (at < warmup || facts.known) continue;
+    const prediction = await closedLoop(forecaster, horizon, fromRow(whole, facts, at));
+    const times = facts.axis && timesAfter(facts.axis.grid, horizon);
+    const own = { prediction, band: bandOf(prediction), baseline: best?.from({ whole, facts, at, training }) };
+    beyond.push({ start: "last", row: whole.lost + at, times, group, ...own });
+  }
+  const bands = calibrated && judgeBands(outcomes, calibrated.offsets, level, calibrated.starts);
+  return { written: [...scored, ...beyond], names: data.names, bands };
 }
 
 /** A forecast whose states leave for infinity is all NaN: it scores as worst. */
@@ -187,6 +259,7 @@ function startPoints(
       at,
       times: series.test.isSeparate ? undefined : series.times,
       training: parts.get(series.group)!,
+      group: series.group,
     }));
   const generated = data as GeneratedData;
   const base = generated.redraw ? seed : (generated.options["seed"] ?? "spillway");

@@ -11,7 +11,15 @@ import { abandonedIn, type TemporaryKind, temporaryName } from "../io/temporary-
 /**
  * The files a run writes. Others in its folder are the user's, and are kept when a run is replaced.
  */
-const runFiles = ["result.json", "model.safetensors", "templates.safetensors", "states.npy", "lengths.npy", "report.html"] as const;
+const runFiles = [
+  "result.json",
+  "model.safetensors",
+  "forecasts.csv",
+  "templates.safetensors",
+  "states.npy",
+  "lengths.npy",
+  "report.html",
+] as const;
 
 /** The name of a file that a run writes. */
 export type RunFile = (typeof runFiles)[number];

@@ -49,6 +49,7 @@ const scoreSummary = having(
   { unit: optional(anyText(), ""), published: optional(having({ value: number(), source: anyText() }), "") },
 );
 const seedResult = having({ seed, scores, baselines: record(scores, "an object of scores"), readout: details, timing: scores });
+const bands = having({ sentence: anyText(), level: figure, calibratedOn: whole(), covered: figure, winkler: figure });
 const verdict = having({
   sentence: anyText(),
   against: anyText(),
@@ -77,7 +78,7 @@ const result = having(
     machine: details,
     files: list(anyText(), "a list of names"),
   },
-  { engine: optional(having({ name: anyText(), reason: anyText() }), ""), verdict: optional(verdict, "") },
+  { engine: optional(having({ name: anyText(), reason: anyText() }), ""), verdict: optional(verdict, ""), bands: optional(bands, "") },
 );
 
 /**

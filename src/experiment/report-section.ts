@@ -66,6 +66,7 @@ export function reportSection(result: ExperimentResult, figures: readonly Figure
       ...(engine ? [["engine", `${engine.name} (${engine.reason})`] as const, ["plan", engine.plan.summary] as const] : []),
       ["time", describeTiming(result.timing)],
       ...(verdict ? [["against baselines", verdict] as const] : []),
+      ...(result.bands ? [["bands", result.bands.sentence] as const] : []),
       ...(result.profile ? profileFacts(result.profile) : []),
     ],
     scores: scores.map(

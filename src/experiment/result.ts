@@ -3,6 +3,7 @@ import { metrics } from "../metrics/index.js";
 import type { Seed } from "../numerics/index.js";
 import type { EngineModel, EnginePlan, Profile } from "../reservoir/index.js";
 import type { Verdict } from "../series/index.js";
+import type { Bands } from "./bands.js";
 import type { Experiment, MetricName } from "./description.js";
 import type { Machine } from "./machine.js";
 import { meanAndDeviation, median, quantile } from "./scores.js";
@@ -69,6 +70,8 @@ export interface ExperimentResult {
   readonly seeds: readonly SeedResult[];
   /** Of forecasts: how they stand against the best baseline, and that in a sentence. */
   readonly verdict?: (Verdict & { readonly sentence: string }) | undefined;
+  /** Of forecasts: the bands of forecasts.csv, and how much they hold. */
+  readonly bands?: (Bands & { readonly sentence: string }) | undefined;
   readonly engine: { readonly name: string; readonly reason: string; readonly plan: EnginePlan } | undefined;
   readonly data: Readonly<Record<string, unknown>>;
   /**

@@ -17,6 +17,8 @@ import { asExperiment, type LoadedExperiment, loadExperiment } from "./file.js";
 import { runForecast } from "./forecast.js";
 import type { Trainer } from "../readout/index.js";
 import { describeMachine, versions } from "./machine.js";
+import { describeBands } from "./bands.js";
+import { writeForecasts } from "./forecasts-file.js";
 import { OutputFolder, type RunFile } from "./output-folder.js";
 import { seriesOf } from "./prepare.js";
 import { runPrediction } from "./predict.js";
@@ -119,7 +121,7 @@ class Run {
   #loading = 0;
   #kept = Number.NEGATIVE_INFINITY;
   #data: ExperimentData | undefined;
-  #first: Pick<Trial, "engine" | "reservoir" | "summary" | "unit"> | undefined;
+  #first: Pick<Trial, "engine" | "reservoir" | "summary" | "unit" | "forecasts"> | undefined;
   #figures: readonly Figure[] = [];
   #files: RunFile[] = [];
 
@@ -151,6 +153,7 @@ class Run {
     const trial = await runTask(this.#experiment, data, {
       seed: seeds[k]!,
       trainer: this.#trainer,
+      isFirst: k === 0,
       withFigures: k === 0 && this.#experiment.outputs.report,
       engine,
       threads,
@@ -173,6 +176,10 @@ class Run {
         if (folder && outputs.states === "npy")
           files.push(...(await trial.saveStates(folder.working, outputs.every, this.#options.signal)));
         if (folder && outputs.model) files.push("model.safetensors", ...(await trial.save(folder.path("model.safetensors"))));
+        if (folder && trial.forecasts) {
+          await writeForecasts(folder.path("forecasts.csv"), trial.forecasts.written, trial.forecasts.names);
+          files.push("forecasts.csv");
+        }
         this.#first = trial;
         this.#figures = trial.figures;
         this.#files = files;
@@ -232,6 +239,7 @@ class Run {
     const experiment = this.#experiment;
     const first = this.#first;
     const data = this.#data;
+    const bands = first?.forecasts?.bands;
     return {
       format: "spillway-result",
       formatVersion: 1,
@@ -241,6 +249,7 @@ class Run {
       finished: new Date().toISOString(),
       scores: summarise(experiment, this.#seeds, (metric) => first?.unit(metric)),
       verdict: verdictOn(this.#startErrors, experiment.scoring.statistic),
+      bands: bands && { sentence: describeBands(bands), ...bands },
       seeds: this.#seeds,
       engine: first?.engine,
       data: { summary: data?.summary, times: data && "timesSaid" in data ? data.timesSaid : undefined, task: first?.summary },

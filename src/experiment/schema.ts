@@ -169,6 +169,7 @@ export const taskSchemas = {
     warmup: option(atLeast(1), 100, "Rows that drive the reservoir before each start."),
     stride: optional(atLeast(1), "Rows from start to start; left out, equal distances over the test part."),
     independent: option(flag, false, "Every start on a generated series of its own."),
+    level: option(number({ above: 0, below: 1 }), 0.9, "The share of values that the bands of forecasts.csv are to hold."),
   }),
   classify: object({
     type: given(choice("classify"), ""),

@@ -117,7 +117,7 @@ export class SettingEvaluator {
   ): Promise<number> {
     try {
       const onProgress = () => undefined;
-      const trial = await runTask(experiment, data, { ...this.#run, seed, trainer, withFigures: false, onProgress });
+      const trial = await runTask(experiment, data, { ...this.#run, seed, trainer, isFirst: false, withFigures: false, onProgress });
       await trial.dispose();
       return trial.scores[this.#objective.score]!;
     } catch (error) {

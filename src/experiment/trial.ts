@@ -8,6 +8,8 @@ import type { Figure } from "../plot/index.js";
 import type { EngineModel, EnginePlan, Profile, WorkOptions } from "../reservoir/index.js";
 import type { StartErrors } from "../series/index.js";
 import type { Experiment, MetricName } from "./description.js";
+import type { Bands } from "./bands.js";
+import type { WrittenForecast } from "./forecasts-file.js";
 import type { RunFile } from "./output-folder.js";
 import type { Scores } from "./result.js";
 
@@ -26,6 +28,8 @@ export interface TrialOptions extends EngineChoiceOptions {
   readonly seed: Seed;
   /** What trains the readout. */
   readonly trainer: Trainer;
+  /** Whether it is the first seed, whose forecasts and bands are kept. */
+  readonly isFirst: boolean;
   /** Whether its figures are wanted: those of the first seed are. */
   readonly withFigures: boolean;
   readonly signal: AbortSignal;
@@ -44,6 +48,10 @@ export interface Trial {
   readonly scores: Scores;
   readonly baselines: Readonly<Record<string, Scores>>;
   /** Of forecasts: errors by start, of the model and of every baseline of a series. */
+  /** Of forecasts of the first seed: every one, with its columns' names, and how their bands did. */
+  readonly forecasts?:
+    | { readonly written: readonly WrittenForecast[]; readonly names: readonly string[]; readonly bands?: Bands | undefined }
+    | undefined;
   readonly startErrors?: { readonly model: StartErrors; readonly baselines: readonly StartErrors[] } | undefined;
   /** Seconds by phase. */
   readonly timing: Readonly<Record<string, number>>;

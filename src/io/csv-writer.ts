@@ -64,9 +64,9 @@ function* pieces(matrix: Matrix, options: CsvWriteOptions): Generator<string> {
     if (cells !== matrix.rows)
       throw ArgumentError.shape(`text column "${name}" holds ${cells} cells; the matrix has ${matrix.rows} rows`, { field: "text" });
   }
-  let piece = columns ? `${[...names, ...columns].map((name) => escaped(name, delimiter)).join(delimiter)}\n` : "";
+  let piece = columns ? `${[...names, ...columns].map((name) => csvCell(name, delimiter)).join(delimiter)}\n` : "";
   for (let r = 0; r < matrix.rows; r++) {
-    const cells = names.map((name) => escaped(text[name]![r]!, delimiter));
+    const cells = names.map((name) => csvCell(text[name]![r]!, delimiter));
     for (let c = 0; c < matrix.cols; c++) {
       const value = matrix.data[r * matrix.cols + c]!;
       cells.push(Object.is(value, -0) ? "-0" : String(value));
@@ -79,7 +79,8 @@ function* pieces(matrix: Matrix, options: CsvWriteOptions): Generator<string> {
   if (piece !== "") yield piece;
 }
 
-function escaped(cell: string, delimiter: string): string {
+/** A cell as it stands in a line, in quotes if it has to be. */
+export function csvCell(cell: string, delimiter = ","): string {
   return cell.includes('"') || cell.includes(delimiter) || /[\r\n]/.test(cell) || cell.trim() !== cell
     ? `"${cell.replaceAll('"', '""')}"`
     : cell;

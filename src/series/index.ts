@@ -59,4 +59,5 @@ export {
   transformSeries,
 } from "./transforms.js";
 export { readTimes, type TimeLike, type TimeOptions } from "./time-stamps.js";
+export { type ValidationStarts, validationStarts } from "./validation-starts.js";
 export { compareStarts, type StartErrors, type Verdict } from "./verdict.js";

@@ -85,7 +85,7 @@ function describeRun({ result, folder }: WrittenRun): string {
   const scores = result.seeds.length > 0 ? scoreTable(result) : "No seed was finished, so there are no scores.";
   const profile = result.profile ? ["", profileTable(result.profile)] : [];
   const verdict = verdictOf(result);
-  const said = verdict ? ["", verdict] : [];
+  const said = [...(verdict ? ["", verdict] : []), ...(result.bands ? [`${result.bands.sentence}.`] : [])];
   const { times } = result.data;
   return [
     headline(result),

@@ -1,0 +1,54 @@
+// forecasts.csv: every forecast of a run, one line a step and column.
+import { writeFileAtomic } from "../io/index.js";
+import { csvCell } from "../io/csv-writer.js";
+import type { Matrix } from "../numerics/index.js";
+import type { Band } from "../series/index.js";
+
+/** A forecast of H rows. */
+export interface WrittenForecast {
+  /** The series, if there are several. */
+  readonly group?: string | undefined;
+  /** The row that it starts at, counted from 0; "last" after the end of the table. */
+  readonly start: number | "last";
+  /** The number of its first row. */
+  readonly row: number;
+  /** A time stamp for each row; left out, the rows' numbers. */
+  readonly times?: readonly string[] | undefined;
+  /** What came, if it is known. */
+  readonly target?: Matrix | undefined;
+  readonly prediction: Matrix;
+  readonly band?: Band | undefined;
+  readonly baseline?: Matrix | undefined;
+}
+
+const columns = ["start", "step", "time", "column", "target", "prediction", "lower", "upper", "baseline"];
+
+/**
+ * Forecasts as CSV. A number is the shortest decimal that reads back as the same binary64, at most
+ * 17 digits; what is not known, or not finite, is an empty cell. Lines end with LF.
+ */
+export function formatForecasts(forecasts: readonly WrittenForecast[], names: readonly string[]): string {
+  const withGroup = forecasts.some(({ group }) => group !== undefined);
+  const lines = [[...(withGroup ? ["group"] : []), ...columns].join(",")];
+  for (const { group = "", start, row, times, target, prediction, band, baseline } of forecasts) {
+    const { rows, cols } = prediction;
+    for (let h = 0; h < rows; h++) {
+      const time = times?.[h] ?? String(row + h);
+      for (let c = 0; c < cols; c++) {
+        const figures = [target, prediction, band?.lower, band?.upper, baseline].map((each) => figure(each?.data[h * cols + c]));
+        const place = [start, h + 1, csvCell(time), csvCell(names[c] ?? `column ${c}`)];
+        lines.push([...(withGroup ? [csvCell(group)] : []), ...place, ...figures].join(","));
+      }
+    }
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** Writes {@link formatForecasts} to a file, whole or not at all. @throws FileError */
+export async function writeForecasts(path: string, forecasts: readonly WrittenForecast[], names: readonly string[]): Promise<void> {
+  await writeFileAtomic(path, formatForecasts(forecasts, names));
+}
+
+function figure(value: number | undefined): string {
+  return value === undefined || !Number.isFinite(value) ? "" : String(value);
+}

@@ -1,0 +1,77 @@
+// forecasts.csv of a run: every scored start, what lies beyond the end of the table, bands, baseline.
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readRun } from "../../src/experiment/index.js";
+import { formatForecasts } from "../../src/experiment/forecasts-file.js";
+import { runExperiment } from "../../src/experiment/run.js";
+import { Matrix } from "../../src/numerics/index.js";
+import "../../src/index.js";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "spillway-forecasts-"));
+  const rows = Array.from({ length: 400 }, (_, t) => {
+    const day = new Date(Date.UTC(2021, 0, 1 + t)).toISOString().slice(0, 10);
+    return `${day},${(10 + 3 * Math.sin((2 * Math.PI * t) / 7) + ((t * 7919) % 13) / 10).toFixed(3)}`;
+  });
+  await writeFile(join(folder, "days.csv"), `date,"load, MW"\n${rows.join("\n")}\n`);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const described = (more: object = {}) => ({
+  name: "days",
+  data: { file: join(folder, "days.csv"), columns: [1], time: "date" },
+  reservoir: { size: 30 },
+  readout: { type: "ridge" as const, lambda: 0.1 },
+  task: { type: "forecast" as const, horizon: 5, starts: 8, warmup: 40 },
+  washout: 30,
+  split: { test: 60 },
+  outputs: { report: false },
+  ...more,
+});
+const lines = async (name: string, more: object = {}, engine = "cpu") => {
+  const { folder: place } = await runExperiment(described(more), { out: join(folder, name), engine });
+  return { place, text: await readFile(join(place, "forecasts.csv"), "utf8") };
+};
+const cells = (line: string) => line.match(/("([^"]|"")*"|[^,]*)(,|$)/g)!.map((cell) => cell.replace(/,$/, ""));
+
+describe("forecasts.csv", () => {
+  it("has a line for each step of every start, then beyond the end with the next days and no target", async () => {
+    const { place, text } = await lines("all");
+    const [head, ...rows] = text.trimEnd().split("\n");
+    expect(head).toBe("start,step,time,column,target,prediction,lower,upper,baseline");
+    expect(rows).toHaveLength(8 * 5 + 5);
+    expect(cells(rows[0]!).slice(0, 4)).toEqual(["340", "1", "2021-12-07", '"load, MW"']);
+    const last = rows.slice(-5).map(cells);
+    expect(last.map(([start, step, time, , target]) => [start, step, time, target])).toEqual(
+      ["05", "06", "07", "08", "09"].map((day, h) => ["last", String(h + 1), `2022-02-${day}`, ""]),
+    );
+    for (const [, , , , , prediction, lower, upper, baseline] of rows.map(cells)) {
+      expect(Number(lower)).toBeLessThan(Number(prediction));
+      expect(Number(upper)).toBeGreaterThan(Number(prediction));
+      expect(Number(baseline)).not.toBeNaN();
+    }
+    const result = await readRun(place);
+    expect(result.files).toContain("forecasts.csv");
+    expect(result.bands!.sentence).toMatch(/^bands of 90 % from \d+ starts hold \d+(\.\d)? % of the test values$/);
+  });
+
+  it("is the same bytes on the reference engine", async () => {
+    expect((await lines("reference", {}, "reference")).text).toBe((await lines("cpu")).text);
+  });
+
+  it("says in the bands' place that there are too few starts for them", async () => {
+    const { place, text } = await lines("few", { task: { ...described().task, level: 0.99 } });
+    expect((await readRun(place)).bands!.sentence).toMatch(/^no bands: \d+ starts cannot give 99 %; 99 can$/);
+    expect(cells(text.split("\n")[1]!).slice(6, 8)).toEqual(["", ""]);
+  });
+
+  it("counts rows if there are no time stamps, and quotes what a cell must", () => {
+    const prediction = Matrix.from([[0.1], [Number.POSITIVE_INFINITY]]);
+    expect(formatForecasts([{ start: "last", row: 7, prediction, group: 'a "b"' }], ["x,y"])).toBe(
+      'group,start,step,time,column,target,prediction,lower,upper,baseline\n"a ""b""",last,1,7,"x,y",,0.1,,,\n"a ""b""",last,2,8,"x,y",,,,,\n',
+    );
+  });
+});
