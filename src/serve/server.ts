@@ -41,7 +41,7 @@ export interface ModelServer extends AsyncDisposable {
 }
 
 /** So long may requests go on that were taken before the end, and their refusals after it. */
-const endingMs = { work: 1000, refusals: 250 };
+const endingMs = { work: 1000, refusals: 500 };
 
 /**
  * Serves a model file: a Forecaster, Classifier, Pipeline or reservoir. `GET /openapi.json` says
@@ -187,6 +187,8 @@ class Serving implements ModelServer {
     response.on("close", () => {
       gone.abort(new RequestError(499 as number, "aborted", "the client is gone"));
       this.#metrics.add(path, response.headersSent ? response.statusCode : 499, (performance.now() - begun) / 1000);
+      // Only now has the last byte left: an end before it would cut the answer off.
+      if (--this.#active === 0) this.#idle?.();
     });
     let release = (): void => {};
     try {
@@ -210,7 +212,6 @@ class Serving implements ModelServer {
     } finally {
       release();
       request.socket.setTimeout(idleMs);
-      if (--this.#active === 0) this.#idle?.();
     }
   }
 
