@@ -36,8 +36,8 @@ export function smape(target, prediction) {
 
 /**
  * Candidate k of a system in a repeat: settings from one stream, weights from a seed of their own.
- * Ranges, cuts and the number of forecasts that are joined were chosen on train series, of which
- * rows 150 to 178 stood in for those of the test series.
+ * Ranges and cuts were chosen on train series, of which rows 150 to 178 stood in for those of the
+ * test series, after a first run with wider ranges and two cuts had shown a mean sMAPE of 55.9.
  */
 export function candidate(system, repeat, k) {
   const draws = new RandomStream(seedKeys(`dysts ${repeat} ${system}`).weights, 0);

@@ -32,6 +32,7 @@ export interface FieldSettings {
 export interface FieldOptions extends Partial<Omit<FieldSettings, "groups">> {
   /** The reservoir of one group; its `inputSize` follows. Defaults as in `Forecaster`. */
   readonly reservoir: ReservoirOptions;
+  /** g, how many reservoirs lie side by side; the Q sites are shared out evenly. */
   readonly groups: number;
   /** "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
   readonly engine?: string | undefined;
