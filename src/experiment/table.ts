@@ -2,6 +2,8 @@
 // the series that it holds.
 import { ArgumentError } from "../core/errors.js";
 import { quoted } from "../core/text.js";
+import type { CsvTable, MissingPolicy } from "../io/index.js";
+import { fillMissing } from "../io/missing.js";
 import { firstNonFinite, Matrix } from "../numerics/index.js";
 import { closeGaps, describeAxis, type TimeAxis } from "../series/index.js";
 import { describeStep, stampText, timeAxis } from "../series/time-grid.js";
@@ -75,6 +77,25 @@ export async function loadTable(data: FileData, path: string, format: "csv" | "n
   };
 }
 
+/** Fills the missing values of each group from its own rows. @throws ExperimentError if there is none to start from */
+function fillGroups({ matrix, columns, lines }: CsvTable, groups: readonly string[], policy: MissingPolicy, path: string): void {
+  const places = new Map<string, number[]>();
+  for (const [r, group] of groups.entries()) {
+    const own = places.get(group);
+    if (own) own.push(r);
+    else places.set(group, [r]);
+  }
+  for (const [group, rows] of places) {
+    const own = Matrix.zeros(rows.length, matrix.cols);
+    for (const [k, r] of rows.entries()) own.data.set(matrix.row(r), k * own.cols);
+    fillMissing(own, policy, (row, column, reason) => {
+      const place = `row ${lines[rows[row]!]}, column ${quoted(columns[column]!)}`;
+      return new ExperimentError(`${path}: ${place} (${quoted(group)}): ${reason}`);
+    });
+    for (const [k, r] of rows.entries()) matrix.row(r).set(own.row(k));
+  }
+}
+
 function missingByName({ names, missing }: Rows): Readonly<Record<string, number>> {
   return Object.fromEntries(names.flatMap((name, c) => (missing[c] ? [[name, missing[c]]] : [])));
 }
@@ -122,9 +143,13 @@ async function readRows(data: FileData, path: string, format: "csv" | "npy" | "w
     const { readCsv } = await import("../io/index.js");
     const { header, delimiter, decimal, comment, encoding, missing, time, group } = data;
     const text = [...new Set([time, group, ...(data.text ?? [])].filter((each) => each !== undefined))];
-    const read = await readCsv(path, { header, delimiter, decimal, comment, encoding, text, missing, columns: wanted });
+    // A fill must not reach from one series into another.
+    const isFilled = group !== undefined && (missing === "hold" || missing === "interpolate");
+    const options = { header, delimiter, decimal, comment, encoding, text, columns: wanted };
+    const read = await readCsv(path, { ...options, missing: isFilled ? "nan" : missing });
     const cells = (column: string | number | undefined) =>
       column === undefined ? undefined : read.text[typeof column === "number" ? read.header[column]! : column];
+    if (isFilled) fillGroups(read, cells(group)!, missing, path);
     return {
       matrix: read.matrix,
       names: read.columns,

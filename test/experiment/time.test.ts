@@ -143,6 +143,20 @@ describe("gaps of a table", () => {
 describe("several series in one table", () => {
   const data = "{ file: stocks.csv, time: time, columns: [price], group: symbol }";
 
+  it("have their missing values filled from their own rows", async () => {
+    const table = (second: string) => `price,own\n1,A\n1,A\n1,A\n1,A\nNA,A\n${second},B\n8,B\nNA,B\n9,B\n`;
+    await writeFile(join(folder, "gaps.csv"), table("7"));
+    const from = "{ file: gaps.csv, columns: [price], group: own, missing: hold }";
+    const { series, more, summary } = await load(from);
+    expect([[...series.data], [...more![0]!.series.data]]).toEqual([
+      [1, 1, 1, 1, 1],
+      [7, 8, 8, 9],
+    ]);
+    expect(summary).toContain("2 missing values: hold");
+    await writeFile(join(folder, "gaps.csv"), table("NA"));
+    await expect(load(from)).rejects.toThrow('row 7, column "price" ("B"): the value is missing and "hold" has none before it');
+  });
+
   it("are told apart by a column, in the order in which they begin", async () => {
     const { series, group, more, timesSaid } = await load(data);
     expect([group, ...more!.map((each) => each.group)]).toEqual(stocks);
