@@ -102,6 +102,7 @@ export interface ChooseOptions {
 export interface CandidateOptions {
   /** Fields of the reservoir's description. */
   readonly reservoir?: Partial<ReservoirOptions> | undefined;
+  /** Rows of the series that the readout sees beside the state, as in `ForecasterSettings`. */
   readonly lags?: number | "season" | undefined;
   /** Fitted by each candidate on the rows that it is trained on. */
   readonly transforms?: readonly Transform[] | undefined;

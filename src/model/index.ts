@@ -15,12 +15,14 @@ export type {
 export { NotFittedError } from "./errors.js";
 export type { Numbers as NvarState } from "./nvar-features.js";
 export { Forecast } from "./forecast.js";
-export type { Candidate, ForecasterChoice, ScoredPair } from "./forecaster-choice.js";
+export type { Candidate, ForecasterChoice, ScoredPair, ValidationStart } from "./forecaster-choice.js";
 export type { ForecasterMember, MemberState } from "./forecaster-member.js";
 export { Forecaster, type ForecasterState } from "./forecaster.js";
 export type { TimedRows } from "./forecaster-clock.js";
 export type { DescribedSeries, ForecasterData, ForecasterPrefix, ForecasterSequences, TimesLike } from "./forecaster-data.js";
+export type { ForecastLoss } from "./forecaster-loss.js";
 export type {
+  CandidateOptions,
   ChooseOptions,
   ForecasterOptions,
   ForecasterSettings,

@@ -27,7 +27,7 @@ export {
   fewestScores,
   winklerScore,
 } from "./conformal.js";
-export type { CalendarFeature } from "./calendar.js";
+export type { CalendarCycle, CalendarFeature } from "./calendar.js";
 export { closeGaps, type GapPolicy, type TimedSeries } from "./gaps.js";
 export { calendarSeasons, findSeason, seasonsOf } from "./seasons.js";
 export type { TimeForm, TimeUnit } from "./time-form.js";
