@@ -3,6 +3,7 @@
  * keep what it found in a folder. Importing this loads yaml.
  * @module spillway/experiment
  */
+export type { Bands } from "./bands.js";
 export { type CaseData, type Cases, type DrivenData, type ExperimentData, loadData, type SeriesData } from "./data.js";
 export type {
   BaselineDescription,

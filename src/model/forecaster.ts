@@ -63,6 +63,15 @@ export interface ForecasterState {
   readonly time: TimeGrid | undefined;
 }
 
+/** A reservoir with its readout: one of those whose median an ensemble forecasts. */
+export interface FittedMember {
+  readonly computer: AnyReservoirComputer;
+  /** If targets are standardised it gives z-scores. */
+  readonly readout: TrainedReadout;
+  /** Rows of the series that the readout sees beside the state. */
+  readonly lags: number;
+}
+
 /**
  * A reservoir x(t+1) = (1 - a) x(t) + a f(W x(t) + W_in u(t+1) + b + W_fb y(t)) and a readout y =
  * W_out [features of x] + c: ridge regression, or any other trainer (`readout`) (Jaeger 2001, GMD
@@ -200,7 +209,7 @@ export class Forecaster implements AsyncDisposable {
   }
 
   /** Every reservoir with its readout. @throws NotFittedError */
-  get members(): readonly Pick<ForecasterMember, "computer" | "readout" | "lags">[] {
+  get members(): readonly FittedMember[] {
     return this.#fitted().members;
   }
 
