@@ -39,7 +39,8 @@ export interface ForecasterSettings {
    */
   readonly choose?: ChooseOptions | undefined;
   /**
-   * What becomes of missing values (NaN) of a series, in training, warm-ups and predictions `MissingInSeries`. Default "error". `missingCounts` says how many there were.
+   * What becomes of missing values (NaN) of a series, in training, warm-ups and predictions. Default
+   * "error". `missingCounts` says how many there were.
    */
   readonly missing?: MissingInSeries | undefined;
   /**
