@@ -26,7 +26,7 @@ const allowed: Record<string, readonly string[]> = {
   serve: ["numerics", "reservoir", "io", "series", "model", "pipeline", "spikes"],
   experiment: ["numerics", "reservoir", "readout", "tasks", "metrics", "io", "series", "model", "plot", "pipeline", "search", "spikes"],
   engine: ["numerics", "reservoir", "readout", "spikes", "gpu", "ptx"],
-  lab: ["numerics", "reservoir", "readout", "tasks", "metrics", "analysis", "io", "model", "engine"],
+  lab: ["numerics", "reservoir", "readout", "tasks", "metrics", "analysis", "io", "model", "serve", "engine"],
   ptx: [],
   gpu: [],
   sim: ["gpu", "ptx"],

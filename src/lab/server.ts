@@ -13,7 +13,7 @@ import {
   type Refusal,
   requestLimits,
   targetRefusal,
-} from "../io/http-server.js";
+} from "../serve/http-server.js";
 import { packageVersion } from "../model/version.js";
 import { chooseEngine } from "../reservoir/index.js";
 import { longestMessage } from "./messages.js";

@@ -1,7 +1,7 @@
 // What a request is answered that is not served: an HTTP status, and the package's own sentence and
 // code.
 import { type ErrorCode, SpillwayError } from "../core/errors.js";
-import type { Refusal, Wording } from "../io/http-server.js";
+import type { Refusal, Wording } from "./http-server.js";
 
 /** A request that is refused, with the status that says so. */
 export class RequestError extends SpillwayError {

@@ -14,7 +14,7 @@ import {
   pathOf,
   requestLimits,
   targetRefusal,
-} from "../io/http-server.js";
+} from "./http-server.js";
 import { jsonBody } from "./body.js";
 import { most, Room } from "./limits.js";
 import { Metrics } from "./metrics.js";
