@@ -4,7 +4,10 @@ import { compareStarts, type Verdict } from "../series/index.js";
 import { meanAndDeviation, median } from "./scores.js";
 import type { Trial } from "./trial.js";
 
-/** The verdict on the seeds that are finished; undefined if nothing was forecast. */
+/**
+ * The verdict on the seeds that are finished, against the baselines that each of them has: of series
+ * that are drawn anew, one may have a season that another lacks. Undefined if nothing was forecast.
+ */
 export function verdictOn(
   seeds: readonly NonNullable<Trial["startErrors"]>[],
   statistic: "median" | "mean",
@@ -12,7 +15,11 @@ export function verdictOn(
   const [first] = seeds;
   if (!first) return undefined;
   const model = { name: first.model.name, errors: seeds.flatMap((seed) => seed.model.errors) };
-  const baselines = first.baselines.map(({ name }, k) => ({ name, errors: seeds.flatMap((seed) => seed.baselines[k]!.errors) }));
+  const errorsOf = (name: string) => seeds.map((seed) => seed.baselines.find((each) => each.name === name)?.errors);
+  const baselines = first.baselines
+    .map(({ name }) => ({ name, errors: errorsOf(name) }))
+    .filter(({ errors }) => errors.every((each) => each !== undefined))
+    .map(({ name, errors }) => ({ name, errors: errors.flatMap((each) => each!) }));
   const middle = (values: readonly number[]) => (statistic === "median" ? median(values) : meanAndDeviation(values).mean);
   const verdict = compareStarts(model, baselines, middle);
   return verdict && { sentence: sentenceOf(verdict), ...verdict };

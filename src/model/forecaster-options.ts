@@ -1,5 +1,5 @@
 // A Forecaster's options, data, and their checks. It runs nothing.
-import { callback, checkedLater, choice, option, optional, type TableOf, whole } from "../core/options.js";
+import { callback, checkedLater, choice, list, number, option, optional, type TableOf, whole } from "../core/options.js";
 import type { Matrix, MatrixLike, Precision, Seed } from "../numerics/index.js";
 import type { ReadoutDescription, Trainer } from "../readout/index.js";
 import type { AnyReservoirOptions, ReservoirMatrices, ReservoirOptions, WorkOptions } from "../reservoir/index.js";
@@ -193,6 +193,13 @@ export interface ForecastOptions extends StartOptions {
    * left as it is; `warmup` sets both.
    */
   readonly history?: MatrixLike | undefined;
+  /**
+   * Shares of the values to come that bands around the forecast hold, such as [0.8, 0.95]: split
+   * conformal by step (`conformalOffsets`), from the forecasts that chose the model. It takes a
+   * `horizon` in fit, and no more steps than that. Bands of a series that drifts hold fewer.
+   * Default none.
+   */
+  readonly intervals?: readonly number[] | undefined;
 }
 
 /** Options of `score`. */
@@ -228,6 +235,7 @@ export const forecastTable = {
     "What is known of the steps to come.",
   ),
   history: optional(seriesOf("T x D"), "The last known rows of the series, in place of those that the model keeps."),
+  intervals: option(list(number({ above: 0, below: 1 }), "a list of shares"), [], "Shares of the values to come that bands hold."),
 } satisfies TableOf<ForecastOptions>;
 
 /** The options of `Forecaster.score`. */

@@ -13,7 +13,7 @@ import type { TimeGrid } from "../series/index.js";
 import { Turns, workTable } from "../reservoir/work.js";
 import { describedTrainer, descriptionOf, forecasterReservoir, forecasterTrainer, withClassTargets, withStandardise } from "./defaults.js";
 import { NotFittedError } from "./errors.js";
-import { Forecast } from "./forecast.js";
+import { bandsAround, checkIntervals, Forecast } from "./forecast.js";
 import type { ForecasterChoice } from "./forecaster-choice.js";
 import { Clock } from "./forecaster-clock.js";
 import {
@@ -308,8 +308,9 @@ export class Forecaster implements AsyncDisposable {
   }
 
   async #forecast(steps: number, options: ForecastOptions): Promise<Forecast> {
-    const { inputs: others, known, warmup, history, signal, onProgress } = resolve(forecastTable, options);
+    const { inputs: others, known, warmup, history, intervals, signal, onProgress } = resolve(forecastTable, options);
     checkWhole("steps", steps, 1);
+    checkIntervals(this.choice, steps, intervals);
     return this.#puttingBack(async () => {
       await this.#start({ warmup, signal });
       if (history !== undefined) {
@@ -318,7 +319,7 @@ export class Forecaster implements AsyncDisposable {
       }
       const outside = this.#outside(this.#first, others, this.#masks > 0 ? maskAhead(known, steps, this.#masks, this.known) : known, steps);
       const values = await this.#combined({ signal, onProgress }, (member, work) => member.forecast(steps, outside, work));
-      return new Forecast(values, this.#clock.times(steps));
+      return new Forecast(values, this.#clock.times(steps), intervals.length > 0 ? bandsAround(values, this.choice!, intervals) : []);
     });
   }
 

@@ -14,7 +14,7 @@ export type {
 } from "./classifier-options.js";
 export { NotFittedError } from "./errors.js";
 export type { Numbers as NvarState } from "./nvar-features.js";
-export { Forecast } from "./forecast.js";
+export { Forecast, type ForecastBand } from "./forecast.js";
 export type { Candidate, ForecasterChoice, ScoredPair, ValidationStart } from "./forecaster-choice.js";
 export type { MemberState } from "./forecaster-member.js";
 export { type FittedMember, Forecaster, type ForecasterState } from "./forecaster.js";

@@ -1,6 +1,6 @@
 // Whether a model beats a baseline, and whether the starts can show it.
 import { describe, expect, it } from "vitest";
-import { sentenceOf } from "../../src/experiment/verdict.js";
+import { sentenceOf, verdictOn } from "../../src/experiment/verdict.js";
 import { RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { compareStarts, type StartErrors } from "../../src/series/index.js";
 
@@ -40,6 +40,14 @@ describe("the verdict", () => {
     const lost = compare(errors("model", [...same(1, 7), Number.NaN]), errors("naive", same(9, 8)));
     expect(lost).toMatchObject({ rmse: Number.POSITIVE_INFINITY, betterOn: 7 });
     expect(sentenceOf(lost)).toContain("a forecast left for infinity");
+  });
+
+  it("of several seeds is against the baselines that each of them has", () => {
+    const model = errors("model", same(1, 8));
+    const first = { model, baselines: [errors("mean", same(9, 8)), errors("naive (20)", same(2, 8))] };
+    const second = { model, baselines: [errors("naive (30)", same(2, 8)), errors("mean", same(16, 8))] };
+    const verdict = verdictOn([first, second], "mean")!;
+    expect(verdict.baselines).toEqual([{ name: "mean", rmse: 3.5 }]);
   });
 
   it("has an interval that covers: 200 sets of 30 differences without a difference, about 5 % of them missed", () => {

@@ -1,0 +1,78 @@
+// Bands around forecasts, from the forecasts that chose the model.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Forecaster, Matrix } from "../../src/index.js";
+import { RandomStream, seedKeys } from "../../src/numerics/index.js";
+import { conformalOffsets } from "../../src/series/index.js";
+
+/** A wave with noise, and a second column of another size. */
+const noise = new RandomStream(seedKeys("bands").weights, 0);
+const rows = (from: number, to: number) =>
+  Matrix.from(
+    Array.from({ length: to - from }, (_, k) => {
+      const t = from + k;
+      const wave = Math.sin(t / 4) + 0.1 * noise.normal(0, t);
+      return [wave, 100 * wave + 10 * noise.normal(1, t)];
+    }),
+  );
+const options = { horizon: 6, members: 1, reservoir: { size: 30, seed: 1 }, choose: { lambdas: [0.01, 1] } } as const;
+
+describe("forecasts with intervals", () => {
+  let forecaster: Forecaster;
+  beforeAll(async () => {
+    forecaster = await Forecaster.fit(rows(0, 400), options);
+  });
+  afterAll(() => forecaster.dispose());
+
+  it("have a band a level around the forecast, by the errors of the starts that chose the model", async () => {
+    const plain = await forecaster.forecast(4);
+    const forecast = await forecaster.forecast(4, { intervals: [0.5, 0.9] });
+    expect([plain.bands, forecast.data]).toEqual([[], plain.data]);
+    const [half, most] = forecast.bands;
+    expect([half!.level, most!.level]).toEqual([0.5, 0.9]);
+    const { lower, upper } = conformalOffsets(forecaster.choice!.errors, 6, { level: 0.9 });
+    for (const [i, value] of forecast.data.entries()) {
+      expect(most!.lower.data[i]).toBe(value + lower.data[i]!);
+      expect(most!.upper.data[i]).toBe(value + upper.data[i]!);
+      expect(half!.upper.data[i]! - half!.lower.data[i]!).toBeLessThanOrEqual(most!.upper.data[i]! - most!.lower.data[i]!);
+    }
+  });
+
+  it("hold about as many of the values to come as they say", async () => {
+    let inside = 0;
+    const starts = 60;
+    for (let k = 0; k < starts; k++) {
+      const at = 420 + 7 * k;
+      const forecast = await forecaster.forecast(6, { warmup: rows(at - 100, at), intervals: [0.8] });
+      const [{ lower, upper }] = forecast.bands as [(typeof forecast.bands)[number]];
+      const target = rows(at, at + 6);
+      for (const [i, value] of target.data.entries()) if (value >= lower.data[i]! && value <= upper.data[i]!) inside++;
+    }
+    const share = inside / (starts * 12);
+    expect(share).toBeGreaterThan(0.7);
+    expect(share).toBeLessThan(0.92);
+  });
+
+  it("are the same from the model's file", async () => {
+    const { bands } = await forecaster.forecast(6, { intervals: [0.9] });
+    await using opened = await Forecaster.fromBytes(await forecaster.toBytes());
+    expect((await opened.forecast(6, { intervals: [0.9] })).bands).toEqual(bands);
+  });
+
+  it.each([
+    [7, [0.9], "steps is 7; it takes at most 6 with intervals, which is the horizon that the forecaster was fitted with"],
+    [
+      6,
+      [0.9, 0.99],
+      "intervals[1] is 0.99; it takes at most 0.962: forecasts from 25 starts inside the training part cannot give more; 99 can",
+    ],
+    [6, [1], "intervals[0] is 1"],
+    [6, [0], "intervals[0] is 0"],
+  ])("of %d steps refuse %j", async (steps, intervals, sentence) => {
+    await expect(forecaster.forecast(steps, { intervals })).rejects.toThrow(sentence);
+  });
+
+  it("take a forecaster that was chosen by forecasts", async () => {
+    await using without = await Forecaster.fit(rows(0, 200), { reservoir: { size: 20, seed: 1 } });
+    await expect(without.forecast(2, { intervals: [0.9] })).rejects.toThrow("fit it with a horizon, or with choose");
+  });
+});
