@@ -319,7 +319,11 @@ export class Forecaster implements AsyncDisposable {
       }
       const outside = this.#outside(this.#first, others, this.#masks > 0 ? maskAhead(known, steps, this.#masks, this.known) : known, steps);
       const values = await this.#combined({ signal, onProgress }, (member, work) => member.forecast(steps, outside, work));
-      return new Forecast(values, this.#clock.times(steps), intervals.length > 0 ? bandsAround(values, this.choice!, intervals) : []);
+      return new Forecast(
+        values,
+        this.#clock.times(steps),
+        intervals.length > 0 ? bandsAround(values, this.choice!, intervals) : undefined,
+      );
     });
   }
 
