@@ -18,6 +18,7 @@ import { type ForecastLoss, isNoWorse, losses, medianOf } from "./forecaster-los
 import { ForecasterMember } from "./forecaster-member.js";
 import type { RoadSettings } from "./forecaster-road.js";
 import { fitStandardisation } from "./standardisation.js";
+import { startsBetween } from "../series/validation-starts.js";
 
 /** One setting that is tried. */
 export interface Candidate {
@@ -228,10 +229,8 @@ function partsOf(data: readonly CheckedSeries[], { horizon, validation, starts, 
     });
   // The last sequence first: the member that was just trained stands at its end.
   const places = usable.toReversed().flatMap((sequence) => {
-    const end = ends[sequence]!;
-    const room = data[sequence]!.series.rows - horizon - end;
-    const count = Math.min(each, room + 1);
-    return Array.from({ length: count }, (_, k) => ({ sequence, row: end + (count > 1 ? Math.floor((k * room) / (count - 1)) : 0) }));
+    const rows = startsBetween(ends[sequence]!, data[sequence]!.series.rows - horizon, each);
+    return rows.map((row) => ({ sequence, row }));
   });
   return { training, starts: places };
 }

@@ -130,7 +130,8 @@ export class ForecasterMember {
 
   /**
    * One-step predictions; moves on. With known inputs row t is the prediction of row t of `inputs`,
-   * else what follows it.
+   * else what follows it. With feedback `inputs` is all that drives the reservoir, and `known` is
+   * not looked at.
    */
   async predict(
     inputs: Matrix,
@@ -148,7 +149,7 @@ export class ForecasterMember {
     const { computer, readout, road, lags } = this;
     const { signal, onProgress } = work;
     const feedback = computer.model.outputSize > 0;
-    const u = standardised(road.inputScale, this.#predicting(feedback ? inputs : this.#goingOn(inputs), known));
+    const u = standardised(road.inputScale, feedback ? inputs : this.#predicting(this.#goingOn(inputs), known));
     const forced = teacher && standardised(road.targetScale, this.#goingOn(teacher));
     if (feedback && !forced) {
       const free = restored(road.targetScale, await computer.generate(u.rows, readout, { signal, onProgress, inputs: u }));

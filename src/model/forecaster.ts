@@ -247,7 +247,8 @@ export class Forecaster implements AsyncDisposable {
   /**
    * One-step prediction: outputs (T x O, binary64) for inputs (T x I), each from the state after
    * its input; `{ steps }` if the reservoir has no inputs. With feedback, `teacher` is fed back;
-   * without it, the forecaster's own outputs are. The state moves on.
+   * without it, the forecaster's own outputs are. With feedback and known inputs, those are all that
+   * comes in: `{ steps }` and `known`. The state moves on.
    * @throws ArgumentError, NotFittedError
    */
   async predict(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions = {}): Promise<Matrix<Float64Array>> {
@@ -270,16 +271,20 @@ export class Forecaster implements AsyncDisposable {
   async #predict(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions): Promise<Matrix<Float64Array>> {
     const { teacher: forced, known, warmup, signal, onProgress, precision } = resolve(predictTable, options);
     const { road, computer } = this.#first;
-    const { inputSize } = computer.model;
     const given =
       typeof inputs === "object" && inputs !== null && "steps" in inputs
         ? noInputs(checkWhole("steps", inputs.steps, 1))
         : checkedSeries(inputs, "inputs");
-    checkColumns(given, "inputs", this.#feedback ? inputSize : inputSize - road.known);
+    const knownAlone = this.#feedback && road.known > 0;
+    if (knownAlone && given.cols > 0)
+      throw ArgumentError.because("inputs was given; with feedback all that comes in is known beforehand: take { steps } and known", {
+        field: "inputs",
+      });
+    checkColumns(given, "inputs", computer.model.inputSize - road.known);
     const teacher = this.#teacher(forced, given.rows);
     await this.#start({ warmup, signal });
     const checked = this.#clock.known(given.rows, known, road.known);
-    return this.#predictRows(given, { known: checked, teacher, precision, signal, onProgress });
+    return this.#predictRows(knownAlone ? checked! : given, { known: checked, teacher, precision, signal, onProgress });
   }
 
   /** Predictions of checked rows, with the calendar in what is known. */
@@ -388,8 +393,9 @@ export class Forecaster implements AsyncDisposable {
     const predicted = await this.#puttingBack(async () => {
       await this.#start({ warmup, signal });
       const { known } = this.#clock.rows(checked) as Partial<CheckedSeries>;
-      checkColumns(inputs, "inputs", inputs.cols === 0 ? 0 : computer.model.inputSize - (isKnown ? road.known : 0));
-      return this.#predictRows(inputs, { known: feedback ? undefined : known, teacher, precision: undefined, signal, onProgress });
+      const driving = feedback ? (known ?? inputs) : inputs;
+      checkColumns(driving, "inputs", driving.cols === 0 ? 0 : computer.model.inputSize - (isKnown ? road.known : 0));
+      return this.#predictRows(driving, { known, teacher, precision: undefined, signal, onProgress });
     });
     return metric(targets.subarray(washout), predicted.subarray(washout));
   }

@@ -27,7 +27,11 @@ export function validationStarts(rows: number, horizon: number, least: number): 
       `a horizon of ${horizon} steps takes more training rows than ${rows}: the last quarter of them validates forecasts of it, and the rest, ${fitted} rows, is fitted, which takes ${least}; give more rows or a shorter horizon`,
       { field: "horizon", value: horizon },
     );
-  const count = Math.min(validationCount, places);
-  const starts = Array.from({ length: count }, (_, k) => fitted + (count > 1 ? Math.floor((k * (places - 1)) / (count - 1)) : 0));
-  return { fitted, starts };
+  return { fitted, starts: startsBetween(fitted, rows - horizon, validationCount) };
+}
+
+/** At most `most` starts, evenly from row `first` to row `last`, both among them. */
+export function startsBetween(first: number, last: number, most: number): number[] {
+  const count = Math.min(most, last - first + 1);
+  return Array.from({ length: count }, (_, k) => first + (count > 1 ? Math.floor((k * (last - first)) / (count - 1)) : 0));
 }

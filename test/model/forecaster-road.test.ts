@@ -46,6 +46,11 @@ describe("inputs known beforehand", () => {
     await using same = await Forecaster.fit({ inputs: training.known, targets: training.series }, { reservoir: fedBack });
     const inputs = known.subarray(600, 620);
     expect(await forecaster.forecast(20, { known: inputs })).toEqual(await same.forecast(20, { inputs }));
+    const teacher = driven.subarray(600, 620);
+    expect(await forecaster.score({ series: teacher, known: inputs })).toBe(await same.score({ inputs, targets: teacher }));
+    const predicted = await forecaster.predict({ steps: 20 }, { known: inputs, teacher });
+    expect(predicted).toEqual(await same.predict(inputs, { teacher }));
+    await expect(forecaster.predict(inputs, { teacher })).rejects.toThrow("take { steps } and known");
   });
 
   it("are kept in the file with the row that waits for them", async () => {
