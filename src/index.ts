@@ -55,8 +55,6 @@ export async function cudaBlas(engine = "cuda"): Promise<DeviceBlas> {
   return new Blas((chosen.engine as DeviceEngine).context());
 }
 
-export type { DeviceBlas };
-
 export {
   type ArgumentCode,
   type ArgumentDetails,
@@ -86,11 +84,13 @@ export {
   validPredictionTime,
 } from "./metrics/index.js";
 // From the files themselves, since the room's index loads the export to ONNX too.
-export { Classifier } from "./model/classifier.js";
-export type { ClassifierOptions, ClassifierReadout, ClassifierSettings, Label, Representation } from "./model/classifier-options.js";
+export { Classifier } from "./model/classifier/classifier.js";
+export type { ClassifierOptions, ClassifierReadout, ClassifierSettings, Label, Representation } from "./model/classifier/options.js";
 export { NotFittedError } from "./model/errors.js";
-export { Forecaster } from "./model/forecaster.js";
-export type { ForecasterData, ForecasterPrefix, ForecasterSequences } from "./model/forecaster-data.js";
+export { FieldForecaster } from "./model/field/field.js";
+export type { FieldForecastOptions, FieldOptions, FieldSettings } from "./model/field/options.js";
+export type { ForecasterData, ForecasterPrefix, ForecasterSequences } from "./model/forecaster/data.js";
+export { Forecaster } from "./model/forecaster/forecaster.js";
 export type {
   ForecasterOptions,
   ForecasterSettings,
@@ -99,15 +99,13 @@ export type {
   PredictOptions,
   ScoreOptions,
   StartOptions,
-} from "./model/forecaster-options.js";
+} from "./model/forecaster/options.js";
 export { type LoadedModel, loadModel } from "./model/load-model.js";
 export { type LoadOptions, ModelFileError, type ModelKind } from "./model/model-file.js";
-export { FieldForecaster } from "./model/field.js";
-export type { FieldForecastOptions, FieldOptions, FieldSettings } from "./model/field-options.js";
-export { NvarForecaster } from "./model/nvar.js";
-export type { NvarData, NvarOptions, NvarScoreOptions, NvarSequences, NvarSettings, NvarStartOptions } from "./model/nvar-options.js";
+export { NvarForecaster } from "./model/nvar/nvar.js";
+export type { NvarData, NvarOptions, NvarScoreOptions, NvarSequences, NvarSettings, NvarStartOptions } from "./model/nvar/options.js";
 export { type LoadedReservoir, loadReservoir, saveReservoir } from "./model/reservoir-file.js";
-export { type SweepOptions, type SweepResult, type SweepSetting, type SweptReservoir, sweepReadouts } from "./model/sweep.js";
+export { type SweepOptions, type SweepResult, type SweepSetting, type SweptReservoir, sweepReadouts } from "./model/sweep/sweep.js";
 export {
   type FeatureOptions,
   type FitOptions,
@@ -146,7 +144,6 @@ export {
   EngineUnavailableError,
   type EnsembleCreateOptions,
   type EnsembleInputs,
-  type RunEnsembleOptions,
   type EnsembleRunOptions,
   type FeatureSpec,
   type FeedbackConfig,
@@ -164,6 +161,7 @@ export {
   type ReservoirMatrices,
   type ReservoirModel,
   type ReservoirOptions,
+  type RunEnsembleOptions,
   runEnsemble,
   type Seed,
   type SequenceLike,
@@ -199,3 +197,4 @@ export {
   tasks,
   toForecasting,
 } from "./tasks/index.js";
+export type { DeviceBlas };

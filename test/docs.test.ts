@@ -3,12 +3,12 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { optionsPage } from "../scripts/option-tables.js";
 import { parseExperimentText } from "../src/experiment/file.js";
 import { readSearch, type SearchInput } from "../src/experiment/search.js";
 import { readYaml } from "../src/experiment/yaml.js";
-import { optionsPage } from "../scripts/option-tables.js";
-import { decodeSafetensors } from "../src/io/index.js";
 import { type AnyReservoirOptions, Classifier, Forecaster, mackeyGlass, nrmse, recursiveLeastSquares, ridge } from "../src/index.js";
+import { decodeSafetensors } from "../src/io/index.js";
 
 function pages(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {

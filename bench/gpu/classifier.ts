@@ -3,7 +3,7 @@
 // tsx bench/gpu/classifier.ts
 import "../../src/index.js";
 import { parseClassifierSettings } from "../../src/model/schemas.js";
-import { classify } from "../../src/model/representation.js";
+import { classify } from "../../src/model/classifier/representation.js";
 import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { SoftmaxReadout } from "../../src/readout/index.js";
 import { plainFeatures, ReservoirComputer } from "../../src/reservoir/index.js";

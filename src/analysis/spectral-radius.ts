@@ -10,8 +10,8 @@ import {
   type SpectralRadiusOptions,
 } from "../numerics/index.js";
 import { chooseEngine, modelOf, ReservoirComputer, type ReservoirModel, type WorkOptions } from "../reservoir/index.js";
-import { workTable } from "../reservoir/work.js";
 import { drawnMatrix } from "../reservoir/weight-draws.js";
+import { workTable } from "../reservoir/work.js";
 import { checkSource, type ReservoirSource } from "./source.js";
 
 /** How a spectral radius is found, and where. */

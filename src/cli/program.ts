@@ -1,23 +1,24 @@
 // The commands, their options and their help. The code of a command is loaded when it is called, to
 // keep --version and --help quick.
+
+import { Argument, Command, CommanderError, Option } from "commander";
+import { compareTable } from "../analysis/compare/options.js";
 import { option, optional, whole } from "../core/options.js";
 import { visibleLines } from "../core/text.js";
-import { compareTable } from "../analysis/compare/options.js";
-import { Argument, Command, CommanderError, Option } from "commander";
-import { experimentSearchTable } from "../experiment/search-options.js";
 import { experimentRunTable } from "../experiment/run-options.js";
+import { experimentSearchTable } from "../experiment/search-options.js";
 import { launchTable } from "../gpu/launch-config.js";
 import { labTable } from "../lab/options.js";
 import { packageVersion } from "../model/version.js";
 import { targetOption } from "../ptx/builder/targets.js";
 import { planTable } from "../reservoir/options.js";
+import type { ServeOptions } from "../serve/index.js";
+import { serveTable } from "../serve/options.js";
 import type { PlanCommandOptions } from "./commands/plan.js";
 import type { PtxFlags } from "./commands/ptx.js";
 import { kernelNumbers, kernelSwitches, kernelWords } from "./commands/ptx-options.js";
 import type { PtxRunFlags } from "./commands/ptx-run.js";
 import type { CommandOutcome } from "./commands/run.js";
-import type { ServeOptions } from "../serve/index.js";
-import { serveTable } from "../serve/options.js";
 import type { SearchFlags } from "./commands/search.js";
 import { exitCodes } from "./exit.js";
 import { flagOf, helpOf, longOf } from "./flag.js";

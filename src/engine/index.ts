@@ -3,10 +3,14 @@
  * the reference, the step above all. It runs nothing by itself.
  * @module spillway/engine
  */
+
+export { ArgumentError, SpillwayError } from "../core/errors.js";
 export type { FloatArray, MatrixLike, Precision, Seed, SparseMatrix } from "../numerics/index.js";
 export { Matrix } from "../numerics/index.js";
-export { ArgumentError, SpillwayError } from "../core/errors.js";
+export { activationOf } from "../reservoir/activations.js";
 export { DeviceMatrix, DeviceSequences, type DeviceShape, type RealValues } from "../reservoir/device-matrix.js";
+export { checkSummary } from "../reservoir/engine/summaries.js";
+export { accumulate, addRows } from "../reservoir/engine/training.js";
 export * from "../reservoir/engine.js";
 export {
   chooseEngine,
@@ -18,7 +22,6 @@ export {
   registerContextEngine,
   registerEngine,
 } from "../reservoir/engines.js";
-export { activationOf } from "../reservoir/activations.js";
 export * from "../reservoir/features.js";
 export { checkFinite, checkWashout } from "../reservoir/inputs.js";
 export { type AnyReservoirOptions, isSpiking, modelOf, registerSpikingKind, type SpikingKind } from "../reservoir/kinds.js";
@@ -27,7 +30,5 @@ export * from "../reservoir/profile.js";
 export { type AnyShape, expectedShape, type ModelShape, type SpikingShape, shapeOf } from "../reservoir/shape.js";
 export type * from "../reservoir/spiking-model.js";
 export { reservoirStep } from "../reservoir/step.js";
-export { checkSummary } from "../reservoir/engine/summaries.js";
-export { accumulate, addRows } from "../reservoir/engine/training.js";
 export type { DrawnMatrix, DrawnRounding, RowSums, WeightDraws } from "../reservoir/weight-draws.js";
 export { WorkInterruptedError, WorkPacer } from "../reservoir/work.js";

@@ -1,15 +1,16 @@
 // Brings the cases of an experiment: folders of recordings, of series or of spike patterns whose
 // names tell their classes, or patterns that are generated.
-import { ArgumentError } from "../core/errors.js";
+
 import { basename } from "node:path";
+import { ArgumentError } from "../core/errors.js";
 import { Matrix } from "../numerics/index.js";
 import { type FolderCases, readSeriesFolder, readSpikeFolder, readWavFolder, type SoundFolderOptions } from "../pipeline/index.js";
 import type { AnyReservoirOptions } from "../reservoir/index.js";
 import { binWidth, drivingRows } from "../spikes/drive.js";
 import { patternMeasures, poissonPattern, type SpikePattern } from "../spikes/index.js";
-import { ExperimentError } from "./errors.js";
 import type { CaseData, Cases } from "./data.js";
 import type { NamedFiles, PatternData, SeriesFolderData, SoundData, SpikeData } from "./description.js";
+import { ExperimentError } from "./errors.js";
 import { resolveDataPath } from "./paths.js";
 
 /** @throws FileError, ArgumentError, ExperimentError if no recording tests or none trains */

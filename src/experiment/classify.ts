@@ -10,11 +10,11 @@ import { type AnyReservoirComputer, addProfiles } from "../reservoir/index.js";
 import type { CaseData, Cases } from "./data.js";
 import type { ClassifyTask, Experiment } from "./description.js";
 import { encoded } from "./encode.js";
+import type { RunFile } from "./output-folder.js";
 import { splitRows } from "./prepare.js";
 import type { Scores } from "./result.js";
-import { scoreClasses } from "./scores.js";
 import { everyRow, stackRows } from "./rows.js";
-import type { RunFile } from "./output-folder.js";
+import { scoreClasses } from "./scores.js";
 import { shownSteps } from "./states.js";
 import { radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 

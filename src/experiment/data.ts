@@ -1,17 +1,18 @@
 // Brings the data of an experiment: a generated series, or files. Splitting and transforming it is
 // elsewhere.
-import { ArgumentError } from "../core/errors.js";
+
 import { stat } from "node:fs/promises";
+import { ArgumentError } from "../core/errors.js";
 import { FileError } from "../io/index.js";
 import { Matrix, type Seed } from "../numerics/index.js";
 import { rowsLost, type TimeAxis } from "../series/index.js";
 import { generateTask, knownLyapunovExponent, tasks } from "../tasks/index.js";
-import { ExperimentError } from "./errors.js";
+import { loadPatterns, loadSeriesFolder, loadSounds, loadSpikes } from "./cases.js";
 import type { Experiment, FileData, GeneratedData } from "./description.js";
+import { ExperimentError } from "./errors.js";
 import { resolveDataPath } from "./paths.js";
 import { ownTransforms, rowsAhead } from "./prepare.js";
 import { loadTable, type SeriesPart, type Table } from "./table.js";
-import { loadPatterns, loadSeriesFolder, loadSounds, loadSpikes } from "./cases.js";
 
 /** One series, T x D, to be predicted from its own past, or several by `more`. */
 export interface SeriesData extends SeriesPart {

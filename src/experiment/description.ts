@@ -1,13 +1,12 @@
 // An experiment as its file describes it, with every default filled in. What the fields take is
 // checked in schema.ts.
-import type { Transform, TransformPair } from "../series/index.js";
+
 import type { NrmseNorm } from "../metrics/index.js";
 import type { ClassifierSettings } from "../model/index.js";
-
 import type { ReadoutDescription } from "../readout/index.js";
 import type { AnyReservoirOptions, Seed, SpikingReservoirOptions } from "../reservoir/index.js";
 import type { CalendarFeature } from "../series/calendar.js";
-import type { GapPolicy, SeriesBaseline, TimeUnit } from "../series/index.js";
+import type { GapPolicy, SeriesBaseline, TimeUnit, Transform, TransformPair } from "../series/index.js";
 import type { PatternType } from "../spikes/index.js";
 
 /** A generated series: one of the benchmark tasks. */

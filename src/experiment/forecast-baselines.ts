@@ -5,9 +5,9 @@ import {
   type FittedBaseline,
   fitBaseline,
   type SeriesBaseline,
+  type StartErrors,
   seasonsOf,
   standardBaselines,
-  type StartErrors,
   type TimeStep,
   type TransformedSeries,
 } from "../series/index.js";

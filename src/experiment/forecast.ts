@@ -1,22 +1,22 @@
 // Task "forecast": one seed trained on the first rows of a series, then let run in closed loop from
 // several starts.
 import { metrics as metricParts } from "../metrics/index.js";
-import { beside, noInputs, seriesInputs } from "../model/forecaster-data.js";
+import { beside, noInputs, seriesInputs } from "../model/forecaster/data.js";
 import { Forecaster, type ForecastOptions } from "../model/index.js";
 import { Matrix } from "../numerics/index.js";
 import { plotError, plotForecast } from "../plot/index.js";
 import { NonFiniteStateError } from "../reservoir/index.js";
+import { type CalendarFeature, calendarInputs } from "../series/calendar.js";
+import { type TransformedSeries, timesAfter, transformSeries } from "../series/index.js";
+import { bandAround, calibrate, judgeBands } from "./bands.js";
 import { generateIndependent, type SeriesData } from "./data.js";
 import type { Experiment, ForecastTask, GeneratedData } from "./description.js";
 import { type BaselineForecasts, baselineForecasts, type StartPoint, startErrors, type TrainingParts } from "./forecast-baselines.js";
+import type { WrittenForecast } from "./forecasts-file.js";
 import { describedRows, ownTransforms, type PreparedSeries, prepareAll, type RowFacts, startPlaces } from "./prepare.js";
 import { stackRows } from "./rows.js";
 import { type Outcome, type ScoreContext, scoreSeries } from "./scores.js";
 import { DriveScale, stateFigures, streamStates } from "./states.js";
-import { type CalendarFeature, calendarInputs } from "../series/calendar.js";
-import { timesAfter, type TransformedSeries, transformSeries } from "../series/index.js";
-import { bandAround, calibrate, judgeBands } from "./bands.js";
-import type { WrittenForecast } from "./forecasts-file.js";
 import { calendarOf, forecasterOptions, radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
 /**

@@ -1,6 +1,7 @@
 // forecasts.csv: every forecast of a run, one line a step and column.
-import { writeFileAtomic } from "../io/index.js";
+
 import { csvCell } from "../io/csv-writer.js";
+import { writeFileAtomic } from "../io/index.js";
 import type { Matrix } from "../numerics/index.js";
 import type { Band } from "../series/index.js";
 

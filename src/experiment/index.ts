@@ -3,6 +3,8 @@
  * keep what it found in a folder. Importing this loads yaml.
  * @module spillway/experiment
  */
+
+export type { JsonSchema } from "../core/options.js";
 export type { Bands } from "./bands.js";
 export { type CaseData, type Cases, type DrivenData, type ExperimentData, loadData, type SeriesData } from "./data.js";
 export type {
@@ -34,14 +36,14 @@ export type {
 } from "./description.js";
 export { ExperimentError, type ExperimentErrorPlace } from "./errors.js";
 export { asExperiment, type LoadedExperiment, loadExperiment, parseExperimentText } from "./file.js";
-export type { JsonSchema } from "../core/options.js";
 export { experimentJsonSchema } from "./json-schema.js";
 export type { Machine } from "./machine.js";
 export { type CheckedExperiment, parseExperiment } from "./parse.js";
 export { resolveDataPath } from "./paths.js";
 export { readRun } from "./read-run.js";
-export { type ExperimentResult, formatResult, type ResolvedExperiment, type Scores, type ScoreSummary, type SeedResult } from "./result.js";
+export { type ExperimentResult, formatResult, type ResolvedExperiment, type ScoreSummary, type Scores, type SeedResult } from "./result.js";
 export { type ExperimentSource, type FinishedRun, runExperiment } from "./run.js";
+export type { ExperimentRunOptions } from "./run-options.js";
 export {
   type FinishedSearch,
   readSearch,
@@ -54,6 +56,5 @@ export {
 } from "./search.js";
 export type { SearchObjective } from "./search-objective.js";
 export type { ExperimentSearchOptions } from "./search-options.js";
-export type { ExperimentRunOptions } from "./run-options.js";
-export type { EngineChoiceOptions } from "./trial.js";
 export type { SeriesPart } from "./table.js";
+export type { EngineChoiceOptions } from "./trial.js";

@@ -2,12 +2,12 @@
 // filled in. It reads no file.
 
 import { ArgumentError } from "../core/errors.js";
-import { anything, choiceOf, given, type Kind, object, type OptionTable, resolve, withoutDefaults } from "../core/options.js";
+import { nearest } from "../core/near-names.js";
+import { anything, choiceOf, given, type Kind, type OptionTable, object, resolve, withoutDefaults } from "../core/options.js";
 import { metrics as metricParts } from "../metrics/index.js";
-import { classTrainer } from "../model/class-readout.js";
+import { classTrainer } from "../model/classifier/class-readout.js";
 import { classifierReservoir, classifierSettings, forecasterReservoir, forecasterTrainer, takesSpikes } from "../model/defaults.js";
 import { type Readout, type ReadoutDescription, readouts, type Trainer } from "../readout/index.js";
-import { nearest } from "../core/near-names.js";
 import { reservoirKind } from "../reservoir/config-schema.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
 import { encoders } from "../spikes/index.js";
@@ -15,8 +15,8 @@ import { liquidKind, spikingKind } from "../spikes/liquid/schema.js";
 import { tasks } from "../tasks/index.js";
 import type { BaselineDescription, Experiment, MetricName, TaskDescription, TransformDescription } from "./description.js";
 import { typedFields } from "./overrides.js";
-import { metricsOf } from "./scores.js";
 import { common, dataKinds, taskSchemas } from "./schema.js";
+import { metricsOf } from "./scores.js";
 
 const dataTakes = "an object with task (a generated series), file, sounds, cases, spikes or patterns (generated ones)";
 const taskTakes = `predict, classify or detect, or an object whose "type" is predict, forecast, classify or detect`;

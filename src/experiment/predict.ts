@@ -1,11 +1,11 @@
 // Task "predict": one seed trained on the first rows, then asked for one output a row: the next
 // value of a series, or the target of an input.
 import { ArgumentError } from "../core/errors.js";
-import { noInputs } from "../model/forecaster-data.js";
+import { noInputs } from "../model/forecaster/data.js";
 import { Forecaster } from "../model/index.js";
 import type { Matrix } from "../numerics/index.js";
-import { baselineName, predictBaseline } from "../series/index.js";
 import { plotError, plotForecast } from "../plot/index.js";
+import { baselineName, predictBaseline } from "../series/index.js";
 import type { DrivenData, SeriesData } from "./data.js";
 import type { Experiment, PredictTask } from "./description.js";
 import { learns } from "./parse.js";

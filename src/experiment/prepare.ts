@@ -1,14 +1,10 @@
 // Cuts a series into what trains and what tests. It runs nothing.
 import { ArgumentError } from "../core/errors.js";
-import type { Matrix } from "../numerics/index.js";
 import type { DescribedSeries } from "../model/index.js";
-import { axisRows } from "../series/time-grid.js";
-import { ExperimentError } from "./errors.js";
-import type { DrivenData, SeriesData } from "./data.js";
-import type { Experiment, ForecastTask, SplitDescription } from "./description.js";
+import type { Matrix } from "../numerics/index.js";
 import {
-  fitTransforms,
   type FittedTransforms,
+  fitTransforms,
   longestLookAhead,
   rowsLost,
   type TimeAxis,
@@ -16,6 +12,10 @@ import {
   type TransformedSeries,
   transformSeries,
 } from "../series/index.js";
+import { axisRows } from "../series/time-grid.js";
+import type { DrivenData, SeriesData } from "./data.js";
+import type { Experiment, ForecastTask, SplitDescription } from "./description.js";
+import { ExperimentError } from "./errors.js";
 
 /** The series of the data, one or more. */
 export function seriesOf(data: SeriesData): Matrix<Float64Array>[] {

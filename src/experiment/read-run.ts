@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { ArgumentError } from "../core/errors.js";
 import {
+  text as anyText,
   anything,
   checked,
   choice,
@@ -10,12 +11,11 @@ import {
   type Kind,
   list,
   number,
-  object,
   type OptionTable,
+  object,
   optional,
   record,
   seed,
-  text as anyText,
   tuple,
   whole,
 } from "../core/options.js";

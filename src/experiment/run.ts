@@ -1,27 +1,28 @@
 // Runs an experiment over its seeds and writes its folder: scores, model, states, report. The tasks
 // themselves are predict.ts, forecast.ts and classify.ts.
-import { ArgumentError } from "../core/errors.js";
-import { resolve } from "../core/options.js";
+
 import { join } from "node:path";
 import { stringify } from "yaml";
+import { ArgumentError } from "../core/errors.js";
+import { resolve } from "../core/options.js";
 import { writeFileAtomic } from "../io/index.js";
-import { type Figure, type ReportSection, reportHtml } from "../plot/index.js";
 import { noteFinite } from "../numerics/known-finite.js";
+import { type Figure, type ReportSection, reportHtml } from "../plot/index.js";
+import type { Trainer } from "../readout/index.js";
 import { addProfiles } from "../reservoir/index.js";
-import { ExperimentError } from "./errors.js";
+import { describeBands } from "./bands.js";
 import { runClassification } from "./classify.js";
 import { type ExperimentData, loadData } from "./data.js";
 import type { ClassifyTask, DetectTask, Experiment, ExperimentInput, ForecastTask, PredictTask } from "./description.js";
 import { runDetection } from "./detect.js";
+import { ExperimentError } from "./errors.js";
 import { asExperiment, type LoadedExperiment, loadExperiment } from "./file.js";
 import { runForecast } from "./forecast.js";
-import type { Trainer } from "../readout/index.js";
-import { describeMachine, versions } from "./machine.js";
-import { describeBands } from "./bands.js";
 import { writeForecasts } from "./forecasts-file.js";
+import { describeMachine, versions } from "./machine.js";
 import { OutputFolder, type RunFile } from "./output-folder.js";
-import { seriesOf } from "./prepare.js";
 import { runPrediction } from "./predict.js";
+import { seriesOf } from "./prepare.js";
 import { reportSection } from "./report-section.js";
 import { type ExperimentResult, formatResult, resolveExperiment, type SeedResult, summarise, totalTiming } from "./result.js";
 import { type ExperimentRunOptions, experimentRunTable } from "./run-options.js";

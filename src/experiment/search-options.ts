@@ -12,10 +12,10 @@ import {
   given,
   list,
   number,
+  type OptionTable,
   object,
   option,
   optional,
-  type OptionTable,
   seed,
   type TableOf,
   text,
@@ -25,8 +25,8 @@ import { metrics } from "../metrics/index.js";
 import { engineTable, threadsTable } from "../reservoir/options.js";
 import { workTable } from "../reservoir/work.js";
 import { cmaesTable } from "../search/cmaes.js";
-import { samplerTable } from "../search/sampler-options.js";
 import type { SpaceDescription } from "../search/index.js";
+import { samplerTable } from "../search/sampler-options.js";
 import { tpeTable } from "../search/tpe.js";
 import type { EngineChoiceOptions } from "./trial.js";
 

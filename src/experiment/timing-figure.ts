@@ -1,6 +1,7 @@
 // Where the time of a run went, as a figure. The seconds are the run's own.
-import type { Figure } from "../plot/index.js";
+
 import { formatNumber } from "../plot/format.js";
+import type { Figure } from "../plot/index.js";
 import { seriesColour } from "../plot/palette.js";
 
 /**

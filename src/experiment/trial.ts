@@ -1,14 +1,15 @@
 // What one seed of an experiment gives back, for all tasks, and what it gets. The tasks are
 // predict.ts, forecast.ts and classify.ts.
-import type { Trainer } from "../readout/index.js";
+
 import type { ForecasterOptions } from "../model/index.js";
 import type { Seed } from "../numerics/index.js";
-import type { CalendarFeature } from "../series/calendar.js";
 import type { Figure } from "../plot/index.js";
+import type { Trainer } from "../readout/index.js";
 import type { EngineModel, EnginePlan, Profile, WorkOptions } from "../reservoir/index.js";
+import type { CalendarFeature } from "../series/calendar.js";
 import type { StartErrors } from "../series/index.js";
-import type { Experiment, MetricName } from "./description.js";
 import type { Bands } from "./bands.js";
+import type { Experiment, MetricName } from "./description.js";
 import type { WrittenForecast } from "./forecasts-file.js";
 import type { RunFile } from "./output-folder.js";
 import type { Scores } from "./result.js";

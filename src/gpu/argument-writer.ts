@@ -1,10 +1,11 @@
 // Writes a launch's values into host memory by their layouts. Every value is checked before it is
 // written: the driver would take anything.
-import { describe, quoted } from "../core/text.js";
+
+import { bfloat16Bits, halfBits } from "../core/half.js";
 import { suggestion } from "../core/near-names.js";
+import { describe, quoted } from "../core/text.js";
 import type { ContextCore } from "./context-core.js";
 import type { Dtype } from "./dtypes.js";
-import { bfloat16Bits, halfBits } from "../core/half.js";
 import type { FieldLayout, Layout } from "./layout.js";
 import { DeviceSlice, noteUse } from "./slice.js";
 

@@ -1,8 +1,8 @@
 // The checked middle layer: driver calls made in the right context, whose errors throw. The objects
 // that users see stand on it.
 import { DisposedError } from "../core/errors.js";
-import type { DriverArguments, DriverCall, DriverFunction } from "./driver-calls.js";
 import type { Driver } from "./driver.js";
+import type { DriverArguments, DriverCall, DriverFunction } from "./driver-calls.js";
 import { ContextLostError, CudaError, type CudaFailure } from "./errors.js";
 import { type LaunchHistory, recentLaunches } from "./launch-history.js";
 import { type Holding, type Leak, Ledger } from "./ledger.js";

@@ -2,6 +2,7 @@
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { checked, optional, type Resolved, resolve, type TableOf } from "../core/options.js";
 import { DeviceBuffer } from "./buffer.js";
+import type { CompileOptions } from "./compile-options.js";
 import { ContextCore, type CoreOptions } from "./context-core.js";
 import type { DeviceInfo } from "./device-info.js";
 import type { Driver } from "./driver.js";
@@ -11,20 +12,19 @@ import { DeviceEvent } from "./event.js";
 import { Holding, type Leak } from "./ledger.js";
 import { MemoryPool, type PoolStatistics } from "./memory-pool.js";
 import { Module } from "./module.js";
+import type { Compiled, Nvrtc } from "./nvrtc.js";
 import {
-  eventTable,
   type EventOptions,
+  eventTable,
   type LabelOptions,
   labelTable,
-  streamTable,
   type StreamOptions,
+  streamTable,
   type UploadOptions,
   uploadTable,
 } from "./options.js";
-import type { CompileOptions } from "./compile-options.js";
-import type { Compiled, Nvrtc } from "./nvrtc.js";
 import { PinnedBuffer } from "./pinned.js";
-import { compiledPtx, shippedPtx, type ShippedPtxOptions } from "./shipped.js";
+import { compiledPtx, type ShippedPtxOptions, shippedPtx } from "./shipped.js";
 import { DeviceSlice, type ReadonlyDeviceSlice, usable } from "./slice.js";
 import { Staging } from "./staging.js";
 import { losesContext, status } from "./status.js";

@@ -3,6 +3,7 @@
 // and no instruction.
 
 import { ArgumentError } from "../core/errors.js";
+
 /** A declaration or definition at a module's top level. */
 interface Piece {
   readonly text: string;

@@ -1,7 +1,8 @@
 // A driver whose chosen calls fail, for tests of what happens then. It wraps any driver, simulated
 // or real.
-import type { DriverArguments, DriverCall, DriverFunction } from "./driver-calls.js";
+
 import type { Driver } from "./driver.js";
+import type { DriverArguments, DriverCall, DriverFunction } from "./driver-calls.js";
 
 /** A call that fails: the n-th use of a function, from 1, returns a status without being made. */
 export interface Fault {

@@ -2,8 +2,8 @@
 // what a library is for.
 import { createRequire } from "node:module";
 import type koffi from "koffi";
-import type { ArgumentKind, CallSignature } from "./driver-calls.js";
 import { MissingCallError } from "./driver.js";
+import type { ArgumentKind, CallSignature } from "./driver-calls.js";
 import { LibraryError } from "./library-search.js";
 
 type Koffi = typeof koffi;

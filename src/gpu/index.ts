@@ -3,16 +3,17 @@
  * nothing of what is computed.
  * @module spillway/gpu
  */
-export { DisposedError, LaunchError, SpillwayError, ArgumentError } from "../core/errors.js";
+export { ArgumentError, DisposedError, LaunchError, SpillwayError } from "../core/errors.js";
+export { bfloat16Bits, halfBits } from "../core/half.js";
 export { DeviceBuffer } from "./buffer.js";
 export { CompileCache, defaultCacheFolder } from "./compile-cache.js";
 export type { CompileOptions, CompileRequest } from "./compile-options.js";
 export { type AllocOptions, Context, type Held, type KernelSource, type MemoryInfo } from "./context.js";
 export type { Rectangle } from "./copies.js";
-export { type DeviceAttribute, deviceAttribute, type DeviceInfo } from "./device-info.js";
-export { MissingCallError, type Driver } from "./driver.js";
-export { type DriverArguments, type DriverCall, driverCalls, type DriverFunction } from "./driver-calls.js";
-export { arrayOf, type ArrayOf, bytesOf, type Dtype, type DtypeArrays, type DtypeOf, type HostArray } from "./dtypes.js";
+export { type DeviceAttribute, type DeviceInfo, deviceAttribute } from "./device-info.js";
+export { type Driver, MissingCallError } from "./driver.js";
+export { type DriverArguments, type DriverCall, type DriverFunction, driverCalls } from "./driver-calls.js";
+export { type ArrayOf, arrayOf, bytesOf, type Dtype, type DtypeArrays, type DtypeOf, type HostArray } from "./dtypes.js";
 export { entryModule } from "./entry-module.js";
 export {
   CompileError,
@@ -24,8 +25,6 @@ export {
   OutOfMemoryError,
 } from "./errors.js";
 export { DeviceEvent } from "./event.js";
-export { StreamMeter } from "./stream-meter.js";
-export type { CopyMarks } from "./staging.js";
 export {
   type BatchNorm,
   type BlasChoice,
@@ -49,42 +48,43 @@ export {
   type Norm,
   type Product,
   type ProductSource,
-  sharedExecutor,
   type StandardKernel,
   StandardKernels,
+  sharedExecutor,
   standardKernelNames,
 } from "./executor/index.js";
 export { Graph } from "./graph.js";
-export { bfloat16Bits, halfBits } from "../core/half.js";
 export { Kernel, type KernelOptions, type KernelResources, type SignatureSource } from "./kernel.js";
 export type { Dimensions, LaunchConfig } from "./launch-config.js";
 export type { LaunchRecord } from "./launch-history.js";
 export type { Leak } from "./ledger.js";
 export { LibraryError, type TriedPath } from "./library-search.js";
-export type { EventOptions, LabelOptions, StreamOptions, UploadOptions } from "./options.js";
 export type { PoolStatistics } from "./memory-pool.js";
 export { type ImageKind, imageKind, Module } from "./module.js";
 export { loadDriver } from "./native-driver.js";
 export { type Compiled, loadNvrtc, Nvrtc, type NvrtcOptions } from "./nvrtc.js";
 export type { CompileOutcome, CompilerLibrary } from "./nvrtc-library.js";
-export { listDevices, openDevice, type OpenOptions, registerDriver } from "./open-device.js";
+export { listDevices, type OpenOptions, openDevice, registerDriver } from "./open-device.js";
+export type { EventOptions, LabelOptions, StreamOptions, UploadOptions } from "./options.js";
 export type { ArgumentFor, ArgumentsFor, Parameter, PtxParameter, ValueFor } from "./parameters.js";
 export { PinnedBuffer } from "./pinned.js";
-export { type GpuProbe, type NvrtcProbe, probe, type ProbedDevice, type ProbeOptions } from "./probe.js";
+export { type GpuProbe, type NvrtcProbe, type ProbedDevice, type ProbeOptions, probe } from "./probe.js";
 export { driverForPtx, type EntryParameter, ptxEntries, ptxTarget, ptxVersion } from "./ptx-entry.js";
 export {
   type ShippedEntry,
   type ShippedImage,
   type ShippedKernels,
+  type ShippedPtxOptions,
+  type ShippedSource,
   shippedManifest,
   shippedPtx,
-  type ShippedPtxOptions,
   shippedPtxVersion,
-  type ShippedSource,
   shippedSource,
 } from "./shipped.js";
 export { DeviceSlice, type ReadonlyDeviceSlice } from "./slice.js";
+export type { CopyMarks } from "./staging.js";
 export { losesContext, statusCodes, statusName } from "./status.js";
 export { LibraryCallError } from "./status-library.js";
 export { Stream } from "./stream.js";
-export { type Axes, dim3, type Fields, type FieldType, struct, type StructOptions, StructType, vector } from "./struct.js";
+export { StreamMeter } from "./stream-meter.js";
+export { type Axes, dim3, type Fields, type FieldType, type StructOptions, StructType, struct, vector } from "./struct.js";

@@ -1,9 +1,10 @@
 // Where CUDA's libraries are looked for on Linux, WSL and Windows, and the error that lists every
 // path that was tried. A path is only a
 // candidate: whether a library is there is known when it loads.
-import { SpillwayError } from "../core/errors.js";
+
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { SpillwayError } from "../core/errors.js";
 
 /** One path and why nothing came of it. */
 export interface TriedPath {

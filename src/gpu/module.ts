@@ -2,8 +2,8 @@
 import { LaunchError } from "../core/errors.js";
 import { resolve } from "../core/options.js";
 import type { ContextCore } from "./context-core.js";
-import { bytesOf, type Dtype } from "./dtypes.js";
 import type { DeviceInfo } from "./device-info.js";
+import { bytesOf, type Dtype } from "./dtypes.js";
 import { CudaError, ModuleLoadError } from "./errors.js";
 import { Kernel, type KernelOptions, kernelTable } from "./kernel.js";
 import { Holding } from "./ledger.js";

@@ -1,6 +1,7 @@
 // The CUDA driver of this machine as a `Driver`, through koffi.
-import { type DriverArguments, type DriverCall, type DriverFunction, driverCalls } from "./driver-calls.js";
+
 import type { Driver } from "./driver.js";
+import { type DriverArguments, type DriverCall, type DriverFunction, driverCalls } from "./driver-calls.js";
 import { ForeignLibrary } from "./ffi.js";
 import { driverCandidates, loadFirst, thisPlace } from "./library-search.js";
 

@@ -3,7 +3,7 @@ import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { callback, choice, either, flag, option, optional, type Resolved, resolve, type TableOf, text, whole } from "../core/options.js";
 import { Context, type KernelSource } from "./context.js";
 import { checkedCall, describeStatus } from "./context-core.js";
-import { deviceCount, type DeviceInfo, deviceInfo } from "./device-info.js";
+import { type DeviceInfo, deviceCount, deviceInfo } from "./device-info.js";
 import type { Driver } from "./driver.js";
 import { CudaError } from "./errors.js";
 import type { Leak } from "./ledger.js";

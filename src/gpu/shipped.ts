@@ -1,10 +1,11 @@
 // The kernels that come with the package: their PTX, sources and descriptions, found beside the
 // code. It knows no kernel by name.
-import { ArgumentError, SpillwayError } from "../core/errors.js";
-import { list, optional, resolve, type TableOf, text, tuple, whole } from "../core/options.js";
+
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
+import { ArgumentError, SpillwayError } from "../core/errors.js";
+import { list, optional, resolve, type TableOf, text, tuple, whole } from "../core/options.js";
 import { entryModule } from "./entry-module.js";
 import type { Nvrtc } from "./nvrtc.js";
 

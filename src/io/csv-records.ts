@@ -1,7 +1,8 @@
 // CSV text in records of cells, which csv-parse splits, and what one cell is. The caller gives the
 // records their meaning.
-import { ArgumentError } from "../core/errors.js";
+
 import type { Info, Options } from "csv-parse";
+import { ArgumentError } from "../core/errors.js";
 import type { CsvOptions } from "./csv.js";
 import { detectDelimiter } from "./csv-delimiter.js";
 import { FormatError } from "./errors.js";

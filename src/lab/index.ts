@@ -9,12 +9,12 @@ export {
   defaultSettings,
   experimentOf,
   type LabSettings,
+  type NumericSetting,
   type Offered,
   type Range,
   ranges,
   reservoirOf,
   settingsFromLink,
   settingsToLink,
-  type NumericSetting,
 } from "./settings.js";
 export { type Drive, hashedSteps, signalOf, stateHash } from "./signal.js";

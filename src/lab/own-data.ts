@@ -1,7 +1,7 @@
 // A series of the user's own from CSV text: which columns there are, and the chosen ones as what
 // drives the lab's reservoir.
 import { ArgumentError } from "../core/errors.js";
-import { type CsvColumn, csvColumns, type CsvOptions, type MissingPolicy, parseCsv } from "../io/index.js";
+import { type CsvColumn, type CsvOptions, csvColumns, type MissingPolicy, parseCsv } from "../io/index.js";
 import { fitStandardisation, standardised } from "../model/standardisation.js";
 import { firstNonFinite } from "../numerics/index.js";
 import type { OwnDrive } from "./measures.js";

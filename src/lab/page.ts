@@ -1,9 +1,10 @@
 // The built page in memory. A request never opens a file: what was not there at the start is not
 // found.
-import { SpillwayError } from "../core/errors.js";
-import type { IncomingMessage, ServerResponse } from "node:http";
+
 import { readdir, readFile } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname, join } from "node:path";
+import { SpillwayError } from "../core/errors.js";
 
 /** Answers requests for the page's files. */
 export type Page = (path: string, request: IncomingMessage, response: ServerResponse) => void;

@@ -1,8 +1,11 @@
 // The lab's server: the built page on a loopback address, and a WebSocket over which the page can
 // ask for runs on this machine's engines.
-import { resolve } from "../core/options.js";
+
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
+import { resolve } from "../core/options.js";
+import { packageVersion } from "../model/version.js";
+import { chooseEngine } from "../reservoir/index.js";
 import {
   boundConnections,
   endWith,
@@ -14,8 +17,6 @@ import {
   requestLimits,
   targetRefusal,
 } from "../serve/http-server.js";
-import { packageVersion } from "../model/version.js";
-import { chooseEngine } from "../reservoir/index.js";
 import { longestMessage } from "./messages.js";
 import { type LabOptions, labTable } from "./options.js";
 import { readPage, refuse } from "./page.js";

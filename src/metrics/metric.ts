@@ -4,7 +4,7 @@ import { type Part, Registry } from "../core/registry.js";
 import type { Matrix } from "../numerics/index.js";
 import { accuracy } from "./classification.js";
 import { mae, mse, rmse } from "./errors.js";
-import { type NrmseNorm, nrmse, normOf } from "./nrmse.js";
+import { type NrmseNorm, normOf, nrmse } from "./nrmse.js";
 import { r2 } from "./r2.js";
 import { validPredictionTime } from "./valid-prediction-time.js";
 

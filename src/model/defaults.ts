@@ -4,8 +4,8 @@
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { isTrainer, type ReadoutDescription, type RidgeOptions, readouts, type Trainer, trainerOf } from "../readout/index.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
-import type { ClassifierReservoir, ClassifierSettings, Representation } from "./classifier-options.js";
-import type { OwnReadout } from "./forecaster-options.js";
+import type { ClassifierReservoir, ClassifierSettings, Representation } from "./classifier/options.js";
+import type { OwnReadout } from "./forecaster/options.js";
 
 /**
  * The penalty of a Forecaster's readout, on z-scores: the smallest with which closed loops over

@@ -2,7 +2,7 @@
  * Models: fit and predict over a reservoir and a readout, and the file that keeps them. @module
  * spillway/model
  */
-export { Classifier } from "./classifier.js";
+export { Classifier } from "./classifier/classifier.js";
 export type {
   ClassifierOptions,
   ClassifierReadout,
@@ -11,16 +11,18 @@ export type {
   Directions,
   Label,
   Representation,
-} from "./classifier-options.js";
+} from "./classifier/options.js";
 export { NotFittedError } from "./errors.js";
-export type { Numbers as NvarState } from "./nvar-features.js";
-export { Forecast, type ForecastBand } from "./forecast.js";
-export type { Candidate, ForecasterChoice, ScoredPair, ValidationStart } from "./forecaster-choice.js";
-export type { MemberState } from "./forecaster-member.js";
-export { type FittedMember, Forecaster, type ForecasterState } from "./forecaster.js";
-export type { TimedRows } from "./forecaster-clock.js";
-export type { DescribedSeries, ForecasterData, ForecasterPrefix, ForecasterSequences, TimesLike } from "./forecaster-data.js";
-export type { ForecastLoss } from "./forecaster-loss.js";
+export { FieldForecaster } from "./field/field.js";
+export type { FieldForecastOptions, FieldOptions, FieldSettings } from "./field/options.js";
+export type { Candidate, ForecasterChoice, ScoredPair, ValidationStart } from "./forecaster/choice.js";
+export type { TimedRows } from "./forecaster/clock.js";
+export type { DescribedSeries, ForecasterData, ForecasterPrefix, ForecasterSequences, TimesLike } from "./forecaster/data.js";
+export { Forecast, type ForecastBand } from "./forecaster/forecast.js";
+export { type FittedMember, Forecaster, type ForecasterState } from "./forecaster/forecaster.js";
+export type { ForecastLoss } from "./forecaster/loss.js";
+export type { MemberState } from "./forecaster/member.js";
+export type { MissingInSeries } from "./forecaster/missing.js";
 export type {
   CandidateOptions,
   ChooseOptions,
@@ -32,15 +34,13 @@ export type {
   ScoreOptions,
   StartOptions,
   TimesOption,
-} from "./forecaster-options.js";
-export type { MissingInSeries } from "./forecaster-missing.js";
+} from "./forecaster/options.js";
 export { type LoadedModel, loadModel } from "./load-model.js";
 export { type LoadOptions, ModelFileError, type ModelKind } from "./model-file.js";
-export { FieldForecaster } from "./field.js";
-export type { FieldForecastOptions, FieldOptions, FieldSettings } from "./field-options.js";
-export { NvarForecaster } from "./nvar.js";
-export type { NvarData, NvarOptions, NvarScoreOptions, NvarSequences, NvarSettings, NvarStartOptions } from "./nvar-options.js";
+export type { Numbers as NvarState } from "./nvar/features.js";
+export { NvarForecaster } from "./nvar/nvar.js";
+export type { NvarData, NvarOptions, NvarScoreOptions, NvarSequences, NvarSettings, NvarStartOptions } from "./nvar/options.js";
 export { type ForecasterUse, type OnnxOptions, saveOnnx, toOnnx } from "./onnx/index.js";
 export { decodeReservoir, encodeReservoir, type LoadedReservoir, loadReservoir, saveReservoir } from "./reservoir-file.js";
-export { type SweepOptions, type SweepResult, type SweepSetting, type SweptReservoir, sweepReadouts } from "./sweep.js";
+export { type SweepOptions, type SweepResult, type SweepSetting, type SweptReservoir, sweepReadouts } from "./sweep/sweep.js";
 export { packageVersion } from "./version.js";

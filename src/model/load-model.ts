@@ -1,11 +1,11 @@
 // Opens a model file of any kind.
 import { resolve } from "../core/options.js";
 import { readBytes } from "../io/files.js";
-import { Classifier } from "./classifier.js";
-import { FieldForecaster } from "./field.js";
-import { Forecaster } from "./forecaster.js";
+import { Classifier } from "./classifier/classifier.js";
+import { FieldForecaster } from "./field/field.js";
+import { Forecaster } from "./forecaster/forecaster.js";
 import { decodeModelFile, type LoadOptions, loadTable, ModelFileError } from "./model-file.js";
-import { NvarForecaster } from "./nvar.js";
+import { NvarForecaster } from "./nvar/nvar.js";
 import { decodeReservoir, type LoadedReservoir } from "./reservoir-file.js";
 
 /** What a model file holds. */

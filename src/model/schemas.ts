@@ -28,15 +28,15 @@ import {
 import { type ReadoutDescription, type ReadoutTraining, readouts, type Trainer } from "../readout/index.js";
 import type { AnyReservoirOptions, FeatureSpec, RadiusMethod, ReservoirOptions } from "../reservoir/index.js";
 import { contextTable, engineTable, matricesTable, profileTable, threadsTable } from "../reservoir/options.js";
-import { anyTransformKind } from "../series/transforms.js";
-import type { ClassifierOptions, ClassifierReadout, ClassifierReservoir, ClassifierSettings } from "./classifier-options.js";
-import type { ForecasterChoice } from "./forecaster-choice.js";
 import { calendarKind } from "../series/calendar.js";
 import { firstTime, isTimeForm, lastTime } from "../series/time-form.js";
-import type { ClockNote } from "./forecaster-clock.js";
-import type { ChooseOptions, ForecasterOptions, ForecasterSettings } from "./forecaster-options.js";
-import { missingKind } from "./forecaster-missing.js";
-import { chooseDefaults } from "./forecaster-plan.js";
+import { anyTransformKind } from "../series/transforms.js";
+import type { ClassifierOptions, ClassifierReadout, ClassifierReservoir, ClassifierSettings } from "./classifier/options.js";
+import type { ForecasterChoice } from "./forecaster/choice.js";
+import type { ClockNote } from "./forecaster/clock.js";
+import { missingKind } from "./forecaster/missing.js";
+import type { ChooseOptions, ForecasterOptions, ForecasterSettings } from "./forecaster/options.js";
+import { chooseDefaults } from "./forecaster/plan.js";
 
 const readoutTakes = "an object of readout options";
 const named = choiceOf(readouts);

@@ -2,8 +2,8 @@
 // features of all views. It trains nothing but the levels.
 import { Matrix, RandomStream, seedKeys } from "../numerics/index.js";
 import type { AnyReservoirComputer, WorkOptions } from "../reservoir/index.js";
-import type { ClassifierSettings } from "./classifier-options.js";
-import { levelsOf, someRows, statisticsPerNeuron, writeStatistics } from "./statistics.js";
+import type { ClassifierSettings } from "./classifier/options.js";
+import { levelsOf, someRows, statisticsPerNeuron, writeStatistics } from "./classifier/statistics.js";
 import { groupsOf, stateGroup } from "./groups.js";
 
 /** The reservoirs of a member: of the series, and if they are looked at of their differences. */

@@ -6,15 +6,15 @@ import {
   choiceOf,
   given,
   type Kind,
-  object,
   type Option,
   type OptionTable,
+  object,
   optional,
   resolve,
   type TableOf,
   withoutDefaults,
 } from "../core/options.js";
-import { classTrainer } from "../model/class-readout.js";
+import { classTrainer } from "../model/classifier/class-readout.js";
 import { classifierReservoir, classifierSettings } from "../model/defaults.js";
 import { classifierReservoirOption, classifierTable } from "../model/schemas.js";
 import { resolveConfig } from "../reservoir/config-schema.js";

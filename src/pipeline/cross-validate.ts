@@ -1,9 +1,9 @@
 // Cross-validation: a pipeline trained and tested on each split, and what came out. It chooses
 // nothing.
 import { ArgumentError } from "../core/errors.js";
-import { checkedLater, list, optional, resolve, seed as anySeed, type TableOf } from "../core/options.js";
+import { seed as anySeed, checkedLater, list, optional, resolve, type TableOf } from "../core/options.js";
 import { type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
-import { checkLabels } from "../model/classifier-options.js";
+import { checkLabels } from "../model/classifier/options.js";
 import type { Label } from "../model/index.js";
 import type { Seed } from "../numerics/index.js";
 import { WorkInterruptedError, type WorkOptions } from "../reservoir/index.js";

@@ -2,8 +2,8 @@
 // ranges of the front as a note.
 import { decodeModelFile, encodeModelFile, ModelFileError } from "../model/model-file.js";
 import { stableJson } from "../model/stable-json.js";
-import { checkParameters } from "./check.js";
 import type { UnitRange } from "../spikes/drive.js";
+import { checkParameters } from "./check.js";
 import type { PipelineParameters } from "./parameters.js";
 
 /** What of a pipeline the classifier's file does not hold. */

@@ -3,7 +3,7 @@
 import { option, resolve, text } from "../core/options.js";
 import { readBytes, writeFileAtomic } from "../io/index.js";
 import { accuracy, type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
-import { checkLabels } from "../model/classifier-options.js";
+import { checkLabels } from "../model/classifier/options.js";
 import { Classifier, type Label, NotFittedError } from "../model/index.js";
 import type { Matrix } from "../numerics/index.js";
 import type { WorkOptions } from "../reservoir/index.js";

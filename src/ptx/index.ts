@@ -5,7 +5,7 @@
  */
 export * from "./builder/index.js";
 export { PtxModule } from "./builder/index.js";
-export * from "./interpreter/index.js";
 /** A module as the interpreter reads it. */
 export type { PtxModule as ParsedPtxModule } from "./interpreter/index.js";
+export * from "./interpreter/index.js";
 export * from "./kernels/index.js";

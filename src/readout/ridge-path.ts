@@ -3,9 +3,9 @@
 import { Bidiagonal, Matrix } from "../numerics/index.js";
 import { IllConditionedError } from "./errors.js";
 import type { GramAccumulator } from "./gram-accumulator.js";
+import { identity, type ReducedProblem } from "./lambda-selection.js";
 import { gramSystem } from "./ridge-solve.js";
 import { TrainedReadout } from "./trained-readout.js";
-import { identity, type ReducedProblem } from "./lambda-selection.js";
 
 /**
  * W = argmin sum over t of |y_t - W x_t - b|^2 + lambda |W|^2 for each lambda, the intercept b

@@ -3,9 +3,9 @@
 import { ArgumentError } from "../core/errors.js";
 import { number, option, resolve, type TableOf, whole } from "../core/options.js";
 import { asMatrix, Matrix, type MatrixLike, portableExp, portableLog, ResidentRows } from "../numerics/index.js";
+import { minimiseByNewton, type SmoothObjective } from "../numerics/newton.js";
 import { type FeatureSpec, writeFeatures } from "../reservoir/features.js";
 import { type FeatureOptions, featureSpec, featuresOf, featureTable } from "./features-option.js";
-import { minimiseByNewton, type SmoothObjective } from "../numerics/newton.js";
 import { TrainedReadout } from "./trained-readout.js";
 import type { ReadoutDescription, Trainer } from "./trainer.js";
 import { type FitOptions, type SeriesLike, shapeOf, type TrainingSequence, trainingSequences } from "./training-data.js";

@@ -3,10 +3,10 @@
 import { ArgumentError, busyError } from "../core/errors.js";
 import { choice, list, option, optional, type Resolved, resolve, type TableOf, whole } from "../core/options.js";
 import type { Context } from "../gpu/index.js";
-import { firstNonFinite, type FloatArray, Matrix, type MatrixLike } from "../numerics/index.js";
+import { type FloatArray, firstNonFinite, Matrix, type MatrixLike } from "../numerics/index.js";
+import { checkActivation } from "./activations.js";
 import type { ReservoirOptions } from "./config.js";
 import { DeviceMatrix, type DeviceSequences } from "./device-matrix.js";
-import { checkActivation } from "./activations.js";
 import type { ColumnScale, ScaledThere } from "./engine/device-data.js";
 import { NonFiniteStateError } from "./engine/errors.js";
 import { checkSummary, type SummaryWork } from "./engine/summaries.js";
@@ -25,8 +25,8 @@ import {
   networkOf,
   rowOf,
   type SequenceLike,
-  sequenceOf,
   type SequencePlace,
+  sequenceOf,
   series,
   statesTarget,
 } from "./inputs.js";

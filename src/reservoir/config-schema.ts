@@ -12,8 +12,8 @@ import {
   list,
   nothing,
   number,
-  object,
   type Option,
+  object,
   option,
   optional,
   type Resolved,
@@ -22,8 +22,8 @@ import {
   whole,
 } from "../core/options.js";
 import { activations } from "./activations.js";
-import type { Activation } from "./model.js";
 import type { LeakRange, ReservoirConfig, ReservoirOptions } from "./config.js";
+import type { Activation } from "./model.js";
 import { checkTopology, type TopologyConfig, topologies } from "./topologies/index.js";
 import { isQuantized, quantizedTakes } from "./weight-rounding.js";
 

@@ -2,8 +2,7 @@
  * The domain: what a reservoir is, how it is described and run, and what an engine must do for it.
  * @module spillway/reservoir
  */
-export type { MatrixLike, Precision, Seed, SparseMatrix } from "../numerics/index.js";
-export { Matrix } from "../numerics/index.js";
+
 export {
   type ArgumentCode,
   type ArgumentDetails,
@@ -13,6 +12,10 @@ export {
   type ErrorDetails,
   SpillwayError,
 } from "../core/errors.js";
+export type { Part } from "../core/registry.js";
+export type { MatrixLike, Precision, Seed, SparseMatrix } from "../numerics/index.js";
+export { Matrix } from "../numerics/index.js";
+export { type ActivationFunction, activationOf, registerActivation } from "./activations.js";
 export {
   type AnyReservoirComputer,
   type ComputerBatchOptions,
@@ -38,9 +41,9 @@ export {
 export {
   type EnsembleCreateOptions,
   type EnsembleInputs,
-  type RunEnsembleOptions,
   type EnsembleRunOptions,
   ReservoirEnsemble,
+  type RunEnsembleOptions,
   runEnsemble,
 } from "./ensemble.js";
 export * from "./features.js";
@@ -52,13 +55,11 @@ export { addMeasurements, addProfiles, loopTime } from "./profile.js";
 export { type AnyShape, expectedShape, type ModelShape, type SpikingShape, shapeOf } from "./shape.js";
 export type * from "./spiking-config.js";
 export type * from "./spiking-model.js";
-export { type ActivationFunction, activationOf, registerActivation } from "./activations.js";
 export { reservoirStep } from "./step.js";
-export type { Part } from "../core/registry.js";
 export { registerTopology } from "./topologies/index.js";
+export type * from "./topologies/options.js";
 export { sparseFromRows } from "./topologies/random-rows.js";
 export type { Topology, TopologyConfig, TopologyContext, TopologyMatrix, TopologySize } from "./topologies/topology.js";
-export type * from "./topologies/options.js";
 export type { DrawnMatrix, DrawnRounding, RowSums, WeightDraws } from "./weight-draws.js";
 export type { WeightPrecision } from "./weight-rounding.js";
 export type { ReservoirMatrices } from "./weights.js";

@@ -4,10 +4,10 @@ import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { checkActivation } from "./activations.js";
 import type { ReservoirOptions } from "./config.js";
 import type { Engine } from "./engine.js";
-import { isDrawnInPlace } from "./weight-draws.js";
 import { type AnyShape, expectedShape, type SpikingShape } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { EngineModel, SpikingModel } from "./spiking-model.js";
+import { isDrawnInPlace } from "./weight-draws.js";
 import type { ReservoirMatrices } from "./weights.js";
 
 /** Any description of a reservoir. Without a `kind` it is a rate reservoir. */

@@ -3,19 +3,20 @@
  * parameters. It knows no reservoir: `spillway/experiment` searches over experiments with it.
  * @module spillway/search
  */
-export { type JournalFileOptions, journalFile } from "./journal/file.js";
-export { redisJournal, type RedisJournalOptions } from "./journal/redis.js";
+
 export { type CmaesOptions, cmaes } from "./cmaes.js";
 export { type Bracket, hyperband, nextPromotion, type RungTrial, survivors } from "./halving.js";
 export { parameterImportance } from "./importance.js";
+export { type JournalFileOptions, journalFile } from "./journal/file.js";
+export { type RedisJournalOptions, redisJournal } from "./journal/redis.js";
 export type { Sampler, SamplerView, SeenTrial, Suggestion, TrialState } from "./sampler.js";
 export type { SamplerOptions } from "./sampler-options.js";
 export { grid, gridSize, randomSampler, sobol } from "./simple-samplers.js";
 export {
-  type SearchParameter,
   type ParameterCondition,
   type ParameterDescription,
   type ParameterValue,
+  type SearchParameter,
   SearchSpace,
   type SpaceDescription,
   type TrialParameters,
@@ -25,9 +26,9 @@ export {
   type Distribution,
   type Json,
   MemoryStorage,
+  type StoredParameter,
   type StudyDirection,
   type StudyOperation,
-  type StoredParameter,
   type StudyStorage,
   type TrialTemplate,
 } from "./storage.js";

@@ -1,7 +1,7 @@
 // The space of a search: what may be varied, within which bounds, and under which conditions. It
 // holds no trial.
 import { ArgumentError } from "../core/errors.js";
-import { checked, flag, given, list, number, object, option, optional, type OptionTable, tuple, whole } from "../core/options.js";
+import { checked, flag, given, list, number, type OptionTable, object, option, optional, tuple, whole } from "../core/options.js";
 import { describe } from "../core/text.js";
 import { portableExp, portableLog } from "../numerics/index.js";
 

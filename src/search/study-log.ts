@@ -1,7 +1,8 @@
 // Replays operations into studies and trials. The first claim of a trial wins and its first finish
 // wins, by place in the list; what comes later is ignored, as Optuna ignores it.
-import type { Attributes, Json, StudyOperation, StoredParameter, TrialTemplate, StudyDirection } from "./storage.js";
+
 import type { TrialState } from "./sampler.js";
+import type { Attributes, Json, StoredParameter, StudyDirection, StudyOperation, TrialTemplate } from "./storage.js";
 
 /** A trial as the operations tell it. */
 export interface StoredTrial {

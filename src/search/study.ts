@@ -5,15 +5,15 @@ import { checkedLater, choice, given, option, optional, resolve, type TableOf, t
 import { beatOf, takeovers, WorkerWatch } from "./heartbeat.js";
 import { parameterImportance } from "./importance.js";
 import { Draws, randomValue, type Sampler, type SeenTrial, type Suggestion, type TrialState } from "./sampler.js";
-import { type SearchParameter, type ParameterValue, SearchSpace, type SpaceDescription, type TrialParameters } from "./space.js";
+import { type ParameterValue, type SearchParameter, SearchSpace, type SpaceDescription, type TrialParameters } from "./space.js";
 import { spaceChange } from "./space-change.js";
 import {
   type Attributes,
   type Distribution,
   type Json,
   MemoryStorage,
-  type StudyOperation,
   type StoredParameter,
+  type StudyOperation,
   type StudyStorage,
 } from "./storage.js";
 import { isOver, type StoredStudy, type StoredTrial, StudyLog } from "./study-log.js";

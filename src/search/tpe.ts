@@ -1,7 +1,6 @@
 // The tree-structured Parzen estimator (Bergstra et al. 2011) as Optuna 5 has it: multivariate,
 // with the constant liar, and groups of parameters if there are conditions.
-import { flag, option, type TableOf, whole } from "../core/options.js";
-import { resolve } from "../core/options.js";
+import { flag, option, resolve, type TableOf, whole } from "../core/options.js";
 import { addLogs, fullyWeighted, ParzenEstimator, rampWeights } from "./parzen.js";
 import { Draws, isFinished, randomValue, type Sampler, type SamplerView, type SeenTrial, type Suggestion } from "./sampler.js";
 import { type SamplerOptions, samplerTable } from "./sampler-options.js";

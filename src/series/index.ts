@@ -14,6 +14,7 @@ export {
   type SeriesBaseline,
   standardBaselines,
 } from "./baselines.js";
+export type { CalendarCycle, CalendarFeature } from "./calendar.js";
 export {
   AdaptiveConformal,
   type AdaptiveOptions,
@@ -27,7 +28,6 @@ export {
   fewestScores,
   winklerScore,
 } from "./conformal.js";
-export type { CalendarCycle, CalendarFeature } from "./calendar.js";
 export { closeGaps, type GapPolicy, type TimedSeries } from "./gaps.js";
 export { calendarSeasons, findSeason, seasonsOf } from "./seasons.js";
 export type { TimeForm, TimeUnit } from "./time-form.js";
@@ -41,6 +41,7 @@ export {
   type TimeStep,
   timesAfter,
 } from "./time-grid.js";
+export { readTimes, type TimeLike, type TimeOptions } from "./time-stamps.js";
 export {
   type FittedTransform,
   type FittedTransforms,
@@ -59,6 +60,5 @@ export {
   transformed,
   transformSeries,
 } from "./transforms.js";
-export { readTimes, type TimeLike, type TimeOptions } from "./time-stamps.js";
 export { type ValidationStarts, validationStarts } from "./validation-starts.js";
 export { compareStarts, type StartErrors, type Verdict } from "./verdict.js";

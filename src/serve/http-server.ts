@@ -1,10 +1,11 @@
 // What every HTTP server here does: bounded connections, own names and origins, refusals on a bare
 // socket. It knows no page and no model.
-import { SpillwayError } from "../core/errors.js";
-import { describe } from "../core/text.js";
+
 import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
+import { SpillwayError } from "../core/errors.js";
+import { describe } from "../core/text.js";
 
 /** Why something is not answered: an HTTP status and a sentence. */
 export type Refusal = readonly [status: number, sentence: string];

@@ -1,7 +1,8 @@
 // What a server answers, as a table: the same entries choose the work, check what is sent, and make
 // the OpenAPI document.
-import type { JsonSchema, OptionTable, Resolved } from "../core/options.js";
+
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { JsonSchema, OptionTable, Resolved } from "../core/options.js";
 
 /** A request whose path, body and name are checked. */
 export interface Call<Body> {

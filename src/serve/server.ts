@@ -2,8 +2,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { ArgumentError } from "../core/errors.js";
 import { nearest } from "../core/near-names.js";
-import { given, resolve, type Resolved, text } from "../core/options.js";
+import { given, type Resolved, resolve, text } from "../core/options.js";
 import { describe, visible } from "../core/text.js";
+import { jsonBody } from "./body.js";
 import {
   boundConnections,
   hostRefusal,
@@ -15,7 +16,6 @@ import {
   requestLimits,
   targetRefusal,
 } from "./http-server.js";
-import { jsonBody } from "./body.js";
 import { most, Room } from "./limits.js";
 import { Metrics } from "./metrics.js";
 import { openServed, type ServedModel } from "./open.js";

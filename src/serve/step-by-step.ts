@@ -1,10 +1,10 @@
 // Models that take rows one by one, forecasters and reservoirs: predictions from the saved state,
 // and from the state of a session.
 import { ArgumentError } from "../core/errors.js";
-import { optional, type OptionTable, type Resolved, text, whole, given } from "../core/options.js";
-import { checkedPrefix, noInputs } from "../model/forecaster-data.js";
+import { given, type OptionTable, optional, type Resolved, text, whole } from "../core/options.js";
+import { checkedPrefix, noInputs } from "../model/forecaster/data.js";
+import { roundedInputs } from "../model/forecaster/training.js";
 import type { Forecaster, ForecasterPrefix, LoadedReservoir, NvarForecaster } from "../model/index.js";
-import { roundedInputs } from "../model/forecaster-training.js";
 import { Matrix } from "../numerics/index.js";
 import type { AnyReservoirComputer, WorkOptions } from "../reservoir/index.js";
 import { most } from "./limits.js";

@@ -1,6 +1,7 @@
 // Graphs: work captured from streams, in an order that all its dependencies allow, launched as one.
-import { code, Refusal } from "./refusal.js";
+
 import type { SimulatedKernel } from "./module.js";
+import { code, Refusal } from "./refusal.js";
 import type { Work, WorkStream } from "./stream.js";
 
 /** A capture under way. */

@@ -7,8 +7,6 @@ import { registerDriver } from "../gpu/index.js";
 import { type SimulatedDriver, simulatedDriver } from "./driver.js";
 
 export { type Fault, FaultyDriver } from "../gpu/fault-injection.js";
-export { SimulatedDriver, simulatedDriver } from "./driver.js";
-export type { LaunchReport, SimulatedDriverOptions } from "./options.js";
 export {
   type Checks,
   type LaunchCounters,
@@ -19,6 +17,8 @@ export {
   type SimulationSite,
   UnsupportedPtxError,
 } from "../ptx/interpreter/index.js";
+export { SimulatedDriver, simulatedDriver } from "./driver.js";
+export type { LaunchReport, SimulatedDriverOptions } from "./options.js";
 
 let shared: SimulatedDriver | undefined;
 

@@ -1,7 +1,7 @@
 // What a simulated device is like: its options, their defaults, and the environment variables that
 // stand in for options left out.
 import { ArgumentError } from "../core/errors.js";
-import { callback, choice, filled, object, option, optional, type OptionTable, resolve, type TableOf, whole } from "../core/options.js";
+import { callback, choice, filled, type OptionTable, object, option, optional, resolve, type TableOf, whole } from "../core/options.js";
 import { type Checks, type LaunchCounters, type Limits, PtxMachine } from "../ptx/interpreter/index.js";
 import { checksTable, limitsTable } from "../ptx/interpreter/run/options.js";
 

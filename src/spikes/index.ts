@@ -2,10 +2,11 @@
  * Spikes: patterns of them, encoders and decoders, plasticity, detection, spiking neurons and
  * liquids. @module spillway/spikes
  */
+
+export { ArgumentError, SpillwayError } from "../core/errors.js";
 export * from "./detection/index.js";
 export { binWidth, type DriveOptions, drivingRows, rangeOf, type UnitRange } from "./drive.js";
 export * from "./encoders/index.js";
-export { ArgumentError, SpillwayError } from "../core/errors.js";
 export * from "./liquid/index.js";
 export * from "./neurons/index.js";
 export * from "./pattern/index.js";

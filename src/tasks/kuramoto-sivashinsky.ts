@@ -1,10 +1,10 @@
 // The Kuramoto-Sivashinsky equation: spatio-temporal chaos in one dimension.
 import { ArgumentError } from "../core/errors.js";
+import { checked, number, option, resolve, type TableOf } from "../core/options.js";
 import { type Matrix, portableCos, portableSin } from "../numerics/index.js";
 import { type ComplexVector, complexZeros, etdrk4 } from "./etdrk4.js";
 import { fourierTransform } from "./fourier.js";
 import type { SamplingOptions } from "./integrate.js";
-import { checked, number, option, resolve, type TableOf } from "../core/options.js";
 import { checkLength, discardOption, optionalVectorOption, stepsPer } from "./options.js";
 import { finishedSeries, type SeriesTask } from "./task.js";
 

@@ -1,8 +1,8 @@
 // The Lorenz system of 1996: a ring of variables of any number.
 import { ArgumentError } from "../core/errors.js";
+import { number, option, resolve, type TableOf, whole } from "../core/options.js";
 import type { Matrix } from "../numerics/index.js";
 import { type FlowOptions, integrate } from "./integrate.js";
-import { number, option, resolve, type TableOf, whole } from "../core/options.js";
 import { discardOption, optionalVectorOption, startSeedOption } from "./options.js";
 import type { SeriesTask } from "./task.js";
 

@@ -1,8 +1,8 @@
 // The Mackey-Glass delay differential equation.
 import { ArgumentError } from "../core/errors.js";
+import { choice, flag, number, option, type Resolved, resolve, type TableOf } from "../core/options.js";
 import { type Matrix, portablePow, portableTanh, type Seed } from "../numerics/index.js";
 import { type DelayProblem, delayedEuler, delayedReservoirPy, delayedRungeKutta4, type History } from "./mackey-glass-schemes.js";
-import { choice, flag, number, option, resolve, type Resolved, type TableOf } from "../core/options.js";
 import { checkLength, discardOption, optionalSeedOption, optionalVectorOption, stepsPer, wholeSteps } from "./options.js";
 import { taskStream } from "./streams.js";
 import { finishedSeries, type SeriesTask } from "./task.js";

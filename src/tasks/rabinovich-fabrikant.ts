@@ -1,7 +1,8 @@
 // The Rabinovich-Fabrikant system.
+
+import { number, option, resolve, type TableOf } from "../core/options.js";
 import type { Matrix } from "../numerics/index.js";
 import { integrate, type SamplingOptions } from "./integrate.js";
-import { number, option, resolve, type TableOf } from "../core/options.js";
 import { discardOption, vectorOption } from "./options.js";
 import type { SeriesTask } from "./task.js";
 

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { compare } from "../../src/analysis/index.js";
 import { DifferenceMeter } from "../../src/analysis/compare/difference.js";
+import { compare } from "../../src/analysis/index.js";
 import "../../src/index.js";
 import { Matrix } from "../../src/numerics/index.js";
-import { poissonPattern } from "../../src/spikes/index.js";
 import { chooseEngine, type Engine, type EngineSession, registerEngine } from "../../src/reservoir/index.js";
+import { poissonPattern } from "../../src/spikes/index.js";
 
 const config = { size: 20, inputSize: 1, connectionProbability: 0.5, spectralRadius: 1.5, leakRate: 1, seed: 4 };
 const inputs = Matrix.zeros(60, 1);

@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
 import { demo } from "../../src/cli/commands/demo.js";
 import { run } from "../../src/cli/commands/run.js";
-import type { ExperimentResult } from "../../src/experiment/result.js";
 import { silent } from "../../src/cli/progress.js";
+import type { ExperimentResult } from "../../src/experiment/result.js";
 import { itWithData } from "../data.js";
 
 let out: string;

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ptxOfKernel } from "../../src/cli/commands/ptx.js";
-import { runPtxFile } from "../../src/cli/commands/ptx-run.js";
 import { presetSizes } from "../../src/cli/commands/ptx-options.js";
-import { classShares, gemmTiled, generateKernel, persistentGrid, presets, PtxModule } from "../../src/ptx/index.js";
+import { runPtxFile } from "../../src/cli/commands/ptx-run.js";
+import { classShares, gemmTiled, generateKernel, PtxModule, persistentGrid, presets } from "../../src/ptx/index.js";
 
 describe("spillway ptx", () => {
   it("prints the kernel for the sizes and the target, however its name is written", () => {

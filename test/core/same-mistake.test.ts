@@ -6,7 +6,6 @@ import { parseExperiment, runExperiment, searchExperiment } from "../../src/expe
 import * as gpu from "../../src/gpu/index.js";
 import * as spillway from "../../src/index.js";
 import * as io from "../../src/io/index.js";
-import { cmaes, grid, journalFile, randomSampler, redisJournal, SearchSpace, sobol, Study, tpe } from "../../src/search/index.js";
 import { openLab } from "../../src/lab/index.js";
 import * as model from "../../src/model/index.js";
 import * as numerics from "../../src/numerics/index.js";
@@ -14,6 +13,7 @@ import * as pipeline from "../../src/pipeline/index.js";
 import * as plot from "../../src/plot/index.js";
 import * as ptx from "../../src/ptx/index.js";
 import * as engine from "../../src/reservoir/engines.js";
+import { cmaes, grid, journalFile, randomSampler, redisJournal, SearchSpace, Study, sobol, tpe } from "../../src/search/index.js";
 import * as series from "../../src/series/index.js";
 import { serveModel } from "../../src/serve/index.js";
 import * as sim from "../../src/sim/index.js";

@@ -11,8 +11,8 @@ import { accumulate } from "../../src/reservoir/engine/training.js";
 import type { Engine, EngineOptions } from "../../src/reservoir/engine.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
 import { simulatedDriver } from "../../src/sim/index.js";
-import { bits, model, randomMatrix, randomReadout } from "./contract.js";
 import { casesOf } from "../exhaustive.js";
+import { bits, model, randomMatrix, randomReadout } from "./contract.js";
 
 const everything = { inputSize: 2, noiseLevel: 0.01, feedback: { size: 1 }, bias: 0.1, seed: 3 } as const;
 const dense = model({ ...everything, size: 140, storage: "dense", connectionProbability: 1 });

@@ -2,14 +2,14 @@
 // bit for bit.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { accumulate } from "../../src/reservoir/engine/training.js";
-import { runEnsembleOnce } from "../../src/reservoir/engine/one-by-one.js";
 import { referenceEngine } from "../../src/engine/reference/index.js";
 import { type FloatArray, Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
-import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
-import type { Engine, EngineOptions, SequenceInput } from "../../src/reservoir/engine.js";
+import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import { NonFiniteStateError } from "../../src/reservoir/engine/errors.js";
+import { runEnsembleOnce } from "../../src/reservoir/engine/one-by-one.js";
+import { accumulate } from "../../src/reservoir/engine/training.js";
+import type { Engine, EngineOptions, SequenceInput } from "../../src/reservoir/engine.js";
 import { featureCount, type LinearReadout, plainFeatures } from "../../src/reservoir/features.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
 import { buildModel } from "../../src/reservoir/weights.js";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { expectedMemory, planMemory } from "../../src/engine/cpu/memory.js";
 import { ReservoirComputer, type ReservoirModel, type ReservoirOptions } from "../../src/index.js";
-import { expectedShape } from "../../src/reservoir/shape.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
+import { expectedShape } from "../../src/reservoir/shape.js";
 
 async function both(options: ReservoirOptions): Promise<{ expected: number; planned: number }> {
   await using computer = await ReservoirComputer.create({ spectralRadius: null, ...options }, { engine: "cpu" });

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { referenceEngine } from "../../src/engine/reference/index.js";
 import { Matrix } from "../../src/numerics/index.js";
-import { bits, engineContract, model, randomMatrix } from "./contract.js";
 import { amount } from "../exhaustive.js";
+import { bits, engineContract, model, randomMatrix } from "./contract.js";
 
 engineContract("cpu", cpuEngine, {}, amount(300, 100));
 engineContract("cpu with three threads", cpuEngine, { threads: 3 }, amount(20, 8));

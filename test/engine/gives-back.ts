@@ -1,8 +1,8 @@
 // What work on a device must do when the driver fails: the error is the driver's, and all that was
 // taken is given back.
 import { expect, it } from "vitest";
-import { type Context, type DriverCall, openDevice } from "../../src/gpu/index.js";
 import { FaultyDriver } from "../../src/gpu/fault-injection.js";
+import { type Context, type DriverCall, openDevice } from "../../src/gpu/index.js";
 import { simulatedDriver } from "../../src/sim/index.js";
 import { casesOf } from "../exhaustive.js";
 

@@ -5,8 +5,8 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { deviceEngine } from "../../src/engine/cuda/index.js";
 import { persistentLoops } from "../../src/engine/cuda/persistent/index.js";
 import {
-  type CompileOptions,
   CompileError,
+  type CompileOptions,
   type DeviceInfo,
   LibraryError,
   type Nvrtc,

@@ -5,7 +5,7 @@ import "../../src/index.js";
 import { Classifier, Forecaster, sweepReadouts } from "../../src/model/index.js";
 import { Matrix } from "../../src/numerics/index.js";
 import { ridge } from "../../src/readout/index.js";
-import { registerEngine, ReservoirComputer, ReservoirEnsemble } from "../../src/reservoir/index.js";
+import { ReservoirComputer, ReservoirEnsemble, registerEngine } from "../../src/reservoir/index.js";
 import { bits, engineContract } from "./contract.js";
 import { minimalEngine } from "./minimal.js";
 

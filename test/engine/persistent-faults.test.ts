@@ -7,13 +7,13 @@ import { denseVariants, fitDense, fitSparse, sparseVariants } from "../../src/en
 import { fitSorted, sortedVariants } from "../../src/engine/cuda/persistent/sorted-shapes.js";
 import { shapeOf } from "../../src/engine/cuda/shape.js";
 import type { TimeLoopPlan } from "../../src/engine/cuda/time-loop.js";
+import { type Fault, FaultyDriver } from "../../src/gpu/fault-injection.js";
 import { type Context, CudaError, ModuleLoadError, openDevice } from "../../src/gpu/index.js";
-import { FaultyDriver, type Fault } from "../../src/gpu/fault-injection.js";
 import { isSparse } from "../../src/numerics/index.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
 import { simulatedDriver } from "../../src/sim/index.js";
-import { model } from "./contract.js";
 import { casesOf } from "../exhaustive.js";
+import { model } from "./contract.js";
 
 const variant = (plan: "cluster" | "grid") => denseVariants.find((each) => each.plan === plan)!;
 const dense = model({ size: 10, storage: "dense", seed: 1 });

@@ -3,8 +3,8 @@
 import { describe, expect, it } from "vitest";
 import { DenseBatchRun } from "../../src/engine/cuda/batch/dense.js";
 import { batchKernels, planBatch } from "../../src/engine/cuda/batch/shapes.js";
-import { quantizedLayout, QuantizedWeights } from "../../src/engine/cuda/streamed/quantized.js";
 import { shapeOf } from "../../src/engine/cuda/shape.js";
+import { QuantizedWeights, quantizedLayout } from "../../src/engine/cuda/streamed/quantized.js";
 import { type Context, openDevice } from "../../src/gpu/index.js";
 import { seedKeys } from "../../src/numerics/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";

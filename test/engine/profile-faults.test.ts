@@ -2,13 +2,13 @@
 // back, and the next reservoir runs.
 import { describe, expect, it } from "vitest";
 import { deviceEngine } from "../../src/engine/cuda/index.js";
-import { type DriverCall, openDevice } from "../../src/gpu/index.js";
 import { FaultyDriver } from "../../src/gpu/fault-injection.js";
+import { type DriverCall, openDevice } from "../../src/gpu/index.js";
 import { Matrix } from "../../src/numerics/index.js";
 import type { Engine } from "../../src/reservoir/engine.js";
 import { simulatedDriver } from "../../src/sim/index.js";
-import { bits, model, randomMatrix } from "./contract.js";
 import { exhaustive } from "../exhaustive.js";
+import { bits, model, randomMatrix } from "./contract.js";
 
 const of = model({ size: 10, inputSize: 3, storage: "dense", seed: 1 });
 const inputs = randomMatrix(12, 3, "float32", 2);

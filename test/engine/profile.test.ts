@@ -10,14 +10,14 @@ import { Matrix } from "../../src/numerics/index.js";
 import { GramAccumulator } from "../../src/readout/index.js";
 import "../../src/sim/index.js";
 import {
+  addProfiles,
+  loopTime,
   NonFiniteStateError,
   type PhaseName,
   type PhaseProfile,
   type Profile,
   ReservoirComputer,
   ReservoirEnsemble,
-  addProfiles,
-  loopTime,
 } from "../../src/reservoir/index.js";
 import { model } from "./contract.js";
 

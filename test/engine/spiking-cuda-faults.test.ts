@@ -2,15 +2,15 @@
 // or last use. The error is the driver's, and all that was taken is given back.
 import { describe, expect, it } from "vitest";
 import { deviceEngine } from "../../src/engine/cuda/index.js";
-import { type Context, type DriverCall, openDevice } from "../../src/gpu/index.js";
 import { FaultyDriver } from "../../src/gpu/fault-injection.js";
+import { type Context, type DriverCall, openDevice } from "../../src/gpu/index.js";
 import { Matrix } from "../../src/numerics/index.js";
 import { simulatedDriver } from "../../src/sim/index.js";
 import { binSpikesOnDevice, DeviceTemplates } from "../../src/spikes/gpu/index.js";
 import { PatternTemplates, poissonPattern } from "../../src/spikes/index.js";
 import { build } from "../../src/spikes/liquid/kind.js";
-import { bits } from "./contract.js";
 import { casesOf } from "../exhaustive.js";
+import { bits } from "./contract.js";
 
 const model = build({ kind: "spiking", size: 40, inputSize: 2, seed: 1, background: { current: 14, deviation: 2 } });
 const inputs = new Matrix(

@@ -6,8 +6,8 @@ import { drawnSpectralRadius, spectralRadiusOnDevice } from "../../src/engine/cu
 import { drawRowSums, drawSparse } from "../../src/engine/cuda/streamed/drawn.js";
 import type { Context } from "../../src/gpu/index.js";
 import { seedKeys } from "../../src/numerics/index.js";
-import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
+import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
 import { undrawnMatrix, undrawnSparse, unscaledDraws } from "../../src/reservoir/weight-draws.js";
 import { model } from "./contract.js";

@@ -87,9 +87,9 @@ describe("the road of a forecast", () => {
       "experiment/file.ts": /loadExperiment\(/,
       "experiment/data.ts": /loadData\(/,
       "experiment/forecast.ts": /runForecast\(/,
-      "model/forecaster.ts": /Forecaster\.fit\(/,
-      "model/forecaster-fit.ts": /fitMembers\(/,
-      "model/forecaster-member.ts": /ForecasterMember\.fit\(/,
+      "model/forecaster/forecaster.ts": /Forecaster\.fit\(/,
+      "model/forecaster/fit.ts": /fitMembers\(/,
+      "model/forecaster/member.ts": /ForecasterMember\.fit\(/,
       "reservoir/computer.ts": /computer\.run\(/,
     };
     const sources = await Promise.all(modules.map((module) => readFile(join("src", module), "utf8")));

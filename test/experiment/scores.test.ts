@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { stratifiedSplit } from "../../src/experiment/classify.js";
+import type { Experiment } from "../../src/experiment/description.js";
 import { verdictOf } from "../../src/experiment/report-section.js";
 import type { ExperimentResult } from "../../src/experiment/result.js";
-import type { Experiment } from "../../src/experiment/description.js";
 import { type SeedResult, summarise } from "../../src/experiment/result.js";
 import { meanAndDeviation, median, quantile, type ScoreContext, scoreSeries } from "../../src/experiment/scores.js";
 import { Matrix } from "../../src/numerics/index.js";

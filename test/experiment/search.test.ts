@@ -13,8 +13,8 @@ import {
   searchExperiment,
 } from "../../src/experiment/index.js";
 import { objectiveOf, SettingEvaluator } from "../../src/experiment/search-objective.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { writeCsv } from "../../src/io/index.js";
+import { Matrix } from "../../src/numerics/index.js";
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-search-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Forecaster } from "../../src/index.js";
 import { loadData, type SeriesData } from "../../src/experiment/data.js";
 import { parseExperimentText } from "../../src/experiment/file.js";
 import { type FinishedRun, runExperiment } from "../../src/experiment/index.js";
+import { Forecaster } from "../../src/index.js";
 
 const hours = Array.from({ length: 400 }, (_, t) =>
   new Date(Date.UTC(2024, 0, 1) + t * 3_600_000).toISOString().slice(0, 16).replace("T", " "),

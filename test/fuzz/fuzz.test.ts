@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
+import { amount } from "../exhaustive.js";
 import { formatNames, loadFormat } from "./cases.js";
 import { Fuzzer } from "./run.js";
-import { amount } from "../exhaustive.js";
 
 const fuzzer = new Fuzzer();
 afterAll(() => fuzzer.dispose());

@@ -2,8 +2,8 @@
 // reads it. No hash is made here.
 import { readFileSync } from "node:fs";
 import { allocate, Matrix, type Precision } from "../../src/numerics/index.js";
-import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { RandomInitialState, ReservoirConfig, ReservoirOptions, WeightDistribution } from "../../src/reservoir/config.js";
+import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import { leakRateOf } from "../../src/reservoir/weights.js";
 
 /** Ridge regression on what the reservoir did, and the closed loop of its readout. */

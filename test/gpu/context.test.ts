@@ -2,16 +2,16 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it, vi } from "vitest";
+import { FaultyDriver } from "../../src/gpu/fault-injection.js";
 import {
   ContextLostError,
   CudaError,
   DisposedError,
   type Leak,
-  openDevice,
   OutOfMemoryError,
+  openDevice,
   registerDriver,
 } from "../../src/gpu/index.js";
-import { FaultyDriver } from "../../src/gpu/fault-injection.js";
 import { FakeDriver } from "./fake-driver.js";
 
 const ptx = ".version 6.3\n.target sm_70\n.visible .entry first() { ret; }\n.visible .entry second() { ret; }";

@@ -1,7 +1,10 @@
 // The kernel executor on the simulated device: what its calls load, copy and refuse. What its
 // kernels compute is in device/executor.test.ts.
-import { ArgumentError } from "../../src/core/errors.js";
+
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { ArgumentError } from "../../src/core/errors.js";
+import { modulesCut } from "../../src/gpu/entry-module.js";
+import { FaultyDriver } from "../../src/gpu/fault-injection.js";
 import {
   GpuCompute,
   GpuDevice,
@@ -13,8 +16,6 @@ import {
   shippedPtx,
   standardKernelNames,
 } from "../../src/gpu/index.js";
-import { FaultyDriver } from "../../src/gpu/fault-injection.js";
-import { modulesCut } from "../../src/gpu/entry-module.js";
 import { simulatedDriver } from "../../src/sim/index.js";
 import { randomArray } from "./numbers.js";
 

@@ -1,10 +1,10 @@
 // Every driver call, failed at every use of it: the error names it, nothing stays held, and the
 // next device opens.
 import { describe, expect, it } from "vitest";
-import { type CudaError, type DriverCall, driverCalls, openDevice, statusName } from "../../src/gpu/index.js";
 import { FaultyDriver } from "../../src/gpu/fault-injection.js";
-import { FakeDriver, type FakeOptions } from "./fake-driver.js";
+import { type CudaError, type DriverCall, driverCalls, openDevice, statusName } from "../../src/gpu/index.js";
 import { exhaustive } from "../exhaustive.js";
+import { FakeDriver, type FakeOptions } from "./fake-driver.js";
 
 const ptx = ".version 6.3\n.target sm_70\n.visible .entry scale(.param .u64 x, .param .u32 n, .param .f32 s) { ret; }";
 const cubin = Uint8Array.of(0x7f, 0x45, 0x4c, 0x46, 0);

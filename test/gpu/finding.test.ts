@@ -1,7 +1,7 @@
 // Finding libraries and devices: where is looked, what an error lists, and that a probe is honest.
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { LibraryError, type Nvrtc, openDevice, probe } from "../../src/gpu/index.js";
 import { FaultyDriver } from "../../src/gpu/fault-injection.js";
+import { LibraryError, type Nvrtc, openDevice, probe } from "../../src/gpu/index.js";
 import { driverCandidates, isWsl, loadFirst, nvrtcBuiltins, nvrtcCandidates, type SearchPlace } from "../../src/gpu/library-search.js";
 import { FakeDriver } from "./fake-driver.js";
 

@@ -8,8 +8,8 @@ import {
   type CompilerLibrary,
   LibraryError,
   Nvrtc,
-  openDevice,
   type OpenOptions,
+  openDevice,
   shippedPtx,
   shippedSource,
 } from "../../src/gpu/index.js";

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { decodeText } from "../../src/io/files.js";
 import {
   decodeNpy,
   decodeNpz,
@@ -12,7 +13,6 @@ import {
   parseCsv,
   parseUea,
 } from "../../src/io/index.js";
-import { decodeText } from "../../src/io/files.js";
 import { fixture } from "./help.js";
 
 const utf8 = new TextEncoder();

@@ -1,8 +1,8 @@
-import { ArgumentError } from "../../src/core/errors.js";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { ArgumentError } from "../../src/core/errors.js";
 import { FileError, FormatError, formatCsv, parseCsv, readCsv, writeCsv } from "../../src/io/index.js";
 import { Matrix } from "../../src/numerics/index.js";
 import { failure, temporaryFolder } from "./help.js";

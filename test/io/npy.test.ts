@@ -1,8 +1,8 @@
-import { ArgumentError } from "../../src/core/errors.js";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { ArgumentError } from "../../src/core/errors.js";
 import type { NumberArray } from "../../src/io/index.js";
 import { decodeNpy, encodeNpy, FormatError, npyToMatrix, readNpy, writeNpy } from "../../src/io/index.js";
 import { Matrix } from "../../src/numerics/index.js";

@@ -1,9 +1,10 @@
 // mse, rmse and mae, and what every metric refuses.
-import { ArgumentError } from "../../src/core/errors.js";
+
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Matrix } from "../../src/numerics/index.js";
+import { ArgumentError } from "../../src/core/errors.js";
 import { mae, mse, nrmse, r2, rmse } from "../../src/metrics/index.js";
+import { Matrix } from "../../src/numerics/index.js";
 
 describe("mse, rmse, mae", () => {
   it("average over all rows and columns", () => {

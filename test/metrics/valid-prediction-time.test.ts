@@ -1,7 +1,7 @@
 // The valid prediction time, and the baseline of seasonal series.
 import { describe, expect, it } from "vitest";
 import { seasonalNaive, validPredictionTime } from "../../src/metrics/index.js";
-import { lorenz, knownLyapunovExponent } from "../../src/tasks/index.js";
+import { knownLyapunovExponent, lorenz } from "../../src/tasks/index.js";
 
 describe("validPredictionTime", () => {
   // Target of variance 1; errors 0, .1, .2, .3, ...

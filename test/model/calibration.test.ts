@@ -1,7 +1,7 @@
 // Probabilities of a classifier whose ridge readout chose its lambda by leave-one-out.
 import { describe, expect, it } from "vitest";
 import { Classifier, Matrix, ridge } from "../../src/index.js";
-import { calibrated, calibrationFactor } from "../../src/model/calibration.js";
+import { calibrated, calibrationFactor } from "../../src/model/classifier/calibration.js";
 import { decodeModelFile, encodeModelFile } from "../../src/model/model-file.js";
 import { RandomStream, seedKeys } from "../../src/numerics/index.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Classifier, Matrix, NotFittedError, ReservoirComputer, ridge, softmaxRegression, TrainedReadout } from "../../src/index.js";
-import { classShares } from "../../src/model/class-readout.js";
+import { classShares } from "../../src/model/classifier/class-readout.js";
 import { RandomStream, seedKeys } from "../../src/numerics/index.js";
 
 const draws = new RandomStream(seedKeys("sequences").weights, 90);

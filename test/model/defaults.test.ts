@@ -1,7 +1,8 @@
 // What models do where nothing but a size and data is given, and that models saved under other
 // defaults keep theirs.
-import { describe, expect, it } from "vitest";
+
 import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
 import { Classifier, Forecaster, Matrix, nrmse, ReservoirComputer } from "../../src/index.js";
 import { mackeyGlass } from "../../src/tasks/index.js";
 

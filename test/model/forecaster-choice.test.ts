@@ -2,7 +2,7 @@
 // that are made of what was chosen.
 import { describe, expect, it } from "vitest";
 import { Forecaster, Matrix, mackeyGlass, nrmse } from "../../src/index.js";
-import { isNoWorse, losses } from "../../src/model/forecaster-loss.js";
+import { isNoWorse, losses } from "../../src/model/forecaster/loss.js";
 import { type GramAccumulator, IllConditionedError, ridge, type TrainedReadout } from "../../src/readout/index.js";
 import { ridgePath } from "../../src/readout/ridge-path.js";
 

@@ -18,10 +18,10 @@ import {
   ridge,
   saveReservoir,
 } from "../../src/index.js";
-import { decodeReservoir, encodeReservoir, packageVersion } from "../../src/model/index.js";
 import { decodeSafetensors, encodeSafetensors, FileError, type SafetensorsTensor } from "../../src/io/index.js";
-import { toSparse } from "../../src/numerics/index.js";
+import { decodeReservoir, encodeReservoir, packageVersion } from "../../src/model/index.js";
 import { stableJson } from "../../src/model/stable-json.js";
+import { toSparse } from "../../src/numerics/index.js";
 import { mackeyGlass } from "../../src/tasks/index.js";
 
 const series = mackeyGlass(400);

@@ -1,13 +1,14 @@
 // NvarForecaster: features in the published order, exact systems recovered exactly, the same bits
 // everywhere, and a file that goes on as the model did.
-import { describe, expect, it } from "vitest";
-import { lorenz96, henon } from "../../src/tasks/index.js";
-import { lorenz, loadModel, Matrix, ModelFileError, NotFittedError, NvarForecaster, validPredictionTime } from "../../src/index.js";
-import { NvarFeatures, numbers } from "../../src/model/nvar-features.js";
+
+import { createHash } from "node:crypto";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { loadModel, lorenz, Matrix, ModelFileError, NotFittedError, NvarForecaster, validPredictionTime } from "../../src/index.js";
+import { NvarFeatures, numbers } from "../../src/model/nvar/features.js";
+import { henon, lorenz96 } from "../../src/tasks/index.js";
 
 /** The Hénon map, a polynomial of degree 2, in integers of 400 bits after the point. */
 function exactHenon(length: number): { high: number[][]; low: number[][] } {

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 async function fresh() {
   vi.resetModules();
   const models = await import("../../src/index.js");
-  const saturation = await import("../../src/model/saturation.js");
+  const saturation = await import("../../src/model/classifier/saturation.js");
   const spy = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
   return { ...models, ...saturation, warnings: () => spy.mock.calls.map(([message]) => String(message)) };
 }

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Classifier, Matrix, ReservoirComputer, ridge } from "../../src/index.js";
+import { levelsOf, someRows, writeStatistics } from "../../src/model/classifier/statistics.js";
 import { loadModel } from "../../src/model/index.js";
 import { parseClassifierSettings } from "../../src/model/schemas.js";
-import { levelsOf, someRows, writeStatistics } from "../../src/model/statistics.js";
 import { differencesOf, fitLevels, statisticsCount, statisticsOf } from "../../src/model/views.js";
 import { RandomStream, seedKeys } from "../../src/numerics/index.js";
 

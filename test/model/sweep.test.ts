@@ -5,9 +5,9 @@ import type { Worker } from "node:worker_threads";
 import { afterAll, describe, expect, it } from "vitest";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { sweepReadouts } from "../../src/model/index.js";
-import { ridge } from "../../src/readout/index.js";
-import { spareThreads } from "../../src/numerics/spectrum/dense-threads.js";
 import { Matrix } from "../../src/numerics/index.js";
+import { spareThreads } from "../../src/numerics/spectrum/dense-threads.js";
+import { ridge } from "../../src/readout/index.js";
 import { ReservoirComputer, registerEngine, type SweepWork, WorkInterruptedError } from "../../src/reservoir/index.js";
 import { randomMatrix } from "../engine/contract.js";
 

@@ -6,8 +6,8 @@ import {
   Forecaster,
   leastMeanSquares,
   Matrix,
-  recursiveLeastSquares,
   ReservoirComputer,
+  recursiveLeastSquares,
   ridge,
   softmaxRegression,
 } from "../../src/index.js";

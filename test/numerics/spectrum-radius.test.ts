@@ -1,6 +1,6 @@
 // The spectral radius against NumPy, and what each method answers for.
 import { describe, expect, it } from "vitest";
-import { eigenvalues, Matrix, PowerIterationError, SpectralRadiusError, matrixSpectralRadius, toSparse } from "../../src/numerics/index.js";
+import { eigenvalues, Matrix, matrixSpectralRadius, PowerIterationError, SpectralRadiusError, toSparse } from "../../src/numerics/index.js";
 import { balanced } from "../../src/numerics/spectrum/balance.js";
 import { stronglyConnectedComponents } from "../../src/numerics/spectrum/components.js";
 import { matrixOf, reference, referenceMatrix, reflected, ring, ringWithChord } from "./spectrum-matrices.js";

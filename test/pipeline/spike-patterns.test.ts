@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import "../../src/index.js";
 import { writeNpy } from "../../src/io/index.js";
+import { Classifier } from "../../src/model/index.js";
 import { Matrix } from "../../src/numerics/index.js";
 import { crossValidate, Pipeline, type PipelineParameters, readSeriesFolder, readSpikeFolder } from "../../src/pipeline/index.js";
 import { binSpikes, jitterPattern, rateEncode, SpikePattern, writeSpikeHdf5, writeSpikePattern } from "../../src/spikes/index.js";
-import { Classifier } from "../../src/model/index.js";
 
 /** Jittered copies of two templates of 10 neurons over 100 ms, by two speakers. */
 function cases(count: number, seed: string) {

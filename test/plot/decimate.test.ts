@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Matrix } from "../../src/numerics/index.js";
-import { decimate } from "../../src/plot/index.js";
 import { thin } from "../../src/plot/decimate.js";
+import { decimate } from "../../src/plot/index.js";
 
 describe("decimate", () => {
   it("leaves a series that is short enough as it is", () => {

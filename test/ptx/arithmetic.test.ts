@@ -2,12 +2,12 @@
 // kernels from fixtures/compute.cu on hard values, and properties of the helpers on random ones.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fma32, fma64 } from "../../src/ptx/interpreter/arithmetic/float.js";
-import { exactDiv, exactFma, exactSqrt, binary32, binary64 } from "../../src/ptx/interpreter/arithmetic/exact.js";
 import { bfloat16Bits, bfloat16Value, halfBits, halfValue } from "../../src/core/half.js";
+import { binary32, binary64, exactDiv, exactFma, exactSqrt } from "../../src/ptx/interpreter/arithmetic/exact.js";
+import { fma32, fma64 } from "../../src/ptx/interpreter/arithmetic/float.js";
 import { mulHigh, mulHighUnsigned } from "../../src/ptx/interpreter/arithmetic/integer64.js";
 import { Bench, fixture, input, output, words } from "./device.js";
-import { divide, fma, fraction, type Format, type Mode, roundFraction, squareRoot } from "./exact-reference.js";
+import { divide, type Format, fma, fraction, type Mode, roundFraction, squareRoot } from "./exact-reference.js";
 
 const bench = new Bench(fixture("compute"));
 const grid = (n: number) => ({ grid: Math.ceil(n / 64), block: 64 });

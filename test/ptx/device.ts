@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import {
-  type MachineLaunchOptions,
   type LaunchResult,
+  type MachineLaunchOptions,
   type MachineOptions,
   PtxMachine,
   type PtxProgram,

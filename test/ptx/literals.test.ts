@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { PtxMachine } from "../../src/ptx/interpreter/index.js";
 import { simulationError } from "./device.js";
-import { type LiteralForm, literalColumns, literalKernel, type LiteralTable, resultBytes } from "./literal-kernels.js";
+import { type LiteralForm, type LiteralTable, literalColumns, literalKernel, resultBytes } from "./literal-kernels.js";
 
 const answers = JSON.parse(readFileSync(new URL("fixtures/literals.json", import.meta.url), "utf8")) as LiteralTable;
 

@@ -1,6 +1,7 @@
 // Ridge regression as a user sees it: what is minimised, what rows count, and that every way of
 // giving rows gives the same readout.
 import { describe, expect, it } from "vitest";
+import { Matrix } from "../../src/numerics/index.js";
 import {
   GramAccumulator,
   IllConditionedError,
@@ -9,7 +10,6 @@ import {
   SingularFitError,
   type TrainedReadout,
 } from "../../src/readout/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { bits, plainCholesky, plainGram, plainSolve, randomMatrix } from "../numerics/linear-algebra-reference.js";
 
 /** Targets that depend on the states linearly, with a constant and a little noise. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
+import { resolveConfig } from "../../src/reservoir/config-schema.js";
 
 const wrong = (options: object) => () => resolveConfig(options as ReservoirOptions);
 

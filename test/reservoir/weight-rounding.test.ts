@@ -3,8 +3,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Matrix, seedKeys } from "../../src/numerics/index.js";
-import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
+import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import { drawnMatrix, unscaledDraws } from "../../src/reservoir/weight-draws.js";
 import { roundWeights } from "../../src/reservoir/weight-rounding.js";
 import { buildModel } from "../../src/reservoir/weights.js";

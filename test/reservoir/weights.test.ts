@@ -3,13 +3,13 @@ import {
   type FloatArray,
   isSparse,
   Matrix,
+  matrixSpectralRadius,
   PowerIterationError,
   type SparseMatrix,
-  matrixSpectralRadius,
   toDense,
 } from "../../src/numerics/index.js";
-import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
+import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
 import { buildModel, type ReservoirMatrices } from "../../src/reservoir/weights.js";
 

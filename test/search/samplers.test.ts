@@ -8,10 +8,10 @@ import {
   gridSize,
   randomSampler,
   type Sampler,
-  type SeenTrial,
-  sobol,
   SearchSpace,
+  type SeenTrial,
   type SpaceDescription,
+  sobol,
   tpe,
 } from "../../src/search/index.js";
 import { ParzenEstimator } from "../../src/search/parzen.js";

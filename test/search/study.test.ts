@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 import {
   cmaes,
   MemoryStorage,
-  type StudyOperation,
   randomSampler,
+  type SpaceDescription,
   Study,
   StudyLog,
-  type SpaceDescription,
+  type StudyOperation,
   tpe,
 } from "../../src/search/index.js";
 

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { Matrix } from "../../src/numerics/index.js";
 import { fitAutoregression } from "../../src/series/index.js";
-import { passengers } from "./passengers.js";
 import { validationStarts } from "../../src/series/validation-starts.js";
+import { passengers } from "./passengers.js";
 
 describe("ridge autoregression", () => {
   it.each([

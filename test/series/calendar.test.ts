@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { calendarColumns, type CalendarFeature, calendarInputs, calendarKind, checkCalendar } from "../../src/series/calendar.js";
+import { type CalendarFeature, calendarColumns, calendarInputs, calendarKind, checkCalendar } from "../../src/series/calendar.js";
 import { readTimes } from "../../src/series/index.js";
 
 const inputs = (features: readonly CalendarFeature[], ...stamps: string[]) => {

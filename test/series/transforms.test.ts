@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Matrix } from "../../src/numerics/index.js";
-import { passengers } from "./passengers.js";
 import * as series from "../../src/series/index.js";
+import { passengers } from "./passengers.js";
 
 const column = (...values: number[]) => new Matrix(values.length, 1, Float64Array.from(values));
 

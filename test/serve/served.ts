@@ -1,7 +1,8 @@
 // Models in files, and servers of them, for tests.
+
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { type ClientRequest, request } from "node:http";
-import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import "../../src/index.js";

@@ -1,11 +1,11 @@
 // Every driver call failed at every use of it, on the simulated device: the error says which call
 // and status, nothing stays held, and the next device opens and computes.
 import { describe, expect, it } from "vitest";
-import { type CudaError, type Driver, type DriverCall, driverCalls, losesContext, statusCodes, statusName } from "../../src/gpu/index.js";
 import { FaultyDriver } from "../../src/gpu/fault-injection.js";
+import { type CudaError, type Driver, type DriverCall, driverCalls, losesContext, statusCodes, statusName } from "../../src/gpu/index.js";
 import { type SimulatedDriver, simulatedDriver } from "../../src/sim/index.js";
-import { everything, OlderDriver, WrongResult } from "./program.js";
 import { exhaustive } from "../exhaustive.js";
+import { everything, OlderDriver, WrongResult } from "./program.js";
 
 const machine = () => simulatedDriver({ devices: 2, memoryBytes: 1 << 22, launchBytes: 1 << 24, multiprocessors: 8 });
 

@@ -1,8 +1,8 @@
 // Which engine "auto" gives a spiking reservoir.
 import { describe, expect, it } from "vitest";
+import { referenceEngine } from "../../src/engine/reference/index.js";
 import { ReservoirComputer } from "../../src/index.js";
 import { type Engine, registerEngine } from "../../src/reservoir/index.js";
-import { referenceEngine } from "../../src/engine/reference/index.js";
 import { build, shape } from "../../src/spikes/liquid/kind.js";
 
 /** An engine for large networks: a step of any of them in 20 us. */

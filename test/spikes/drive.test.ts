@@ -1,7 +1,7 @@
 // The one road from a case to the rows that drive a reservoir, and that every entry takes it.
 import { describe, expect, it } from "vitest";
-import { parseExperiment } from "../../src/experiment/index.js";
 import { encoded } from "../../src/experiment/encode.js";
+import { parseExperiment } from "../../src/experiment/index.js";
 import { Matrix } from "../../src/index.js";
 import { Front } from "../../src/pipeline/front.js";
 import { drivingRows, rangeOf } from "../../src/spikes/drive.js";

@@ -8,8 +8,8 @@ import { Matrix } from "../../src/numerics/index.js";
 import { NonFiniteStateError, type SpikingReservoirOptions } from "../../src/reservoir/index.js";
 import { build } from "../../src/spikes/liquid/kind.js";
 import { bits } from "../engine/contract.js";
-import { inputsOf, statesOf } from "./drive.js";
 import { amount } from "../exhaustive.js";
+import { inputsOf, statesOf } from "./drive.js";
 
 const liquids: fc.Arbitrary<SpikingReservoirOptions> = fc.record({
   kind: fc.constant("spiking" as const),

@@ -4,11 +4,11 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { loadReservoir, type ReservoirComputer, saveReservoir, type SpikingModel, type SpikingReservoirOptions } from "../../src/index.js";
+import { loadReservoir, type ReservoirComputer, type SpikingModel, type SpikingReservoirOptions, saveReservoir } from "../../src/index.js";
 import type { SparseMatrix } from "../../src/numerics/index.js";
 import {
-  learnSpikeTiming,
   LiquidStateMachine,
+  learnSpikeTiming,
   poissonPattern,
   reservoirSpikes,
   SpikeTimingPlasticity,

@@ -1,6 +1,7 @@
 // Liquids: their descriptions and networks, and how readouts, models and files take them. Bits are
 // held in liquid-engines.test.ts.
 import { describe, expect, it } from "vitest";
+import { compare, kernelRank, memoryCapacity } from "../../src/analysis/index.js";
 import {
   Classifier,
   Forecaster,
@@ -25,7 +26,6 @@ import {
   withSynapticWeights,
 } from "../../src/spikes/index.js";
 import { build } from "../../src/spikes/liquid/kind.js";
-import { compare, kernelRank, memoryCapacity } from "../../src/analysis/index.js";
 
 const plain: SpikingReservoirOptions = { kind: "spiking", size: 100, inputSize: 10, seed: 5 };
 

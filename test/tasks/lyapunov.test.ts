@@ -2,7 +2,7 @@
 // distance between two series of the generator, pulled together again and again (Benettin et al.
 // 1976, Phys. Rev. A 14).
 import { describe, expect, it } from "vitest";
-import { henon, logistic, knownLyapunovExponent, mackeyGlass, samplingInterval, tasks, type SeriesTask } from "../../src/tasks/index.js";
+import { henon, knownLyapunovExponent, logistic, mackeyGlass, type SeriesTask, samplingInterval, tasks } from "../../src/tasks/index.js";
 import { casesOf } from "../exhaustive.js";
 
 const distance = (a: ArrayLike<number>, b: ArrayLike<number>) => Math.sqrt(Array.from(a).reduce((sum, x, i) => sum + (x - b[i]!) ** 2, 0));

@@ -1,9 +1,10 @@
 // The list of tasks: what the command line and experiment files rely on, and that no series depends
 // on the JavaScript engine.
-import { ArgumentError } from "../../src/core/errors.js";
+
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { ArgumentError } from "../../src/core/errors.js";
 import type { Matrix } from "../../src/numerics/index.js";
 import * as room from "../../src/tasks/index.js";
 import { generateTask, tasks } from "../../src/tasks/index.js";

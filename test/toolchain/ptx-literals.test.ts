@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { PtxMachine } from "../../src/ptx/interpreter/index.js";
-import { type LiteralForm, literalColumns, literalKernel, literals, type LiteralTable, resultBytes } from "../ptx/literal-kernels.js";
+import { type LiteralForm, type LiteralTable, literalColumns, literalKernel, literals, resultBytes } from "../ptx/literal-kernels.js";
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-literals-"));
 const path = "test/ptx/fixtures/literals.json";

@@ -1,8 +1,8 @@
 // A fixed sample of the changes of one instruction of attention, of which its run must notice 95 in
 // 100; the others are in ptx-mutations.test.ts.
 import { expect, it } from "vitest";
-import { described, sweep } from "../ptx/kernels/mutations.js";
 import { subjects } from "../ptx/kernels/mutation-subjects.js";
+import { described, sweep } from "../ptx/kernels/mutations.js";
 
 it("of attention, one mutant in 8: the kernel is right, and 95 in 100 are noticed", () => {
   const { noticed, survivors, share } = sweep(subjects.attention(), 8);

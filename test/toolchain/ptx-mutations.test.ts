@@ -2,8 +2,8 @@
 // them, or a fixed sample. The whole sweep is test/ptx/kernels/mutate.ts; docs/ptx.md says what
 // lives through it. Attention of halves is in a file of its own, so that both run at once.
 import { expect, it } from "vitest";
-import { described, sweep } from "../ptx/kernels/mutations.js";
 import { subjects } from "../ptx/kernels/mutation-subjects.js";
+import { described, sweep } from "../ptx/kernels/mutations.js";
 
 it.each([
   ["gemmTiled", 2],

@@ -9,8 +9,8 @@ import { WorkPacer } from "../../reservoir/work.js";
 import { patternInputs } from "../../spikes/liquid/inputs.js";
 import { SpikePattern } from "../../spikes/pattern/pattern.js";
 import { checkSource } from "../source.js";
-import { type CompareOptions, compareTable } from "./options.js";
 import { DifferenceMeter, type TrajectoryDifference } from "./difference.js";
+import { type CompareOptions, compareTable } from "./options.js";
 import { arithmeticOf, type ComparedEngine, type ComparedRun, comparedEngine, TimedRun } from "./run.js";
 
 export type { FirstDifference, TrajectoryDifference, UlpBin } from "./difference.js";

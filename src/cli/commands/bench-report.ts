@@ -1,6 +1,7 @@
 // What a bench found, as a section of a report page. It measures nothing.
-import { encodeArray, type Figure, type ReportSection } from "../../plot/index.js";
+
 import { formatNumber } from "../../plot/format.js";
+import { encodeArray, type Figure, type ReportSection } from "../../plot/index.js";
 import { seriesColour } from "../../plot/palette.js";
 import { formatBytes } from "../../reservoir/index.js";
 import type { BenchResult, Measurement } from "./bench.js";

@@ -2,11 +2,11 @@
 // comparisons with other packages are elsewhere.
 import "../../index.js";
 import { join } from "node:path";
+import { describeMachine, type Machine, versions } from "../../experiment/machine.js";
+import { median } from "../../experiment/scores.js";
 import { ensureFolder, writeFileAtomic } from "../../io/index.js";
 import { reportHtml } from "../../plot/index.js";
 import { Matrix, ReservoirComputer } from "../../reservoir/index.js";
-import { describeMachine, type Machine, versions } from "../../experiment/machine.js";
-import { median } from "../../experiment/scores.js";
 import type { Progress } from "../progress.js";
 import { formatTable } from "../table.js";
 import { benchSection } from "./bench-report.js";

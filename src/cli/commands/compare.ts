@@ -3,18 +3,18 @@
 import "../../index.js";
 import { join } from "node:path";
 import { type ComparedRun, type Comparison, compare } from "../../analysis/index.js";
-import { ensureFolder, writeFileAtomic } from "../../io/index.js";
-import { growthWords } from "../../plot/comparison.js";
-import { formatNumber } from "../../plot/format.js";
-import { plotComparison, type ReportSection, reportHtml } from "../../plot/index.js";
-import { probeEngines } from "../../reservoir/index.js";
-import { UsageError } from "../exit.js";
 import { loadData } from "../../experiment/data.js";
 import type { Experiment } from "../../experiment/description.js";
 import { loadExperiment } from "../../experiment/file.js";
 import { inputsOf } from "../../experiment/inputs.js";
 import { describeMachine, versions } from "../../experiment/machine.js";
 import { clockOf } from "../../experiment/profile.js";
+import { ensureFolder, writeFileAtomic } from "../../io/index.js";
+import { growthWords } from "../../plot/comparison.js";
+import { formatNumber } from "../../plot/format.js";
+import { plotComparison, type ReportSection, reportHtml } from "../../plot/index.js";
+import { probeEngines } from "../../reservoir/index.js";
+import { UsageError } from "../exit.js";
 import type { Progress } from "../progress.js";
 import { formatTable } from "../table.js";
 

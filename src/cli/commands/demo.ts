@@ -4,14 +4,14 @@ import "../../index.js";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ensureFolder, writeFileAtomic } from "../../io/index.js";
-import { reportHtml } from "../../plot/index.js";
 import { ExperimentError } from "../../experiment/errors.js";
 import { loadExperiment } from "../../experiment/file.js";
 import { resolveDataPath } from "../../experiment/paths.js";
+import { verdictOf } from "../../experiment/report-section.js";
 import { formatResult } from "../../experiment/result.js";
 import { type FinishedRun, footerOf } from "../../experiment/run.js";
-import { verdictOf } from "../../experiment/report-section.js";
+import { ensureFolder, writeFileAtomic } from "../../io/index.js";
+import { reportHtml } from "../../plot/index.js";
 import { headline, scoreTable } from "../present.js";
 import { type CommandOutcome, type RunCommandOptions, runReporting } from "./run.js";
 

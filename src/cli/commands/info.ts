@@ -1,9 +1,9 @@
 // `spillway info`: which engines there are and why, and what they run on, CUDA among it.
 import { type GpuProbe, probe, shippedPtxVersion } from "../../gpu/index.js";
 import "../../index.js";
-import { formatBytes, probeEngines } from "../../reservoir/index.js";
 import { describeMachine, versions } from "../../experiment/machine.js";
 import { packageVersion } from "../../model/version.js";
+import { formatBytes, probeEngines } from "../../reservoir/index.js";
 
 /** What was found of CUDA, in lines. */
 export function describeCuda({

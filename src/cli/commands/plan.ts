@@ -1,13 +1,13 @@
 // `spillway plan FILE`: how an engine would run the reservoir of an experiment. The weights
 // are drawn, without a radius; nothing is run.
 import "../../index.js";
+import { loadData } from "../../experiment/data.js";
+import { loadExperiment } from "../../experiment/file.js";
+import { inputsOf } from "../../experiment/inputs.js";
 import type { EngineOptions } from "../../reservoir/engine.js";
 import { checkPlanOptions } from "../../reservoir/engines.js";
 import { chooseEngine, formatBytes, modelOf } from "../../reservoir/index.js";
 import { isSpiking, shapeFor } from "../../reservoir/kinds.js";
-import { loadData } from "../../experiment/data.js";
-import { loadExperiment } from "../../experiment/file.js";
-import { inputsOf } from "../../experiment/inputs.js";
 import { formatTable } from "../table.js";
 
 export interface PlanCommandOptions {

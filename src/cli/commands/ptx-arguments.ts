@@ -1,6 +1,7 @@
 // Arguments of `spillway ptx run` as they are typed: numbers, buffers, bytes and structs. It
 // launches nothing.
 import { ArgumentError } from "../../core/errors.js";
+import { quoted } from "../../core/text.js";
 import {
   arrayOf,
   type Context,
@@ -9,10 +10,9 @@ import {
   type EntryParameter,
   type FieldType,
   type Parameter,
-  struct,
   type StructType,
+  struct,
 } from "../../gpu/index.js";
-import { quoted } from "../../core/text.js";
 import { UsageError } from "../exit.js";
 
 /**

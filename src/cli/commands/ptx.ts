@@ -1,8 +1,9 @@
 // `spillway ptx KERNEL`: the PTX of a generated kernel for given sizes. Running PTX is ptx-run.ts.
-import { generateKernel, type KernelType, kernelKinds, presets, PtxBuildError, type Target } from "../../ptx/index.js";
+
 import { ArgumentError } from "../../core/errors.js";
 import { nearest } from "../../core/near-names.js";
 import { quoted } from "../../core/text.js";
+import { generateKernel, type KernelType, kernelKinds, PtxBuildError, presets, type Target } from "../../ptx/index.js";
 import { UsageError } from "../exit.js";
 import { kernelNumbers, kernelSwitches, kernelWords, presetSizes } from "./ptx-options.js";
 

@@ -1,12 +1,12 @@
 // `spillway run`: experiments from files, one after the other, and what is printed about them.
 import "../../index.js";
 import { join } from "node:path";
-import { UsageError } from "../exit.js";
 import { type LoadedExperiment, loadExperiment } from "../../experiment/file.js";
 import { verdictOf } from "../../experiment/report-section.js";
 import { formatResult } from "../../experiment/result.js";
 import { type FinishedRun, runExperiment } from "../../experiment/run.js";
 import type { ExperimentRunOptions } from "../../experiment/run-options.js";
+import { UsageError } from "../exit.js";
 import { headline, profileTable, scoreTable } from "../present.js";
 import { type Progress, reportTo } from "../progress.js";
 

@@ -1,10 +1,10 @@
 // The buffers of two chunks under way: while the device makes the states of one, those of the other
 // come over. They grow with the longest chunk yet.
 import type { Context, DeviceBuffer, DeviceEvent, DeviceSlice, PinnedBuffer } from "../../gpu/index.js";
-import { allocAny, type AnyBuffer, realType } from "./kernels.js";
+import { abandonAll, disposeAll } from "./dispose.js";
+import { type AnyBuffer, allocAny, realType } from "./kernels.js";
 import type { ModelShape } from "./shape.js";
 import type { RealSlice } from "./time-loop.js";
-import { abandonAll, disposeAll } from "./dispose.js";
 
 /** Page-locked memory in the model's precision. */
 export type RealPinned = PinnedBuffer<"f32"> | PinnedBuffer<"f64">;

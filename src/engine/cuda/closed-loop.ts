@@ -1,13 +1,14 @@
 // A closed loop in chunks: the readout and the feedback stay on the device, only y comes to the
 // host. docs/numerics.md, rule 10.
+
+import type { DeviceSlice } from "../../gpu/index.js";
 import { allocate, type FloatArray, Matrix } from "../../numerics/index.js";
 import { featureCount, type LinearReadout } from "../../reservoir/features.js";
 import type { ChunkBuffers } from "./chunk-buffers.js";
 import type { PipelineParts } from "./chunk-pipeline.js";
-import { allocAny, type AnyBuffer, realType } from "./kernels.js";
-import type { DeviceSlice } from "../../gpu/index.js";
-import type { ClosedLoopRun, DeviceReadout, RealSlice, TimeLoop } from "./time-loop.js";
 import { abandonAll, disposeAll } from "./dispose.js";
+import { type AnyBuffer, allocAny, realType } from "./kernels.js";
+import type { ClosedLoopRun, DeviceReadout, RealSlice, TimeLoop } from "./time-loop.js";
 
 /** Where a chunk starts. */
 export interface ClosedStart {

@@ -2,9 +2,9 @@
 import type { Context } from "../../gpu/index.js";
 import { allocate, type FloatArray, type Matrix } from "../../numerics/index.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
-import { allocAny, type AnyBuffer, realType } from "./kernels.js";
-import type { RealSlice } from "./time-loop.js";
 import { abandonAll, disposeAll } from "./dispose.js";
+import { type AnyBuffer, allocAny, realType } from "./kernels.js";
+import type { RealSlice } from "./time-loop.js";
 
 export class DeviceModel {
   /** I x N: W_in, input by input; null if I is 0. */

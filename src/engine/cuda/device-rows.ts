@@ -8,7 +8,7 @@ import { DeviceMatrix, DeviceSequences, stretchOf } from "../../reservoir/device
 import type { DeviceSide, SequenceInput } from "../../reservoir/engine.js";
 import type { EngineModel } from "../../reservoir/spiking-model.js";
 import type { StateChunk, StateTaker } from "./device-work.js";
-import { allocAny, type AnyBuffer, realType } from "./kernels.js";
+import { type AnyBuffer, allocAny, realType } from "./kernels.js";
 import { standardiseThere } from "./standardising.js";
 import { statisticsThere } from "./summary.js";
 import type { RealSlice } from "./time-loop.js";

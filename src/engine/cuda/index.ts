@@ -17,9 +17,9 @@ import { type Choice, choices, describeChoice, type Place, planNames } from "./p
 import { DeviceClock } from "./profile.js";
 import { DeviceSession } from "./session.js";
 import { type ModelShape, shapeOf } from "./shape.js";
+import { drawnSpectralRadius, spectralRadiusOnDevice } from "./spectrum/index.js";
 import { openSpiking, planSpiking } from "./spiking/index.js";
 import { spinLimitOf } from "./spin-limit.js";
-import { drawnSpectralRadius, spectralRadiusOnDevice } from "./spectrum/index.js";
 import { drawRowSums, drawSparse } from "./streamed/drawn.js";
 import { streamedLoops } from "./streamed/index.js";
 import type { TimeLoop } from "./time-loop.js";

@@ -3,8 +3,8 @@
 import type { Context, DeviceSlice, ReadonlyDeviceSlice, Stream } from "../../gpu/index.js";
 import type { Precision } from "../../numerics/index.js";
 import { type AnyKernel, type CompiledSource, namedKernel, type RealParameter } from "./kernels.js";
-import type { RealSlice } from "./time-loop.js";
 import type { NeuronArguments } from "./streamed/weights.js";
+import type { RealSlice } from "./time-loop.js";
 
 /** A slice of either precision, for reading. */
 export type RealInput = ReadonlyDeviceSlice<"f32" | "f64">;

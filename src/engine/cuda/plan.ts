@@ -2,7 +2,7 @@
 // the one that its model of cost says is fastest.
 import { ArgumentError } from "../../core/errors.js";
 import type { DeviceInfo } from "../../gpu/index.js";
-import { EngineCapacityError, EngineUnavailableError, type EngineOptions, type EnginePlan, formatBytes } from "../../reservoir/engine.js";
+import { EngineCapacityError, type EngineOptions, type EnginePlan, EngineUnavailableError, formatBytes } from "../../reservoir/engine.js";
 import { type MemoryPlan, planMemory } from "./memory.js";
 import { persistentLoops } from "./persistent/index.js";
 import type { ModelShape } from "./shape.js";

@@ -3,6 +3,7 @@
 import { DisposedError, SpillwayError } from "../../core/errors.js";
 import type { Context, Stream } from "../../gpu/index.js";
 import { allocate, type FloatArray, Matrix } from "../../numerics/index.js";
+import { DeviceMatrix } from "../../reservoir/device-matrix.js";
 import {
   type AccumulateOptions,
   type BatchOptions,
@@ -16,7 +17,6 @@ import {
   type SessionState,
   type WorkOptions,
 } from "../../reservoir/engine.js";
-import { DeviceMatrix } from "../../reservoir/device-matrix.js";
 import { hostInputs } from "../../reservoir/inputs.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { EngineProfile } from "../../reservoir/profile.js";
@@ -25,17 +25,17 @@ import { WorkPacer } from "../../reservoir/work.js";
 import { ChunkBuffers } from "./chunk-buffers.js";
 import { ChunkPipeline, type ChunkTarget, type FinishedChunk, runSize } from "./chunk-pipeline.js";
 import { ClosedLoop } from "./closed-loop.js";
-import type { DeviceClock } from "./profile.js";
 import { CommonKernels } from "./common-kernels.js";
-import type { CompiledSource } from "./kernels.js";
 import { DeviceModel } from "./device-model.js";
+import { deviceSide, StateKeeper, slicesOf } from "./device-rows.js";
 import type { DeviceBatch, DeviceBatchOptions, OpenBatch, OpenTrainer, StateTaker } from "./device-work.js";
-import { deviceSide, slicesOf, StateKeeper } from "./device-rows.js";
-import { type ModelShape, shapeOf } from "./shape.js";
-import type { RealSlice, TimeLoop } from "./time-loop.js";
-import { DeviceSummary } from "./summary.js";
-import { TrainingRun } from "./training-run.js";
 import { abandonAll, disposeAll } from "./dispose.js";
+import type { CompiledSource } from "./kernels.js";
+import type { DeviceClock } from "./profile.js";
+import { type ModelShape, shapeOf } from "./shape.js";
+import { DeviceSummary } from "./summary.js";
+import type { RealSlice, TimeLoop } from "./time-loop.js";
+import { TrainingRun } from "./training-run.js";
 
 /** What a session is made of. */
 export interface SessionParts {

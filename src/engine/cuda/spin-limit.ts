@@ -2,6 +2,7 @@
 // it. It is not the wait, which is in the kernels.
 
 import { ArgumentError } from "../../core/errors.js";
+
 const variable = "SPILLWAY_SPIN_LIMIT";
 
 /** Seconds on any device, and far more than a step. */

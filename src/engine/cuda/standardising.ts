@@ -3,7 +3,7 @@ import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../gpu/index
 import { type DeviceMatrix, DeviceSequences, stretchOf } from "../../reservoir/device-matrix.js";
 import type { ColumnScale, ScaledThere } from "../../reservoir/engine.js";
 import { abandonAll, disposeAll } from "./dispose.js";
-import { allocAny, type AnyBuffer, type AnyKernel, loadEntries } from "./kernels.js";
+import { type AnyBuffer, type AnyKernel, allocAny, loadEntries } from "./kernels.js";
 import type { RealSlice } from "./time-loop.js";
 
 const file = "standardisation";

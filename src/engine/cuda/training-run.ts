@@ -4,10 +4,10 @@ import type { Context, DeviceBuffer, PinnedBuffer, Stream } from "../../gpu/inde
 import type { Matrix } from "../../numerics/index.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { FinishedChunk } from "./chunk-pipeline.js";
-import type { DeviceClock } from "./profile.js";
 import type { DeviceTrainer } from "./device-work.js";
-import type { RealSlice } from "./time-loop.js";
 import { disposeAll } from "./dispose.js";
+import type { DeviceClock } from "./profile.js";
+import type { RealSlice } from "./time-loop.js";
 
 export class TrainingRun {
   readonly #context: Context;

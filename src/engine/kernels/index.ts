@@ -3,12 +3,12 @@
  * detection, for own programs: on a device, and on the host with the same bits.
  * @module spillway/engine/kernels
  */
-export { type DeviceArrays, NeuromorphicKernels, type NeuromorphicKernelOptions } from "./device.js";
+export { type DeviceArrays, type NeuromorphicKernelOptions, NeuromorphicKernels } from "./device.js";
 export { type HostArrays, HostNeuromorphicKernels } from "./host.js";
 export {
   type ArrayKinds,
-  type DetectionWork,
   type Detections,
+  type DetectionWork,
   type InputWork,
   type LeakyWork,
   NeuromorphicOperations,

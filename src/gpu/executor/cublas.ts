@@ -2,9 +2,9 @@
 // differs between its versions and devices.
 import { ArgumentError } from "../../core/errors.js";
 import type { Context } from "../context.js";
-import { isNative } from "../native-driver.js";
 import { Holding } from "../ledger.js";
-import { noteUse, type ReadonlyDeviceSlice, type DeviceSlice, usable } from "../slice.js";
+import { isNative } from "../native-driver.js";
+import { type DeviceSlice, noteUse, type ReadonlyDeviceSlice, usable } from "../slice.js";
 import { type CublasLibrary, loadCublas } from "./cublas-library.js";
 import type { GpuDevice } from "./gpu-device.js";
 

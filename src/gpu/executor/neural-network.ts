@@ -1,10 +1,10 @@
 // A feed-forward network whose weights stay on the device: linear, activation, ..., softmax,
 // without a way back to the host in between.
 import { ArgumentError } from "../../core/errors.js";
-import { checked, choice, given, option, optional, resolve, type Resolved, type TableOf, whole } from "../../core/options.js";
+import { checked, choice, given, option, optional, type Resolved, resolve, type TableOf, whole } from "../../core/options.js";
 import type { DeviceBuffer } from "../buffer.js";
-import type { ExecutorOptions, ProductSource } from "./matmul.js";
 import type { GpuDevice } from "./gpu-device.js";
+import type { ExecutorOptions, ProductSource } from "./matmul.js";
 import type { Input, Output, StandardKernels } from "./standard-kernels.js";
 
 /** What follows a layer's sum. */

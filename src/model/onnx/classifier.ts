@@ -1,7 +1,7 @@
 // A trained Classifier as an ONNX graph: one sequence in, its class out.
 import { ArgumentError } from "../../core/errors.js";
 import { SoftmaxReadout } from "../../readout/index.js";
-import type { ClassifierParts } from "../classifier-file.js";
+import type { ClassifierParts } from "../classifier/file.js";
 import { layerNormEpsilon } from "../layer-norm.js";
 import { type Graph, GraphBuilder } from "./graph.js";
 import { readoutConstants, readoutNodes, reservoirConstants, stepNodes } from "./reservoir.js";

@@ -1,7 +1,7 @@
 // A trained Forecaster as an ONNX graph: predictions for inputs, or a closed loop for a number of
 // steps.
 import { ArgumentError } from "../../core/errors.js";
-import type { ForecasterParts } from "../forecaster-file.js";
+import type { ForecasterParts } from "../forecaster/file.js";
 import { columnsOf, inScoresOf, type Standardisation, sameStandardisation } from "../standardisation.js";
 import { type Graph, GraphBuilder } from "./graph.js";
 import { readoutConstants, readoutNodes, reservoirConstants, stepNodes } from "./reservoir.js";

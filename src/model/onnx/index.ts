@@ -3,10 +3,10 @@
 import { ArgumentError } from "../../core/errors.js";
 import { choice, flag, option, resolve, type TableOf } from "../../core/options.js";
 import { writeFileAtomic } from "../../io/atomic.js";
-import { Classifier } from "../classifier.js";
-import { decodeClassifier } from "../classifier-file.js";
-import { Forecaster } from "../forecaster.js";
-import { decodeForecaster } from "../forecaster-file.js";
+import { Classifier } from "../classifier/classifier.js";
+import { decodeClassifier } from "../classifier/file.js";
+import { decodeForecaster } from "../forecaster/file.js";
+import { Forecaster } from "../forecaster/forecaster.js";
 import { decodeModelFile } from "../model-file.js";
 import { stableJson } from "../stable-json.js";
 import { packageVersion } from "../version.js";

@@ -1,7 +1,8 @@
 // A BLAS and LAPACK of the system, called through koffi when someone asks for it: fast, and not the
 // portable bits. Nothing here loads until `SystemBlas.load()`.
-import { SpillwayError } from "../../core/errors.js";
+
 import type koffi from "koffi";
+import { SpillwayError } from "../../core/errors.js";
 import { Matrix } from "../matrix.js";
 import { lostPivot } from "./cholesky.js";
 import { type DenseBlas, shiftedTriangle } from "./dense-blas.js";

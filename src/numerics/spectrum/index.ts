@@ -4,10 +4,10 @@ export type { Eigenvalues } from "./dense.js";
 export { eigenvalues } from "./eigenvalues.js";
 export type { PowerFailure } from "./power-iteration.js";
 export {
+  matrixSpectralRadius,
   PowerIterationError,
   type SpectralRadius,
   SpectralRadiusError,
   type SpectralRadiusMethod,
   type SpectralRadiusOptions,
-  matrixSpectralRadius,
 } from "./radius.js";

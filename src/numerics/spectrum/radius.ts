@@ -12,8 +12,8 @@ import { denseEigenvalues, type Eigenvalues, modulus } from "./dense.js";
 import { geometricMean } from "./geometric-mean.js";
 import { iterate } from "./krylov.js";
 import { type KrylovResult, type KrylovTask, krylovAttempts } from "./krylov-attempts.js";
+import { hostPowerIterations, type PowerFailure, type PowerTask, powerIterations, powerTask } from "./power-iteration.js";
 import { powerOfTwoFactors, timesPowerOfTwo } from "./power-of-two.js";
-import { hostPowerIterations, type PowerFailure, powerIterations, type PowerTask, powerTask } from "./power-iteration.js";
 import { leadingTolerance } from "./projected-problem.js";
 import { type BlockSummary, cycleWeights, orthogonalScale, summarize, symmetrizeTree } from "./structure.js";
 

@@ -2,8 +2,8 @@
 // and add stay two roundings unless `fma` is asked for.
 import { Emitter, moveType } from "./emitter.js";
 import type { Item } from "./instruction.js";
-import { convertOpcode, type OperationName, operations, type Operation, type TypesOf } from "./operations.js";
-import { type BitsType, typeBytes, type RegisterType, type ConvertibleType } from "./types.js";
+import { convertOpcode, type Operation, type OperationName, operations, type TypesOf } from "./operations.js";
+import { type BitsType, type ConvertibleType, type RegisterType, typeBytes } from "./types.js";
 import { type Operand, type Value, Variable } from "./values.js";
 
 /** Relations of `compare`. Of floats all but "ne" are false if an operand is NaN. */

@@ -1,7 +1,7 @@
 // Barrier objects (mbarrier) in shared memory, and the copies and stores that count their bytes at
 // one: what threads of a block or a cluster wait for without all stopping at one place.
 import { levels } from "./instruction.js";
-import { typeBytes, type MemoryType, type RegisterType } from "./types.js";
+import { type MemoryType, type RegisterType, typeBytes } from "./types.js";
 import type { Operand, Pointer, Value } from "./values.js";
 import { Warp } from "./warp.js";
 

@@ -15,10 +15,11 @@
 // A Value carries its PTX type, a Pointer its state space and element: an f32 added to a u32, or a
 // global address used in shared memory, does not compile. emit() refuses undefined values, barriers
 // that some threads do not reach, full-mask shuffles under divergence, and what the target lacks.
-export type { ComparisonOperator, ComparisonOf, Rounding } from "./arithmetic.js";
+
+export { bfloat16Bits, halfBits, halfValue } from "../../core/half.js";
+export type { ComparisonOf, ComparisonOperator, Rounding } from "./arithmetic.js";
 export type { ForOptions, Loop } from "./control.js";
 export { PtxBuildError, PtxTargetError } from "./errors.js";
-export { bfloat16Bits, halfBits, halfValue } from "../../core/half.js";
 export { type LaunchBounds, PtxKernel, type Threads } from "./kernel.js";
 export type { MatrixType } from "./matrix.js";
 export { type AccessOptions, type AtomicOperation, atomicTypes, type MemoryLoadOptions, type Order, type Scope } from "./memory.js";
@@ -36,6 +37,6 @@ export {
   type RegisterType,
   typeBytes,
 } from "./types.js";
-export { validateKernel, type BuiltKernelResources } from "./validate.js";
-export type { AsyncProduct, MatrixPlace } from "./warp-group.js";
+export { type BuiltKernelResources, validateKernel } from "./validate.js";
 export { type AddressType, literal, type Operand, Pointer, type Space, Value, Variable } from "./values.js";
+export type { AsyncProduct, MatrixPlace } from "./warp-group.js";

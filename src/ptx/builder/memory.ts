@@ -3,7 +3,7 @@
 import { type Item, levels } from "./instruction.js";
 import { Storage } from "./storage.js";
 import type { Needs } from "./targets.js";
-import { typeBytes, type Loaded, loadedType, type MemoryType, memoryWord, type RegisterType } from "./types.js";
+import { type Loaded, loadedType, type MemoryType, memoryWord, type RegisterType, typeBytes } from "./types.js";
 import { type AddressType, type Operand, Pointer, type Space, type Value } from "./values.js";
 
 /** Memory orders of the PTX memory model. */

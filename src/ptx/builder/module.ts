@@ -1,12 +1,12 @@
 // A PTX module: kernels for one target, checked and printed. The same program gives the same bytes,
 // always.
-import { checked, optional, option, resolve, type TableOf } from "../../core/options.js";
+import { checked, option, optional, resolve, type TableOf } from "../../core/options.js";
 import { PtxBuildError } from "./errors.js";
-import { type Instruction, instructionText, type Item, registersRead, registersWritten, type Statement } from "./instruction.js";
+import { type Instruction, type Item, instructionText, registersRead, registersWritten, type Statement } from "./instruction.js";
 import { type LaunchBounds, PtxKernel } from "./kernel.js";
 import { arrayText, type DeclaredArray } from "./storage.js";
 import { laterVersion, type PtxVersion, type Target, targetFacts, targetOption } from "./targets.js";
-import { typeBytes, type RegisterType, registerTypes } from "./types.js";
+import { type RegisterType, registerTypes, typeBytes } from "./types.js";
 import { type BuiltKernelResources, validateKernel } from "./validate.js";
 
 /** The target and PTX version of a module. */

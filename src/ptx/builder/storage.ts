@@ -2,7 +2,7 @@
 // and stores are in memory.ts.
 import { Control } from "./control.js";
 import { levels } from "./instruction.js";
-import { typeBytes, type Loaded, loadedType, type MemoryType, memoryWord } from "./types.js";
+import { type Loaded, loadedType, type MemoryType, memoryWord, typeBytes } from "./types.js";
 import { literal, Pointer, type Space, type Value } from "./values.js";
 
 /** A parameter of a kernel. */

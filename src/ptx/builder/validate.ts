@@ -4,7 +4,7 @@
 import { registerPressure, undefinedRead, uniformity } from "./analysis.js";
 import { controlFlow } from "./control-flow.js";
 import { PtxBuildError, PtxTargetError } from "./errors.js";
-import { type Instruction, levels, instructionText } from "./instruction.js";
+import { type Instruction, instructionText, levels } from "./instruction.js";
 import type { PtxKernel } from "./kernel.js";
 import { laterVersion, type PtxVersion, type Target, targetFacts } from "./targets.js";
 

@@ -1,8 +1,9 @@
 // Values, pointers and constants: what operations take and give. A value carries its type in
 // TypeScript, a pointer its state space and element too.
-import { PtxBuildError } from "./errors.js";
+
 import { bfloat16Bits, halfBits } from "../../core/half.js";
-import { typeBytes, type MemoryType, type RegisterType, registerTypes } from "./types.js";
+import { PtxBuildError } from "./errors.js";
+import { type MemoryType, type RegisterType, registerTypes, typeBytes } from "./types.js";
 
 /** A virtual register. `T` is its PTX type: operations on other types do not compile. */
 export class Value<T extends RegisterType = RegisterType> {

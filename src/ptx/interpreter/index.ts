@@ -1,9 +1,10 @@
 // The PTX interpreter: reads PTX and runs it without a GPU, strictly. It has no driver API and
 // loads nothing native.
-export type { MachineDimensions, MachineArgument } from "./arguments.js";
+
 export { LaunchError } from "../../core/errors.js";
-export { PtxSyntaxError, SimulationError, UnsupportedPtxError } from "./errors.js";
+export type { MachineArgument, MachineDimensions } from "./arguments.js";
 export type { Index3, SimulationErrorKind, SimulationSite } from "./errors.js";
+export { PtxSyntaxError, SimulationError, UnsupportedPtxError } from "./errors.js";
 export { type MachineLaunchOptions, type MachineOptions, PtxMachine } from "./machine.js";
 export { parsePtx } from "./parser.js";
 export { type KernelInfo, type LaunchResult, PtxProgram } from "./program.js";

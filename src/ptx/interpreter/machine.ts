@@ -2,7 +2,7 @@
 // launch on it. It knows no driver API.
 import { LaunchError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
-import type { MachineDimensions, MachineArgument } from "./arguments.js";
+import type { MachineArgument, MachineDimensions } from "./arguments.js";
 import { makeSupport, type Support } from "./compile/support.js";
 import { parsePtx } from "./parser.js";
 import { PtxProgram } from "./program.js";

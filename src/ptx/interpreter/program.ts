@@ -9,8 +9,8 @@ import type { MachineLaunchOptions, PtxMachine } from "./machine.js";
 import { collectCounters, type LaunchCounters } from "./run/counters.js";
 import { GridRun, type GridShape, type Slot } from "./run/grid.js";
 import { LaunchState, mostRegisterBytes } from "./run/launch-state.js";
-import { type Checks, checksTable, limitsTable } from "./run/options.js";
 import { type Allocation, globalHigh, shadow } from "./run/memory.js";
+import { type Checks, checksTable, limitsTable } from "./run/options.js";
 import { type PtxFunction, type PtxInitialValue, type PtxModule, type PtxVariable, scalarBytes } from "./types.js";
 
 /** What a launch left behind besides memory. */

@@ -4,7 +4,7 @@
 // columns.
 import { type Pointer, type PtxKernel, type Target, targetFacts, type Value, type Variable } from "../builder/index.js";
 import type { AttentionShape } from "./attention.js";
-import { ceilDiv, generate, type GeneratedKernel, type KernelGeneratorOptions, range } from "./generated-kernel.js";
+import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, range } from "./generated-kernel.js";
 import { commitTiles, placeBytes, type TilePlace, TileStream, waitTiles } from "./matrix-tiles.js";
 
 const side = 16;

@@ -3,7 +3,7 @@
 // larger scores appear.
 import { type Pointer, type PtxKernel, type Target, targetFacts, type Value, type Variable } from "../builder/index.js";
 import { attentionSingle } from "./attention-single.js";
-import { ceilDiv, checkSizes, generate, type GeneratedKernel, type KernelGeneratorOptions, range, refusal } from "./generated-kernel.js";
+import { ceilDiv, checkSizes, type GeneratedKernel, generate, type KernelGeneratorOptions, range, refusal } from "./generated-kernel.js";
 import { commitTiles, matrixAddress, pieceAt, placeBytes, type TilePlace, TileStream, waitTiles } from "./matrix-tiles.js";
 
 /** Sizes of an attention. */

@@ -1,26 +1,26 @@
 // Every kernel that can be generated, by kind: its name before it is made, and presets for common
 // uses.
 import { ArgumentError } from "../../core/errors.js";
-import { attention, attentionName, type AttentionShape } from "./attention.js";
+import { type AttentionShape, attention, attentionName } from "./attention.js";
 import {
+  type ClassSharesShape,
   classShares,
   classSharesName,
-  type ClassSharesShape,
+  type StateStatisticsShape,
   stateStatistics,
   stateStatisticsName,
-  type StateStatisticsShape,
 } from "./classify.js";
-import { elementwise, type ElementwiseName } from "./elementwise.js";
-import { gemmNaive, gemmNaiveName, type GemmShape } from "./gemm-naive.js";
-import { gemmTensorCore, gemmTensorCoreName, type GemmTensorCoreShape } from "./gemm-tensor-core.js";
-import { gemmTiled, gemmTiledName, type GemmTiledShape } from "./gemm-tiled.js";
-import { gemv, gemvName, type GemvShape, leakyStep, leakyStepName } from "./gemv.js";
+import { type ElementwiseName, elementwise } from "./elementwise.js";
+import { type GemmShape, gemmNaive, gemmNaiveName } from "./gemm-naive.js";
+import { type GemmTensorCoreShape, gemmTensorCore, gemmTensorCoreName } from "./gemm-tensor-core.js";
+import { type GemmTiledShape, gemmTiled, gemmTiledName } from "./gemm-tiled.js";
+import { type GemvShape, gemv, gemvName, leakyStep, leakyStepName } from "./gemv.js";
 import type { GeneratedKernel, KernelGeneratorOptions } from "./generated-kernel.js";
 import { layerNorm, layerNormName, type NormShape, rmsNorm, rmsNormName } from "./norms.js";
-import { persistentGrid, persistentGridName, type PersistentShape } from "./persistent.js";
-import { persistentCluster, persistentClusterName, type PersistentClusterShape } from "./persistent-cluster.js";
-import { quantizedGemm, quantizedGemmName, type QuantizedGemmShape } from "./quantized-gemm.js";
-import { rowSoftmax, softmaxName, type SoftmaxShape } from "./softmax.js";
+import { type PersistentShape, persistentGrid, persistentGridName } from "./persistent.js";
+import { type PersistentClusterShape, persistentCluster, persistentClusterName } from "./persistent-cluster.js";
+import { type QuantizedGemmShape, quantizedGemm, quantizedGemmName } from "./quantized-gemm.js";
+import { rowSoftmax, type SoftmaxShape, softmaxName } from "./softmax.js";
 
 interface Shapes {
   gemmNaive: GemmShape;

@@ -2,7 +2,7 @@
 // sequence's states, and from features the shares of the classes. The same bits as src/model on the
 // host.
 import type { Pointer, PtxKernel, Value } from "../builder/index.js";
-import { ceilDiv, checkSizes, generate, type GeneratedKernel, type KernelGeneratorOptions, refusal } from "./generated-kernel.js";
+import { ceilDiv, checkSizes, type GeneratedKernel, generate, type KernelGeneratorOptions, refusal } from "./generated-kernel.js";
 import { portableExpOfNegative, risingSum, warpSum } from "./portable-double.js";
 
 /** What of the states of sequences is wanted. */

@@ -2,7 +2,7 @@
 // they are launched; the grid is made for `count`.
 import { ArgumentError } from "../../core/errors.js";
 import type { PtxKernel, Value } from "../builder/index.js";
-import { ceilDiv, checkSizes, generate, type GeneratedKernel, type KernelGeneratorOptions } from "./generated-kernel.js";
+import { ceilDiv, checkSizes, type GeneratedKernel, generate, type KernelGeneratorOptions } from "./generated-kernel.js";
 import { portableSigmoid, portableTanh } from "./portable.js";
 
 type F = Value<"f32">;

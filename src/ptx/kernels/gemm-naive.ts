@@ -1,6 +1,6 @@
 // C = A B, one thread an element: the plainest product, for small sizes and as a measure of the
 // others.
-import { checkSizes, ceilDiv, generate, type GeneratedKernel, type KernelGeneratorOptions, tileGrid } from "./generated-kernel.js";
+import { ceilDiv, checkSizes, type GeneratedKernel, generate, type KernelGeneratorOptions, tileGrid } from "./generated-kernel.js";
 
 /** C (m x n) = A (m x k) B (k x n). */
 export interface GemmShape {

@@ -1,18 +1,18 @@
 // C = A B on the tensor cores by mma.sync: f16, bf16 or tf32 factors, sums in binary32; tiles
 // stream through shared memory in several stages. Halves on sm_90a are left to gemm-warp-group.ts.
-import { typeBytes, type Pointer, type PtxKernel, type Target, targetFacts, type Value, type Variable } from "../builder/index.js";
+import { type Pointer, type PtxKernel, type Target, targetFacts, typeBytes, type Value, type Variable } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
 import { gemmWarpGroup } from "./gemm-warp-group.js";
 import {
   ceilDiv,
   checkSizes,
-  generate,
   type GeneratedKernel,
+  generate,
   type KernelGeneratorOptions,
   range,
+  refusal,
   type TileGrid,
   tileGrid,
-  refusal,
 } from "./generated-kernel.js";
 import { commitTiles, matrixAddress, pieceAt, placeBytes, type TilePlace, TileStream, waitTiles } from "./matrix-tiles.js";
 

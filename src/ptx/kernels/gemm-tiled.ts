@@ -5,13 +5,13 @@ import type { GemmShape } from "./gemm-naive.js";
 import {
   ceilDiv,
   checkSizes,
-  generate,
   type GeneratedKernel,
+  generate,
   type KernelGeneratorOptions,
   range,
+  refusal,
   type TileGrid,
   tileGrid,
-  refusal,
 } from "./generated-kernel.js";
 
 /** Sizes and tile of a product by tiles in shared memory. */

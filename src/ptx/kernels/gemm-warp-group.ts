@@ -3,7 +3,7 @@
 // from one to the others and back. Which products are done this way gemm-tensor-core.ts says.
 import { type Pointer, type PtxKernel, targetFacts, type Value, type Variable } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
-import { ceilDiv, generate, type GeneratedKernel, type KernelGeneratorOptions, range, type TileGrid } from "./generated-kernel.js";
+import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, range, type TileGrid } from "./generated-kernel.js";
 import { type TilePlace, TileStream } from "./matrix-tiles.js";
 
 const groupThreads = 128;

@@ -1,6 +1,6 @@
 // y = alpha A x + beta y, and the leaky step, in portable arithmetic: the bits of every other
 // engine.
-import { ceilDiv, checkSizes, generate, type GeneratedKernel, type KernelGeneratorOptions } from "./generated-kernel.js";
+import { ceilDiv, checkSizes, type GeneratedKernel, generate, type KernelGeneratorOptions } from "./generated-kernel.js";
 import { butterfly, leakyIntegration, portableTanh } from "./portable.js";
 
 /** y (m) = A (m x n) x (n). */

@@ -3,8 +3,8 @@ import { ArgumentError } from "../../core/errors.js";
 import { resolve, type TableOf } from "../../core/options.js";
 import {
   type BuiltKernelResources,
-  type LaunchBounds,
   type DeclaredParameter,
+  type LaunchBounds,
   PtxBuildError,
   type PtxKernel,
   PtxModule,

@@ -2,12 +2,12 @@
 // pieces of 16 bytes, asynchronously if the target and the row length allow it, and placed to avoid
 // bank conflicts of stores and ldmatrix.
 import {
-  typeBytes,
   type MemoryType,
   Pointer,
   type PtxKernel,
   type Target,
   targetFacts,
+  typeBytes,
   type Value,
   type Variable,
 } from "../builder/index.js";

@@ -1,7 +1,7 @@
 // Layer norm (Ba, Kiros and Hinton 2016) and root-mean-square norm (Zhang and Sennrich 2019) of
 // rows.
 import type { PtxKernel, Value } from "../builder/index.js";
-import { checkSizes, ceilDiv, generate, type GeneratedKernel, type KernelGeneratorOptions, refusal } from "./generated-kernel.js";
+import { ceilDiv, checkSizes, type GeneratedKernel, generate, type KernelGeneratorOptions, refusal } from "./generated-kernel.js";
 import { eachRow, planRow } from "./row.js";
 
 /** Sizes and form of a layer norm or RMS norm. */

@@ -2,8 +2,8 @@
 // stored straight into the shared memory of the other blocks, and barrier objects there count their
 // bytes. Portable arithmetic, as in persistent.ts. sm_90 and later.
 import { type Pointer, PtxBuildError, type PtxKernel, type Value, type Variable } from "../builder/index.js";
-import { checkSizes, generate, type GeneratedKernel, type KernelGeneratorOptions, range, refusal } from "./generated-kernel.js";
-import { checkNeuron, NeuronStep, type NeuronShape, runArguments, stepArguments } from "./persistent-neuron.js";
+import { checkSizes, type GeneratedKernel, generate, type KernelGeneratorOptions, range, refusal } from "./generated-kernel.js";
+import { checkNeuron, type NeuronShape, NeuronStep, runArguments, stepArguments } from "./persistent-neuron.js";
 import { DenseRows } from "./persistent-rows.js";
 
 /** The reservoir that a cluster steps, and how its rows are shared out. */

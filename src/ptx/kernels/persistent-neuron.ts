@@ -1,9 +1,9 @@
 // What a neuron's step takes beside W x: drive, feedback, noise, activation and leak, and where its
 // states go. How states travel is not here.
 import type { Pointer, PtxKernel, Value, Variable } from "../builder/index.js";
-import type { PersistentArithmetic, PersistentRows } from "./persistent-rows.js";
 import { checkWord } from "./generated-kernel.js";
-import { noise, type NoiseKey } from "./philox.js";
+import type { PersistentArithmetic, PersistentRows } from "./persistent-rows.js";
+import { type NoiseKey, noise } from "./philox.js";
 import { approximateTanh, leakyIntegration, portableTanh } from "./portable.js";
 
 type F = Value<"f32">;

@@ -6,13 +6,13 @@ import {
   ceilDiv,
   checkSizes,
   checkWord,
-  generate,
   type GeneratedKernel,
+  generate,
   type KernelGeneratorOptions,
   refusal,
 } from "./generated-kernel.js";
 import { AnyCode, collect, UnitCode } from "./persistent-exchange.js";
-import { checkNeuron, NeuronStep, type NeuronShape, runArguments, stepArguments } from "./persistent-neuron.js";
+import { checkNeuron, type NeuronShape, NeuronStep, runArguments, stepArguments } from "./persistent-neuron.js";
 import { DenseRows, type GroupStorage, type PersistentRows, SparseRows } from "./persistent-rows.js";
 
 /** The reservoir that a persistent kernel steps, and how its rows are shared out. */

@@ -5,13 +5,13 @@ import type { GemmShape } from "./gemm-naive.js";
 import {
   ceilDiv,
   checkSizes,
-  generate,
   type GeneratedKernel,
+  generate,
   type KernelGeneratorOptions,
   range,
+  refusal,
   type TileGrid,
   tileGrid,
-  refusal,
 } from "./generated-kernel.js";
 import { type Q4Format, q4Blocks, q4BlocksPerRow } from "./q4k.js";
 import { TensorQuantizedProduct, tensorRows, tensorWarps } from "./quantized-gemm-tensor.js";

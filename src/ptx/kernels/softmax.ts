@@ -1,5 +1,5 @@
 // Softmax of rows, with the largest element subtracted first.
-import { checkSizes, ceilDiv, generate, type GeneratedKernel, type KernelGeneratorOptions } from "./generated-kernel.js";
+import { ceilDiv, checkSizes, type GeneratedKernel, generate, type KernelGeneratorOptions } from "./generated-kernel.js";
 import { eachRow, planRow } from "./row.js";
 
 /** Sizes and form of a softmax over rows. */

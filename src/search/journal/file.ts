@@ -9,8 +9,8 @@ import { readError, writeError } from "../../io/files.js";
 import type { StudyOperation, StudyStorage } from "../storage.js";
 import { endOfLines, type Place, readLines } from "./lines.js";
 import { JournalLock } from "./lock.js";
-import { decodeRecord, encodeRecord } from "./records.js";
 import { RecordError } from "./record-error.js";
+import { decodeRecord, encodeRecord } from "./records.js";
 
 /** How a journal file is shared. */
 export interface JournalFileOptions {

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { describe } from "../../core/text.js";
 import type { TrialState } from "../sampler.js";
-import type { Json, StudyOperation, StoredParameter, StudyDirection, TrialTemplate } from "../storage.js";
+import type { Json, StoredParameter, StudyDirection, StudyOperation, TrialTemplate } from "../storage.js";
 import { distributionOf, distributionText } from "./distributions.js";
 import { RecordError } from "./record-error.js";
 

@@ -1,12 +1,12 @@
 // A study in Redis or Valkey, in the keys that Optuna's JournalRedisBackend uses. The server orders
 // the records; nobody locks.
 import { SpillwayError } from "../../core/errors.js";
-import { resolve, option, text, type TableOf } from "../../core/options.js";
+import { option, resolve, type TableOf, text } from "../../core/options.js";
 import { visible } from "../../core/text.js";
 import { FileError } from "../../io/errors.js";
 import type { StudyOperation, StudyStorage } from "../storage.js";
-import { decodeRecord, encodeRecord } from "./records.js";
 import { RecordError } from "./record-error.js";
+import { decodeRecord, encodeRecord } from "./records.js";
 
 /** Where in a server a journal lies. */
 export interface RedisJournalOptions {

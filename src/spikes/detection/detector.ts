@@ -9,8 +9,8 @@ import {
   flag,
   list,
   number,
-  object,
   type Option,
+  object,
   option,
   type Resolved,
   resolve,
@@ -18,7 +18,7 @@ import {
 } from "../../core/options.js";
 import { notNegative, positive } from "../options.js";
 import { checkPattern, type SpikePattern } from "../pattern/pattern.js";
-import { CircuitBreaker, type CircuitBreakerOptions, circuitBreakerTable, CircuitOpenError, type CircuitState } from "./circuit-breaker.js";
+import { CircuitBreaker, type CircuitBreakerOptions, CircuitOpenError, type CircuitState, circuitBreakerTable } from "./circuit-breaker.js";
 import { type PatternScore, type PatternType, patternTypes } from "./measure.js";
 import { KuramotoOscillators, type OscillatorOptions, oscillatorTable } from "./oscillators.js";
 import { DetectionRecord, type DetectionStatistics } from "./statistics.js";

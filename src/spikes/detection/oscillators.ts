@@ -1,7 +1,7 @@
 // A bank of Kuramoto oscillators, free or driven by spikes, and the order parameter that says how
 // coherent it is.
 import { ArgumentError } from "../../core/errors.js";
-import { choice, either, option, optional, resolve, seed as anySeed, type TableOf, tuple } from "../../core/options.js";
+import { seed as anySeed, choice, either, option, optional, resolve, type TableOf, tuple } from "../../core/options.js";
 import { Matrix, portableSin, portableSinCos, type Seed, type SineCosine } from "../../numerics/index.js";
 import { checkWhole } from "../errors.js";
 import { count, notNegative, numbers, positive } from "../options.js";

@@ -70,9 +70,9 @@ export function encodeSpikes(values: MatrixLike, config: EncoderConfig): SpikePa
   throw new ArgumentError("encoder", config.encoder, "an encoder that gives spikes");
 }
 
-export type { Encoder } from "./encoder.js";
 export { type CochleaEncoderOptions, type CochleaOptions, cochleaEncode, cochleagram, filterCentres } from "./cochlea.js";
 export { type DeltaEncoderOptions, deltaDecode, deltaEncode } from "./delta.js";
+export type { Encoder } from "./encoder.js";
 export { type LatencyCode, type LatencyDecoderOptions, type LatencyEncoderOptions, latencyDecode, latencyEncode } from "./latency.js";
 export { type PhaseEncoderOptions, phaseEncode } from "./phase.js";
 export { type PopulationEncoderOptions, populationDecode, populationEncode } from "./population.js";

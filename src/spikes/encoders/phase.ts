@@ -1,7 +1,7 @@
 // Phase coding: the neurons of a channel fire once in every cycle of a common oscillation, and the
 // value is where in the cycle.
 import { ArgumentError } from "../../core/errors.js";
-import { number, option, optional, resolve, seed as anySeed, type TableOf } from "../../core/options.js";
+import { seed as anySeed, number, option, optional, resolve, type TableOf } from "../../core/options.js";
 import type { MatrixLike, Seed } from "../../numerics/index.js";
 import { notNegative, positive } from "../options.js";
 import { SpikePattern } from "../pattern/pattern.js";

@@ -1,7 +1,7 @@
 // Population coding: the neurons of a channel have Gaussian receptive fields side by side, and
 // those near the value respond most.
 import { ArgumentError } from "../../core/errors.js";
-import { choice, option, optional, resolve, seed as anySeed, type TableOf, whole } from "../../core/options.js";
+import { seed as anySeed, choice, option, optional, resolve, type TableOf, whole } from "../../core/options.js";
 import { Matrix, type MatrixLike, portableExp, type Seed } from "../../numerics/index.js";
 import { positive, share } from "../options.js";
 import { SpikePattern } from "../pattern/pattern.js";

@@ -1,7 +1,7 @@
 // Rate coding: the value of a channel is how often its neurons fire. Poisson or regular; the rate
 // may change from frame to frame.
 import { ArgumentError } from "../../core/errors.js";
-import { choice, option, optional, resolve, seed as anySeed, type TableOf } from "../../core/options.js";
+import { seed as anySeed, choice, option, optional, resolve, type TableOf } from "../../core/options.js";
 import { Matrix, type MatrixLike, portableLog, type Seed } from "../../numerics/index.js";
 import { notNegative } from "../options.js";
 import { checkPattern, SpikePattern } from "../pattern/pattern.js";

@@ -1,16 +1,16 @@
 // Liquid state machines: networks of spiking neurons as reservoirs.
-export { coordinates, gridPoints, gridSides, type GridSides } from "./grid.js";
-export { type LearntLiquid, type LiquidLearningOptions, learnSpikeTiming } from "./learn.js";
-export { type LiquidOptions, LiquidStateMachine } from "./liquid-state-machine.js";
+export { coordinates, type GridSides, gridPoints, gridSides } from "./grid.js";
 export type { InputOptions } from "./input-options.js";
 export { patternInputs } from "./inputs.js";
+export { type LearntLiquid, type LiquidLearningOptions, learnSpikeTiming } from "./learn.js";
+export { type LiquidOptions, LiquidStateMachine } from "./liquid-state-machine.js";
 export {
   firedNeurons,
   type OneStateOptions,
   type ProcessedPatterns,
+  type ProcessOptions,
   processPattern,
   processPatterns,
-  type ProcessOptions,
   reservoirSpikes,
 } from "./process.js";
 export { synapticWeights, withSynapticWeights } from "./weights.js";

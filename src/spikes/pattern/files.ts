@@ -1,7 +1,7 @@
 // One pattern in one file: JSON, CSV or NPZ. Files of many patterns are in hdf5.ts.
 
 import { ArgumentError } from "../../core/errors.js";
-import { choice, optional, resolve, type TableOf, text as anyText } from "../../core/options.js";
+import { text as anyText, choice, optional, resolve, type TableOf } from "../../core/options.js";
 import { describe } from "../../core/text.js";
 import { writeFileAtomic } from "../../io/atomic.js";
 import { parseCsv } from "../../io/csv.js";

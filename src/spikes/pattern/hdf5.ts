@@ -2,13 +2,14 @@
 // (Cramer et al. 2020): spikes/times and spikes/units of one row a pattern, labels, extra/keys; and
 // extra/amplitudes, one a spike. h5wasm, an optional peer, reads the file in a thread of its own
 // (hdf5-thread.ts).
-import { ArgumentError, SpillwayError } from "../../core/errors.js";
-import { choice, list, option, optional, type Resolved, resolve, type TableOf, text } from "../../core/options.js";
+
 import { unzlibSync } from "fflate";
+import { ArgumentError, SpillwayError } from "../../core/errors.js";
+import { halfBits } from "../../core/half.js";
+import { choice, list, option, optional, type Resolved, resolve, type TableOf, text } from "../../core/options.js";
 import { writeFileAtomic } from "../../io/atomic.js";
 import { FileError } from "../../io/errors.js";
 import { readBytes } from "../../io/files.js";
-import { halfBits } from "../../core/half.js";
 import { float16ToFloat32 } from "../../io/half.js";
 import { fromBytes, type NumberArray, type NumberArrayConstructor } from "../../io/typed-bytes.js";
 import { checkWhole } from "../errors.js";

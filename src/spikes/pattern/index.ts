@@ -1,12 +1,5 @@
-export {
-  type Spike,
-  type SpikeColumns,
-  type SpikeMetadata,
-  type SpikeMetadataValue,
-  SpikePattern,
-  type SpikePatternOptions,
-} from "./pattern.js";
 export { type BinOptions, binSpikes, patternFromRaster, spikeRaster, timeProfile } from "./binning.js";
+export type { SpikeTimeUnit } from "./csv-columns.js";
 export {
   concatenatePatterns,
   type JitterOptions,
@@ -18,6 +11,28 @@ export {
   thinPattern,
 } from "./edit.js";
 export {
+  decodePatternNpz,
+  encodePatternNpz,
+  type PatternFormat,
+  type PatternReadOptions,
+  patternFromCsv,
+  patternFromJson,
+  patternToCsv,
+  patternToJson,
+  readSpikePattern,
+  type SpikeCsvOptions,
+  writeSpikePattern,
+} from "./files.js";
+export { encodeSpikeHdf5, SpikeEventFile, type SpikeHdf5Options, type SpikeHdf5WriteOptions, writeSpikeHdf5 } from "./hdf5.js";
+export {
+  type Spike,
+  type SpikeColumns,
+  type SpikeMetadata,
+  type SpikeMetadataValue,
+  SpikePattern,
+  type SpikePatternOptions,
+} from "./pattern.js";
+export {
   interspikeIntervals,
   neuronCounts,
   neuronRates,
@@ -27,18 +42,3 @@ export {
   spikesInWindow,
   spikeTrains,
 } from "./rates.js";
-export type { SpikeTimeUnit } from "./csv-columns.js";
-export {
-  decodePatternNpz,
-  encodePatternNpz,
-  type PatternFormat,
-  type PatternReadOptions,
-  type SpikeCsvOptions,
-  patternFromCsv,
-  patternFromJson,
-  patternToCsv,
-  patternToJson,
-  readSpikePattern,
-  writeSpikePattern,
-} from "./files.js";
-export { encodeSpikeHdf5, SpikeEventFile, type SpikeHdf5Options, type SpikeHdf5WriteOptions, writeSpikeHdf5 } from "./hdf5.js";

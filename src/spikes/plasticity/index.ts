@@ -7,6 +7,6 @@ export {
   plasticityProfile,
   plasticityProfiles,
 } from "./profiles.js";
-export { type OjaOptions, oja, RateHebbianPlasticity, type RateHebbianOptions } from "./rate-rules.js";
-export { SpikeTimingPlasticity, type SpikeTimingOptions } from "./spike-timing.js";
+export { type OjaOptions, oja, type RateHebbianOptions, RateHebbianPlasticity } from "./rate-rules.js";
+export { type SpikeTimingOptions, SpikeTimingPlasticity } from "./spike-timing.js";
 export type { LearnableWeights } from "./synapses.js";

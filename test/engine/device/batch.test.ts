@@ -7,10 +7,10 @@ import { StallError } from "../../../src/engine/cuda/time-loop.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
 import type { Matrix } from "../../../src/numerics/index.js";
 import { type BatchOptions, NonFiniteStateError, type ReservoirModel, type SequenceInput } from "../../../src/reservoir/index.js";
+import { casesOf } from "../../exhaustive.js";
 import { onHardware, openTestDevice } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix } from "../contract.js";
 import { device } from "./engines.js";
-import { casesOf } from "../../exhaustive.js";
 
 const context = openTestDevice();
 afterAll(() => context.dispose());

@@ -6,12 +6,12 @@ import { batchKernels, planBatch } from "../../../src/engine/cuda/batch/shapes.j
 import { DeviceSummary } from "../../../src/engine/cuda/summary.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
 import { Classifier, type ClassifierOptions, type Matrix, NonFiniteStateError, ReservoirComputer } from "../../../src/index.js";
-import { plainFeatures, type SummaryWork } from "../../../src/reservoir/index.js";
 import type { ReservoirModel, SequenceInput } from "../../../src/reservoir/index.js";
+import { plainFeatures, type SummaryWork } from "../../../src/reservoir/index.js";
+import { casesOf } from "../../exhaustive.js";
 import { openTestDevice } from "../../gpu/device/device.js";
 import { model, randomMatrix } from "../contract.js";
 import { device, name } from "./engines.js";
-import { casesOf } from "../../exhaustive.js";
 
 const context = openTestDevice();
 afterAll(() => context.dispose());

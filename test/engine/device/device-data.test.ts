@@ -1,17 +1,17 @@
 // Data that stays on the device: inputs that are there already and states that stay there, with the
 // bits of a run whose data are on the host.
 import { afterAll, describe, expect, it } from "vitest";
-import { openDevice } from "../../../src/gpu/index.js";
 import { DenseBatchRun } from "../../../src/engine/cuda/batch/dense.js";
 import { batchKernels, planBatch } from "../../../src/engine/cuda/batch/shapes.js";
 import { deviceSide, StateKeeper } from "../../../src/engine/cuda/device-rows.js";
-import { referenceEngine } from "../../../src/engine/reference/index.js";
 import { contextEngine } from "../../../src/engine/cuda/index.js";
+import { referenceEngine } from "../../../src/engine/reference/index.js";
+import { openDevice } from "../../../src/gpu/index.js";
 import {
   type AnyReservoirOptions,
+  ArgumentError,
   Classifier,
   type ClassifierOptions,
-  ArgumentError,
   EngineUnavailableError,
   Matrix,
   ReservoirComputer,
@@ -20,9 +20,9 @@ import { DeviceMatrix, DeviceSequences } from "../../../src/reservoir/index.js";
 import { simulatedDriver } from "../../../src/sim/index.js";
 import { binPatternsOnDevice, DeviceSpikePattern, DeviceSpikePatterns, DeviceTemplates } from "../../../src/spikes/gpu/index.js";
 import { binSpikes, jitterPattern, LiquidStateMachine, PatternTemplates, poissonPattern } from "../../../src/spikes/index.js";
+import { amount, casesOf } from "../../exhaustive.js";
 import { openTestDevice } from "../../gpu/device/device.js";
 import { model, randomMatrix } from "../contract.js";
-import { amount, casesOf } from "../../exhaustive.js";
 
 const context = openTestDevice();
 afterAll(() => context.dispose());

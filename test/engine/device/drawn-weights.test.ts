@@ -4,18 +4,18 @@ import { afterAll, describe, expect, it } from "vitest";
 import { cpuEngine } from "../../../src/engine/cpu/index.js";
 import { deviceEngine } from "../../../src/engine/cuda/index.js";
 import { openDevice } from "../../../src/gpu/index.js";
-import { Matrix, type SparseMatrix, matrixSpectralRadius, seedKeys, storedValues } from "../../../src/numerics/index.js";
-import { EngineCapacityError } from "../../../src/reservoir/engine.js";
-import { simulatedDriver } from "../../../src/sim/index.js";
+import { Matrix, matrixSpectralRadius, type SparseMatrix, seedKeys, storedValues } from "../../../src/numerics/index.js";
 import { resolveConfig } from "../../../src/reservoir/config-schema.js";
-import { isDrawnInPlace, radiusOfRows, unscaledDraws, type WeightDraws } from "../../../src/reservoir/weight-draws.js";
-import { buildDrawnModel, drawWeights } from "../../../src/reservoir/weights.js";
+import { EngineCapacityError } from "../../../src/reservoir/engine.js";
 import { modelOf } from "../../../src/reservoir/kinds.js";
 import type { ReservoirModel } from "../../../src/reservoir/model.js";
+import { isDrawnInPlace, radiusOfRows, unscaledDraws, type WeightDraws } from "../../../src/reservoir/weight-draws.js";
+import { buildDrawnModel, drawWeights } from "../../../src/reservoir/weights.js";
+import { simulatedDriver } from "../../../src/sim/index.js";
+import { casesOf } from "../../exhaustive.js";
 import { onHardware, size } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix } from "../contract.js";
 import { device } from "./engines.js";
-import { casesOf } from "../../exhaustive.js";
 
 afterAll(() => device.close());
 

@@ -1,5 +1,5 @@
 // The CUDA engine on the device of the tests: a GPU, or the simulated device.
-import { deviceEngine, type DeviceEngine } from "../../../src/engine/cuda/index.js";
+import { type DeviceEngine, deviceEngine } from "../../../src/engine/cuda/index.js";
 import { onHardware, openTestDevice } from "../../gpu/device/device.js";
 
 /** An engine whose chunks are as long as it likes on a GPU. */

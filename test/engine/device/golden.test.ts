@@ -1,11 +1,10 @@
 // The golden cases on the device: states, readout and closed loop have the hashes of the
 // independent C program. On the simulated device, and under a checker, those of up to 130 neurons.
 import { it } from "vitest";
-import { size } from "../../gpu/device/device.js";
-import { cases } from "../golden-suite.js";
-import { runGolden } from "../golden-suite.js";
-import { device, name } from "./engines.js";
 import { casesOf } from "../../exhaustive.js";
+import { size } from "../../gpu/device/device.js";
+import { cases, runGolden } from "../golden-suite.js";
+import { device, name } from "./engines.js";
 
 const fitting = cases.filter(({ config }) => config.size <= size(1000, 130, 130));
 const runs = fitting.flatMap((golden) => (["streamed", "named", "auto"] as const).map((plan) => ({ golden, plan })));

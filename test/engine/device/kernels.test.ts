@@ -7,16 +7,16 @@ import type { Context, Stream } from "../../../src/gpu/index.js";
 import {
   type FloatArray,
   Matrix,
+  type Precision,
   philox4x32,
   portableTanh,
   portableTanh32,
-  type Precision,
   rowDot,
   toSparse,
 } from "../../../src/numerics/index.js";
 import { divideByLength } from "../../../src/numerics/spectrum/power-iteration.js";
-import type { Activation } from "../../../src/reservoir/model.js";
 import { activationOf } from "../../../src/reservoir/activations.js";
+import type { Activation } from "../../../src/reservoir/model.js";
 import { onHardware, openTestDevice } from "../../gpu/device/device.js";
 import { bits, randomMatrix } from "../contract.js";
 

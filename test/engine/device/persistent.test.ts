@@ -3,9 +3,8 @@
 // what happens when a block never comes.
 import { afterAll, describe, expect, it } from "vitest";
 import { densePlan, persistentLoops, sortedPlan, sparsePlan } from "../../../src/engine/cuda/persistent/index.js";
-import { PersistentLoop } from "../../../src/engine/cuda/persistent/loop.js";
-import { packSorted, sortedParts } from "../../../src/engine/cuda/persistent/sorted.js";
 import { whyNoCompiler } from "../../../src/engine/cuda/persistent/kernel-code.js";
+import { PersistentLoop } from "../../../src/engine/cuda/persistent/loop.js";
 import { longestRow } from "../../../src/engine/cuda/persistent/pack.js";
 import {
   type DenseVariant,
@@ -20,6 +19,7 @@ import {
   tileGroups,
   unitBytes,
 } from "../../../src/engine/cuda/persistent/shapes.js";
+import { packSorted, sortedParts } from "../../../src/engine/cuda/persistent/sorted.js";
 import {
   fitSorted,
   type SortedVariant,
@@ -41,9 +41,9 @@ import {
   type SessionState,
 } from "../../../src/reservoir/index.js";
 import { simulatedDriver } from "../../../src/sim/index.js";
+import { casesOf } from "../../exhaustive.js";
 import { onHardware, openTestDevice } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix, randomReadout } from "../contract.js";
-import { casesOf } from "../../exhaustive.js";
 
 /** As many multiprocessors as the GPU that the shapes were chosen on. */
 const device = onHardware

@@ -4,9 +4,9 @@ import { afterAll, describe, expect, it } from "vitest";
 import { choices } from "../../../src/engine/cuda/plan.js";
 import { shapeOf } from "../../../src/engine/cuda/shape.js";
 import type { ReservoirOptions } from "../../../src/reservoir/config.js";
+import { resolveConfig } from "../../../src/reservoir/config-schema.js";
 import type { ReservoirModel } from "../../../src/reservoir/model.js";
 import { buildModel } from "../../../src/reservoir/weights.js";
-import { resolveConfig } from "../../../src/reservoir/config-schema.js";
 import { openTestDevice } from "../../gpu/device/device.js";
 import { model } from "../contract.js";
 

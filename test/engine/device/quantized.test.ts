@@ -5,19 +5,19 @@ import { cpuEngine } from "../../../src/engine/cpu/index.js";
 import { deviceEngine } from "../../../src/engine/cuda/index.js";
 import { openDevice } from "../../../src/gpu/index.js";
 import { Matrix, seedKeys } from "../../../src/numerics/index.js";
-import { resolveConfig } from "../../../src/reservoir/config-schema.js";
 import type { ReservoirOptions } from "../../../src/reservoir/config.js";
+import { resolveConfig } from "../../../src/reservoir/config-schema.js";
 import type { Engine } from "../../../src/reservoir/engine.js";
 import { modelOf } from "../../../src/reservoir/kinds.js";
 import type { ReservoirModel } from "../../../src/reservoir/model.js";
 import { undrawnMatrix, unscaledDraws } from "../../../src/reservoir/weight-draws.js";
 import { buildModel } from "../../../src/reservoir/weights.js";
 import { simulatedDriver } from "../../../src/sim/index.js";
+import { casesOf, exhaustive } from "../../exhaustive.js";
 import { onHardware, size } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix } from "../contract.js";
 import { distance } from "./distance.js";
 import { device } from "./engines.js";
-import { casesOf, exhaustive } from "../../exhaustive.js";
 
 const precisions = ["int8", "q4_k"] as const;
 

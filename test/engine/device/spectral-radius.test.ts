@@ -7,11 +7,11 @@ import { blockOperator } from "../../../src/engine/cuda/spectrum/operators.js";
 import { openDevice } from "../../../src/gpu/index.js";
 import {
   Matrix,
+  matrixSpectralRadius,
   PowerIterationError,
+  type SparseMatrix,
   SpectralRadiusError,
   seedKeys,
-  type SparseMatrix,
-  matrixSpectralRadius,
   toDense,
   toSparse,
 } from "../../../src/numerics/index.js";
@@ -20,16 +20,16 @@ import { iterate } from "../../../src/numerics/spectrum/krylov.js";
 import { summarize } from "../../../src/numerics/spectrum/structure.js";
 import { resolveConfig } from "../../../src/reservoir/config-schema.js";
 import { EngineCapacityError } from "../../../src/reservoir/engine.js";
-import type { ReservoirModel } from "../../../src/reservoir/model.js";
 import { modelOf } from "../../../src/reservoir/kinds.js";
+import type { ReservoirModel } from "../../../src/reservoir/model.js";
 import { drawnMatrix, unscaledDraws } from "../../../src/reservoir/weight-draws.js";
 import { buildDrawnModel, buildModel, drawWeights } from "../../../src/reservoir/weights.js";
 import { WorkPacer } from "../../../src/reservoir/work.js";
 import { simulatedDriver } from "../../../src/sim/index.js";
+import { casesOf } from "../../exhaustive.js";
 import { checked, onHardware, size } from "../../gpu/device/device.js";
 import { model, randomMatrix } from "../contract.js";
 import { device } from "./engines.js";
-import { casesOf } from "../../exhaustive.js";
 
 afterAll(() => device.close());
 

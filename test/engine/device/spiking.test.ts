@@ -8,12 +8,12 @@ import { NonFiniteStateError, type SpikingReservoirOptions } from "../../../src/
 import { LiquidStateMachine, SpikePattern } from "../../../src/spikes/index.js";
 import { build } from "../../../src/spikes/liquid/kind.js";
 import "../../../src/index.js";
+import { createHash } from "node:crypto";
+import { spikingHashes, spikingInputs, spikingRuns } from "../../golden/spiking.js";
 import { onHardware, size } from "../../gpu/device/device.js";
 import { inputsOf, statesOf } from "../../spikes/drive.js";
-import { spikingHashes, spikingInputs, spikingRuns } from "../../golden/spiking.js";
 import { bits } from "../contract.js";
 import { device, inShortChunks, name } from "./engines.js";
-import { createHash } from "node:crypto";
 
 const liquids: fc.Arbitrary<SpikingReservoirOptions> = fc.record({
   kind: fc.constant("spiking" as const),

@@ -3,16 +3,16 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { cpuEngine } from "../../../src/engine/cpu/index.js";
 import { deviceEngine } from "../../../src/engine/cuda/index.js";
+import { openDevice } from "../../../src/gpu/index.js";
 import { Matrix } from "../../../src/numerics/index.js";
 import type { ReservoirOptions } from "../../../src/reservoir/config.js";
 import type { Engine } from "../../../src/reservoir/engine.js";
-import { openDevice } from "../../../src/gpu/index.js";
 import { simulatedDriver } from "../../../src/sim/index.js";
+import { amount, casesOf } from "../../exhaustive.js";
 import { onHardware, size } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix, randomReadout } from "../contract.js";
 import { distance } from "./distance.js";
 import { device } from "./engines.js";
-import { amount, casesOf } from "../../exhaustive.js";
 
 async function statesOf(engine: Engine, config: ReservoirOptions, steps: number, every = 1, plan = "streamed"): Promise<Matrix> {
   const of = model(config);

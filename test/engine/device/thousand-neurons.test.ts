@@ -9,10 +9,10 @@ import { Matrix, type Precision } from "../../../src/numerics/index.js";
 import type { EngineOptions } from "../../../src/reservoir/engine.js";
 import type { ReservoirModel } from "../../../src/reservoir/model.js";
 import { simulatedDriver } from "../../../src/sim/index.js";
+import { casesOf, exhaustive } from "../../exhaustive.js";
 import { onHardware, openTestDevice, size } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix } from "../contract.js";
 import { name } from "./engines.js";
-import { casesOf, exhaustive } from "../../exhaustive.js";
 
 const device = deviceEngine({
   name,

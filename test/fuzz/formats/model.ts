@@ -2,8 +2,8 @@
 // checksum.
 
 import { Classifier, Forecaster, NonFiniteStateError, ReservoirComputer } from "../../../src/index.js";
-import { encodeReservoir } from "../../../src/model/index.js";
 import { FileError, type NumberArray, type SafetensorsTensor } from "../../../src/io/index.js";
+import { encodeReservoir } from "../../../src/model/index.js";
 import { decodeModelFile, encodeModelFile } from "../../../src/model/model-file.js";
 import { decodeReservoir } from "../../../src/model/reservoir-file.js";
 import { Pipeline } from "../../../src/pipeline/index.js";

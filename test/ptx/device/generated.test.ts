@@ -5,12 +5,12 @@ import type { Context, Dtype, HostArray, Parameter } from "../../../src/gpu/inde
 import type { Target } from "../../../src/ptx/builder/index.js";
 import { attention } from "../../../src/ptx/kernels/attention.js";
 import { gemmTensorCore } from "../../../src/ptx/kernels/gemm-tensor-core.js";
+import { casesOf } from "../../exhaustive.js";
 import { onHardware, openTestDevice } from "../../gpu/device/device.js";
 import { attentionOf } from "../kernels/attention-reference.js";
 import { fromHalves, toHalves } from "../kernels/halves.js";
 import { product, uniform, worst } from "../kernels/run.js";
 import { productCases, productData, productKernel } from "../warp-group-products.js";
-import { casesOf } from "../../exhaustive.js";
 
 interface Launchable {
   readonly name: string;

@@ -8,10 +8,10 @@ import { generateKernel, type KernelType } from "../../../src/ptx/kernels/catalo
 import { elementwiseNames } from "../../../src/ptx/kernels/elementwise.js";
 import type { GeneratedKernel } from "../../../src/ptx/kernels/generated-kernel.js";
 import { quantizeQ4 } from "../../../src/ptx/kernels/q4k.js";
+import { casesOf } from "../../exhaustive.js";
 import { openTestDevice } from "../../gpu/device/device.js";
 import { fromHalves, toHalves } from "../kernels/halves.js";
 import { runKernel, uniform } from "../kernels/run.js";
-import { casesOf } from "../../exhaustive.js";
 
 let context: Context;
 beforeAll(() => {

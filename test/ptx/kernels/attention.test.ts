@@ -1,12 +1,12 @@
 // Attention made by the builder, run in the interpreter against double precision.
 import { describe, expect, it } from "vitest";
 import type { Target } from "../../../src/ptx/builder/index.js";
-import { attention, type AttentionShape } from "../../../src/ptx/kernels/attention.js";
+import { type AttentionShape, attention } from "../../../src/ptx/kernels/attention.js";
+import { casesOf } from "../../exhaustive.js";
 import { input, output } from "../device.js";
 import { attentionOf } from "./attention-reference.js";
 import { fromHalves, toHalves } from "./halves.js";
 import { runKernel, uniform, worst } from "./run.js";
-import { casesOf } from "../../exhaustive.js";
 
 type HalfShape = AttentionShape & { readonly type?: "f16" | "bf16" };
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { type Target, targets } from "../../../src/ptx/builder/index.js";
 import { parsePtx } from "../../../src/ptx/interpreter/index.js";
-import { generateKernel, kernelKinds, kernelName, type KernelType, presets } from "../../../src/ptx/kernels/catalogue.js";
+import { generateKernel, type KernelType, kernelKinds, kernelName, presets } from "../../../src/ptx/kernels/catalogue.js";
 import { catalogueCases } from "./cases.js";
 
 const entry = (ptx: string): string => [...parsePtx(ptx).functions.keys()].join();

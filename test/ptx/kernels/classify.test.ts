@@ -2,10 +2,10 @@
 // of rows that other rows follow.
 import { describe, expect, it } from "vitest";
 import { Matrix, TrainedReadout } from "../../../src/index.js";
-import { SoftmaxReadout } from "../../../src/readout/index.js";
-import { classShares as hostShares } from "../../../src/model/class-readout.js";
+import { classShares as hostShares } from "../../../src/model/classifier/class-readout.js";
 import { layerNormalised } from "../../../src/model/layer-norm.js";
-import { classShares, type ClassSharesShape, stateStatistics } from "../../../src/ptx/kernels/classify.js";
+import { type ClassSharesShape, classShares, stateStatistics } from "../../../src/ptx/kernels/classify.js";
+import { SoftmaxReadout } from "../../../src/readout/index.js";
 import { input, output } from "../device.js";
 import { runKernel, uniform } from "./run.js";
 

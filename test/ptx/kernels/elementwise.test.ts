@@ -2,9 +2,9 @@
 // ones to the bit, the others against doubles.
 import { describe, expect, it } from "vitest";
 import { portableTanh32 } from "../../../src/numerics/portable.js";
-import { activationOf } from "../../../src/reservoir/activations.js";
 import { type ElementwiseName, elementwise } from "../../../src/ptx/kernels/elementwise.js";
 import { gemv, leakyStep } from "../../../src/ptx/kernels/gemv.js";
+import { activationOf } from "../../../src/reservoir/activations.js";
 import { Bench, input, output } from "../device.js";
 import { runKernel, uniform, worst } from "./run.js";
 

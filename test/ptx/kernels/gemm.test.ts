@@ -7,10 +7,10 @@ import { gemmTensorCore, type TensorCoreType } from "../../../src/ptx/kernels/ge
 import { gemmTiled } from "../../../src/ptx/kernels/gemm-tiled.js";
 import { dequantizeQ4, quantizeQ4 } from "../../../src/ptx/kernels/q4k.js";
 import { quantizedGemm } from "../../../src/ptx/kernels/quantized-gemm.js";
+import { casesOf } from "../../exhaustive.js";
 import { input, output } from "../device.js";
 import { fromHalves, toHalves } from "./halves.js";
 import { product, runKernel, uniform, worst } from "./run.js";
-import { casesOf } from "../../exhaustive.js";
 
 const sizes = [
   [1, 1, 1],

@@ -1,7 +1,8 @@
 // Runs all mutants, or every EVERYth, of the kernels whose name holds NAME, and lists the
 // survivors. npx tsx test/ptx/kernels/mutate.ts [NAME [EVERY]]
-import { described, sweep } from "./mutations.js";
+
 import { subjects } from "./mutation-subjects.js";
+import { described, sweep } from "./mutations.js";
 
 const [wanted = "", every = "1"] = process.argv.slice(2);
 for (const [name, make] of Object.entries(subjects)) {

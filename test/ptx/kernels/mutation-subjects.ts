@@ -2,8 +2,8 @@
 // times and large enough to need every instruction.
 import { attention } from "../../../src/ptx/kernels/attention.js";
 import { gemmTiled } from "../../../src/ptx/kernels/gemm-tiled.js";
-import { persistentGrid, persistentPlaces, statesOutOfRange } from "../../../src/ptx/kernels/persistent.js";
 import { range } from "../../../src/ptx/kernels/generated-kernel.js";
+import { persistentGrid, persistentPlaces, statesOutOfRange } from "../../../src/ptx/kernels/persistent.js";
 import { dequantizeQ4, quantizeQ4 } from "../../../src/ptx/kernels/q4k.js";
 import { quantizedGemm } from "../../../src/ptx/kernels/quantized-gemm.js";
 import { rowSoftmax } from "../../../src/ptx/kernels/softmax.js";

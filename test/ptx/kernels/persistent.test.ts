@@ -2,9 +2,9 @@
 // the interpreter.
 import { describe, expect, it } from "vitest";
 import type { GeneratedKernel } from "../../../src/ptx/kernels/generated-kernel.js";
-import { persistentGrid, persistentPlaces, statesOutOfRange, type PersistentShape } from "../../../src/ptx/kernels/persistent.js";
+import { type PersistentShape, persistentGrid, persistentPlaces, statesOutOfRange } from "../../../src/ptx/kernels/persistent.js";
 import { persistentCluster } from "../../../src/ptx/kernels/persistent-cluster.js";
-import { reservoir, type ReservoirRun, reservoirRunner } from "./reservoir-run.js";
+import { type ReservoirRun, reservoir, reservoirRunner } from "./reservoir-run.js";
 
 function expectRun(kernel: GeneratedKernel, data: ReservoirRun, chunks: number[], places = 0): void {
   const { states, state, report } = reservoirRunner(kernel, places)(data, chunks);

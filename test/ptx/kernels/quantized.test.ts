@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import type { Target } from "../../../src/ptx/builder/index.js";
 import { dequantizeQ4, type Q4Format, quantizeQ4 } from "../../../src/ptx/kernels/q4k.js";
 import { quantizedGemm } from "../../../src/ptx/kernels/quantized-gemm.js";
+import { casesOf } from "../../exhaustive.js";
 import { input, output } from "../device.js";
 import { product, runKernel, uniform, worst } from "./run.js";
-import { casesOf } from "../../exhaustive.js";
 
 const formats = ["superblock", "block32"] as const;
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { RandomStream, seedKeys } from "../../../src/numerics/index.js";
 import { binPatternsOnDevice, binSpikesOnDevice, DeviceSpikePattern, DeviceSpikePatterns } from "../../../src/spikes/gpu/index.js";
-import { type BinOptions, binSpikes, ArgumentError, SpikePattern } from "../../../src/spikes/index.js";
+import { ArgumentError, type BinOptions, binSpikes, SpikePattern } from "../../../src/spikes/index.js";
 import { openTestDevice, size } from "../../gpu/device/device.js";
 
 const context = openTestDevice();

@@ -3,8 +3,8 @@
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { StreamMeter } from "../../../src/gpu/index.js";
 import { type AnyReservoirOptions, Classifier, Matrix } from "../../../src/index.js";
-import { DeviceSequences } from "../../../src/reservoir/index.js";
 import { RandomStream, seedKeys } from "../../../src/numerics/index.js";
+import { DeviceSequences } from "../../../src/reservoir/index.js";
 import { binPatternsOnDevice, DeviceDetector, DeviceTemplates, encodeOnDevice } from "../../../src/spikes/gpu/index.js";
 import { binSpikes, encodeSpikes, PatternDetector, PatternTemplates } from "../../../src/spikes/index.js";
 import { openTestDevice } from "../../gpu/device/device.js";

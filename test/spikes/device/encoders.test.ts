@@ -1,10 +1,10 @@
 // Encoders on a device: the spikes of the encoders on the host, bit for bit, in any order.
 import { afterAll, describe, expect, it } from "vitest";
 import "../../../src/index.js";
-import { DeviceMatrix, DeviceSequences } from "../../../src/reservoir/index.js";
 import { Matrix, RandomStream, seedKeys } from "../../../src/numerics/index.js";
+import { DeviceMatrix, DeviceSequences } from "../../../src/reservoir/index.js";
 import { binPatternsOnDevice, type DeviceEncoderConfig, encodeOnDevice } from "../../../src/spikes/gpu/index.js";
-import { binSpikes, encodeSpikes, ArgumentError, type SpikePattern } from "../../../src/spikes/index.js";
+import { ArgumentError, binSpikes, encodeSpikes, type SpikePattern } from "../../../src/spikes/index.js";
 import { openTestDevice, size } from "../../gpu/device/device.js";
 
 const context = openTestDevice();

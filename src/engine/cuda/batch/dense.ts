@@ -2,18 +2,18 @@
 // while the next chunk runs.
 import type { Context, DeviceBuffer, DeviceEvent, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray, Matrix } from "../../../numerics/index.js";
+import { DeviceMatrix } from "../../../reservoir/device-matrix.js";
 import { NonFiniteStateError, type SequenceInput } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
-import { DeviceMatrix } from "../../../reservoir/device-matrix.js";
 import { WorkPacer } from "../../../reservoir/work.js";
-import { mostChunkSteps } from "../chunk-limit.js";
 import { activationNumber } from "../activation.js";
+import { mostChunkSteps } from "../chunk-limit.js";
 import { CommonKernels } from "../common-kernels.js";
 import { DeviceModel } from "../device-model.js";
 import { copyRows, slicesOf } from "../device-rows.js";
-import { abandonAll, disposeAll } from "../dispose.js";
-import { type AnyKernel, realKernel, type RealParameter } from "../kernels.js";
 import type { DeviceBatchOptions, SessionWork, StateChunk } from "../device-work.js";
+import { abandonAll, disposeAll } from "../dispose.js";
+import { type AnyKernel, type RealParameter, realKernel } from "../kernels.js";
 import { freeMemory } from "../memory.js";
 import type { DeviceClock } from "../profile.js";
 import { spinLimitOf } from "../spin-limit.js";

@@ -8,7 +8,7 @@ import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import { copyRows, slicesOf } from "../device-rows.js";
 import { abandonAll } from "../dispose.js";
-import { type AnyKernel, realKernel, type RealParameter } from "../kernels.js";
+import { type AnyKernel, type RealParameter, realKernel } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
 import { Distinct } from "./distinct.js";
 import type { EnsembleKernel } from "./kernel-choice.js";

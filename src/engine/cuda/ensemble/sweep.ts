@@ -13,12 +13,12 @@ import { freeMemory } from "../memory.js";
 import { DeviceClock } from "../profile.js";
 import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
-import { DeviceGrams, type MemberRows, rowArguments, rowFeatures, rowParameters, type RowShape } from "../training/gram.js";
+import { DeviceGrams, type MemberRows, type RowShape, rowArguments, rowFeatures, rowParameters } from "../training/gram.js";
 import { Distinct } from "./distinct.js";
 import { chooseEnsembleKernel, type EnsembleKernel, fastDetail } from "./kernel-choice.js";
 import { ensembleKernel, tableColumns } from "./members.js";
-import { type SlicedPattern, slicePattern, sliceValues } from "./slices.js";
 import { type DeviceDraws, type ScaledRow, Scaling } from "./scaling.js";
+import { type SlicedPattern, slicePattern, sliceValues } from "./slices.js";
 import { Uploads } from "./uploads.js";
 
 /** Threads of a block that solves, and of one that scores (kernels/training.cu). */

@@ -2,7 +2,7 @@
 import type { Context, DeviceBuffer, Dtype, HostArray, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray, type Matrix, type Precision } from "../../../numerics/index.js";
 import { disposeAll } from "../dispose.js";
-import { allocAny, type AnyBuffer, realType } from "../kernels.js";
+import { type AnyBuffer, allocAny, realType } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
 
 export class Uploads {

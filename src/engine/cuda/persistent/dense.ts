@@ -2,7 +2,7 @@
 // wants it.
 import type { Context, LaunchConfig } from "../../../gpu/index.js";
 import type { Matrix } from "../../../numerics/index.js";
-import { generateKernel, kernelName, type KernelType } from "../../../ptx/kernels/index.js";
+import { generateKernel, type KernelType, kernelName } from "../../../ptx/kernels/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import type { AnyBuffer } from "../kernels.js";

@@ -10,7 +10,7 @@ import type { TimeLoop, TimeLoopFamily, TimeLoopOptions, TimeLoopPlan } from "..
 import { builtDense, compiledDense, denseKernel, describeDense, shippedDense } from "./dense.js";
 import { noteFailure } from "./kernel-code.js";
 import { PersistentLoop } from "./loop.js";
-import { fastPrecisions, madeDenseFits, madeSparseFits, type Maker } from "./made-shapes.js";
+import { fastPrecisions, type Maker, madeDenseFits, madeSparseFits } from "./made-shapes.js";
 import { longestRow } from "./pack.js";
 import type { LoopParts, Made } from "./parts.js";
 import {

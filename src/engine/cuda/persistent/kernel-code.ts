@@ -6,7 +6,7 @@ import { CompileError, type Context, LibraryError, type Module, ModuleLoadError,
 import type { Precision } from "../../../numerics/index.js";
 import type { GeneratedKernel } from "../../../ptx/kernels/index.js";
 import type { EngineOptions } from "../../../reservoir/engine.js";
-import { type AnyKernel, realKernel, type RealParameter, typedParameters } from "../kernels.js";
+import { type AnyKernel, type RealParameter, realKernel, typedParameters } from "../kernels.js";
 
 /** Where a kernel's code comes from. */
 export type KernelSource = Exclude<EngineOptions["kernelSource"], "auto" | undefined>;

@@ -4,7 +4,7 @@ import type { Context, DeviceBuffer, LaunchConfig, PinnedBuffer, Stream } from "
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import { CommonKernels } from "../common-kernels.js";
-import { abandonAll, disposeAll, type Disposes } from "../dispose.js";
+import { abandonAll, type Disposes, disposeAll } from "../dispose.js";
 import type { AnyBuffer, AnyKernel } from "../kernels.js";
 import { spinLimitOf } from "../spin-limit.js";
 import { type ClosedLoopRun, type RealSlice, StallError, type TimeLoop, type TimeLoopRun } from "../time-loop.js";

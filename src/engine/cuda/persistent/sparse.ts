@@ -2,7 +2,7 @@
 // wants it.
 import type { Context } from "../../../gpu/index.js";
 import type { SparseMatrix } from "../../../numerics/index.js";
-import { generateKernel, kernelName, type KernelType } from "../../../ptx/kernels/index.js";
+import { generateKernel, type KernelType, kernelName } from "../../../ptx/kernels/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { abandonAll } from "../dispose.js";
 import type { TimeLoopPlan } from "../time-loop.js";
@@ -13,7 +13,7 @@ import { stepParameters } from "./loop.js";
 import { madeEntry } from "./made-shapes.js";
 import { longestRow, packRows, packSparse } from "./pack.js";
 import { type Arithmetic, type LoopParts, type Made, withPlaces } from "./parts.js";
-import { sparseEntry, type SparseFit } from "./shapes.js";
+import { type SparseFit, sparseEntry } from "./shapes.js";
 
 /** The name that a kernel will have. */
 export function sparseKernel({ variant }: SparseFit, { source, arithmetic }: Made): string {

@@ -9,7 +9,7 @@ import {
   SpectralRadiusError,
   type SpectralRadiusOptions,
 } from "../../../numerics/index.js";
-import { krylovAttempts, type KrylovResult, largestBasis } from "../../../numerics/spectrum/krylov-attempts.js";
+import { type KrylovResult, krylovAttempts, largestBasis } from "../../../numerics/spectrum/krylov-attempts.js";
 import { powerRadius, spectralRadiusBy } from "../../../numerics/spectrum/radius.js";
 import { EngineCapacityError, type WorkOptions } from "../../../reservoir/engine.js";
 import { type DrawnMatrix, radiusOfRows } from "../../../reservoir/weight-draws.js";

@@ -1,11 +1,11 @@
 // A square matrix in device memory and its product with a vector, in the order of the host's Krylov
 // iteration. No iteration here.
 import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../../gpu/index.js";
-import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import type { Component } from "../../../numerics/spectrum/components.js";
 import { powerOfTwoFactors } from "../../../numerics/spectrum/power-of-two.js";
+import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import { abandonAll, disposeAll } from "../dispose.js";
-import { allocAny, type AnyBuffer, type AnyKernel, loadEntries } from "../kernels.js";
+import { type AnyBuffer, type AnyKernel, allocAny, loadEntries } from "../kernels.js";
 import { NamedKernels, type SparseSlices } from "../named-kernels.js";
 import { connectionsIn, type DrawnRounding, drawCsr, drawPlainRows, rowOffsetsOf } from "../streamed/drawn.js";
 

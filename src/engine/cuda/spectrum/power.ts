@@ -2,8 +2,8 @@
 // docs/numerics.md, rule 7. When it has converged is the host's to say.
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
 import { mostIterations, type PowerFailure, powerIterations, powerStart } from "../../../numerics/spectrum/power-iteration.js";
-import { WorkPacer } from "../../../reservoir/work.js";
 import type { WorkOptions } from "../../../reservoir/engine.js";
+import { WorkPacer } from "../../../reservoir/work.js";
 import { disposeAll } from "../dispose.js";
 import type { DeviceOperator } from "./operators.js";
 

@@ -8,7 +8,7 @@ import { firstAbove } from "../../../spikes/gpu/first-above.js";
 import { amplitudeError, checkAmplitudes } from "../../../spikes/liquid/amplitudes.js";
 import type { Keep, Stepper } from "../../chunked-session.js";
 import { abandonAll, disposeAll } from "../dispose.js";
-import { allocAny, type AnyBuffer, type AnyKernel, realKernel, realType } from "../kernels.js";
+import { type AnyBuffer, type AnyKernel, allocAny, realKernel, realType } from "../kernels.js";
 import type { DeviceClock } from "../profile.js";
 import { type RealSlice, StallError } from "../time-loop.js";
 import type { SpikingLaunch } from "./launch.js";

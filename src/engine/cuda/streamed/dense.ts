@@ -2,13 +2,13 @@
 // docs/numerics.md, rule 1.
 import type { Context, DeviceSlice, Stream } from "../../../gpu/index.js";
 import type { FloatArray, Matrix, Precision } from "../../../numerics/index.js";
-import { allocAny, type AnyBuffer, type AnyKernel, realKernel, realType } from "../kernels.js";
-import { elementBytes } from "../shape.js";
-import { drawPackedRows } from "./drawn.js";
-import { fastDetail, type NeuronArguments, rowsOfPiece, type StepArguments, type StreamedWeights } from "./weights.js";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import type { WeightPrecision } from "../../../reservoir/weight-rounding.js";
 import { abandonAll } from "../dispose.js";
+import { type AnyBuffer, type AnyKernel, allocAny, realKernel, realType } from "../kernels.js";
+import { elementBytes } from "../shape.js";
+import { drawPackedRows } from "./drawn.js";
+import { fastDetail, type NeuronArguments, rowsOfPiece, type StepArguments, type StreamedWeights } from "./weights.js";
 
 /**
  * What a kernel makes of W: columns a lane loads at once, rows of a warp. Lanes and the DENSE_STEP

@@ -9,11 +9,11 @@ import { isQuantized } from "../../../reservoir/weight-rounding.js";
 import type { CompiledSource } from "../kernels.js";
 import { elementBytes, type ModelShape } from "../shape.js";
 import type { TimeLoopFamily, TimeLoopPlan } from "../time-loop.js";
-import { denseKernel, denseLayout, DenseWeights } from "./dense.js";
+import { DenseWeights, denseKernel, denseLayout } from "./dense.js";
 import { chunkBytes, StreamedLoop } from "./loop.js";
 import { NamedWeights, namedKernels, sourceDetail } from "./named.js";
-import { quantizedLayout, QuantizedWeights } from "./quantized.js";
-import { sparseKernel, SparseWeights, sparseVariant } from "./sparse.js";
+import { QuantizedWeights, quantizedLayout } from "./quantized.js";
+import { SparseWeights, sparseKernel, sparseVariant } from "./sparse.js";
 import { mostLayoutBytes } from "./sparse-layout.js";
 import { fastDetail, type NeuronArguments, type StreamedWeights } from "./weights.js";
 

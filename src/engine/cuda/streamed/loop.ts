@@ -6,10 +6,10 @@ import type { FloatArray, Precision } from "../../../numerics/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import { CommonKernels } from "../common-kernels.js";
+import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyKernel, type CompiledSource, loadEntries, realKernel, realType } from "../kernels.js";
 import type { ClosedLoopRun, DeviceReadout, RealSlice, TimeLoop, TimeLoopRun } from "../time-loop.js";
 import type { NeuronArguments, StreamedWeights } from "./weights.js";
-import { abandonAll, disposeAll } from "../dispose.js";
 
 /** Steps of a graph: even, and the two buffers of the state are as before. */
 const graphSteps = 64;

@@ -5,7 +5,7 @@ import type { Context, DeviceSlice, Stream } from "../../../gpu/index.js";
 import { type FloatArray, Matrix } from "../../../numerics/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { abandonAll, disposeAll } from "../dispose.js";
-import { allocAny, type AnyBuffer, type CompiledSource, realType } from "../kernels.js";
+import { type AnyBuffer, allocAny, type CompiledSource, realType } from "../kernels.js";
 import { NamedKernels, productBlocks, type RealInput, type SparseSlices } from "../named-kernels.js";
 import type { RealSlice } from "../time-loop.js";
 import { countDrawn, type DrawnRounding, drawCsr, drawRoundedRows, rowOffsetsOf } from "./drawn.js";

@@ -1,14 +1,14 @@
 // A sparse W in device memory, in slices of four rows, and its step. docs/numerics.md, rule 2.
 import type { Context, DeviceInfo, DeviceSlice, Stream } from "../../../gpu/index.js";
 import { allocate, type Precision, type SparseMatrix } from "../../../numerics/index.js";
-import { allocAny, type AnyBuffer, type AnyKernel, realKernel, realType } from "../kernels.js";
-import { elementBytes } from "../shape.js";
-import { entriesPerLoad, packSlices, type SparseLayout, sparseLayout } from "./sparse-layout.js";
-import { countDrawn, drawSlices, rowOffsetsOf } from "./drawn.js";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import type { WeightPrecision } from "../../../reservoir/weight-rounding.js";
-import { fastDetail, type NeuronArguments, type StepArguments, type StreamedWeights } from "./weights.js";
 import { abandonAll, disposeAll } from "../dispose.js";
+import { type AnyBuffer, type AnyKernel, allocAny, realKernel, realType } from "../kernels.js";
+import { elementBytes } from "../shape.js";
+import { countDrawn, drawSlices, rowOffsetsOf } from "./drawn.js";
+import { entriesPerLoad, packSlices, type SparseLayout, sparseLayout } from "./sparse-layout.js";
+import { fastDetail, type NeuronArguments, type StepArguments, type StreamedWeights } from "./weights.js";
 
 /** Slices are sent in pieces of about this many entries. */
 const pieceEntries = 2 ** 24;

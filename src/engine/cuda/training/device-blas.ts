@@ -3,8 +3,8 @@
 // numerics/linear-algebra.
 import {
   type Context,
-  type DeviceBuffer,
   DenseRoutines,
+  type DeviceBuffer,
   type DeviceSlice,
   type ReadonlyDeviceSlice,
   type Stream,

@@ -5,7 +5,7 @@ import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../../gpu/in
 import { type GramBlocks, Matrix, type Precision } from "../../../numerics/index.js";
 import type { FeatureSpec } from "../../../reservoir/features.js";
 import { disposeAll } from "../dispose.js";
-import { type AnyKernel, realKernel, type RealParameter } from "../kernels.js";
+import { type AnyKernel, type RealParameter, realKernel } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
 
 /** Columns of a tile (kernels/training.cu). */

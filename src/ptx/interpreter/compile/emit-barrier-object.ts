@@ -1,6 +1,7 @@
 // mbarrier: the barrier objects of sm_80 and later, 64 bits in shared memory. The counting is done by the runtime; see run/barrier-object.ts.
-import type { Handler } from "./emit-integer.js";
+
 import type { PtxOperand } from "../types.js";
+import type { Handler } from "./emit-integer.js";
 import { accessModes, locate, spaceOf } from "./emit-memory.js";
 import type { Emitter } from "./emitter.js";
 

@@ -1,8 +1,8 @@
 // Floating-point instructions of 32 and 64 bits. Rounding to nearest is JavaScript's own
 // arithmetic; directed rounding goes the exact way.
 import type { PtxOperand, ScalarType } from "../types.js";
-import { type Emitter, literal } from "./emitter.js";
 import type { Handler } from "./emit-integer.js";
+import { type Emitter, literal } from "./emitter.js";
 
 const isDouble = (type: ScalarType): boolean => type === "f64";
 const both: readonly ScalarType[] = ["f32", "f64"];

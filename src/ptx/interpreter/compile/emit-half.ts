@@ -1,8 +1,8 @@
 // Half-precision instructions (f16, bf16 and their pairs): values stay 16 bits in a word, and a
 // helper does the arithmetic with one rounding.
 import type { PtxOperand, ScalarType } from "../types.js";
-import type { Emitter } from "./emitter.js";
 import type { Handler } from "./emit-integer.js";
+import type { Emitter } from "./emitter.js";
 
 const all: readonly ScalarType[] = ["f16", "f16x2", "bf16", "bf16x2"];
 

@@ -2,7 +2,7 @@
 // variables that are read from the warp's file on first use and written back if something later
 // reads them. The emit-*.ts files write what an instruction computes.
 import type { UnsupportedPtxError } from "../errors.js";
-import { type PtxInstruction, type PtxOperand, type PtxRegister, scalarBytes, type PtxVariable, type ScalarType } from "../types.js";
+import { type PtxInstruction, type PtxOperand, type PtxRegister, type PtxVariable, type ScalarType, scalarBytes } from "../types.js";
 import { Reading } from "./reading.js";
 import type { RegisterFile } from "./registers.js";
 import { specialRegister } from "./special.js";

@@ -3,18 +3,18 @@
 // scheduler's work.
 import { UnsupportedPtxError } from "../errors.js";
 import { isStateSpace } from "../parse-declarations.js";
+import { globalHigh } from "../run/memory.js";
+import { systemCalls } from "../run/system-calls.js";
+import type { Warp } from "../run/warp.js";
 import type { PtxFunction, PtxInstruction, PtxModule, PtxOperand, PtxRegister, PtxVariable } from "../types.js";
 import { type Collective, compileCollective } from "./collective.js";
 import { type CompileContext, type CompiledChecks, Emitter, literal } from "./emitter.js";
 import { handlerOf } from "./handlers.js";
 import { Paths } from "./paths.js";
 import { allInstructions, floatOnly, layOut, liveness, type RegisterFile, touched } from "./registers.js";
-import { asksForReserved, reservedBytes } from "./special.js";
 import { cutIntoSegments, type Segment, type SegmentEnd } from "./segments.js";
+import { asksForReserved, reservedBytes } from "./special.js";
 import type { Support } from "./support.js";
-import { globalHigh } from "../run/memory.js";
-import { systemCalls } from "../run/system-calls.js";
-import type { Warp } from "../run/warp.js";
 
 /**
  * Runs a segment for the lanes of a mask; gives the lanes whose guard lets them take the segment's

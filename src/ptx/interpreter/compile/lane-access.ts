@@ -1,7 +1,8 @@
 // Reads and writes registers of single lanes in a warp's file, for the instructions that all lanes
 // do together.
-import { type PtxInstruction, type PtxOperand, type PtxRegister, type ScalarType, scalarBytes } from "../types.js";
+
 import type { Warp } from "../run/warp.js";
+import { type PtxInstruction, type PtxOperand, type PtxRegister, type ScalarType, scalarBytes } from "../types.js";
 import { Reading } from "./reading.js";
 import type { RegisterFile } from "./registers.js";
 

@@ -2,8 +2,8 @@
 import type { Warp } from "../run/warp.js";
 import type { Collective } from "./collective.js";
 import {
-  elementBits,
   type ElementType,
+  elementBits,
   everyLane,
   Fragment,
   type Heap,

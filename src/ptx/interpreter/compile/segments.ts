@@ -2,8 +2,8 @@
 // can do, each ending where control or the other lanes come in. It decides nothing about arithmetic
 // or memory.
 import { UnsupportedPtxError } from "../errors.js";
-import { Reading } from "./reading.js";
 import type { PtxFunction, PtxInstruction, PtxOperand, PtxRegister } from "../types.js";
+import { Reading } from "./reading.js";
 
 export type SegmentEnd =
   | { kind: "next" }

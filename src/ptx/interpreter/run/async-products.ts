@@ -1,9 +1,10 @@
 // Products that wgmma.mma_async began and that nothing has waited for yet. They are done at the
 // wait; touching their registers earlier is an error. Shared memory is read when they begin and
 // again when they end, so the race checks see both.
-import { firstLane } from "./lanes.js";
+
 import type { CompiledSegment } from "../compile/function.js";
 import { touched } from "../compile/registers.js";
+import { firstLane } from "./lanes.js";
 import type { Warp } from "./warp.js";
 
 export interface Product {

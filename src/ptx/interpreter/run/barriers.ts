@@ -2,9 +2,9 @@
 // waits, and what it means that a thread has exited. A warp arrives when all its lanes that have
 // not exited are there.
 import type { Collective } from "../compile/collective.js";
-import { firstLane, forEachLane } from "./lanes.js";
 import type { PtxInstruction } from "../types.js";
 import type { BlockState, Cluster, NamedBarrier } from "./block.js";
+import { firstLane, forEachLane } from "./lanes.js";
 import { hexadecimal, outermost } from "./meetings.js";
 import type { Group, Warp } from "./warp.js";
 

@@ -1,9 +1,9 @@
 // Calls of device functions: frames, arguments, calls through pointers, and the few functions that
 // the system provides.
 import { popcount } from "../arithmetic/integer.js";
-import { firstLane, forEachLane } from "./lanes.js";
 import type { CompiledFunction } from "../compile/function.js";
 import type { PtxInstruction, PtxOperand } from "../types.js";
+import { firstLane, forEachLane } from "./lanes.js";
 import { mostRegisterBytes } from "./launch-state.js";
 import { systemArities, systemCalls } from "./system-calls.js";
 import { Frame, type Group, type Warp } from "./warp.js";

@@ -1,8 +1,9 @@
 // Runs a grid: puts clusters of blocks on the device as there is room, gives every warp its slices
 // in turn, and tells a deadlock from waiting.
-import { firstLane } from "./lanes.js";
+
 import { type Index3, SimulationError, type SimulationErrorKind } from "../errors.js";
 import { BlockState, type Cluster } from "./block.js";
+import { firstLane } from "./lanes.js";
 import type { LaunchState } from "./launch-state.js";
 import { type DeviceMemory, shadow } from "./memory.js";
 import { idle, runWarp } from "./scheduler.js";

@@ -1,7 +1,8 @@
 // What all blocks of one launch share: the kernel, its counters, its clock, and how an error gets
 // its place. It schedules nothing.
-import { type Index3, lineWords, SimulationError, type SimulationErrorKind, type SimulationSite } from "../errors.js";
+
 import type { CompiledKernel } from "../compile/function.js";
+import { type Index3, lineWords, SimulationError, type SimulationErrorKind, type SimulationSite } from "../errors.js";
 import type { PtxInstruction } from "../types.js";
 import type { Access } from "./access.js";
 import { emptyCounters, type LaunchCounters } from "./counters.js";

@@ -2,8 +2,8 @@
 // and what it means that a lane which is waited for goes past the place. Barriers of a block use
 // the latter as well; see barriers.ts.
 import type { Collective } from "../compile/collective.js";
-import { firstLane } from "./lanes.js";
 import type { PtxInstruction } from "../types.js";
+import { firstLane } from "./lanes.js";
 import type { Group, Warp } from "./warp.js";
 
 type LaneOperation = Collective & { kind: "lanes" };

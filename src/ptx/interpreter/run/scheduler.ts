@@ -3,12 +3,12 @@
 // paths join. Once one of them polls or goes on for long they run in rotation, and every thread
 // gets on. Barriers of the block and the cluster are kept here.
 import type { CompiledFunction, CompiledSegment } from "../compile/function.js";
-import { firstLane, forEachLane } from "./lanes.js";
-import { callFunction, leaveFrame, leaveFrames } from "./calls.js";
-import { arriveAtBarrier, arriveAtCluster, clusterPassed, recheckAfterExit } from "./barriers.js";
-import { meet, refusePassing } from "./meetings.js";
 import type { PtxInstruction } from "../types.js";
+import { arriveAtBarrier, arriveAtCluster, clusterPassed, recheckAfterExit } from "./barriers.js";
 import type { BlockState } from "./block.js";
+import { callFunction, leaveFrame, leaveFrames } from "./calls.js";
+import { firstLane, forEachLane } from "./lanes.js";
+import { meet, refusePassing } from "./meetings.js";
 import type { Group, Warp } from "./warp.js";
 
 /** Segments a warp runs before another gets its turn. */

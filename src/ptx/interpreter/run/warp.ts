@@ -1,12 +1,13 @@
 // What compiled code sees of a warp: register views, thread indices, memory windows, race tags.
 // Control flow is kept as groups of lanes that are at one place; the scheduler moves them.
-import type { PtxInstruction } from "../types.js";
+
+import type { Collective } from "../compile/collective.js";
+import type { CompiledFunction } from "../compile/function.js";
 import type { Index3 } from "../errors.js";
+import type { PtxInstruction } from "../types.js";
 import { severalLanes } from "./accesses.js";
 import type { AsyncCopies } from "./async-copies.js";
 import type { AsyncProducts } from "./async-products.js";
-import type { Collective } from "../compile/collective.js";
-import type { CompiledFunction } from "../compile/function.js";
 import type { BlockState } from "./block.js";
 import type { LaunchState } from "./launch-state.js";
 import type { Meeting } from "./meetings.js";

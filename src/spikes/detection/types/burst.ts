@@ -1,7 +1,7 @@
 // Burst: neurons fire in quick runs with silence between them.
 import { portableExp } from "../../../numerics/index.js";
-import { spikeTrains } from "../../pattern/rates.js";
 import type { Spike } from "../../pattern/pattern.js";
+import { spikeTrains } from "../../pattern/rates.js";
 import { eventTimes, generatorStream, patternOf } from "../generators.js";
 import { generatorOptions, type PatternMeasure } from "../measure.js";
 

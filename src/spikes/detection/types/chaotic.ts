@@ -1,8 +1,9 @@
 // Chaotic: intervals look random but follow a deterministic law.
+
+import type { Spike } from "../../pattern/pattern.js";
 import { spikeTrains } from "../../pattern/rates.js";
 import { generatorStream, patternOf } from "../generators.js";
 import { generatorOptions, type PatternMeasure } from "../measure.js";
-import type { Spike } from "../../pattern/pattern.js";
 
 /** Neighbours that a prediction is the mean of, and intervals that are looked at, at most. */
 const neighbours = 4;

@@ -1,6 +1,7 @@
 // Emergent: groups of neurons act together, though nothing in any one of them shows it.
-import type { Spike } from "../../pattern/pattern.js";
+
 import { binSpikes } from "../../pattern/binning.js";
+import type { Spike } from "../../pattern/pattern.js";
 import { eventTimes, generatorStream, patternOf, poissonSpikes } from "../generators.js";
 import { generatorOptions, type PatternMeasure } from "../measure.js";
 

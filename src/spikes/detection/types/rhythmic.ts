@@ -1,7 +1,7 @@
 // Rhythmic: neurons keep time, together or each with a phase of its own.
 import { portableLog, portableSinCos } from "../../../numerics/index.js";
-import { spikeTrains } from "../../pattern/rates.js";
 import type { Spike } from "../../pattern/pattern.js";
+import { spikeTrains } from "../../pattern/rates.js";
 import { generatorStream, patternOf } from "../generators.js";
 import { aboveChance, generatorOptions, type PatternMeasure } from "../measure.js";
 

@@ -1,6 +1,6 @@
 // Sparse: few neurons do most of the firing.
 import { neuronCounts } from "../../pattern/rates.js";
-import { generatorStream, patternOf, modulatedSpikes } from "../generators.js";
+import { generatorStream, modulatedSpikes, patternOf } from "../generators.js";
 import { generatorOptions, type PatternMeasure } from "../measure.js";
 
 /**

@@ -1,6 +1,7 @@
 // Synchronous: neurons fire together, at any times.
-import type { Spike } from "../../pattern/pattern.js";
+
 import { binSpikes } from "../../pattern/binning.js";
+import type { Spike } from "../../pattern/pattern.js";
 import { eventTimes, generatorStream, patternOf, poissonSpikes } from "../generators.js";
 import { aboveChance, generatorOptions, type PatternMeasure } from "../measure.js";
 

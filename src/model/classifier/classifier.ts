@@ -1,0 +1,427 @@
+// Classifier: reservoirs that see whole sequences, and readouts that name their class. What a
+// sequence becomes stands in representation.ts, the readouts in class-readout.ts, the file in
+// classifier-file.ts.
+import { ArgumentError } from "../../core/errors.js";
+import { resolve } from "../../core/options.js";
+import { writeFileAtomic } from "../../io/atomic.js";
+import { readBytes } from "../../io/files.js";
+import { accuracy, type ConfusionMatrix, confusionMatrix } from "../../metrics/index.js";
+import { Matrix } from "../../numerics/index.js";
+import { isTrainer, type ReadoutDescription, type TrainedReadout, type Trainer, trainerOf } from "../../readout/index.js";
+import {
+  type AnyReservoirComputer,
+  type AnyReservoirOptions,
+  DeviceMatrix,
+  ReservoirComputer,
+  type SequenceLike,
+  type WorkOptions,
+} from "../../reservoir/index.js";
+import { checkSequences } from "../../reservoir/inputs.js";
+import { Turns, workTable } from "../../reservoir/work.js";
+import { classifierReservoir, classifierSettings, descriptionOf } from "../defaults.js";
+import { NotFittedError } from "../errors.js";
+import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
+import { fitStandardisation, noStandardisation, type Standardisation, standardised } from "../standardisation.js";
+import { differencesOf, fitLevels, type Levels, type MemberComputers } from "../views.js";
+import { checkClassTrainer, classTrainer, largest, trainClassReadout } from "./class-readout.js";
+import { decodeClassifier, encodeClassifier } from "./file.js";
+import {
+  type ClassifierOptions,
+  type ClassifierSettings,
+  checkedSequences,
+  checkLabels,
+  classesOf,
+  type Label,
+  memberSeeds,
+} from "./options.js";
+import { classify, type PlacedShares, represent, type Seen, seenOnHost } from "./representation.js";
+import { SaturationCount, warnWhereSaturated } from "./saturation.js";
+
+/** The reservoir, and where it runs. */
+type Running = Pick<ClassifierOptions, "engine" | "context" | "threads" | "profile"> & { readonly reservoir: AnyReservoirOptions };
+
+/** What training gives. */
+interface Fitted {
+  readonly classes: readonly Label[];
+  readonly scale: Standardisation;
+  /** Of the differences, for reservoirs that see them. */
+  readonly differences: Standardisation | undefined;
+  readonly readouts: readonly TrainedReadout[];
+  /** Of each member; empty but for "statistics". */
+  readonly levels: readonly Levels[];
+  /** What makes probabilities of the outputs of each member's readout, if that was fitted. */
+  readonly factors: readonly (number | undefined)[];
+  /**
+   * Time from row to row of the sequences that it was trained on, if they were on a device and had
+   * one.
+   */
+  readonly stepMs?: number | undefined;
+}
+
+/**
+ * Runs each sequence (T x C, any length) through a reservoir from its initial state, makes one
+ * vector of features of the run (`representation`), and has a readout name the class; several
+ * members with seeds of their own may vote. Calls that are made while another is running wait for
+ * it, in their order.
+ *
+ * Sources: H. Jaeger et al. 2007, "Optimization and applications of echo state networks with
+ * leaky-integrator neurons", Neural Networks 20 (votes, Japanese Vowels); F. M. Bianchi et al.
+ * 2021, IEEE TNNLS 32 (representations).
+ *
+ * @example
+ * await using classifier = await Classifier.fit(sequences, labels, { reservoir: { size: 200 }, members: 10 });
+ * const labels = await classifier.predict(others);
+ */
+export class Classifier implements AsyncDisposable {
+  readonly settings: ClassifierSettings;
+  readonly #options: Running;
+  /** If it was given as one. */
+  readonly #trainer: Trainer | undefined;
+  #members: readonly MemberComputers[] = [];
+  #trained: Fitted | undefined;
+  #predictedOn: readonly string[] | undefined;
+  readonly #turns = new Turns();
+
+  private constructor(options: Running, settings: ClassifierSettings, trainer?: Trainer) {
+    this.#options = options;
+    this.#trainer = trainer;
+    this.settings = settings;
+  }
+
+  /**
+   * Checks the options; the reservoirs are made when it is trained. @throws ArgumentError, and what
+   * the readout's trainer throws
+   */
+  static async create(options: ClassifierOptions = {}): Promise<Classifier> {
+    const { classifierOptionsTable, parseClassifierSettings } = await import("../schemas.js");
+    const { reservoir: described, engine, context, threads, profile, readout, ...rest } = resolve(classifierOptionsTable, options);
+    const trainer = isTrainer(readout) ? trainerOf(readout) : undefined;
+    const said = trainer ? descriptionOf(trainer) : (readout as ReadoutDescription | undefined);
+    const settings = parseClassifierSettings({
+      ...classifierSettings(rest, described, said),
+      ...(said === undefined ? {} : { readout: said }),
+    });
+    const reservoir = classifierReservoir(described, settings.representation);
+    if (trainer) checkClassTrainer(trainer, settings);
+    else classTrainer(settings.readout, settings.representation === "statistics");
+    if ((reservoir.feedback ?? null) !== null)
+      throw ArgumentError.because("feedback is set; a classifier's reservoirs have no outputs to feed back", { field: "feedback" });
+    return new Classifier({ reservoir, engine, context, threads, profile }, settings, trainer);
+  }
+
+  /** Makes a classifier and trains it. */
+  static async fit(
+    sequences: readonly SequenceLike[],
+    labels: ArrayLike<Label>,
+    options: ClassifierOptions & WorkOptions = {},
+  ): Promise<Classifier> {
+    const { signal, onProgress, ...rest } = options ?? {};
+    const classifier = await Classifier.create(rest);
+    try {
+      return await classifier.fit(sequences, labels, { signal, onProgress });
+    } catch (error) {
+      await classifier.dispose();
+      throw error;
+    }
+  }
+
+  /**
+   * Trains on sequences and the label of each.
+   * @throws ArgumentError naming the sequence or label that does not fit, or for the reservoir, and
+   * what the readout's trainer throws
+   */
+  async fit(sequences: readonly SequenceLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<this> {
+    return this.#turns.take(() => this.#fit(sequences, labels, work));
+  }
+
+  async #fit(sequences: readonly SequenceLike[], labels: ArrayLike<Label>, work: WorkOptions): Promise<this> {
+    resolve(workTable, work);
+    const { settings } = this;
+    const checked = checkedSequences(sequences, settings);
+    const classes = classesOf(labels, checked.length);
+    const places = new Map(classes.map((label, k) => [label, k]));
+    const numbers = Int32Array.from(labels as ArrayLike<unknown> as Label[], (label) => places.get(label)!);
+    const channels = checked[0]!.cols;
+    const members = await this.#membersFor(channels);
+    using scaled = await scaledInputs(members[0]![0], checked, settings.standardise ? undefined : noStandardisation(channels));
+    const { scale } = scaled;
+    const { seen, differences } = seenBy(members[0]!, scaled.inputs);
+    const readouts: TrainedReadout[] = [];
+    const levels: Levels[] = [];
+    const factors: (number | undefined)[] = [];
+    for (const [m, computers] of members.entries()) {
+      if (settings.representation === "statistics") levels.push(await fitLevels(computers, seenOnHost(seen), settings, work));
+      const saturated = new SaturationCount();
+      const member = { computers, levels: levels[m] };
+      const features = await represent(member, seen, settings, shareOf(work, m, members.length), saturated);
+      warnWhereSaturated(computers[0].model, saturated.share);
+      const { readout, factor } = trainClassReadout(features, numbers, classes.length, settings, this.#trainer);
+      readouts.push(readout);
+      factors.push(factor);
+    }
+    this.#trained = { classes, scale, differences, readouts, levels, factors, stepMs: stepOf(checked) };
+    this.#predictedOn = undefined;
+    return this;
+  }
+
+  /** The classes: numbers rising, texts by their characters' codes. @throws NotFittedError */
+  get classes(): readonly Label[] {
+    return this.#fitted().classes;
+  }
+
+  /**
+   * The reservoirs that vote, of each member the one that sees the series, then, if there is one,
+   * the one that sees its differences. @throws NotFittedError
+   */
+  get computers(): readonly AnyReservoirComputer[] {
+    this.#fitted();
+    return this.#members.flatMap(allOf);
+  }
+
+  /** The readout of each member. @throws NotFittedError */
+  get readouts(): readonly TrainedReadout[] {
+    return this.#fitted().readouts;
+  }
+
+  /**
+   * Where features, scores and class scores of the last prediction were computed, for each member:
+   * on the device that has the states, by its engine's name ("cuda", "sim"), if only the class
+   * scores came to the host; else on the "host": for the CPU's engines, and for the representation
+   * "output". The bits are the same. undefined before the first prediction.
+   */
+  get predictedOn(): readonly string[] | undefined {
+    return this.#predictedOn;
+  }
+
+  /** The class of each sequence, by the members' vote. @throws ArgumentError, NotFittedError */
+  async predict(sequences: readonly SequenceLike[], work: WorkOptions = {}): Promise<Label[]> {
+    const { classes, shares } = await this.#turns.take(() => this.#memberShares(sequences, work));
+    const mean = meanOf(shares);
+    return Array.from({ length: mean.rows }, (_, b) => {
+      if (this.settings.vote === "mean") return classes[largest(mean.row(b))]!;
+      const votes = new Float64Array(classes.length);
+      for (const member of shares) votes[largest(member.row(b))]! += 1;
+      const most = votes[largest(votes)]!;
+      return classes[largest(mean.row(b).map((share, k) => (votes[k] === most ? share : -1)))]!;
+    });
+  }
+
+  /**
+   * B x K: for each sequence a number for each class, from 0 to 1, that sum to 1: the mean over the
+   * members. Of a softmax readout they are probabilities. So they are of "statistics" and a ridge
+   * readout that chose its lambda: softmax of its outputs times one factor, fitted on outputs of
+   * cases that were left out. Of another ridge readout they are its outputs, cut at 0 and divided by
+   * their sum: good for ranking, not calibrated.
+   * @throws ArgumentError, NotFittedError
+   */
+  async predictProba(sequences: readonly SequenceLike[], work: WorkOptions = {}): Promise<Matrix<Float64Array>> {
+    return meanOf((await this.#turns.take(() => this.#memberShares(sequences, work))).shares);
+  }
+
+  /**
+   * The share of sequences whose predicted class is their label. @throws ArgumentError,
+   * NotFittedError
+   */
+  async score(sequences: readonly SequenceLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<number> {
+    const { classes } = this.#fitted();
+    checkSequences(sequences, "sequences");
+    checkLabels(labels, sequences.length, classes);
+    return accuracy(labels, await this.predict(sequences, work));
+  }
+
+  /**
+   * Counts of label against predicted class, in the order of `classes`. @throws ArgumentError,
+   * NotFittedError
+   */
+  async confusion(sequences: readonly SequenceLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<ConfusionMatrix> {
+    const { classes } = this.#fitted();
+    checkSequences(sequences, "sequences");
+    checkLabels(labels, sequences.length, classes);
+    return confusionMatrix(labels, await this.predict(sequences, work), classes);
+  }
+
+  /**
+   * The model as the bytes of one safetensors file: weights, readouts, settings and classes.
+   * @throws NotFittedError
+   */
+  async toBytes(): Promise<Uint8Array> {
+    return this.#turns.take(async () => {
+      const { classes, scale, differences, readouts, levels, factors } = this.#fitted();
+      const members = readouts.map((readout, m) => ({
+        models: allOf(this.#members[m]!).map(({ model }) => model),
+        readout,
+        levels: levels[m],
+        factor: factors[m],
+      }));
+      return encodeClassifier({ settings: this.settings, classes, scale, differences, members });
+    });
+  }
+
+  /** Writes `toBytes()` to a file, whole or not at all (Node). @throws FileError, NotFittedError */
+  async save(path: string): Promise<void> {
+    await writeFileAtomic(path, await this.toBytes());
+  }
+
+  /** Opens what `toBytes` gave. @throws FileError with the reason if it cannot be used */
+  static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<Classifier> {
+    const { source, engine, threads } = resolve(loadTable, options);
+    const file = await decodeModelFile(bytes, source, "classifier");
+    const { settings, classes, scale, differences, members } = await decodeClassifier(file, source);
+    const classifier = new Classifier({ reservoir: members[0]!.models[0]!.config, engine, threads }, settings);
+    classifier.#members = await openAll(
+      members.map(({ models }) => models),
+      (model) => ReservoirComputer.fromModel(model, { engine, threads }),
+    );
+    const readouts = members.map(({ readout }) => readout);
+    const levels = members.flatMap((member) => member.levels ?? []);
+    const factors = members.map(({ factor }) => factor);
+    classifier.#trained = { classes, scale, differences, readouts, levels, factors };
+    return classifier;
+  }
+
+  /**
+   * Opens a file that `save` wrote (Node). @throws FileError with the reason if it cannot be used
+   */
+  static async load(path: string, options: Omit<LoadOptions, "source"> = {}): Promise<Classifier> {
+    resolve(loadTable, options);
+    return Classifier.fromBytes(await readBytes(path), { ...options, source: path });
+  }
+
+  /** Gives memory and threads back. Idempotent. */
+  async dispose(): Promise<void> {
+    await Promise.all(this.#members.flatMap(allOf).map((computer) => computer.dispose()));
+  }
+
+  /** Lets `await using` dispose of it. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+
+  #fitted(): Fitted {
+    if (!this.#trained) throw new NotFittedError("classifier");
+    return this.#trained;
+  }
+
+  /**
+   * The reservoirs that are there, or new ones if the sequences have another number of channels.
+   */
+  async #membersFor(channels: number): Promise<readonly MemberComputers[]> {
+    if (this.#members[0]?.[0].model.inputSize === channels) return this.#members;
+    await this.dispose();
+    this.#members = [];
+    this.#trained = undefined;
+    const { settings } = this;
+    const { reservoir, engine, context, threads, profile } = this.#options;
+    const inputSize = reservoir.inputSize ?? channels;
+    if (inputSize !== channels) {
+      throw ArgumentError.shape(
+        `the sequences have ${channels} channels and the reservoir takes ${inputSize} (inputSize); leave inputSize out`,
+      );
+    }
+    const pairs = settings.representation === "statistics" && settings.differences;
+    const seeds = memberSeeds(settings, reservoir).map((seed) => (pairs ? [seed, `${seed}/differences`] : [seed]));
+    this.#members = await openAll(seeds, (seed) =>
+      ReservoirComputer.create({ ...reservoir, inputSize, seed }, { engine, context, threads, profile }),
+    );
+    return this.#members;
+  }
+
+  async #memberShares(sequences: readonly SequenceLike[], work: WorkOptions) {
+    resolve(workTable, work);
+    const { classes, scale, differences, readouts, levels, factors, stepMs } = this.#fitted();
+    const checked = checkedSequences(sequences, this.settings, scale.mean.length);
+    const given = stepOf(checked);
+    if (stepMs !== undefined && given !== undefined && given !== stepMs)
+      throw ArgumentError.shape(
+        `sequences have rows of ${given} ms and the classifier was trained on rows of ${stepMs} ms; take the same step length`,
+      );
+    using scaled = await scaledInputs(this.#members[0]![0], checked, scale, this.settings.standardise);
+    const { seen } = seenBy(this.#members[0]!, scaled.inputs, differences);
+    const placed: PlacedShares[] = [];
+    for (const [m, readout] of readouts.entries()) {
+      const member = { computers: this.#members[m]!, levels: levels[m], factor: factors[m] };
+      placed.push(await classify(member, readout, seen, this.settings, shareOf(work, m, readouts.length)));
+    }
+    this.#predictedOn = placed.map(({ computedOn }) => computedOn);
+    return { classes, shares: placed.map(({ shares }) => shares) };
+  }
+}
+
+/** Time from row to row of sequences on a device; the reservoir refuses several that differ. */
+function stepOf(sequences: readonly (Matrix | DeviceMatrix)[]): number | undefined {
+  return sequences.find((one): one is DeviceMatrix => one instanceof DeviceMatrix && one.stepMs !== undefined)?.stepMs;
+}
+
+/** z-scores of sequences where they lie, and by what. */
+interface Scaled extends Disposable {
+  readonly scale: Standardisation;
+  readonly inputs: readonly (Matrix | DeviceMatrix)[];
+}
+
+/**
+ * z-scores by a scale, or by one that is fitted to these sequences; not `standardise`, those on a
+ * device stay as they are. checkedSequences has seen to it that they lie in one place.
+ */
+async function scaledInputs(
+  computer: AnyReservoirComputer,
+  sequences: readonly (Matrix | DeviceMatrix)[],
+  given: Standardisation | undefined,
+  standardise = given === undefined,
+): Promise<Scaled> {
+  const there = sequences.filter((one) => one instanceof DeviceMatrix);
+  if (standardise && there.length > 0) {
+    const { scale, series } = await computer.standardise(there, given);
+    return { scale, inputs: series.sequences, [Symbol.dispose]: () => series.dispose() };
+  }
+  const scale = given ?? fitStandardisation(sequences as readonly Matrix[]);
+  const inputs = sequences.map((one) => (one instanceof DeviceMatrix ? one : standardised(scale, one)));
+  return { scale, inputs, [Symbol.dispose]: () => undefined };
+}
+
+/**
+ * Series, and z-scores of their differences if a second reservoir sees those: by a scale, or by one
+ * that is fitted to them.
+ */
+function seenBy(
+  [, second]: MemberComputers,
+  inputs: Seen["inputs"],
+  given?: Standardisation,
+): { readonly seen: Seen; readonly differences: Standardisation | undefined } {
+  if (!second) return { seen: { inputs }, differences: undefined };
+  const raw = seenOnHost({ inputs })[0]!.map(differencesOf);
+  const differences = given ?? fitStandardisation(raw);
+  return { seen: { inputs, differences: raw.map((one) => standardised(differences, one)) }, differences };
+}
+
+function allOf(computers: MemberComputers): AnyReservoirComputer[] {
+  return computers.filter((computer) => computer !== undefined);
+}
+
+/** All of them, or none: if one cannot be opened, those before it are given back. */
+async function openAll<One>(
+  members: readonly (readonly One[])[],
+  open: (one: One) => Promise<AnyReservoirComputer>,
+): Promise<MemberComputers[]> {
+  const opened: AnyReservoirComputer[] = [];
+  try {
+    for (const one of members.flat()) opened.push(await open(one));
+  } catch (error) {
+    await Promise.all(opened.map((computer) => computer.dispose()));
+    throw error;
+  }
+  return members.map(({ length }) => opened.splice(0, length) as unknown as MemberComputers);
+}
+
+/** Progress of member m of several as progress of the whole. */
+function shareOf({ signal, onProgress }: WorkOptions, m: number, members: number): WorkOptions {
+  return { signal, onProgress: onProgress && ((done: number, total: number) => onProgress(m * total + done, members * total)) };
+}
+
+/** Summed over the members in rising order, then divided. */
+function meanOf(shares: readonly Matrix<Float64Array>[]): Matrix<Float64Array> {
+  const first = shares[0]!;
+  const out = Matrix.zeros(first.rows, first.cols);
+  for (const member of shares) for (let i = 0; i < out.data.length; i++) out.data[i] = out.data[i]! + member.data[i]!;
+  for (let i = 0; i < out.data.length; i++) out.data[i] = out.data[i]! / shares.length;
+  return out;
+}

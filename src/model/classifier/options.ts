@@ -1,0 +1,235 @@
+// A Classifier's options, sequences and labels, and their checks. It runs nothing.
+import { ArgumentError } from "../../core/errors.js";
+import type { Context } from "../../gpu/index.js";
+import { describe, Matrix, type Seed } from "../../numerics/index.js";
+import type { ReadoutDescription, Trainer } from "../../readout/index.js";
+import {
+  type AnyReservoirOptions,
+  DeviceMatrix,
+  type ReservoirOptions,
+  type SequenceLike,
+  type SpikingReservoirOptions,
+} from "../../reservoir/index.js";
+import { checkedSeries } from "../forecaster/data.js";
+import type { OwnReadout } from "../forecaster/options.js";
+
+/** A class: a text or a number, not both in one classifier. */
+export type Label = string | number;
+
+/** What of a sequence the readout sees. */
+export type Representation = "statistics" | "last" | "mean" | "last+mean" | "output";
+
+/** Which way a sequence is run: from its first row on, and from its last one back. */
+export type Directions = "both" | "forward";
+
+/** A reservoir of a classifier: a liquid, or a rate reservoir, whose size has a default. */
+export type ClassifierReservoir =
+  | SpikingReservoirOptions
+  | (Omit<ReservoirOptions, "size"> & { readonly size?: ReservoirOptions["size"] | undefined });
+
+/**
+ * A trainer by its `type` and options, or a trainer, which may be your own object. "ridge"
+ * (default): one output a class, trained on 1 for the class and 0 for the others; the largest wins.
+ * Without `lambda` or `lambdas`, lambda is relative to m, the mean squared length of a case's
+ * features, their means taken off (with `scaleFeatures`, the number of features that change): of
+ * "statistics" the best of 1e-4 m to 10 m by leave-one-out, else 0.003 m.
+ * "softmax": multinomial logistic regression. "rls", "lms" and trainers: outputs as of ridge.
+ */
+export type ClassifierReadout = ReadoutDescription | Trainer;
+
+/** What a Classifier keeps beside its reservoirs. */
+export interface ClassifierSettings {
+  /**
+   * - "statistics" (default of rate reservoirs): of each neuron the mean, deviation, largest,
+   *   smallest and last state, the mean change from row to row, and for each of `thresholds` levels
+   *   how often the state is above it and how often it crosses it; of two reservoirs, on the series
+   *   and on its differences, each run forwards and backwards;
+   * - "last": the state after the last row;
+   * - "mean": the mean of the states;
+   * - "last+mean" (default of liquids): both;
+   * - "output": the weights of a ridge readout, trained only on this sequence, that predicts the
+   *   next row from the state (Bianchi et al.
+   *   2021).
+   */
+  readonly representation: Representation;
+  /**
+   * Levels that "statistics" counts by: those that part a neuron's states over some training cases
+   * into shares of one size. Default 3, the quartiles; 0 counts nothing.
+   */
+  readonly thresholds: number;
+  /**
+   * Whether "statistics" has a second reservoir, of the seed "SEED/differences", that sees z-scores
+   * of the changes from row to row. Default true; false for a reservoir that takes spikes.
+   */
+  readonly differences: boolean;
+  /** Whether "statistics" also runs every sequence from its last row back. Default "both". */
+  readonly directions: Directions;
+  /**
+   * Joins the same statistics of the inputs: last row, mean, both, or all; with "output", the input is a
+   * feature of the sequence's readout. Default false.
+   */
+  readonly input: boolean;
+  /**
+   * Turn every channel into z-scores by the training sequences. Default true; false for a reservoir
+   * that takes spikes.
+   */
+  readonly standardise: boolean;
+  /**
+   * Take from every sequence's features their mean and divide them by their deviation (layer norm,
+   * Ba, Kiros and Hinton 2016: variance + 1e-5), before `scaleFeatures`. Default false.
+   */
+  readonly layerNorm: boolean;
+  /**
+   * Turn every feature that the readout sees into z-scores by the training sequences (folded into
+   * the readout). Default true.
+   */
+  readonly scaleFeatures: boolean;
+  /** Rows at the start of every run that "statistics", "mean" and "output" leave out. Default 0. */
+  readonly washout: number;
+  /** Ridge penalty of the readouts of "output". Default 1. */
+  readonly sequenceLambda: number;
+  /**
+   * The trainer of the readouts. A trainer that is your own object is kept as `{ type: "own" }`.
+   */
+  readonly readout: ReadoutDescription | OwnReadout;
+  /**
+   * How many reservoirs vote, or their seeds. Member 0 has the seed of the description, member m
+   * the seed "SEED/m". Default 1.
+   */
+  readonly members: number | readonly Seed[];
+  /**
+   * "majority" (default): the class that most members predict, of equals the one with the larger
+   * mean score. "mean": the largest mean score.
+   */
+  readonly vote: "majority" | "mean";
+}
+
+/**
+ * A description of a classifier: its reservoir, what is read from the states, the readout, and
+ * where it runs.
+ */
+export interface ClassifierOptions extends Partial<Omit<ClassifierSettings, "readout">> {
+  /** How classes are learnt. Default ridge. */
+  readonly readout?: ClassifierReadout | undefined;
+  /**
+   * The reservoir. Left out, `inputSize` follows from the channels, `size` is 100 and `bias` 0.5;
+   * for "statistics" `spectralRadius` is 0.9, `leakRate` {from: 0.05, to: 1}, and every neuron has
+   * ten inputs (`topology` fixedInDegree), fewer in a reservoir of fewer.
+   */
+  readonly reservoir?: ClassifierReservoir | undefined;
+  /** "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
+  readonly engine?: string | undefined;
+  /** A device that is open already, as `CreateOptions.context`. */
+  readonly context?: Context | undefined;
+  /** Worker threads of the CPU engine. Default 1. */
+  readonly threads?: number | undefined;
+  /** Measure what the work of each member costs by phase: `computers[m].profile`. Default false. */
+  readonly profile?: boolean | undefined;
+}
+
+/** The seeds of the members. */
+export function memberSeeds({ members }: ClassifierSettings, reservoir: AnyReservoirOptions): Seed[] {
+  if (typeof members === "object") return [...members];
+  const { seed = "spillway" } = reservoir;
+  return Array.from({ length: members }, (_, m) => (m === 0 ? seed : `${seed}/${m}`));
+}
+
+/**
+ * Checks T x C sequences of any lengths. @throws ArgumentError naming the sequence, and what it
+ * should have
+ */
+export function checkedSequences(
+  sequences: readonly SequenceLike[],
+  settings: ClassifierSettings,
+  channels?: number,
+): (Matrix | DeviceMatrix)[] {
+  if (!Array.isArray(sequences)) {
+    const shown = (sequences as unknown) instanceof Matrix ? "one matrix" : describe(sequences);
+    throw new ArgumentError("sequences", sequences, "a list of series, one a case", { shown });
+  }
+  if (sequences.length === 0) throw ArgumentError.shape("sequences is empty; it takes at least one", { field: "sequences" });
+  const least = settings.washout + (settings.representation === "output" ? 2 : 1);
+  const checked = (sequences as readonly SequenceLike[]).map((sequence, b) =>
+    sequence instanceof DeviceMatrix ? checkedThere(sequence, `sequences[${b}]`, settings) : checkedSeries(sequence, `sequences[${b}]`),
+  );
+  const elsewhere = checked.findIndex((sequence) => sequence instanceof Matrix !== checked[0] instanceof Matrix);
+  if (settings.standardise && elsewhere > 0) {
+    const place = (sequence: Matrix | DeviceMatrix) => (sequence instanceof Matrix ? "on the host" : "on a device");
+    throw ArgumentError.because(
+      `sequences[${elsewhere}] lies ${place(checked[elsewhere]!)} and sequences[0] ${place(checked[0]!)}; with standardise all lie in one place`,
+    );
+  }
+  const cols = channels ?? checked[0]!.cols;
+  checked.forEach((sequence, b) => {
+    if (sequence.cols !== cols || cols === 0) {
+      const known = channels === undefined ? "and sequences[0]" : "and the classifier was trained on";
+      throw ArgumentError.shape(`sequences[${b}] has ${sequence.cols} channels ${known} ${cols}; all take the same number, at least 1`, {
+        field: "sequences",
+      });
+    }
+    if (sequence.rows < least) {
+      const why = `representation "${settings.representation}" with washout ${settings.washout}`;
+      const field = settings.washout >= sequence.rows ? "washout" : "sequences";
+      throw ArgumentError.shape(`sequences[${b}] has ${sequence.rows} rows; ${why} takes at least ${least}`, { field });
+    }
+  });
+  return checked;
+}
+
+/** A sequence on a device, if a classifier does not need it on the host. @throws ArgumentError */
+function checkedThere(sequence: DeviceMatrix, name: string, { standardise, input, representation }: ClassifierSettings): DeviceMatrix {
+  // The host joins z-scores in binary64, which are rounded where they lie.
+  const wrong =
+    representation === "output" || representation === "statistics"
+      ? `representation is "${representation}"`
+      : input && standardise
+        ? "input and standardise are true"
+        : undefined;
+  if (wrong === undefined) return sequence;
+  throw ArgumentError.because(
+    `${name} lies on a device and ${wrong}; it takes series on the host, or one of input and standardise, and "last", "mean" or "last+mean"`,
+  );
+}
+
+/**
+ * The classes that occur: numbers rising, texts by their characters' codes. @throws ArgumentError
+ * naming the label
+ */
+export function classesOf(labels: ArrayLike<Label>, cases: number): Label[] {
+  checkLabels(labels, cases);
+  const classes = [...new Set(Array.from(labels))].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  if (classes.length < 2)
+    throw ArgumentError.because(`labels names one class only, ${describe(classes[0])}; a classifier takes at least two`, {
+      field: "labels",
+    });
+  return classes;
+}
+
+/** @throws ArgumentError for another number of labels than cases, or a label that is no class */
+export function checkLabels(labels: ArrayLike<Label>, cases: number, classes?: readonly Label[]): void {
+  if (typeof labels !== "object" || typeof labels?.length !== "number") {
+    throw new ArgumentError("labels", labels, "a list of classes, one a case");
+  }
+  if (labels.length !== cases)
+    throw ArgumentError.shape(`labels holds ${labels.length} classes and sequences ${cases} cases; they take the same number`, {
+      field: "labels",
+    });
+  for (let b = 0; b < labels.length; b++) {
+    const label = labels[b];
+    const isClass = typeof label === "string" || (typeof label === "number" && Number.isFinite(label));
+    if (!isClass)
+      throw ArgumentError.because(`labels[${b}] is ${describe(label)}; a class is a text or a finite number`, { field: "labels" });
+    if (typeof label !== typeof labels[0]) {
+      throw ArgumentError.because(
+        `labels[${b}] is ${describe(label)} and labels[0] is ${describe(labels[0])}; classes are all texts or all numbers`,
+        { field: "labels" },
+      );
+    }
+    if (classes && !classes.includes(label)) {
+      throw ArgumentError.because(
+        `labels[${b}] is ${describe(label)}, which the classifier was not trained on; it knows ${classes.map(describe).join(", ")}`,
+        { field: "labels" },
+      );
+    }
+  }
+}

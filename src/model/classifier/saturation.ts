@@ -1,0 +1,65 @@
+// Notices reservoirs whose neurons sit at the ends of tanh, where one input looks like another. It
+// changes nothing and stops nothing.
+import { warnOnce } from "../../core/warning.js";
+import { GramAccumulator, type RidgeAccumulator } from "../../readout/index.js";
+import type { EngineModel } from "../../reservoir/index.js";
+
+/** Beyond this tanh changes by less than 0.02 for one unit of its argument. */
+const bound = 0.99;
+
+/** How many of the states that it was given are beyond +-0.99. */
+export class SaturationCount {
+  #beyond = 0;
+  #all = 0;
+
+  add(states: ArrayLike<number>): void {
+    for (let i = 0; i < states.length; i++) if (Math.abs(states[i]!) > bound) this.#beyond++;
+    this.#all += states.length;
+  }
+
+  /** From 0 to 1. */
+  get share(): number {
+    return this.#all === 0 ? 0 : this.#beyond / this.#all;
+  }
+}
+
+/**
+ * The share of neurons whose root mean square over training rows is above 0.99, by the sums that
+ * were made of those rows.
+ */
+export function shareOfSums(sink: RidgeAccumulator): number {
+  const { features, shape, rows, featureCount } = sink;
+  const { stateSize } = shape;
+  let squares: (i: number) => number;
+  if (sink instanceof GramAccumulator) {
+    const sums = sink.squares();
+    squares = (i) => sums[i]!;
+  } else {
+    // X = Q R: the squares of a column of R sum up to those of X's.
+    const { data } = sink.factor().triangle();
+    squares = (i) => {
+      let sum = 0;
+      for (let j = 0; j <= i; j++) sum += data[j * featureCount + i]! ** 2;
+      return sum;
+    };
+  }
+  let beyond = 0;
+  for (let i = 0; i < stateSize; i++) {
+    const isSquared = features.state === "squareHalf" && i % 2 === 1;
+    if (squares(i) / rows > bound ** (isSquared ? 4 : 2)) beyond++;
+  }
+  return beyond / stateSize;
+}
+
+/**
+ * Warns, once a process, if more than half of the states of a reservoir with tanh are beyond
+ * +-0.99.
+ */
+export function warnWhereSaturated(model: EngineModel, share: number): void {
+  if (share <= 0.5 || model.kind === "spiking" || model.activation !== "tanh") return;
+  warnOnce(
+    "SpillwaySaturationWarning",
+    `${Math.round(100 * share)} % of this reservoir's states are beyond +-0.99, where tanh is flat and inputs look alike: ` +
+      "standardise the inputs or take a smaller inputScaling, and look for a large bias or spectralRadius",
+  );
+}

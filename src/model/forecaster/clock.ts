@@ -1,0 +1,234 @@
+// The time stamps of a Forecaster's rows: on which grid they stand, where its state stands on it, and
+// what the calendar says of rows to come.
+import { ArgumentError } from "../../core/errors.js";
+import { Matrix, type MatrixLike } from "../../numerics/index.js";
+import { count } from "../../reservoir/inputs.js";
+import { type CalendarFeature, calendarColumns, calendarInputs, checkCalendar } from "../../series/calendar.js";
+import { formatStamp } from "../../series/time-form.js";
+import {
+  describeStep,
+  gridText,
+  gridTexts,
+  stampText,
+  stepsAfter,
+  type TimeAxis,
+  type TimeColumn,
+  type TimeGrid,
+  timeAxis,
+  wallsAfter,
+} from "../../series/time-grid.js";
+import { beside, type CheckedData, type CheckedSeries, checkedSeries, type TimesLike, timeColumn } from "./data.js";
+
+/** Known inputs of rows to come (K columns), with the time stamp of each row. */
+export interface TimedRows {
+  readonly values: MatrixLike;
+  readonly times: TimesLike;
+}
+
+/** What a model file keeps of the time. */
+export interface ClockNote {
+  /** Where training ended. */
+  readonly trained: TimeGrid;
+  /** The last row that its state has seen; null if its time is not known. */
+  readonly now: TimeGrid | null;
+}
+
+/** Keeps time for a Forecaster. */
+export class Clock {
+  readonly calendar: readonly CalendarFeature[];
+  #trained: TimeGrid | undefined;
+  /** Ends at the last row that the forecaster has seen; undefined if its time is not known. */
+  now: TimeGrid | undefined;
+
+  constructor(calendar: readonly CalendarFeature[] = [], note?: ClockNote) {
+    this.calendar = calendar;
+    this.#trained = note?.trained;
+    this.now = note?.now ?? undefined;
+  }
+
+  /** What a model file keeps; undefined if the model was trained without time stamps. */
+  get note(): ClockNote | undefined {
+    return this.#trained && { trained: this.#trained, now: this.now ?? null };
+  }
+
+  /** Columns that the calendar adds to what is known beforehand. */
+  get columns(): number {
+    return calendarColumns(this.calendar);
+  }
+
+  /**
+   * Training data with the calendar of its rows.
+   * @throws ArgumentError for stamps that are missing, out of order or not on one grid
+   */
+  train(data: readonly CheckedData[]): readonly CheckedData[] {
+    const axes = data.map((one, s) => {
+      const { series, times } = one as Partial<CheckedSeries>;
+      const name = data.length > 1 ? `sequences[${s}]: times` : "times";
+      if (series && times) return trainingAxis(times, name);
+      if (this.calendar.length > 0)
+        throw ArgumentError.because(`${name} is missing; calendar takes the time stamps of the rows: give { series, times }`, {
+          field: "times",
+        });
+      return undefined;
+    });
+    const [first] = axes;
+    const other = axes.findIndex((axis) => (axis && describeStep(axis.grid.step)) !== (first && describeStep(first.grid.step)));
+    if (other > 0)
+      throw ArgumentError.because(
+        `sequences[${other}] has ${axes[other] ? `a step of ${describeStep(axes[other].grid.step)}` : "no times"} and sequences[0] ` +
+          `${first ? `a step of ${describeStep(first.grid.step)}` : "none"}; they take the same`,
+        { field: "times" },
+      );
+    if (first) checkCalendar(this.calendar, first.grid.step);
+    this.#trained = axes.at(-1)?.grid;
+    this.now = this.#trained;
+    return data.map((one, s) => (one.series ? this.#withCalendar(one, axes[s]?.wall) : one));
+  }
+
+  /**
+   * Rows that a model is warmed up on, with their calendar. The time is then that of their last row.
+   * @throws ArgumentError for stamps that do not continue the grid, or are missing and needed
+   */
+  warmUp(data: CheckedData): CheckedData {
+    const { times } = data as Partial<CheckedSeries>;
+    if (times === undefined) {
+      if (this.calendar.length > 0)
+        throw ArgumentError.because("warmup.times is missing; this forecaster takes the calendar of its rows: give { series, times }", {
+          field: "times",
+        });
+      this.now = undefined;
+      return data;
+    }
+    this.now = this.#onGrid(times, "warmup.times");
+    return data.series ? this.#withCalendar(data, times.wall) : data;
+  }
+
+  /** Rows that follow on the last one seen, whose stamps count on if they are not given. */
+  rows(data: CheckedData): CheckedData {
+    if (!data.series || this.calendar.length === 0) return data;
+    if (data.times) this.#onGrid(data.times, "times");
+    return this.#withCalendar(data, data.times?.wall ?? this.#ahead(data.series.rows));
+  }
+
+  /** What is known of the next rows: the user's columns, and the calendar. */
+  known(steps: number, given: MatrixLike | TimedRows | undefined, columns: number): Matrix | undefined {
+    const own = given === undefined ? undefined : isTimed(given) ? this.#rowsAt(given, steps) : checkedSeries(given, "known");
+    const wanted = columns - this.columns;
+    const missing = () =>
+      this.now && steps > (own?.rows ?? 0) ? `; the first that is missing is that of ${this.#textAhead((own?.rows ?? 0) + 1)}` : "";
+    if (own === undefined && wanted > 0)
+      throw ArgumentError.because(
+        `known is missing; this forecaster takes ${wanted} known inputs for each of the ${steps} steps${missing()}`,
+        {
+          field: "known",
+        },
+      );
+    if (own && wanted === 0)
+      throw ArgumentError.because(
+        `known was given; this forecaster was trained without known inputs${this.columns > 0 ? " beside the calendar" : ""}`,
+        { field: "known" },
+      );
+    if (own && own.cols !== wanted)
+      throw ArgumentError.shape(`known has ${count(own.cols, "column")}; this forecaster takes ${wanted}`, { field: "known" });
+    if (own && own.rows !== steps)
+      throw ArgumentError.shape(`known has ${count(own.rows, "row")}; ${steps} steps take as many${missing()}`, { field: "known" });
+    if (this.calendar.length === 0) return own;
+    const calendar = calendarInputs(this.calendar, this.#ahead(steps));
+    return own ? beside(own, calendar) : calendar;
+  }
+
+  /** The stamps of the next rows; undefined if the time is not known. */
+  times(steps: number): string[] | undefined {
+    return this.now && gridTexts(this.now, wallsAfter(this.now, steps));
+  }
+
+  /** So many rows later. */
+  advance(rows: number): void {
+    if (this.now && rows > 0) this.now = { ...this.now, last: wallsAfter(this.now, rows)[rows - 1]! };
+  }
+
+  #ahead(steps: number): Float64Array {
+    if (!this.now)
+      throw ArgumentError.because(
+        "the time of the next row is not known after a reset, and this forecaster takes its calendar; give warmup as { series, times }",
+        { field: "warmup" },
+      );
+    return wallsAfter(this.now, steps);
+  }
+
+  #textAhead(step: number): string {
+    const { form, offset } = this.now!;
+    return formatStamp({ form, offset, wall: wallsAfter(this.now!, step)[step - 1]! });
+  }
+
+  #withCalendar(data: CheckedSeries, walls: Float64Array | undefined): CheckedSeries {
+    if (this.calendar.length === 0 || !walls) return data;
+    const calendar = calendarInputs(this.calendar, walls);
+    return { ...data, known: data.known ? beside(data.known, calendar) : calendar };
+  }
+
+  /** Known rows put in order by their stamps. */
+  #rowsAt({ values, times }: TimedRows, steps: number): Matrix {
+    const given = checkedSeries(values, "known.values");
+    const column = timeColumn(times, given.rows, "known.times");
+    const { now } = this;
+    if (!now)
+      throw ArgumentError.because("known has times, and the time of the next row is not known: train with times, and warm up with them", {
+        field: "known",
+      });
+    const rowOf = new Map<number, number>();
+    for (let row = 0; row < given.rows; row++) {
+      const at = stepsAfter(now, column.wall[row]!, column.offsets?.[row] ?? 0);
+      if (at !== undefined) rowOf.set(at, row);
+    }
+    const out = Matrix.zeros(steps, given.cols);
+    for (let k = 1; k <= steps; k++) {
+      const row = rowOf.get(k);
+      if (row === undefined)
+        throw ArgumentError.because(`known has no row of ${this.#textAhead(k)}, step ${k} of ${steps}; it takes one a step`, {
+          field: "known",
+        });
+      out.data.set(given.row(row), (k - 1) * given.cols);
+    }
+    return out;
+  }
+
+  /** The grid that ends at the last of some stamps. @throws ArgumentError if they are not on the trained one */
+  #onGrid(column: TimeColumn, name: string): TimeGrid {
+    const trained = this.#trained;
+    if (!trained) throw ArgumentError.because(`${name} was given; this forecaster was trained without time stamps`, { field: "times" });
+    const rows = column.wall.length;
+    let before: number | undefined;
+    for (let row = 0; row < rows; row++) {
+      const at = stepsAfter(trained, column.wall[row]!, column.offsets?.[row] ?? 0);
+      const is = `${name}[${row}] (${stampText(column, row)}) is`;
+      const step = `the step of ${describeStep(trained.step)}`;
+      if (at === undefined)
+        throw ArgumentError.because(`${is} not on the grid of the training rows, which go on from ${gridText(trained)} by ${step}`, {
+          field: "times",
+        });
+      if (before !== undefined && at !== before + 1)
+        throw ArgumentError.because(`${is} ${count(at - before, "step")} after the row before it; rows follow one another by ${step}`, {
+          field: "times",
+        });
+      before = at;
+    }
+    return { ...trained, form: column.form, last: column.wall[rows - 1]!, offset: column.offsets?.[rows - 1] ?? 0 };
+  }
+}
+
+function trainingAxis(times: TimeColumn, name: string): TimeAxis {
+  const axis = "grid" in times ? (times as TimeAxis) : timeAxis(times, (row) => `${name}[${row}]`);
+  const [first] = axis.gaps;
+  if (first)
+    throw ArgumentError.because(
+      `${name}[${first.row}] (${stampText(axis, first.row)}): ${count(first.missing, "row")} before it ${first.missing === 1 ? "is" : "are"} missing, at a step ` +
+        `of ${describeStep(axis.grid.step)}; ${count(axis.gaps.length, "gap")} in all. Close them first (closeGaps), or give the parts as sequences`,
+      { field: "times" },
+    );
+  return axis;
+}
+
+function isTimed(known: MatrixLike | TimedRows): known is TimedRows {
+  return typeof known === "object" && known !== null && "values" in known && "times" in known;
+}

@@ -1,0 +1,234 @@
+// The data of a Forecaster, checked, and cut into the inputs and targets of a reservoir. It runs
+// nothing.
+import { ArgumentError } from "../../core/errors.js";
+import { Matrix, type MatrixLike } from "../../numerics/index.js";
+import { checkFinite } from "../../reservoir/index.js";
+import { count, filledSeries } from "../../reservoir/inputs.js";
+import type { TimeAxis, TimeColumn, TimeLike } from "../../series/index.js";
+import { readTimeColumn } from "../../series/time-stamps.js";
+
+/** A T x D series with what is known of its rows beforehand: row t of each for the same time. */
+export interface DescribedSeries {
+  readonly series: MatrixLike;
+  /** T x K inputs that are known beforehand. */
+  readonly known?: MatrixLike | undefined;
+  /** T time stamps: texts or dates, or what `readTimes` of `spillway/series` gave. */
+  readonly times?: TimesLike | undefined;
+}
+
+/**
+ * A T x D series to go on, alone or with what is known of its rows; or T x I inputs with T x O
+ * targets.
+ */
+export type ForecasterData = MatrixLike | DescribedSeries | { readonly inputs?: MatrixLike | undefined; readonly targets: MatrixLike };
+
+/**
+ * Series that follow one another without touching: each starts from the reservoir's initial state
+ * and has its own washout.
+ */
+export interface ForecasterSequences {
+  readonly sequences: readonly ForecasterData[];
+}
+
+/**
+ * What the reservoir has seen before: a series, with what was known beforehand if the model takes
+ * that; or inputs, with the targets if there is feedback to force.
+ */
+export type ForecasterPrefix =
+  | MatrixLike
+  | DescribedSeries
+  | { readonly inputs?: MatrixLike | undefined; readonly targets?: MatrixLike | undefined };
+
+/** Checked data, in the units of the user. */
+export type CheckedData = CheckedSeries | { readonly series?: undefined; readonly inputs: Matrix; readonly targets: Matrix };
+
+/** A series to go on, T x D, what is known beforehand, T x K, and T time stamps. */
+export interface CheckedSeries {
+  readonly series: Matrix;
+  readonly known?: Matrix | undefined;
+  readonly times?: TimeColumn | undefined;
+}
+
+/** What drives a reservoir, and what its readout learns from the states: rows of the same number. */
+export interface CutRows {
+  /** T x I. */
+  readonly inputs: Matrix;
+  /** T x O. */
+  readonly targets: Matrix;
+  /** The last row of a series, an input whose target is not there. */
+  readonly last?: Matrix | undefined;
+}
+
+/**
+ * @throws ArgumentError naming what is empty, too short, of another length, or not finite (row and
+ * column)
+ */
+export function checkedData(data: ForecasterData, feedback: boolean, name = ""): CheckedData {
+  if (isKnown(data)) return checkedKnown(data, feedback, name);
+  if (isPair(data)) {
+    const targets = checkedSeries(data.targets, `${name}targets`);
+    if (data.inputs === undefined) {
+      if (!feedback)
+        throw ArgumentError.because(`${name}inputs is missing; without feedback, give inputs with the targets, or just a series`);
+      return { inputs: noInputs(targets.rows), targets };
+    }
+    const inputs = checkedSeries(data.inputs, `${name}inputs`);
+    if (inputs.rows !== targets.rows) {
+      throw ArgumentError.shape(`${name}inputs has ${inputs.rows} rows and ${name}targets has ${targets.rows}; they take the same number`);
+    }
+    return { inputs, targets };
+  }
+  const series = checkedSeries(data, `${name}series`);
+  checkTwoRows(series, feedback, name);
+  return { series };
+}
+
+function checkedKnown(data: DescribedSeries, feedback: boolean, name: string): CheckedSeries {
+  const series = checkedSeries(data.series, `${name}series`);
+  const known = data.known === undefined ? undefined : checkedSeries(data.known, `${name}known`);
+  if (known && known.rows !== series.rows)
+    throw ArgumentError.shape(`${name}known has ${known.rows} rows and ${name}series has ${series.rows}; they take the same number`, {
+      field: "known",
+    });
+  checkTwoRows(series, feedback, name);
+  const times = data.times === undefined ? undefined : timeColumn(data.times, series.rows, `${name}times`);
+  return { series, known, times };
+}
+
+function checkTwoRows(series: Matrix, feedback: boolean, name: string): void {
+  if (!feedback && series.rows < 2)
+    throw ArgumentError.shape(`${name}series has ${series.rows} row; a series takes at least two, since one of them is predicted`);
+}
+
+/** All of the same columns. @throws ArgumentError */
+export function checkAlike(data: readonly CheckedData[]): void {
+  const widths = data.map((one) => (one.series ? [one.known?.cols ?? 0, one.series.cols] : [one.inputs.cols, one.targets.cols]));
+  const [first] = widths;
+  if (!first) throw ArgumentError.shape("sequences is empty; it takes at least one", { field: "sequences" });
+  widths.forEach((own, s) => {
+    if (own[0] === first[0] && own[1] === first[1] && (data[s]!.series === undefined) === (data[0]!.series === undefined)) return;
+    const words = (one: CheckedData, [inputs, targets]: readonly number[]) =>
+      one.series
+        ? `${count(targets!, "column")}${inputs! > 0 ? ` and ${inputs} known inputs` : ""}`
+        : `${inputs} inputs and ${targets} targets`;
+    throw ArgumentError.shape(
+      `sequences[${s}] has ${words(data[s]!, own)}, and sequences[0] has ${words(data[0]!, first)}; they take the same`,
+    );
+  });
+}
+
+/**
+ * Without feedback, the input at t is row t of a series and what is known of row t + 1, and the
+ * target is row t + 1. With feedback, the input is what is known of row t, and the target, which is
+ * forced, row t.
+ */
+export function cutRows(data: CheckedData, feedback: boolean): CutRows {
+  if (!data.series) return data;
+  const { series, known } = data;
+  if (feedback) return { inputs: known ?? noInputs(series.rows), targets: series };
+  const inputs = seriesInputs(series, known);
+  const count = series.rows - 1;
+  return { inputs: inputs.subarray(0, count), targets: series.subarray(1), ...(known ? {} : { last: inputs.subarray(count) }) };
+}
+
+/**
+ * The inputs that a series gives: its own rows; with known inputs, each row beside what is known of
+ * the next, so one row fewer.
+ */
+export function seriesInputs(series: Matrix, known: Matrix | undefined): Matrix {
+  return known ? beside(series.subarray(0, series.rows - 1), known.subarray(1)) : series;
+}
+
+/** The columns of two matrices of as many rows. */
+export function beside(a: Matrix, b: Matrix): Matrix<Float64Array> {
+  const out = Matrix.zeros(a.rows, a.cols + b.cols);
+  for (let t = 0; t < a.rows; t++) {
+    out.data.set(a.row(t), t * out.cols);
+    out.data.set(b.row(t), t * out.cols + a.cols);
+  }
+  return out;
+}
+
+/** The last rows of two matrices under each other, at most `rows`. */
+export function lastRows(rows: number, ...parts: readonly Matrix[]): Matrix<Float64Array> {
+  const { cols } = parts[0]!;
+  const all = parts.reduce((sum, part) => sum + part.rows, 0);
+  const kept = Math.min(rows, all);
+  const out = Matrix.zeros(kept, cols);
+  let end = kept;
+  for (const part of parts.toReversed()) {
+    const taken = Math.min(end, part.rows);
+    end -= taken;
+    out.data.set(part.subarray(part.rows - taken, part.rows).data, end * cols);
+  }
+  return out;
+}
+
+/** Checked rows that a model is warmed up on. @throws ArgumentError */
+export function checkedPrefix(prefix: ForecasterPrefix, feedback: boolean): CheckedData {
+  if (isKnown(prefix)) return checkedKnown(prefix, true, "warmup.");
+  const { inputs, targets } = isPair(prefix) ? prefix : feedback ? { inputs: undefined, targets: prefix } : { inputs: prefix };
+  if (!feedback) {
+    if (inputs === undefined)
+      throw ArgumentError.because("warmup.inputs is missing; a reservoir without feedback is warmed up on its inputs");
+    return { series: checkedSeries(inputs, "warmup.inputs") };
+  }
+  if (targets === undefined)
+    throw ArgumentError.because("warmup.targets is missing; a reservoir with feedback is warmed up on the outputs to force");
+  const teacher = checkedSeries(targets, "warmup.targets");
+  return { inputs: inputs === undefined ? noInputs(teacher.rows) : checkedSeries(inputs, "warmup.inputs"), targets: teacher };
+}
+
+/**
+ * Time stamps: texts or dates as `readTimes` of `spillway/series` takes them, or what it gave.
+ */
+export type TimesLike = readonly TimeLike[] | TimeAxis;
+
+/** A series with its time stamps. @throws ArgumentError for data that is not one series */
+export function withTimes(data: ForecasterData | ForecasterSequences, times: TimesLike): DescribedSeries {
+  if (typeof data === "object" && data !== null && ("sequences" in data || isPair(data as ForecasterData)))
+    throw ArgumentError.because(
+      "sequences" in data
+        ? "times was given beside sequences; give each its own: { series, times }"
+        : "times was given beside inputs and targets; times are of a series",
+      { field: "times" },
+    );
+  return isKnown(data as ForecasterData) ? { ...(data as DescribedSeries), times } : { series: data as MatrixLike, times };
+}
+
+/** The stamps of rows. @throws ArgumentError for what is no stamp, or not as many as rows */
+export function timeColumn(times: TimesLike, rows: number, name: string): TimeColumn {
+  const isAxis = typeof times === "object" && times !== null && "grid" in times;
+  const column = isAxis ? times : readTimeColumn(times, {}, (row) => `${name}[${row}]`);
+  if (column.wall.length !== rows)
+    throw ArgumentError.shape(
+      `${name} has ${count(column.wall.length, "stamp")} and the series ${count(rows, "row")}; they take the same number`,
+      { field: "times" },
+    );
+  return column;
+}
+
+/** @throws ArgumentError if there are no rows or a value is not finite */
+export function checkedSeries(source: MatrixLike, name: string): Matrix {
+  const matrix = filledSeries(source, name);
+  checkFinite(matrix, name);
+  return matrix;
+}
+
+/** T rows of no inputs. */
+export function noInputs(rows: number): Matrix<Float64Array> {
+  return new Matrix(rows, 0, new Float64Array(0));
+}
+
+/** @throws ArgumentError */
+export function checkColumns(matrix: Matrix, name: string, cols: number): void {
+  if (matrix.cols !== cols) throw ArgumentError.shape(`${name} has ${matrix.cols} columns; this forecaster takes ${cols}`, { field: name });
+}
+
+function isKnown(data: ForecasterData | ForecasterPrefix): data is DescribedSeries {
+  return typeof data === "object" && data !== null && "series" in data;
+}
+
+function isPair<Data extends ForecasterData | ForecasterPrefix>(data: Data): data is Exclude<Data, MatrixLike | DescribedSeries> {
+  return typeof data === "object" && data !== null && ("targets" in data || "inputs" in data);
+}

@@ -1,0 +1,161 @@
+// A Forecaster as a model file and back: which tensors and notes it is made of.
+
+import { Matrix } from "../../numerics/index.js";
+import type { TrainedReadout } from "../../readout/index.js";
+import { restoreReadout } from "../../readout/trainer.js";
+import type { EngineModel } from "../../reservoir/index.js";
+import { keptTransforms, openTransforms } from "../../series/transforms.js";
+import { getReadout, getReservoir, getState, putReadout, putReservoir, putState } from "../content.js";
+import { encodeModelFile, type ModelFile } from "../model-file.js";
+import { emptyContent, floats, type MutableContent } from "../mutable-content.js";
+import { stableJson } from "../stable-json.js";
+import type { Standardisation } from "../standardisation.js";
+import { TensorReader } from "../tensor-reader.js";
+import type { ForecasterChoice } from "./choice.js";
+import type { ClockNote } from "./clock.js";
+import type { MemberState } from "./member.js";
+import type { ForecasterSettings } from "./options.js";
+import type { Road } from "./road.js";
+
+/** All that a trained Forecaster is. */
+export interface ForecasterParts {
+  readonly settings: ForecasterSettings;
+  readonly members: readonly MemberFile[];
+  /** For each member the kept pair of the choice that it belongs to. */
+  readonly groups: readonly number[];
+  readonly choice: ForecasterChoice | undefined;
+  /** Undefined if it was trained without time stamps. */
+  readonly time: ClockNote | undefined;
+}
+
+/** One reservoir of a Forecaster. */
+export interface MemberFile {
+  readonly model: EngineModel;
+  readonly readout: TrainedReadout;
+  readonly road: Road;
+  /** Rows of the series that the readout sees beside the state. */
+  readonly lags: number;
+  readonly state: MemberState;
+}
+
+/**
+ * Beside reservoir, readout and state of each member: tensors `inputs.mean`, `inputs.deviation` (I),
+ * `targets.mean`, `targets.deviation` (O), `held.lower` and `held.upper` (O) if outputs are held,
+ * `recent` (rows x O) if it has to know the last rows of its series; note `road` if there is anything
+ * to say. If there are several, a member's have a prefix. Of a choice, tensors `choice.targets` and
+ * `choice.errors`; notes `forecaster`, `groups`, `choice` and, of the time stamps, `time`.
+ */
+export async function encodeForecaster({ settings, members, groups, choice, time }: ForecasterParts): Promise<Uint8Array> {
+  const content = emptyContent();
+  for (const [m, member] of members.entries()) putMember(content, prefixOf(m, members.length), member);
+  if (members.length > 1) content.metadata["groups"] = stableJson(groups);
+  if (choice) {
+    const { targets, errors, ...note } = choice;
+    content.tensors["choice.targets"] = floats(targets.data, [targets.rows, targets.cols]);
+    content.tensors["choice.errors"] = floats(errors.data, [errors.rows, errors.cols]);
+    content.metadata["choice"] = stableJson(note);
+  }
+  if (time) content.metadata["time"] = stableJson(time);
+  content.metadata["forecaster"] = stableJson(settings);
+  return encodeModelFile("forecaster", content);
+}
+
+function prefixOf(member: number, members: number): string {
+  return members > 1 ? `member.${member}.` : "";
+}
+
+function putMember(content: MutableContent, prefix: string, { model, readout, road, lags, state }: MemberFile): void {
+  const { tensors } = content;
+  putReservoir(content, prefix, model);
+  putReadout(content, prefix, readout);
+  putState(content, prefix, state.reservoir);
+  putStandardisation(tensors, `${prefix}inputs`, road.inputScale);
+  putStandardisation(tensors, `${prefix}targets`, road.targetScale);
+  const { held, known, transforms } = road;
+  if (held) {
+    tensors[`${prefix}held.lower`] = floats(held.lower);
+    tensors[`${prefix}held.upper`] = floats(held.upper);
+  }
+  const steps = transforms.steps.length > 0 ? { transforms: keptTransforms(transforms) } : {};
+  if (known === 0 && lags === 0 && transforms.steps.length === 0) return;
+  const { recent } = state;
+  content.metadata[`${prefix}road`] = stableJson({ known, lags, ...steps });
+  tensors[`${prefix}recent`] = floats(recent.data, [recent.rows, recent.cols]);
+}
+
+/** @throws ModelFileError with the reason why the content is not a Forecaster */
+export async function decodeForecaster(file: ModelFile, source: string): Promise<ForecasterParts> {
+  const { parseClockNote, parseForecasterSettings, parseGroups } = await import("../schemas.js");
+  const reader = new TensorReader(file, source);
+  const groups = reader.hasNote("groups") ? reader.check("groups", () => parseGroups(reader.json("groups"))) : [0];
+  const note = reader.json("forecaster");
+  // Files from before outputs were held say nothing of it.
+  const hold = reader.has(`${prefixOf(0, groups.length)}held.lower`);
+  const settings = reader.check("forecaster", () => parseForecasterSettings({ hold, ...(note as object) }));
+  const members: MemberFile[] = [];
+  for (const m of groups.keys()) members.push(await getMember(reader, prefixOf(m, groups.length), settings));
+  const [first] = members;
+  if (members.some(({ readout }) => readout.outputSize !== first!.readout.outputSize)) throw reader.error("its members have other outputs");
+  const choice = reader.hasNote("choice") ? await getChoice(reader, first!.readout.outputSize) : undefined;
+  const time = reader.hasNote("time") ? reader.check("time", () => parseClockNote(reader.json("time"))) : undefined;
+  if (!time && (settings.calendar ?? []).length > 0) throw reader.error("it takes the calendar and has no note of its time");
+  reader.finish();
+  return { settings, members, groups, choice, time };
+}
+
+async function getMember(reader: TensorReader, prefix: string, settings: ForecasterSettings): Promise<MemberFile> {
+  const { parseRoadNote } = await import("../schemas.js");
+  const model = await getReservoir(reader, prefix);
+  const said = `${prefix}road`;
+  const isSeries = reader.hasNote(said);
+  const { known, lags, ...kept } = isSeries ? reader.check(said, () => parseRoadNote(reader.json(said))) : { known: 0, lags: 0 };
+  const outputs = reader.lengthOf(`${prefix}readout.intercept`);
+  const linear = await getReadout(reader, prefix, model.size, model.inputSize + (lags > 0 ? (lags - 1) * outputs : 0));
+  const readout = reader.check("forecaster", () => restoreReadout(settings.readout.type, linear));
+  if (model.outputSize > 0 && model.outputSize !== readout.outputSize) {
+    throw reader.error(`its readout has ${readout.outputSize} outputs and its reservoir feeds back ${model.outputSize}`);
+  }
+  const transforms = reader.check(said, () => openTransforms(kept.transforms ?? [], outputs));
+  const state = {
+    reservoir: await getState(reader, prefix, model),
+    recent: isSeries ? getRows(reader, `${prefix}recent`, outputs) : Matrix.zeros(0, outputs),
+  };
+  const inputScale = getStandardisation(reader, `${prefix}inputs`, model.inputSize);
+  const targetScale = getStandardisation(reader, `${prefix}targets`, readout.outputSize);
+  const bound = (name: string) => reader.vector(`${prefix}held.${name}`, outputs, "float64") as Float64Array;
+  const held = reader.has(`${prefix}held.lower`) ? { lower: bound("lower"), upper: bound("upper") } : undefined;
+  return { model, readout, road: { transforms, inputScale, targetScale, known, held }, lags, state };
+}
+
+async function getChoice(reader: TensorReader, outputs: number): Promise<ForecasterChoice> {
+  const { parseChoice } = await import("../schemas.js");
+  const note = reader.check("choice", () => parseChoice(reader.json("choice")));
+  const targets = getRows(reader, "choice.targets", outputs);
+  const errors = getRows(reader, "choice.errors", outputs);
+  if (targets.rows !== note.starts.length * note.horizon || errors.rows !== targets.rows)
+    throw reader.error(
+      `its choice has ${targets.rows} targets and ${errors.rows} errors for ${note.starts.length} starts of ${note.horizon} steps`,
+    );
+  return { ...note, targets, errors };
+}
+
+/** A tensor of rows, however many there are. @throws ModelFileError */
+function getRows(reader: TensorReader, name: string, cols: number): Matrix<Float64Array> {
+  const length = reader.lengthOf(name);
+  if (cols === 0 || length % cols !== 0) throw reader.error(`its tensor "${name}" holds ${length} values; rows take ${cols}`);
+  return reader.matrix(name, length / cols, cols, "float64") as Matrix<Float64Array>;
+}
+
+export function putStandardisation(tensors: Record<string, unknown>, name: string, scale: Standardisation): void {
+  tensors[`${name}.mean`] = floats(scale.mean);
+  tensors[`${name}.deviation`] = floats(scale.deviation);
+}
+
+/** @throws ModelFileError */
+export function getStandardisation(reader: TensorReader, name: string, length: number): Standardisation {
+  const mean = reader.vector(`${name}.mean`, length, "float64") as Float64Array;
+  const deviation = reader.vector(`${name}.deviation`, length, "float64") as Float64Array;
+  const bad = deviation.findIndex((value) => !(value > 0));
+  if (bad >= 0) throw reader.error(`its tensor "${name}.deviation" holds ${deviation[bad]} at ${bad}; it takes numbers above 0`);
+  return { mean, deviation };
+}

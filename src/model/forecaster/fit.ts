@@ -1,0 +1,135 @@
+// How a Forecaster is trained: what is chosen, and then each member on all rows.
+import { ArgumentError } from "../../core/errors.js";
+import { IllConditionedError, type Trainer } from "../../readout/index.js";
+import type { AnyReservoirComputer, AnyReservoirOptions, CreateOptions, WorkOptions } from "../../reservoir/index.js";
+import { forecasterTrainer } from "../defaults.js";
+import { chooseByForecasts, type ForecasterChoice } from "./choice.js";
+import { type CheckedData, type CheckedSeries, cutRows } from "./data.js";
+import { ForecasterMember, type MemberTraining } from "./member.js";
+import type { ForecasterSettings } from "./options.js";
+import { chooseDefaults, openReservoir, type PlannedCandidate, planCandidates, plannedRidge, plannedWashout } from "./plan.js";
+
+/** The members of a forecaster, and how they agree: the median of each group, then over the groups. */
+export interface TrainedMembers {
+  readonly members: readonly ForecasterMember[];
+  /** For each member the kept pair that it belongs to. */
+  readonly groups: readonly number[];
+  readonly choice: ForecasterChoice | undefined;
+}
+
+/** What a fit starts from. */
+export interface FitSource {
+  readonly data: readonly CheckedData[];
+  readonly settings: ForecasterSettings;
+  readonly reservoir: AnyReservoirOptions;
+  readonly create: CreateOptions;
+  readonly trainer: Trainer;
+  readonly feedback: boolean;
+  /** A reservoir that is there already and may be trained again. */
+  readonly standing: AnyReservoirComputer | undefined;
+}
+
+/** @throws ArgumentError for data or settings that do not fit */
+export async function fitMembers(source: FitSource, work: WorkOptions): Promise<TrainedMembers> {
+  const { data, settings, reservoir, create } = source;
+  const candidates = planCandidates(settings, reservoir, create.matrices !== undefined);
+  const { horizon, standardise, hold } = settings;
+  const rows = Math.min(...data.map((one) => (one.series ?? one.targets).rows));
+  const washout = settings.washout === "auto" ? plannedWashout(rows) : settings.washout;
+  const training = { standardise, hold, washout };
+  if (horizon === undefined) {
+    const { trainer } = source;
+    const members = await trainAll(source, [{ ...training, trainer, candidate: candidates[0]! }], work);
+    return { members, groups: members.map(() => 0), choice: undefined };
+  }
+  const series = checkAllSeries(data);
+  const { options, lambdas } = plannedRidge(settings.readout, settings);
+  // Choosing is one half of the work, training the other, as progress counts it.
+  const choice = await chooseByForecasts(
+    series,
+    candidates.map(({ lags, transforms, reservoirs }) => ({
+      lags,
+      transforms,
+      readout: lags > 0 ? { ...options, input: true } : options,
+      members: reservoirs.map((each) => () => open(source, each, { ...create, engine: "cpu" })),
+    })),
+    { ...chooseDefaults, ...(settings.choose as Partial<typeof chooseDefaults>), ...training, horizon, lambdas },
+    half(work, 0),
+  );
+  const groups = choice.kept.map(({ candidate, lambda }) => ({
+    ...training,
+    candidate: candidates[candidate]!,
+    trainer: forecasterTrainer({ ...options, lambda }, candidates[candidate]!.lags),
+    instead: forecasterTrainer({ ...options, lambda, solver: "qr", blas: "portable" }, candidates[candidate]!.lags),
+  }));
+  const members = await trainAll(source, groups, half(work, 1));
+  return { members, groups: groups.flatMap(({ candidate }, g) => candidate.reservoirs.map(() => g)), choice };
+}
+
+/** Members of one candidate; `instead` trains if the normal equations of `trainer` cannot be solved. */
+type Group = Omit<MemberTraining, "lags" | "transforms"> & { readonly candidate: PlannedCandidate; readonly instead?: Trainer };
+
+/** Trains the members of each group on all rows. */
+async function trainAll(source: FitSource, groups: readonly Group[], work: WorkOptions): Promise<readonly ForecasterMember[]> {
+  const members: ForecasterMember[] = [];
+  const wanted = groups.flatMap(({ candidate, ...training }) =>
+    candidate.reservoirs.map((each) => ({ each, training: { ...training, lags: candidate.lags, transforms: candidate.transforms } })),
+  );
+  const { signal, onProgress } = work;
+  try {
+    for (const [m, { each, training }] of wanted.entries()) {
+      const computer = (wanted.length === 1 && source.standing) || (await open(source, each, source.create));
+      const progress = onProgress && ((done: number, total: number) => onProgress(m * total + done, wanted.length * total));
+      try {
+        members.push(await trainOne(computer, source.data, training, { signal, onProgress: progress }));
+      } catch (error) {
+        if (computer !== source.standing) await computer.dispose();
+        throw error;
+      }
+    }
+    return members;
+  } catch (error) {
+    for (const { computer } of members) await computer.dispose();
+    throw error;
+  }
+}
+
+/**
+ * A lambda that was chosen on fewer rows can be too small for the normal equations of all of them;
+ * Householder reflections then find the same weights.
+ */
+async function trainOne(
+  computer: AnyReservoirComputer,
+  data: readonly CheckedData[],
+  training: MemberTraining & { readonly instead?: Trainer | undefined },
+  work: WorkOptions,
+): Promise<ForecasterMember> {
+  try {
+    return await ForecasterMember.fit(computer, data, training, work);
+  } catch (error) {
+    if (!(error instanceof IllConditionedError) || !training.instead) throw error;
+    computer.reset();
+    const trainer = training.instead;
+    return ForecasterMember.fit(computer, data, { ...training, trainer }, work);
+  }
+}
+
+async function open({ data, feedback }: FitSource, reservoir: AnyReservoirOptions, create: CreateOptions): Promise<AnyReservoirComputer> {
+  const { inputs, targets } = cutRows(data[0]!, feedback);
+  return openReservoir(reservoir, create, inputs.cols, targets.cols);
+}
+
+function checkAllSeries(data: readonly CheckedData[]): readonly CheckedSeries[] {
+  return data.map((one) => {
+    if (one.series) return one;
+    throw ArgumentError.because(
+      "horizon chooses by closed loops over a series, and inputs with targets were given; give { series, known }, or leave horizon out",
+      { field: "horizon" },
+    );
+  });
+}
+
+/** Progress of one half of the work as progress of the whole. */
+function half({ signal, onProgress }: WorkOptions, which: 0 | 1): WorkOptions {
+  return { signal, onProgress: onProgress && ((done: number, total: number) => onProgress(which * total + done, 2 * total)) };
+}

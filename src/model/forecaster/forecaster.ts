@@ -1,0 +1,559 @@
+// Forecaster: a reservoir and a readout that predict a series, or outputs from inputs. How it is
+// trained stands in forecaster-training.ts, how it is kept in forecaster-file.ts.
+import { ArgumentError } from "../../core/errors.js";
+import { resolve } from "../../core/options.js";
+import { writeFileAtomic } from "../../io/atomic.js";
+import { readBytes } from "../../io/files.js";
+import { nrmse } from "../../metrics/index.js";
+import { Matrix, type MatrixLike } from "../../numerics/index.js";
+import type { TrainedReadout, Trainer } from "../../readout/index.js";
+import { type AnyReservoirComputer, type AnyReservoirOptions, ReservoirComputer, type WorkOptions } from "../../reservoir/index.js";
+import { checkSequences, checkWhole } from "../../reservoir/inputs.js";
+import { Turns, workTable } from "../../reservoir/work.js";
+import type { TimeGrid } from "../../series/index.js";
+import { describedTrainer, descriptionOf, forecasterReservoir, forecasterTrainer, withClassTargets, withStandardise } from "../defaults.js";
+import { NotFittedError } from "../errors.js";
+import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
+import type { ForecasterChoice } from "./choice.js";
+import { Clock } from "./clock.js";
+import {
+  type CheckedData,
+  type CheckedSeries,
+  checkAlike,
+  checkColumns,
+  checkedData,
+  checkedPrefix,
+  checkedSeries,
+  cutRows,
+  type ForecasterData,
+  type ForecasterPrefix,
+  type ForecasterSequences,
+  noInputs,
+  withTimes,
+} from "./data.js";
+import { decodeForecaster, encodeForecaster } from "./file.js";
+import { fitMembers, type TrainedMembers } from "./fit.js";
+import { bandsAround, checkIntervals, Forecast } from "./forecast.js";
+import { medianOf } from "./loss.js";
+import { ForecasterMember, type MemberState } from "./member.js";
+import { fillData, maskAhead } from "./missing.js";
+import {
+  type ForecasterOptions,
+  type ForecasterSettings,
+  type ForecastOptions,
+  forecastTable,
+  type PredictOptions,
+  predictTable,
+  type ScoreOptions,
+  type StartOptions,
+  scoreTable,
+  type TimesOption,
+} from "./options.js";
+import { planCandidates, plannedReadout, plannedSize } from "./plan.js";
+
+/** What reservoirs are made from. */
+interface ReservoirSource extends Pick<ForecasterOptions, "matrices" | "engine" | "threads" | "profile"> {
+  readonly reservoir: AnyReservoirOptions;
+}
+
+/** Where a forecaster stands in its series. */
+export interface ForecasterState {
+  readonly members: readonly MemberState[];
+  /** The time of the last row that it has seen; undefined if it is not known. */
+  readonly time: TimeGrid | undefined;
+}
+
+/** A reservoir with its readout: one of those whose median an ensemble forecasts. */
+export interface FittedMember {
+  readonly computer: AnyReservoirComputer;
+  /** If targets are standardised it gives z-scores. */
+  readonly readout: TrainedReadout;
+  /** Rows of the series that the readout sees beside the state. */
+  readonly lags: number;
+}
+
+/**
+ * A reservoir x(t+1) = (1 - a) x(t) + a f(W x(t) + W_in u(t+1) + b + W_fb y(t)) and a readout y =
+ * W_out [features of x] + c: ridge regression, or any other trainer (`readout`) (Jaeger 2001, GMD
+ * report 148; Lukoševičius 2012, "A practical guide to applying echo state networks").
+ *
+ * - Trained on a series (T x D) without feedback, it predicts the next row: u(t) is row t and y(t)
+ *   is row t + 1.
+ * - Trained on inputs (T x I) and targets (T x O), y(t) is target t.
+ * - With feedback (`reservoir.feedback`), targets are fed back as y(t) while it trains (teacher
+ *   forcing), and its own outputs when it forecasts.
+ *
+ * The defaults are made for series as they come: z-scores (`standardise`), and if the
+ * description leaves them out bias 0.5, inputScaling and feedback.scaling 0.2, and spectralRadius
+ * 1. A description beside `matrices` is taken as it is.
+ *
+ * With a `horizon`, lambda and settings are chosen by closed-loop forecasts of that many steps from
+ * starts inside the training series, each candidate trained on the rows before them alone; then the
+ * members are trained on all rows, and their median is the forecast (`choice` says what was chosen).
+ * `lambdas` of ridge, by "gcv" or "leaveOneOut", are chosen by one step.
+ *
+ * It has a state. `fit` leaves it at the end of the training data, and the rows after those can
+ * follow; `predict` moves it on;
+ * `forecast` and `score` put it back. Calls that are made while another is running wait for it, in
+ * their order.
+ *
+ * @example
+ * await using forecaster = await Forecaster.fit(load.subarray(0, 8000), { horizon: 24, season: 168 });
+ * const next = await forecaster.forecast(24); // rows 8000 to 8023
+ */
+export class Forecaster implements AsyncDisposable {
+  readonly settings: ForecasterSettings;
+  readonly #options: ReservoirSource;
+  #trainer: Trainer | undefined;
+  #trained: TrainedMembers | undefined;
+  #clock: Clock;
+  #missingCounts: readonly number[] = [];
+  readonly #turns = new Turns();
+
+  private constructor(options: ReservoirSource, settings: ForecasterSettings, trainer?: Trainer) {
+    this.#options = options;
+    this.settings = settings;
+    this.#trainer = trainer;
+    this.#clock = new Clock(settings.calendar);
+  }
+
+  /**
+   * Checks the options; the reservoir is made when it is trained. @throws ArgumentError, and what
+   * the trainer of the readout throws
+   */
+  static async create(options: ForecasterOptions): Promise<Forecaster> {
+    const { forecasterOptionsTable, plannedOptionsTable, parseForecasterSettings } = await import("../schemas.js");
+    const {
+      reservoir: described,
+      matrices,
+      engine,
+      threads,
+      profile,
+      readout,
+      ...rest
+    } = resolve(options?.horizon === undefined ? forecasterOptionsTable : plannedOptionsTable, options);
+    const isPlanned = rest.horizon !== undefined;
+    const sized = isPlanned ? ({ size: plannedSize, ...described } as AnyReservoirOptions) : (described as AnyReservoirOptions);
+    const reservoir = matrices ? sized : forecasterReservoir(sized);
+    const trainer = forecasterTrainer(readout, typeof rest.lags === "number" ? rest.lags : 0);
+    const said = withClassTargets(withStandardise(rest, reservoir), trainer);
+    const settings = parseForecasterSettings({
+      ...said,
+      ...(isPlanned && { washout: rest.washout ?? "auto", lags: rest.lags ?? (rest.season === undefined ? 0 : "season") }),
+      readout: isPlanned ? plannedReadout(readout, rest) : descriptionOf(trainer),
+    });
+    planCandidates(settings, reservoir, matrices !== undefined);
+    return new Forecaster({ reservoir, matrices, engine, threads, profile }, settings, trainer);
+  }
+
+  /** Makes a forecaster and trains it. */
+  static async fit(
+    data: ForecasterData | ForecasterSequences,
+    options: ForecasterOptions & TimesOption & WorkOptions,
+  ): Promise<Forecaster> {
+    const { signal, onProgress, times, ...rest } = options ?? {};
+    const forecaster = await Forecaster.create(rest);
+    try {
+      return await forecaster.fit(times === undefined ? data : withTimes(data, times), { signal, onProgress });
+    } catch (error) {
+      await forecaster.dispose();
+      throw error;
+    }
+  }
+
+  /**
+   * Trains the readout on one series or on several. Memory does not grow with the rows, except if
+   * the trainer goes over them again: softmax, and ridge with "leaveOneOut", "dual" or "auto". The
+   * state then stands at the end of the last series.
+   * @throws ArgumentError for data or a reservoir that do not fit, and what the trainer of the
+   * readout throws
+   */
+  async fit(data: ForecasterData | ForecasterSequences, work: WorkOptions = {}): Promise<this> {
+    return this.#turns.take(() => this.#fit(data, work));
+  }
+
+  async #fit(data: ForecasterData | ForecasterSequences, work: WorkOptions): Promise<this> {
+    resolve(workTable, work);
+    const several = typeof data === "object" && data !== null && "sequences" in data;
+    if (several) checkSequences(data.sequences, "sequences");
+    const { missing = "error" } = this.settings;
+    const filled = several ? data.sequences.map((one, s) => fillData(one, missing, `sequences[${s}]: `)) : [fillData(data, missing)];
+    const checked = filled.map((one, s) => checkedData(one.data, this.#feedback, several ? `sequences[${s}]: ` : ""));
+    checkAlike(checked);
+    if (missing === "mask" && this.#feedback)
+      throw ArgumentError.because('missing is "mask" and the reservoir has feedback; take "hold" or "interpolate"', { field: "missing" });
+    const counts = filled.map((one) => one.counts);
+    this.#missingCounts = counts[0]!.map((_, c) => counts.reduce((sum, one) => sum + one[c]!, 0));
+    const clock = new Clock(this.settings.calendar);
+    const timed = clock.train(checked);
+    this.#trainer ??= describedTrainer(this.settings.readout);
+    const { reservoir, ...create } = this.#options;
+    const standing = this.#standing(timed[0]!);
+    if (!standing) await this.#disposeMembers();
+    this.#trained = await fitMembers(
+      { data: timed, settings: this.settings, reservoir, create, trainer: this.#trainer, feedback: this.#feedback, standing },
+      work,
+    );
+    this.#clock = clock;
+    return this;
+  }
+
+  /** The reservoir, the first if there are several. @throws NotFittedError */
+  get computer(): AnyReservoirComputer {
+    return this.#first.computer;
+  }
+
+  /** Its readout; if targets are standardised it gives z-scores. @throws NotFittedError */
+  get readout(): TrainedReadout {
+    return this.#first.readout;
+  }
+
+  /** Every reservoir with its readout. @throws NotFittedError */
+  get members(): readonly FittedMember[] {
+    return this.#fitted().members;
+  }
+
+  /** What was chosen by a horizon, and by which forecasts; undefined without one. */
+  get choice(): ForecasterChoice | undefined {
+    return this.#trained?.choice;
+  }
+
+  /**
+   * How many values of each column were missing in the training rows, and were filled as `missing`
+   * says; empty if it says "error", and in a model that was opened.
+   */
+  get missingCounts(): readonly number[] {
+    return this.#missingCounts;
+  }
+
+  /**
+   * Where every member stands in its series, and at what time. Setting it goes back there; only a
+   * state of this forecaster, or of the same one opened again, fits. @throws NotFittedError
+   */
+  get state(): ForecasterState {
+    return { members: this.#fitted().members.map(({ state }) => state), time: this.#clock.now };
+  }
+
+  /** Goes back to where it stood. */
+  set state(state: ForecasterState) {
+    const { members } = this.#fitted();
+    const given: unknown = state?.members;
+    if (!Array.isArray(given) || given.length !== members.length || !given.every((one) => one?.recent instanceof Matrix))
+      throw new ArgumentError("state", state, "one that a forecaster's `state` gave");
+    for (const [m, member] of members.entries()) member.state = state.members[m]!;
+    this.#clock.now = state.time;
+  }
+
+  /**
+   * One-step prediction: outputs (T x O, binary64) for inputs (T x I), each from the state after
+   * its input; `{ steps }` if the reservoir has no inputs. With feedback, `teacher` is fed back;
+   * without it, the forecaster's own outputs are. With feedback and known inputs, those are all that
+   * comes in: `{ steps }` and `known`. The state moves on.
+   * @throws ArgumentError, NotFittedError
+   */
+  async predict(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions = {}): Promise<Matrix<Float64Array>> {
+    return this.#turns.take(() => this.#predict(...this.#filled(inputs, options)));
+  }
+
+  /** What is predicted from, without missing values. @throws ArgumentError */
+  #filled(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions) {
+    const { missing = "error" } = this.settings;
+    const isData = typeof inputs === "object" && inputs !== null && !("steps" in inputs);
+    if (missing === "error" || typeof options !== "object" || options === null) return [inputs, options] as const;
+    const teacher = options.teacher && (fillData(options.teacher, missing, "teacher: ").data as MatrixLike);
+    if (!isData) return [inputs, { ...options, teacher }] as const;
+    const { known } = options;
+    const { data } = fillData(known === undefined ? inputs : { series: inputs, known }, missing);
+    if (typeof data !== "object" || !("known" in data)) return [data as MatrixLike, { ...options, teacher }] as const;
+    return [data.series, { ...options, teacher, known: data.known }] as const;
+  }
+
+  async #predict(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions): Promise<Matrix<Float64Array>> {
+    const { teacher: forced, known, warmup, signal, onProgress, precision } = resolve(predictTable, options);
+    const { road, computer } = this.#first;
+    const given =
+      typeof inputs === "object" && inputs !== null && "steps" in inputs
+        ? noInputs(checkWhole("steps", inputs.steps, 1))
+        : checkedSeries(inputs, "inputs");
+    const knownAlone = this.#feedback && road.known > 0;
+    if (knownAlone && given.cols > 0)
+      throw ArgumentError.because("inputs was given; with feedback all that comes in is known beforehand: take { steps } and known", {
+        field: "inputs",
+      });
+    checkColumns(given, "inputs", computer.model.inputSize - road.known);
+    const teacher = this.#teacher(forced, given.rows);
+    await this.#start({ warmup, signal });
+    const checked = this.#clock.known(given.rows, known, road.known);
+    return this.#predictRows(knownAlone ? checked! : given, { known: checked, teacher, precision, signal, onProgress });
+  }
+
+  /** Predictions of checked rows, with the calendar in what is known. */
+  async #predictRows(
+    inputs: Matrix,
+    {
+      known,
+      teacher,
+      precision,
+      ...work
+    }: WorkOptions & Pick<Parameters<ForecasterMember["predict"]>[1], "known" | "teacher" | "precision">,
+  ): Promise<Matrix<Float64Array>> {
+    const out = await this.#combined(work, (member, each) => member.predict(inputs, { known, teacher, precision, ...each }));
+    this.#clock.advance(inputs.rows);
+    return out;
+  }
+
+  /**
+   * Closed loop: `steps` outputs (steps x O, binary64), each fed back as the next input or through
+   * the feedback weights. Row 0 follows the last row that the reservoir has seen. If that row's time
+   * stamp is known, the forecast has `times`. The state is put back afterwards.
+   * @throws ArgumentError, NotFittedError
+   */
+  async forecast(steps: number, options: ForecastOptions = {}): Promise<Forecast> {
+    return this.#turns.take(() => this.#forecast(steps, options));
+  }
+
+  async #forecast(steps: number, options: ForecastOptions): Promise<Forecast> {
+    const { inputs: others, known, warmup, history, intervals, signal, onProgress } = resolve(forecastTable, options);
+    checkWhole("steps", steps, 1);
+    checkIntervals(this.choice, steps, intervals);
+    return this.#puttingBack(async () => {
+      await this.#start({ warmup, signal });
+      if (history !== undefined) {
+        const last = checkedSeries(history, "history");
+        for (const member of this.#fitted().members) member.recall(last);
+      }
+      const outside = this.#outside(this.#first, others, this.#masks > 0 ? maskAhead(known, steps, this.#masks, this.known) : known, steps);
+      const values = await this.#combined({ signal, onProgress }, (member, work) => member.forecast(steps, outside, work));
+      return new Forecast(
+        values,
+        this.#clock.times(steps),
+        intervals.length > 0 ? bandsAround(values, this.choice!, intervals) : undefined,
+      );
+    });
+  }
+
+  /** What comes from outside in a closed loop, one row a step. @throws ArgumentError */
+  #outside(
+    { computer, readout, road }: ForecasterMember,
+    others: MatrixLike | undefined,
+    known: ForecastOptions["known"],
+    steps: number,
+  ): Matrix | undefined {
+    const { inputSize, outputSize } = computer.model;
+    const first = outputSize > 0 ? 0 : readout.outputSize;
+    if (first > inputSize) {
+      throw ArgumentError.shape(
+        `a closed loop without feedback takes the ${first} outputs as inputs; this reservoir has ${inputSize} (inputSize)`,
+      );
+    }
+    if (road.known > 0) {
+      if (others !== undefined) throw ArgumentError.because("inputs was given; this forecaster takes known", { field: "inputs" });
+      return this.#clock.known(steps, known, road.known);
+    }
+    if (known !== undefined)
+      throw ArgumentError.because("known was given; this forecaster was trained without known inputs", { field: "known" });
+    const outside = others && checkedSeries(others, "inputs");
+    if (!outside && inputSize > first) {
+      throw ArgumentError.because(
+        `inputs is missing; ${inputSize - first} of this reservoir's ${inputSize} inputs come from outside, one row a step`,
+        { field: "inputs" },
+      );
+    }
+    if (outside) {
+      checkColumns(outside, "inputs", inputSize - first);
+      if (outside.rows !== steps)
+        throw ArgumentError.shape(`inputs has ${outside.rows} rows; ${steps} steps take as many`, { field: "inputs" });
+    }
+    return outside;
+  }
+
+  /**
+   * The score of one-step predictions on data of the kind it was trained on; if there is
+   * feedback, the true outputs are fed back. The state is put back afterwards.
+   * @throws ArgumentError, NotFittedError, and what the metric throws
+   */
+  async score(data: ForecasterData, options: ScoreOptions = {}): Promise<number> {
+    return this.#turns.take(() => this.#score(data, options));
+  }
+
+  async #score(data: ForecasterData, options: ScoreOptions): Promise<number> {
+    const { metric = nrmse, washout, ...start } = resolve(scoreTable, options);
+    const { computer, road } = this.#first;
+    const feedback = computer.model.outputSize > 0;
+    const checked = checkedData(fillData(data, this.settings.missing ?? "error").data, feedback);
+    const isKnown = !feedback && checked.series !== undefined && road.known > 0;
+    const { inputs, targets } = isKnown ? { inputs: checked.series, targets: checked.series } : cutRows(checked, feedback);
+    if (washout >= targets.rows)
+      throw ArgumentError.shape(`washout is ${washout} and there are ${targets.rows} rows to score; it takes fewer`, {
+        field: "washout",
+        value: washout,
+      });
+    const teacher = feedback ? targets : undefined;
+    const { warmup, signal, onProgress } = start;
+    const predicted = await this.#puttingBack(async () => {
+      await this.#start({ warmup, signal });
+      const { known } = this.#clock.rows(checked) as Partial<CheckedSeries>;
+      const driving = feedback ? (known ?? inputs) : inputs;
+      checkColumns(driving, "inputs", driving.cols === 0 ? 0 : computer.model.inputSize - (isKnown ? road.known : 0));
+      return this.#predictRows(driving, { known, teacher, precision: undefined, signal, onProgress });
+    });
+    return metric(targets.subarray(washout), predicted.subarray(washout));
+  }
+
+  /**
+   * Columns of the inputs that are known beforehand and have to be given: the calendar makes its
+   * own. 0 if there are none. @throws NotFittedError
+   */
+  get known(): number {
+    return this.#first.road.known - this.#clock.columns - this.#masks;
+  }
+
+  /** Columns of the mask of missing values. */
+  get #masks(): number {
+    return this.settings.missing === "mask" ? this.#first.readout.outputSize : 0;
+  }
+
+  /**
+   * To the initial state, and from there over a series: as `warmup` does for one call, for all that
+   * follow. @throws ArgumentError, NotFittedError
+   */
+  async warmUp(warmup: ForecasterPrefix, work: WorkOptions = {}): Promise<void> {
+    const { signal } = resolve(workTable, work);
+    return this.#turns.take(() => this.#start({ warmup, signal }));
+  }
+
+  /** Back to the reservoir's initial state. @throws NotFittedError */
+  reset(): void {
+    for (const member of this.#fitted().members) member.reset();
+    this.#clock.now = undefined;
+  }
+
+  /**
+   * The model as the bytes of one safetensors file: weights, readout, settings, and the state it
+   * stands at. @throws NotFittedError
+   */
+  async toBytes(): Promise<Uint8Array> {
+    return this.#turns.take(async () => {
+      const { members, groups, choice } = this.#fitted();
+      const parts = members.map(({ computer, readout, road, lags, state }) => ({ model: computer.model, readout, road, lags, state }));
+      return encodeForecaster({ settings: this.settings, members: parts, groups, choice, time: this.#clock.note });
+    });
+  }
+
+  /** Writes `toBytes()` to a file, whole or not at all (Node). @throws FileError, NotFittedError */
+  async save(path: string): Promise<void> {
+    await writeFileAtomic(path, await this.toBytes());
+  }
+
+  /** Opens what `toBytes` gave. @throws FileError with the reason if it cannot be used */
+  static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<Forecaster> {
+    const { source, engine, threads } = resolve(loadTable, options);
+    const file = await decodeModelFile(bytes, source, "forecaster");
+    const { settings, members: parts, groups, choice, time } = await decodeForecaster(file, source);
+    const forecaster = new Forecaster({ reservoir: parts[0]!.model.config, engine, threads }, settings);
+    const members: ForecasterMember[] = [];
+    forecaster.#trained = { members, groups, choice };
+    forecaster.#clock = new Clock(settings.calendar, time);
+    try {
+      for (const { model, readout, road, lags, state } of parts) {
+        const computer = await ReservoirComputer.fromModel(model, { engine, threads });
+        const member = new ForecasterMember(computer, { readout, road, lags, recent: state.recent });
+        members.push(member);
+        member.state = state;
+      }
+    } catch (error) {
+      await forecaster.dispose();
+      throw error;
+    }
+    return forecaster;
+  }
+
+  /**
+   * Opens a file that `save` wrote (Node). @throws FileError with the reason if it cannot be used
+   */
+  static async load(path: string, options: Omit<LoadOptions, "source"> = {}): Promise<Forecaster> {
+    resolve(loadTable, options);
+    return Forecaster.fromBytes(await readBytes(path), { ...options, source: path });
+  }
+
+  /** Gives memory and threads back. Idempotent. */
+  async dispose(): Promise<void> {
+    await this.#disposeMembers();
+  }
+
+  /** Lets `await using` dispose of it. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+
+  get #feedback(): boolean {
+    const { reservoir, matrices } = this.#options;
+    return (reservoir.feedback ?? null) !== null || matrices?.feedbackWeights !== undefined;
+  }
+
+  #fitted(): TrainedMembers {
+    if (!this.#trained) throw new NotFittedError("forecaster");
+    return this.#trained;
+  }
+
+  get #first(): ForecasterMember {
+    return this.#fitted().members[0]!;
+  }
+
+  /** The reservoir that is there, if one is trained again on data of its shape. */
+  #standing(data: CheckedData): AnyReservoirComputer | undefined {
+    if (this.#trained?.members.length !== 1 || this.settings.horizon !== undefined) return undefined;
+    const { computer } = this.#first;
+    const { inputSize, outputSize } = computer.model;
+    const { inputs, targets } = cutRows(data, this.#feedback);
+    return inputSize === inputs.cols && (outputSize === 0 || outputSize === targets.cols) ? computer : undefined;
+  }
+
+  async #disposeMembers(): Promise<void> {
+    const { members = [] } = this.#trained ?? {};
+    for (const { computer } of members) await computer.dispose();
+  }
+
+  /** What each member gives, one after the other, and then their median. */
+  async #combined(
+    { signal, onProgress }: WorkOptions,
+    each: (member: ForecasterMember, work: WorkOptions) => Promise<Matrix<Float64Array>>,
+  ): Promise<Matrix<Float64Array>> {
+    const { members, groups } = this.#fitted();
+    const made: Matrix<Float64Array>[][] = Array.from({ length: Math.max(...groups) + 1 }, () => []);
+    for (const [m, member] of members.entries()) {
+      const progress = onProgress && ((done: number, total: number) => onProgress(m * total + done, members.length * total));
+      made[groups[m]!]!.push(await each(member, { signal, onProgress: progress }));
+    }
+    return medianOf(made.map(medianOf));
+  }
+
+  /** Goes to the initial state and through the warm-up, if there is one. */
+  async #start({ warmup, signal }: StartOptions): Promise<void> {
+    if (warmup === undefined) return;
+    const { data } = fillData(warmup, this.settings.missing ?? "error", "warmup.");
+    const prefix = this.#clock.warmUp(checkedPrefix(data, this.#first.computer.model.outputSize > 0));
+    for (const member of this.#fitted().members) await member.start(prefix, signal);
+  }
+
+  #teacher(teacher: MatrixLike | undefined, rows: number): Matrix | undefined {
+    if (teacher === undefined) return undefined;
+    const { computer } = this.#first;
+    if (computer.model.outputSize === 0)
+      throw ArgumentError.because("teacher was given; this forecaster's reservoir has no feedback to force");
+    const forced = checkedSeries(teacher, "teacher");
+    checkColumns(forced, "teacher", computer.model.outputSize);
+    if (forced.rows !== rows)
+      throw ArgumentError.shape(`teacher has ${forced.rows} rows and inputs has ${rows}; they take the same number`, { field: "teacher" });
+    return forced;
+  }
+
+  async #puttingBack<T>(work: () => Promise<T>): Promise<T> {
+    const { state } = this;
+    try {
+      return await work();
+    } finally {
+      this.state = state;
+    }
+  }
+}

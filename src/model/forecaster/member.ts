@@ -1,0 +1,330 @@
+// One trained reservoir of a Forecaster: its readout, its road, and where it stands in its series.
+// Data comes checked. How a readout is trained stands in forecaster-training.ts.
+import { ArgumentError } from "../../core/errors.js";
+import { Matrix, type Precision } from "../../numerics/index.js";
+import type { TrainedReadout, Trainer } from "../../readout/index.js";
+import { type AnyReservoirComputer, NonFiniteStateError, type SessionState, type WorkOptions } from "../../reservoir/index.js";
+import { restoredForecast, restoredPredictions, transformed } from "../../series/transforms.js";
+import { columnsOf, inScoresOf, restored, sameStandardisation, standardised } from "../standardisation.js";
+import { beside, type CheckedData, type CheckedSeries, checkColumns, lastRows, noInputs, seriesInputs } from "./data.js";
+import { closedLoop, isWithin, laggedInputs } from "./loop.js";
+import { alongRoad, alongTransforms, fitRoad, inScores, type Road, type RoadSettings } from "./road.js";
+import { roundedInputs, trainReadout } from "./training.js";
+
+/** Where a member stands. */
+export interface MemberState {
+  readonly reservoir: SessionState;
+  /** The last rows of the series, oldest first, in the units of the data, as many as it needs. */
+  readonly recent: Matrix;
+}
+
+/** What a member is made of. */
+export interface MemberParts {
+  readonly readout: TrainedReadout;
+  readonly road: Road;
+  /** Rows of the series that the readout sees beside the state. */
+  readonly lags: number;
+  readonly recent: Matrix;
+}
+
+/** How a member is trained. */
+export interface MemberTraining extends RoadSettings {
+  readonly trainer: Trainer;
+  readonly washout: number;
+  readonly lags: number;
+}
+
+/** Rows predicted at a time. */
+const chunk = 1024;
+
+export class ForecasterMember {
+  readonly computer: AnyReservoirComputer;
+  readonly readout: TrainedReadout;
+  readonly road: Road;
+  readonly lags: number;
+  #recent: Matrix;
+
+  constructor(computer: AnyReservoirComputer, { readout, road, lags, recent }: MemberParts) {
+    this.computer = computer;
+    this.readout = readout;
+    this.road = road;
+    this.lags = lags;
+    this.#recent = recent;
+  }
+
+  /** Fits the road, trains the readout, and goes to the end of the last series. */
+  static async fit(
+    computer: AnyReservoirComputer,
+    data: readonly CheckedData[],
+    training: MemberTraining,
+    work: WorkOptions,
+  ): Promise<ForecasterMember> {
+    const feedback = computer.model.outputSize > 0;
+    const road = fitRoad(data, training, feedback);
+    const series = data.map((one) => alongRoad(road, one, feedback));
+    const { trainer, washout, lags } = training;
+    if (lags > 0) checkLags(data, feedback);
+    const readout = await trainReadout(computer, trainer, series, { washout, lags }, work);
+    const last = series.at(-1)!.last;
+    if (last) await computer.run(last);
+    const member = new ForecasterMember(computer, { readout, road, lags, recent: Matrix.zeros(0, readout.outputSize) });
+    const end = data.at(-1)!;
+    if (end.series) member.#remember(end.series);
+    return member;
+  }
+
+  /** The same with another readout. */
+  with(readout: TrainedReadout): ForecasterMember {
+    const { computer, road, lags } = this;
+    return new ForecasterMember(computer, { readout, road, lags, recent: this.#recent });
+  }
+
+  /** Where it stands; setting it goes back there. */
+  get state(): MemberState {
+    return { reservoir: this.computer.state, recent: this.#recent };
+  }
+
+  set state({ reservoir, recent }: MemberState) {
+    this.computer.state = reservoir;
+    this.#recent = recent;
+  }
+
+  /** To the initial state. */
+  reset(): void {
+    this.computer.reset();
+    this.#recent = Matrix.zeros(0, this.#recent.cols);
+  }
+
+  /** To the initial state, and from there over a prefix. */
+  async start(given: CheckedData, signal: AbortSignal | undefined): Promise<void> {
+    const { computer, road } = this;
+    const { inputSize, outputSize } = computer.model;
+    const isSeries = given.series === undefined && given.inputs.cols === 0 && road.transforms.steps.length > 0;
+    const measured = isSeries ? { series: given.targets } : given;
+    const prefix = alongTransforms(road.transforms, measured);
+    const inputs = prefix.series ? this.#inputsOver(prefix) : prefix.inputs;
+    const teacher = prefix.series ? (outputSize > 0 ? prefix.series : undefined) : prefix.targets;
+    if (inputs && inputs.rows > 0) checkColumns(inputs, "warmup.inputs", inputSize);
+    if (teacher) checkColumns(teacher, "warmup.targets", outputSize);
+    this.reset();
+    if (inputs && inputs.rows > 0) {
+      const forced = teacher && standardised(road.targetScale, teacher);
+      await computer.run(standardised(road.inputScale, inputs), { signal, every: inputs.rows, teacher: forced });
+    }
+    if (measured.series && measured.series.cols === this.#recent.cols) this.#remember(measured.series);
+  }
+
+  #inputsOver({ series, known }: CheckedSeries): Matrix {
+    this.#checkKnown(known, "warmup.known");
+    return this.computer.model.outputSize > 0 ? (known ?? noInputs(series.rows)) : seriesInputs(series, known);
+  }
+
+  #checkKnown(known: Matrix | undefined, name: string): void {
+    const { known: count } = this.road;
+    if (count > 0 && !known)
+      throw ArgumentError.because(`${name} is missing; this forecaster takes ${count} known inputs a row`, { field: "known" });
+    if (count === 0 && known)
+      throw ArgumentError.because(`${name} was given; this forecaster was trained without known inputs`, { field: "known" });
+    if (known) checkColumns(known, name, count);
+  }
+
+  /**
+   * One-step predictions; moves on. With known inputs row t is the prediction of row t of `inputs`,
+   * else what follows it. With feedback `inputs` is all that drives the reservoir, and `known` is
+   * not looked at.
+   */
+  async predict(
+    inputs: Matrix,
+    {
+      known,
+      teacher,
+      precision,
+      ...work
+    }: WorkOptions & {
+      readonly known: Matrix | undefined;
+      readonly teacher: Matrix | undefined;
+      readonly precision: Precision | undefined;
+    },
+  ): Promise<Matrix<Float64Array>> {
+    const { computer, readout, road, lags } = this;
+    const { signal, onProgress } = work;
+    const feedback = computer.model.outputSize > 0;
+    const u = standardised(road.inputScale, feedback ? inputs : this.#predicting(this.#goingOn(inputs), known));
+    const forced = teacher && standardised(road.targetScale, this.#goingOn(teacher));
+    if (feedback && !forced) {
+      const free = restored(road.targetScale, await computer.generate(u.rows, readout, { signal, onProgress, inputs: u }));
+      const made = this.#following(free);
+      if (this.#isTransformed) this.#remember(made);
+      return made;
+    }
+    const seen = lags > 0 ? laggedInputs(roundedInputs(computer, u), readout.outputSize, lags, this.#recentScores()) : u;
+    const out = Matrix.zeros(u.rows, readout.outputSize);
+    for (let from = 0; from < u.rows; from += chunk) {
+      const rows = u.subarray(from, from + chunk);
+      const states = await computer.run(rows, { signal, teacher: forced?.subarray(from, from + chunk) });
+      const beside = lags > 0 ? seen.subarray(from, from + chunk) : roundedInputs(computer, rows);
+      out.data.set(readout.predict(states, beside, { precision }).data, from * out.cols);
+      onProgress?.(from + rows.rows, u.rows);
+    }
+    const made = restored(road.targetScale, out);
+    const given = feedback ? teacher! : inputs;
+    const ahead = feedback || known ? 0 : 1;
+    const predicted = this.#isTransformed ? restoredPredictions(made, this.#withHistory(given), ahead, road.transforms) : made;
+    if (feedback ? this.#isTransformed : inputs.cols === this.#recent.cols) this.#remember(given);
+    return predicted;
+  }
+
+  get #isTransformed(): boolean {
+    return this.road.transforms.steps.length > 0;
+  }
+
+  /** Rows of the series that go on from here, after those that differences take. */
+  #withHistory(rows: Matrix): Matrix {
+    const { lost } = this.road.transforms;
+    if (this.#recent.rows < lost)
+      throw ArgumentError.shape(
+        `${this.#recent.rows} rows were seen; differences of ${lost} rows in all take at least ${lost}, in warmup`,
+        {
+          field: "warmup",
+        },
+      );
+    return lastRows(rows.rows + lost, this.#recent, rows);
+  }
+
+  /** Rows of the series that go on from here, with transforms done. */
+  #goingOn(rows: Matrix): Matrix {
+    return this.#isTransformed ? transformed(this.#withHistory(rows), this.road.transforms) : rows;
+  }
+
+  /** A closed loop's outputs from here, in the units of the data. */
+  #following(outputs: Matrix<Float64Array>): Matrix<Float64Array> {
+    return this.#isTransformed ? restoredForecast(outputs, this.#recent, this.road.transforms) : outputs;
+  }
+
+  /** The last rows, with transforms done. */
+  #recentSeen(): Matrix {
+    const { transforms } = this.road;
+    if (!this.#isTransformed) return this.#recent;
+    return this.#recent.rows > transforms.lost ? transformed(this.#recent, transforms) : Matrix.zeros(0, this.#recent.cols);
+  }
+
+  /** Takes other rows for the last ones of the series. @throws ArgumentError if they are too few */
+  recall(history: Matrix): void {
+    if (this.#memory === 0)
+      throw ArgumentError.because("history was given; this forecaster has no transforms, lags or known inputs that take the last rows", {
+        field: "history",
+      });
+    checkColumns(history, "history", this.#recent.cols);
+    if (history.rows < this.#memory)
+      throw ArgumentError.shape(`history has ${history.rows} rows; this forecaster takes at least ${this.#memory}`, { field: "history" });
+    this.#recent = lastRows(this.#memory, history);
+  }
+
+  /** Moves on over rows of its series. */
+  async follow({ series, known }: CheckedSeries, signal: AbortSignal | undefined): Promise<void> {
+    const { computer, road } = this;
+    const feedback = computer.model.outputSize > 0;
+    const rows = this.#goingOn(series);
+    const inputs = feedback ? (known ?? noInputs(series.rows)) : this.#predicting(rows, known);
+    const teacher = feedback ? standardised(road.targetScale, rows) : undefined;
+    await computer.run(standardised(road.inputScale, inputs), { signal, every: inputs.rows, teacher });
+    this.#remember(series);
+  }
+
+  /** The inputs of one-step predictions over rows that go on from here. */
+  #predicting(inputs: Matrix, known: Matrix | undefined): Matrix {
+    this.#checkKnown(known, "known");
+    if (!known) return inputs;
+    checkColumns(inputs, "inputs", this.readout.outputSize);
+    if (known.rows !== inputs.rows)
+      throw ArgumentError.shape(`known has ${known.rows} rows and inputs has ${inputs.rows}; they take the same number`, {
+        field: "known",
+      });
+    return beside(lastRows(inputs.rows, this.#pending(), inputs.subarray(0, inputs.rows - 1)), known);
+  }
+
+  /** The last row of the series, which waits for what is known of the next. */
+  #pending(): Matrix {
+    const recent = this.#recentSeen();
+    if (recent.rows === 0) throw ArgumentError.because("there is no row to go on from after a reset; give warmup", { field: "warmup" });
+    return lastRows(1, recent);
+  }
+
+  /** Closed loop; moves on, to anywhere. `outside` has one row a step, known or not. */
+  async forecast(steps: number, outside: Matrix | undefined, work: WorkOptions): Promise<Matrix<Float64Array>> {
+    const { computer, readout, road, lags } = this;
+    const { inputSize, outputSize } = computer.model;
+    const first = outputSize > 0 ? 0 : readout.outputSize;
+    const inputs = outside && standardised(columnsOf(road.inputScale, first, inputSize), outside);
+    const scale = outputSize > 0 ? road.targetScale : columnsOf(road.inputScale, 0, first);
+    const loop = sameStandardisation(scale, road.targetScale) ? readout : inScoresOf(readout, road.targetScale, scale);
+    const held = road.held && inScores(road.held, scale);
+    const pending = road.known > 0 && outputSize === 0 ? standardised(scale, this.#pending()) : undefined;
+    if (lags === 0) {
+      const { state } = computer;
+      const free = await this.#freeLoop(steps, loop, inputs, pending, held !== undefined, work);
+      // Within their range held outputs are the same as free ones.
+      if (free && (!held || isWithin(held, free))) return this.#following(restored(scale, free));
+      computer.state = state;
+    } else this.#checkRecent();
+    const recent = lags > 0 ? this.#recentScores() : Matrix.zeros(0, first);
+    const made = await closedLoop(computer, { readout: loop, steps, outside: inputs, pending: pending?.row(0), held, lags, recent }, work);
+    return this.#following(restored(scale, made));
+  }
+
+  /** The engine's own loop, of outputs that are not held; undefined if they run away and may not. */
+  async #freeLoop(
+    steps: number,
+    loop: TrainedReadout,
+    inputs: Matrix | undefined,
+    pending: Matrix | undefined,
+    isHeld: boolean,
+    { signal, onProgress }: WorkOptions,
+  ): Promise<Matrix | undefined> {
+    const { computer } = this;
+    let shifted = inputs;
+    if (pending && inputs) {
+      await computer.run(beside(pending, inputs.subarray(0, 1)), { signal });
+      // The last step's state is not used, nor is what drives it.
+      shifted = lastRows(steps, inputs.subarray(1), inputs.subarray(steps - 1));
+    }
+    try {
+      return await computer.generate(steps, loop, { signal, onProgress, inputs: shifted });
+    } catch (error) {
+      if (isHeld && error instanceof NonFiniteStateError) return undefined;
+      throw error;
+    }
+  }
+
+  /** The last rows as the reservoir got them. */
+  #recentScores(): Matrix {
+    const { computer, road } = this;
+    return roundedInputs(computer, standardised(columnsOf(road.inputScale, 0, this.#recent.cols), this.#recentSeen()));
+  }
+
+  #checkRecent(): void {
+    const { rows } = this.#recentSeen();
+    if (rows < this.lags)
+      throw ArgumentError.shape(`${rows} rows were seen; a readout of ${this.lags} lags takes at least ${this.lags}, in warmup`, {
+        field: "warmup",
+      });
+  }
+
+  #remember(series: Matrix): void {
+    this.#recent = lastRows(this.#memory, this.#recent, series);
+  }
+
+  /** Rows of the series that it has to know. */
+  get #memory(): number {
+    return Math.max(this.lags, this.road.known > 0 ? 1 : 0) + this.road.transforms.lost;
+  }
+}
+
+function checkLags(data: readonly CheckedData[], feedback: boolean): void {
+  if (feedback)
+    throw ArgumentError.because("lags is given and the reservoir has feedback; lags are of a series that is the input", { field: "lags" });
+  if (data.some(({ series }) => series === undefined))
+    throw ArgumentError.because("lags is given beside inputs and targets; lags are of a series, with known inputs or without", {
+      field: "lags",
+    });
+}

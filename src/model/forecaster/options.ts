@@ -1,0 +1,246 @@
+// A Forecaster's options, data, and their checks. It runs nothing.
+import { callback, checkedLater, choice, list, number, option, optional, type TableOf, whole } from "../../core/options.js";
+import type { Matrix, MatrixLike, Precision, Seed } from "../../numerics/index.js";
+import type { ReadoutDescription, Trainer } from "../../readout/index.js";
+import type { AnyReservoirOptions, ReservoirMatrices, ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
+import { seriesOf } from "../../reservoir/options.js";
+import { workTable } from "../../reservoir/work.js";
+import type { CalendarFeature } from "../../series/calendar.js";
+import type { Transform } from "../../series/transforms.js";
+import type { TimedRows } from "./clock.js";
+import type { ForecasterPrefix, TimesLike } from "./data.js";
+import type { ForecastLoss } from "./loss.js";
+import type { MissingInSeries } from "./missing.js";
+
+/** What a Forecaster keeps beside its reservoir. */
+export interface ForecasterSettings {
+  /**
+   * Rows at the start of every training series that train nothing. Default 100; "auto", the default
+   * with a horizon, is 100, or a fifth of a shorter series.
+   */
+  readonly washout: number | "auto";
+  /**
+   * Steps that are forecast: settings and lambda are then chosen by closed-loop forecasts of that
+   * many steps from starts inside the training series (`choose`), never by rows that come later.
+   */
+  readonly horizon?: number | undefined;
+  /** Rows of a season, or of each of several: what `lags: "season"` follows from. */
+  readonly season?: number | readonly number[] | undefined;
+  /**
+   * Reservoirs of one setting, each of another seed (or a list of seeds), whose median is the
+   * forecast. Default 5 with a horizon, else 1.
+   */
+  readonly members?: number | readonly Seed[] | undefined;
+  /**
+   * How settings and lambda are chosen. Of pairs of the two whose scores are within 0.1 % of the
+   * best, the one with the largest lambda is taken, then the earliest candidate; if fewer than five
+   * forecasts fit without overlapping, of all within one standard error of the mean log ratio of
+   * their costs over starts.
+   */
+  readonly choose?: ChooseOptions | undefined;
+  /**
+   * What becomes of missing values (NaN) of a series, in training, warm-ups and predictions. Default
+   * "error". `missingCounts` says how many there were.
+   */
+  readonly missing?: MissingInSeries | undefined;
+  /**
+   * What is done to a series before anything else, in order, fitted on its training rows, and undone
+   * on forecasts: log, Box-Cox, differences and others ({@link Transform}). Default none. After a
+   * logarithm a forecast is the median. Outputs are held (`hold`) in the units of what is transformed.
+   */
+  readonly transforms?: readonly Transform[] | undefined;
+  /**
+   * Turn inputs and targets (or only one of them) into z-scores by the training data; outputs are
+   * turned back. Default true; false for a reservoir that takes spikes; "inputs" for softmax, whose
+   * targets are classes. A column that never changes is left as it is.
+   */
+  readonly standardise: boolean | "inputs" | "targets";
+  /**
+   * Hold every output of a closed loop between the least and the largest value of its column in the
+   * training rows, widened by half a standard deviation. Default true.
+   */
+  readonly hold: boolean;
+  /**
+   * Rows p of the series that the readout sees beside the state x: its features are [x(t), y(t),
+   * y(t-1), ..., y(t-p+1)], and the known inputs. 0: the state alone. "season" tries 0, and each
+   * season and a seventh of it. Default "season" with a horizon and a season, else 0.
+   */
+  readonly lags: number | "season";
+  /**
+   * What of the calendar is an input that is known beforehand, by the time stamps of the rows: cycles
+   * ("hour", "weekday", "yearday") and holidays. Default none.
+   */
+  readonly calendar?: readonly CalendarFeature[] | undefined;
+  /** The trainer of the readout. A trainer that is your own object is kept as `{ type: "own" }`. */
+  readonly readout: ReadoutDescription | OwnReadout;
+}
+
+/** How a forecaster with a horizon chooses. */
+export interface ChooseOptions {
+  /** Penalties that every candidate is tried with. Default 1e-8, 1e-6, 1e-4, 0.01, 0.1, 1, 10, 100. */
+  readonly lambdas?: readonly number[] | undefined;
+  /** Forecasts that each pair of candidate and lambda is scored by. Default 25, fewer if they do not fit. */
+  readonly starts?: number | undefined;
+  /** The share of the series, at its end, that forecasts are scored on. Default 0.25. */
+  readonly validation?: number | undefined;
+  /**
+   * Pairs of candidate and lambda that the model is made of, the best of them, at most two of one
+   * candidate; the median of their forecasts is the model's. Default 1.
+   */
+  readonly keep?: number | undefined;
+  /**
+   * "rmse" (default): root mean square of errors over each column's standard deviation. "mae": their
+   * mean absolute value. "smape". "validTime": minus the median of the steps before errors are
+   * above 0.4 deviations.
+   */
+  readonly loss?: ForecastLoss | undefined;
+  /** Settings that are tried, each in place of the forecaster's own. Default only those. */
+  readonly candidates?: readonly CandidateOptions[] | undefined;
+}
+
+/** A setting that is tried; what it leaves out is the forecaster's. */
+export interface CandidateOptions {
+  /** Fields of the reservoir's description. */
+  readonly reservoir?: Partial<ReservoirOptions> | undefined;
+  /** Rows of the series that the readout sees beside the state, as in `ForecasterSettings`. */
+  readonly lags?: number | "season" | undefined;
+  /** Fitted by each candidate on the rows that it is trained on. */
+  readonly transforms?: readonly Transform[] | undefined;
+}
+
+/** What stands for a trainer that is not one of this package's, in settings and model files. */
+export interface OwnReadout {
+  readonly type: "own";
+}
+
+/**
+ * A description of a forecaster: its reservoir, the readout, what is done to the data, and where it
+ * runs.
+ */
+export interface ForecasterOptions extends Partial<Omit<ForecasterSettings, "readout">> {
+  /**
+   * How outputs are learnt: the options of `ridge` (without `lambda` or `lambdas`, lambda is 1e-3);
+   * another trainer by its `type` ("rls", "lms", "softmax") and its options; or a trainer, which
+   * may be your own object. With softmax, targets are one column a class, and predictions scores.
+   */
+  readonly readout?: ReadoutDescription | Trainer | undefined;
+  /**
+   * The reservoir; `inputSize` and `feedback.size` follow from the data if they are left out.
+   * Without `matrices`, `bias` is 0.5,
+   * `inputScaling` and `feedback.scaling` 0.2 and `spectralRadius` 1 if they are left out. With a
+   * horizon its size is 300 if it is left out, and it may be left out as a whole.
+   */
+  readonly reservoir?: AnyReservoirOptions | Partial<ReservoirOptions> | undefined;
+  /** Matrices to use in place of drawn ones. */
+  readonly matrices?: ReservoirMatrices | undefined;
+  /** "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
+  readonly engine?: string | undefined;
+  /** Worker threads of the CPU engine. Default 1. */
+  readonly threads?: number | undefined;
+  /** Measure what the work costs by phase: `computer.profile`. Default false. */
+  readonly profile?: boolean | undefined;
+}
+
+/** What `Forecaster.fit` takes of a series beside its options. */
+export interface TimesOption {
+  /** The time stamps of the rows of the series; `{ series, times }` as data says the same. */
+  readonly times?: TimesLike | undefined;
+}
+
+/** Where a prediction starts. */
+export interface StartOptions extends WorkOptions {
+  /**
+   * Start from the initial state and run this first. Left out, go on from the present state: after
+   * `fit`, the end of the training data.
+   */
+  readonly warmup?: ForecasterPrefix | undefined;
+}
+
+/** Options of `predict`. */
+export interface PredictOptions extends StartOptions {
+  /**
+   * With feedback: the true outputs (T x O) to feed back in place of the predicted ones. Row t
+   * reaches the prediction of row t + 1.
+   */
+  readonly teacher?: MatrixLike | undefined;
+  /**
+   * The precision that outputs are rounded to, if the forecaster's own are not fed back. Default
+   * that of the reservoir.
+   */
+  readonly precision?: Precision | undefined;
+  /**
+   * What was known beforehand of each row of the inputs, if the model takes that. Output t is then
+   * the prediction of row t itself, made from the rows before it.
+   */
+  readonly known?: MatrixLike | undefined;
+}
+
+/** Options of `forecast`. */
+export interface ForecastOptions extends StartOptions {
+  /**
+   * Inputs from outside, one row a step: with feedback all I of them, else those after the first O,
+   * which are the forecast itself.
+   */
+  readonly inputs?: MatrixLike | undefined;
+  /**
+   * What is known of the steps to come, one row a step, if the model takes that; or rows with time
+   * stamps, of which each step takes its own. The calendar need not be given.
+   */
+  readonly known?: MatrixLike | TimedRows | undefined;
+  /**
+   * The last known rows of the series (T x D), in the units of the data, in place of those that the
+   * model keeps: what differences are added to, and lags are taken from. The reservoir's state is
+   * left as it is; `warmup` sets both.
+   */
+  readonly history?: MatrixLike | undefined;
+  /**
+   * Shares of the values to come that bands around the forecast hold, such as [0.8, 0.95]: split
+   * conformal by step (`conformalOffsets`), from the forecasts that chose the model. It takes a
+   * `horizon` in fit, and no more steps than that. Bands of a series that drifts hold fewer.
+   * Default none.
+   */
+  readonly intervals?: readonly number[] | undefined;
+}
+
+/** Options of `score`. */
+export interface ScoreOptions extends StartOptions {
+  /** A function of target and prediction (T x O). Default `nrmse`. */
+  readonly metric?: ((target: Matrix, prediction: Matrix) => number) | undefined;
+  /** Rows left out at the start. Default 0. */
+  readonly washout?: number | undefined;
+}
+
+const startTable = {
+  ...workTable,
+  warmup: optional(
+    checkedLater<ForecasterPrefix>("a series, or {inputs, targets}"),
+    "Start from the initial state and run this first; left out, go on from the present state.",
+  ),
+} satisfies TableOf<StartOptions>;
+
+/** The options of `Forecaster.predict`. */
+export const predictTable = {
+  ...startTable,
+  teacher: optional(seriesOf("T x O"), "With feedback: the true outputs to feed back in place of the predicted ones."),
+  precision: optional(choice("float32", "float64"), "The precision that outputs are rounded to; left out, that of the reservoir."),
+  known: optional(seriesOf("T x K"), "What was known beforehand of each row of the inputs."),
+} satisfies TableOf<PredictOptions>;
+
+/** The options of `Forecaster.forecast`. */
+export const forecastTable = {
+  ...startTable,
+  inputs: optional(seriesOf("one row a step"), "Inputs from outside."),
+  known: optional(
+    checkedLater<MatrixLike | TimedRows>("a matrix with one row a step, or { values, times }"),
+    "What is known of the steps to come.",
+  ),
+  history: optional(seriesOf("T x D"), "The last known rows of the series, in place of those that the model keeps."),
+  intervals: option(list(number({ above: 0, below: 1 }), "a list of shares"), [], "Shares of the values to come that bands hold."),
+} satisfies TableOf<ForecastOptions>;
+
+/** The options of `Forecaster.score`. */
+export const scoreTable = {
+  ...startTable,
+  metric: optional(callback<NonNullable<ScoreOptions["metric"]>>("a function of target and prediction"), "The score; left out, nrmse."),
+  washout: option(whole(), 0, "Rows left out at the start."),
+} satisfies TableOf<ScoreOptions>;

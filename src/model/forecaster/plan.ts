@@ -1,0 +1,138 @@
+// Which reservoirs a Forecaster tries and trains: its settings written out as candidates, each with
+// one description a member.
+import { ArgumentError } from "../../core/errors.js";
+import type { Seed } from "../../numerics/index.js";
+import { isTrainer, type ReadoutDescription, type RidgeOptions, type Trainer } from "../../readout/index.js";
+import { type AnyReservoirComputer, type AnyReservoirOptions, type CreateOptions, ReservoirComputer } from "../../reservoir/index.js";
+import type { Transform } from "../../series/transforms.js";
+import { forecasterReservoir } from "../defaults.js";
+import type { ForecastLoss } from "./loss.js";
+import type { ForecasterSettings, OwnReadout } from "./options.js";
+
+/** A candidate with everything written out. */
+export interface PlannedCandidate {
+  readonly transforms: readonly Transform[];
+  readonly lags: number;
+  /** One description a member. */
+  readonly reservoirs: readonly AnyReservoirOptions[];
+}
+
+/** What `choose` leaves out. */
+export const chooseDefaults: {
+  readonly lambdas: readonly number[];
+  readonly starts: number;
+  readonly validation: number;
+  readonly keep: number;
+  readonly loss: ForecastLoss;
+} = { lambdas: [1e-8, 1e-6, 1e-4, 1e-2, 0.1, 1, 10, 100], starts: 25, validation: 0.25, keep: 1, loss: "rmse" };
+
+/** Neurons of a reservoir that is not described, if there is a horizon to choose by. */
+export const plannedSize = 300;
+
+/** Members of an ensemble, if there is a horizon to choose by. */
+export const plannedMembers = 5;
+
+/** Rows at the start that train nothing, if there is a horizon and it is not said: a fifth of a short series. */
+export function plannedWashout(rows: number): number {
+  return Math.min(100, Math.floor(rows / 5));
+}
+
+/** The candidates of a forecaster; without a horizon there is one. @throws ArgumentError */
+export function planCandidates(
+  settings: ForecasterSettings,
+  described: AnyReservoirOptions,
+  hasMatrices: boolean,
+): readonly PlannedCandidate[] {
+  const { horizon, members = horizon === undefined || hasMatrices ? 1 : plannedMembers, choose } = settings;
+  const candidates = choose?.candidates ?? [{}];
+  const planned = candidates.flatMap(({ reservoir, lags = settings.lags, transforms = settings.transforms ?? [] }) => {
+    const options = { ...described, ...reservoir } as AnyReservoirOptions;
+    const own = hasMatrices ? options : forecasterReservoir(options);
+    const reservoirs = seedsOf(members, own).map((seed) => ({ ...own, seed }));
+    return lagsOf(lags, settings).map((each) => ({ lags: each, transforms, reservoirs }));
+  });
+  if (hasMatrices && (planned[0]!.reservoirs.length > 1 || candidates.some(({ reservoir }) => reservoir !== undefined)))
+    throw ArgumentError.because("matrices are of one reservoir; leave members and the reservoirs of candidates out", { field: "matrices" });
+  if (horizon === undefined && (planned.length > 1 || choose !== undefined))
+    throw ArgumentError.because("there are settings to choose from and no horizon; say how many steps are forecast", { field: "horizon" });
+  return planned;
+}
+
+function seedsOf(members: number | readonly Seed[], { seed = "spillway" }: AnyReservoirOptions): readonly Seed[] {
+  if (typeof members === "object") return members;
+  return Array.from({ length: members }, (_, m) => (m === 0 ? seed : `${seed}/${m}`));
+}
+
+/** The lags that a setting stands for: 0, and each season with a seventh of it. */
+function lagsOf(lags: number | "season", { season }: ForecasterSettings): readonly number[] {
+  if (lags !== "season") return [lags];
+  if (season === undefined)
+    throw ArgumentError.because('lags is "season" and season is missing; say how many rows a season has', { field: "season" });
+  return [0, ...(typeof season === "number" ? [season] : season).map((rows) => rows + Math.ceil(rows / 7))];
+}
+
+/** The readout as settings of a forecaster that chooses lambda have it. @throws ArgumentError */
+export function plannedReadout(
+  readout: ReadoutDescription | Trainer = {},
+  settings: Pick<ForecasterSettings, "choose">,
+): ReadoutDescription {
+  plannedRidge(readout, settings);
+  return readout as ReadoutDescription;
+}
+
+/** Ridge options of a forecaster that chooses lambda, and the lambdas. @throws ArgumentError */
+export function plannedRidge(
+  readout: ReadoutDescription | OwnReadout | Trainer,
+  { choose }: Pick<ForecasterSettings, "choose">,
+): { readonly options: RidgeOptions; readonly lambdas: readonly number[] } {
+  const type = isTrainer(readout) ? "own" : (readout.type ?? "ridge");
+  if (type !== "ridge")
+    throw ArgumentError.because(`horizon chooses lambda of ridge regression, and readout is of type "${type}"; leave one of the two out`, {
+      field: "horizon",
+    });
+  const { type: _, lambda, lambdas, selection, ...options } = readout as RidgeOptions & { readonly type?: string };
+  if (selection !== undefined)
+    throw ArgumentError.because(
+      `readout.selection "${selection}" chooses lambda by one step and horizon by closed loops; leave one of the two out`,
+      { field: "readout.selection" },
+    );
+  return { options, lambdas: choose?.lambdas ?? lambdas ?? (lambda === undefined ? chooseDefaults.lambdas : [lambda]) };
+}
+
+/**
+ * Makes a reservoir for data of so many inputs and targets, from which `inputSize` and
+ * `feedback.size` follow if they are left out. @throws ArgumentError
+ */
+export async function openReservoir(
+  reservoir: AnyReservoirOptions,
+  create: CreateOptions,
+  inputs: number,
+  outputs: number,
+): Promise<AnyReservoirComputer> {
+  const { feedback } = reservoir;
+  const config = {
+    ...reservoir,
+    inputSize: reservoir.inputSize ?? inputs,
+    ...(feedback ? { feedback: { ...feedback, size: feedback.size ?? outputs } } : {}),
+  } as AnyReservoirOptions;
+  const computer = await ReservoirComputer.create(config, create);
+  try {
+    checkFits(computer, inputs, outputs);
+    return computer;
+  } catch (error) {
+    await computer.dispose();
+    throw error;
+  }
+}
+
+function checkFits({ model }: AnyReservoirComputer, inputs: number, outputs: number): void {
+  if (model.inputSize !== inputs) {
+    const advice = inputs === 0 ? "give { inputs, targets }, or set inputSize to 0" : "set inputSize to that, or leave it out";
+    throw ArgumentError.shape(`the data has ${inputs} inputs and the reservoir takes ${model.inputSize} (inputSize); ${advice}`);
+  }
+  if (model.outputSize > 0 && model.outputSize !== outputs) {
+    throw ArgumentError.shape(
+      `the data has ${outputs} targets and the reservoir feeds back ${model.outputSize} (feedback.size); set it to that, or leave it out`,
+    );
+  }
+}

@@ -1,0 +1,117 @@
+// The road of a series through a Forecaster: what is fitted on its training rows, the numbers that
+// drive the reservoir and train its readout, and the way back to the units of the data.
+import { ArgumentError } from "../../core/errors.js";
+import type { Matrix } from "../../numerics/index.js";
+import { type FittedTransforms, fitTransforms, rowsLost, type Transform, transformed } from "../../series/transforms.js";
+import { fitStandardisation, noStandardisation, type Standardisation, standardised } from "../standardisation.js";
+import { type CheckedData, type CutRows, cutRows } from "./data.js";
+import type { TrainingSeries } from "./training.js";
+
+/** What is fitted on training rows and kept with the model. */
+export interface Road {
+  /** What is done to a series before anything else. */
+  readonly transforms: FittedTransforms;
+  /** z-scores of the reservoir's inputs: of a series its columns, then those of known inputs. */
+  readonly inputScale: Standardisation;
+  /** z-scores of what the readout learns. */
+  readonly targetScale: Standardisation;
+  /** Columns of inputs that are known beforehand; 0 for inputs with targets. */
+  readonly known: number;
+  /** Between what an output is held in a closed loop; undefined if it is not. */
+  readonly held: Range | undefined;
+}
+
+/** A least and a largest value a column. */
+export interface Range {
+  readonly lower: Float64Array;
+  readonly upper: Float64Array;
+}
+
+/** What is done to data. */
+export interface RoadSettings {
+  readonly transforms: readonly Transform[];
+  readonly standardise: boolean | "inputs" | "targets";
+  readonly hold: boolean;
+}
+
+/** Deviations that a held output may leave the range of the training rows. */
+const margin = 0.5;
+
+/** Fits the road on training rows. */
+export function fitRoad(given: readonly CheckedData[], { transforms: asked, standardise, hold }: RoadSettings, feedback: boolean): Road {
+  const transforms = fitTransforms(asked.length > 0 ? given.map((one, s) => transformable(one, s, asked, given.length)) : [], asked);
+  const data = given.map((one) => alongTransforms(transforms, one));
+  const cuts = data.map((one) => cutRows(one, feedback));
+  const known = data[0]!.series ? (data[0]!.known?.cols ?? 0) : 0;
+  const inputs = (): Standardisation => {
+    if (feedback || !data[0]!.series) return fitStandardisation(cuts.map((cut) => cut.inputs));
+    const own = fitStandardisation(data.map(({ series }) => series!));
+    return known > 0 ? joined(own, fitStandardisation(data.map((one) => (one as { known: Matrix }).known))) : own;
+  };
+  const whole = data.map((one) => one.series ?? one.targets);
+  return {
+    transforms,
+    known,
+    inputScale: standardise === true || standardise === "inputs" ? inputs() : noStandardisation(cuts[0]!.inputs.cols),
+    targetScale: standardise === true || standardise === "targets" ? fitStandardisation(whole) : noStandardisation(whole[0]!.cols),
+    held: hold ? rangeOf(whole) : undefined,
+  };
+}
+
+/** Training rows as the reservoir and its readout take them. */
+export function alongRoad(road: Road, data: CheckedData, feedback: boolean): TrainingSeries & Pick<CutRows, "last"> {
+  const { inputs, targets, last } = cutRows(alongTransforms(road.transforms, data), feedback);
+  return {
+    inputs: standardised(road.inputScale, inputs),
+    targets: standardised(road.targetScale, targets),
+    ...(last ? { last: standardised(road.inputScale, last) } : {}),
+  };
+}
+
+/** A series with its transforms done, beside what is known of the rows that are left. */
+export function alongTransforms<Data extends CheckedData>(transforms: FittedTransforms, data: Data): Data {
+  if (!data.series || transforms.steps.length === 0) return data;
+  return { ...data, series: transformed(data.series, transforms), known: data.known?.subarray(transforms.lost) };
+}
+
+function transformable({ series }: CheckedData, s: number, transforms: readonly Transform[], of: number): Matrix {
+  if (!series)
+    throw ArgumentError.because(
+      "transforms are of a series, and inputs with targets were given; transform them before, or give { series, known }",
+      {
+        field: "transforms",
+      },
+    );
+  const lost = rowsLost(transforms);
+  if (series.rows <= lost)
+    throw ArgumentError.shape(
+      `${of > 1 ? `sequences[${s}]` : "the series"} has ${series.rows} rows; differences of ${lost} rows in all take more, in training`,
+      { field: "transforms" },
+    );
+  return series;
+}
+
+/** A range in the z-scores of a scale. */
+export function inScores({ lower, upper }: Range, { mean, deviation }: Standardisation): Range {
+  const scores = (values: Float64Array) => values.map((value, c) => (value - mean[c]!) / deviation[c]!);
+  return { lower: scores(lower), upper: scores(upper) };
+}
+
+/** The least and the largest value of each column, widened by half a standard deviation. */
+export function rangeOf(series: readonly Matrix[]): Range {
+  const { deviation } = fitStandardisation(series);
+  const lower = deviation.map(() => Number.POSITIVE_INFINITY);
+  const upper = deviation.map(() => Number.NEGATIVE_INFINITY);
+  for (const { data, cols } of series) {
+    for (let i = 0, c = 0; i < data.length; i++) {
+      lower[c] = Math.min(lower[c]!, data[i]!);
+      upper[c] = Math.max(upper[c]!, data[i]!);
+      if (++c === cols) c = 0;
+    }
+  }
+  return { lower: lower.map((value, c) => value - margin * deviation[c]!), upper: upper.map((value, c) => value + margin * deviation[c]!) };
+}
+
+function joined(a: Standardisation, b: Standardisation): Standardisation {
+  return { mean: Float64Array.of(...a.mean, ...b.mean), deviation: Float64Array.of(...a.deviation, ...b.deviation) };
+}

@@ -1,0 +1,61 @@
+// An NvarForecaster as a model file and back: which tensors and notes it is made of.
+import { resolve } from "../../core/options.js";
+import type { Matrix } from "../../numerics/index.js";
+import { getReadout, putReadout } from "../content.js";
+import { getStandardisation, putStandardisation } from "../forecaster/file.js";
+import { encodeModelFile, type ModelFile } from "../model-file.js";
+import { emptyContent, floats } from "../mutable-content.js";
+import { stableJson } from "../stable-json.js";
+import { TensorReader } from "../tensor-reader.js";
+import { NvarFeatures } from "./features.js";
+import { type NvarSettings, nvarTable } from "./options.js";
+import type { NvarFit } from "./training.js";
+
+/**
+ * Beside the readout (O x F): tensors `series.mean`, `series.deviation`, `held.lower` and
+ * `held.upper` (D), `history` (L x D, z-scores), note `nvar` with the settings. In double-double
+ * `history.low`, `readout.weights.low` and `readout.intercept.low` too.
+ */
+export async function encodeNvar(settings: NvarSettings, fit: NvarFit): Promise<Uint8Array> {
+  const { readout, low, features, scale, range, history } = fit;
+  const content = emptyContent();
+  const shape = [features.history, features.columns];
+  putReadout(content, "", readout);
+  putStandardisation(content.tensors, "series", scale);
+  content.tensors["held.lower"] = floats(range.lower);
+  content.tensors["held.upper"] = floats(range.upper);
+  content.tensors["history"] = floats(history.high, shape);
+  if (low && history.low) {
+    content.tensors["history.low"] = floats(history.low, shape);
+    content.tensors["readout.weights.low"] = floats(low.weights.data, [features.outputs, features.count]);
+    content.tensors["readout.intercept.low"] = floats(low.intercept);
+  }
+  content.metadata["nvar"] = stableJson(settings);
+  return encodeModelFile("nvar", content);
+}
+
+/** @throws ModelFileError with the reason why the content is no NvarForecaster */
+export async function decodeNvar(file: ModelFile, source: string): Promise<{ settings: NvarSettings; fit: NvarFit }> {
+  const reader = new TensorReader(file, source);
+  const settings = reader.check("nvar", () => resolve(nvarTable, reader.json("nvar") as object));
+  const features = reader.check("nvar", () => new NvarFeatures(settings, reader.lengthOf("series.mean")));
+  const { count, outputs, columns, history: rows } = features;
+  const readout = await getReadout(reader, "", count, 0);
+  if (readout.outputSize !== outputs)
+    throw reader.error(`its readout has ${readout.outputSize} outputs; by its description it takes ${outputs}`);
+  const matrix = (name: string, r: number, c: number) => reader.matrix(name, r, c, "float64") as Matrix<Float64Array>;
+  const vector = (name: string, length: number) => reader.vector(name, length, "float64") as Float64Array;
+  const isExact = settings.arithmetic === "doubleDouble";
+  const fit: NvarFit = {
+    features,
+    readout,
+    scale: getStandardisation(reader, "series", columns),
+    range: { lower: vector("held.lower", columns), upper: vector("held.upper", columns) },
+    history: { high: matrix("history", rows, columns).data, ...(isExact && { low: matrix("history.low", rows, columns).data }) },
+    ...(isExact && {
+      low: { weights: matrix("readout.weights.low", outputs, count), intercept: vector("readout.intercept.low", outputs) },
+    }),
+  };
+  reader.finish();
+  return { settings, fit };
+}

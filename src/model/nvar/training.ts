@@ -1,0 +1,148 @@
+// Fits the weights of NVAR by Householder reflections: in binary64 with the rows streaming by, in
+// double-double with all of them kept.
+import { ArgumentError } from "../../core/errors.js";
+import { type DoubleDoubles, ddAt, ddLeastSquares, ddSet, doubleDoubles } from "../../numerics/double-double-rows.js";
+import { ddSqrt, ddSubtract, Matrix } from "../../numerics/index.js";
+import { SingularFitError } from "../../readout/errors.js";
+import { ridge, TrainedReadout } from "../../readout/index.js";
+import type { WorkOptions } from "../../reservoir/index.js";
+import { WorkPacer } from "../../reservoir/work.js";
+import type { Range } from "../forecaster/road.js";
+import type { Standardisation } from "../standardisation.js";
+import type { Numbers, NvarFeatures } from "./features.js";
+import { numbers } from "./features.js";
+import type { NvarSeries, NvarSettings } from "./options.js";
+
+/** What training gives. */
+export interface NvarWeights {
+  readonly readout: TrainedReadout;
+  /** What binary64 leaves of the weights (O x F) and constants, in double-double. */
+  readonly low?: { readonly weights: Matrix<Float64Array>; readonly intercept: Float64Array } | undefined;
+}
+
+/** All that a trained NvarForecaster is. */
+export interface NvarFit extends NvarWeights {
+  readonly features: NvarFeatures;
+  readonly scale: Standardisation;
+  readonly range: Range;
+  /** The last rows that were seen, in z-scores. */
+  readonly history: Numbers;
+}
+
+/** Rows of features at a time. */
+const chunk = 256;
+
+/**
+ * argmin sum |y - W f - c|^2 + lambda |W|^2 over all rows (and all groups of a ring). @throws
+ * ArgumentError, SingularFitError, WorkInterruptedError
+ */
+export async function trainNvar(
+  settings: NvarSettings,
+  features: NvarFeatures,
+  series: readonly NvarSeries[],
+  work: WorkOptions,
+): Promise<NvarWeights> {
+  const rows = series.reduce((sum, one) => sum + (one.rows - features.history) * features.groups, 0);
+  const weights = features.count + (settings.constant ? 1 : 0);
+  if (settings.lambda === 0 && rows < weights)
+    throw ArgumentError.shape(
+      `${rows} rows do not determine ${weights} weights an output with lambda 0; it takes as many rows, or lambda above 0`,
+    );
+  return settings.arithmetic === "doubleDouble"
+    ? exactWeights(settings, features, series, rows, work)
+    : streamedWeights(settings, features, series, rows, work);
+}
+
+async function streamedWeights(
+  { lambda, constant, target }: NvarSettings,
+  features: NvarFeatures,
+  series: readonly NvarSeries[],
+  rows: number,
+  work: WorkOptions,
+): Promise<NvarWeights> {
+  const trainer = ridge({ solver: "qr", lambda, intercept: constant });
+  const { count, outputs } = features;
+  const sink = trainer.accumulator({ stateSize: count, inputSize: 0, outputSize: outputs });
+  const x = Matrix.zeros(chunk, count);
+  const y = Matrix.zeros(chunk, outputs);
+  const none = new Matrix(chunk, 0, new Float64Array(0));
+  const pacer = new WorkPacer(work, rows);
+  let filled = 0;
+  let done = 0;
+  const flush = () => {
+    sink.add(x.subarray(0, filled), none.subarray(0, filled), y.subarray(0, filled));
+    filled = 0;
+  };
+  const room = features.room(false);
+  try {
+    for (const { values, cols, t, group } of trainingPlaces(features, series)) {
+      features.write(values, t, group, room, { high: x.row(filled) });
+      const at = t * cols + group;
+      for (let o = 0; o < outputs; o++)
+        y.data[filled * outputs + o] = values.high[at + cols + o]! - (target === "increment" ? values.high[at + o]! : 0);
+      done++;
+      if (++filled === chunk) flush();
+      if (pacer.due()) await pacer.pause(done);
+    }
+    flush();
+    pacer.finish();
+    return { readout: trainer.solve(sink) };
+  } finally {
+    sink.dispose();
+  }
+}
+
+async function exactWeights(
+  { lambda, constant, target }: NvarSettings,
+  features: NvarFeatures,
+  series: readonly NvarSeries[],
+  rows: number,
+  work: WorkOptions,
+): Promise<NvarWeights> {
+  const { count, outputs } = features;
+  // The rows of the penalty follow those of the data; a constant has none.
+  const all = rows + (lambda > 0 ? count : 0);
+  const x = Array.from({ length: count + (constant ? 1 : 0) }, () => doubleDoubles(all));
+  const y = Array.from({ length: outputs }, () => doubleDoubles(all));
+  const pacer = new WorkPacer(work, rows + x.length);
+  const room = features.room(true);
+  const row = numbers(count, true) as DoubleDoubles;
+  let r = 0;
+  for (const { values, cols, t, group } of trainingPlaces(features, series)) {
+    features.write(values, t, group, room, row);
+    for (let f = 0; f < count; f++) ddSet(x[f]!, r, ddAt(row, f));
+    if (constant) x[count]!.high[r] = 1;
+    for (let o = 0; o < outputs; o++) {
+      const at = t * cols + group + o;
+      const both = values as DoubleDoubles;
+      const next = ddAt(both, at + cols);
+      ddSet(y[o]!, r, target === "increment" ? ddSubtract(next, ddAt(both, at)) : next);
+    }
+    if (pacer.due()) await pacer.pause(r);
+    r++;
+  }
+  if (lambda > 0) {
+    const penalty = ddSqrt({ high: lambda, low: 0 });
+    for (let f = 0; f < count; f++) ddSet(x[f]!, rows + f, penalty);
+  }
+  const solve = ddLeastSquares(x, y);
+  let solved = solve.next();
+  for (; !solved.done; solved = solve.next()) if (pacer.due()) await pacer.pause(rows + solved.value);
+  pacer.finish();
+  const found = solved.value;
+  if (!found?.every(({ high }) => high.every(Number.isFinite))) throw new SingularFitError(lambda, rows, count);
+  const part = (name: "high" | "low") => ({
+    weights: new Matrix(outputs, count, Float64Array.from(found.flatMap((one) => Array.from(one[name].subarray(0, count))))),
+    intercept: Float64Array.from(found, (one) => one[name][count] ?? 0),
+  });
+  const details = { solver: "qr", lambda, arithmetic: "doubleDouble" };
+  const data = { features: { state: "plain", input: false, squares: false } as const, stateSize: count, inputSize: 0, ...part("high") };
+  return { readout: new TrainedReadout(data, { method: "ridge", rows, details }), low: part("low") };
+}
+
+/** Every row (and group) that trains: row t, whose target is row t + 1. */
+function* trainingPlaces(features: NvarFeatures, series: readonly NvarSeries[]) {
+  for (const { rows, cols, values } of series)
+    for (let t = features.history - 1; t < rows - 1; t++)
+      for (let group = 0; group < features.groups; group++) yield { values, cols, t, group };
+}

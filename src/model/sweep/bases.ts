@@ -1,0 +1,108 @@
+// What the seeds of a sweep draw, ahead of the work that takes it. Radii are measured by threads,
+// if that is worth their start.
+import { SpillwayError } from "../../core/errors.js";
+import { DenseThreads, spareThreads } from "../../numerics/spectrum/dense-threads.js";
+import type { ReservoirConfig } from "../../reservoir/config.js";
+import type { Engine, SweepBase, WorkOptions } from "../../reservoir/engine.js";
+import type { EngineProfile } from "../../reservoir/profile.js";
+import { buildModel, type DrawnWeights, drawInputs, drawWeightsBy } from "../../reservoir/weights.js";
+import { WorkPacer } from "../../reservoir/work.js";
+
+/** Everything that one seed draws. */
+export interface Base extends SweepBase {
+  readonly drawn: DrawnWeights;
+}
+
+/** Seeds `from` to `to`, the last one not included. */
+export interface SeedRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Threads start in some tens of milliseconds each; from this many milliseconds of eigenvalues on
+ * they are worth it.
+ */
+const worthThreads = 300;
+
+/** What the dense method takes for N rows, by N^3. */
+const denseMillisecondsPerCube = 1e-6;
+
+/** The bases of a sweep, one for each description. */
+export class BaseDrawing {
+  readonly #configs: readonly ReservoirConfig[];
+  readonly #engine: Engine;
+  readonly #signal: AbortSignal | undefined;
+  readonly #pacer: WorkPacer;
+  readonly #done: () => number;
+  readonly #threads: DenseThreads | undefined;
+  readonly #end = () => void this.dispose();
+  #disposed = false;
+  #drawMs = 0;
+  #radiusMs = 0;
+  #radii = 0;
+
+  /** `done` of `total` steps of the sweep are reported while nothing but drawing goes on. */
+  constructor(configs: readonly ReservoirConfig[], engine: Engine, options: WorkOptions, done: () => number, total: number) {
+    this.#configs = configs;
+    this.#engine = engine;
+    this.#signal = options.signal;
+    this.#done = done;
+    this.#pacer = new WorkPacer(options, total);
+    const expected = configs.length * configs[0]!.size ** 3 * denseMillisecondsPerCube;
+    const threads = Math.min(spareThreads(), configs.length - 1);
+    if (expected >= worthThreads && threads > 0) this.#threads = new DenseThreads(threads);
+    this.#signal?.addEventListener("abort", this.#end);
+  }
+
+  /** @throws WorkInterruptedError; Error after `dispose` */
+  async draw({ from, to }: SeedRange): Promise<readonly Base[]> {
+    const bases: Promise<Base>[] = [];
+    try {
+      for (const config of this.#configs.slice(from, to)) {
+        if (this.#pacer.due()) await this.#pacer.pause(this.#done());
+        if (this.#disposed) throw new SpillwayError("lifecycle", "the sweep that these weights are drawn for is over");
+        const base = this.#draw(config);
+        // All are awaited below, unless one before fails.
+        base.catch(() => undefined);
+        bases.push(base);
+      }
+      return await Promise.all(bases);
+    } catch (error) {
+      this.#pacer.check(this.#done());
+      throw error;
+    }
+  }
+
+  /** What it took so far, by the clock of the threads that did it. */
+  profile(): EngineProfile {
+    const phase = (name: "draw" | "radius", milliseconds: number) => ({
+      ...({ phase: name, clock: "host" } as const),
+      ...{ milliseconds, pieces: this.#radii },
+    });
+    return { phases: [phase("draw", this.#drawMs), phase("radius", this.#radiusMs + (this.#threads?.milliseconds ?? 0))] };
+  }
+
+  /** Ends the threads, and what is being drawn. Idempotent. */
+  async dispose(): Promise<void> {
+    this.#disposed = true;
+    this.#signal?.removeEventListener("abort", this.#end);
+    await this.#threads?.dispose();
+  }
+
+  async #draw(config: ReservoirConfig): Promise<Base> {
+    const threads = this.#threads;
+    let begun = performance.now();
+    const pending = drawWeightsBy(config, this.#engine, threads && { dense: (component) => threads.eigenvalues(component) });
+    this.#drawMs += performance.now() - begun;
+    const drawn = await pending;
+    begun = performance.now();
+    if (config.spectralRadius !== null) drawn.measured();
+    this.#radiusMs += performance.now() - begun;
+    this.#radii++;
+    begun = performance.now();
+    const base = { drawn, draws: drawn.matrix, model: buildModel(config, {}, drawn), ...drawInputs(config) };
+    this.#drawMs += performance.now() - begun;
+    return base;
+  }
+}
