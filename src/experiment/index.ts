@@ -56,5 +56,6 @@ export {
 } from "./search.js";
 export type { SearchObjective } from "./search-objective.js";
 export type { ExperimentSearchOptions } from "./search-options.js";
+export type { PassedOver } from "./search-refit.js";
 export type { SeriesPart } from "./table.js";
 export type { EngineChoiceOptions } from "./trial.js";

@@ -27,11 +27,11 @@ import type { Experiment, ExperimentInput } from "./description.js";
 import { ExperimentError } from "./errors.js";
 import { applyOverrides, withFields } from "./overrides.js";
 import { readExperiment } from "./parse.js";
-import { resolveDataPath } from "./paths.js";
 import type { ExperimentResult } from "./result.js";
 import { runExperiment } from "./run.js";
 import { isLowerBetter, objectiveOf, type SearchObjective, SettingEvaluator, type SettingScores } from "./search-objective.js";
 import { type ExperimentSearchOptions, experimentSearchTable, searchTable, secondsOf } from "./search-options.js";
+import { type PassedOver, refitBest } from "./search-refit.js";
 import { readYaml, YamlError } from "./yaml.js";
 
 /** An experiment with a search, as a file or a program says it. */
@@ -56,6 +56,8 @@ export interface SearchResult {
   readonly best: SearchBest | undefined;
   /** The score of the best trial, by which it was chosen: too good. */
   readonly validation: number | undefined;
+  /** Better trials whose setting could not be trained with every fresh seed. */
+  readonly passedOver: readonly PassedOver[];
   /** The same setting and rows with seeds that no trial had. */
   readonly freshSeeds: number | undefined;
   /** Trained on all training rows, on the test part, with those seeds. */
@@ -324,31 +326,36 @@ class Search {
   }
 
   async #finish(study: Study, folder: string | undefined): Promise<FinishedSearch> {
-    const { experiment, objective, refitSeeds, seeds } = this.#plan;
+    const { experiment, objective } = this.#plan;
     const interrupted = this.#signal.aborted;
-    const { best: found } = study;
-    const values = found && { ...found.params, ...(found.attributes["spillway:ladder"] as object | undefined) };
-    const fresh = freshSeeds(seeds, refitSeeds);
-    const best = values && bestExperiment(this.#plan, values, fresh);
-    let again: number | undefined;
-    let refit: ExperimentResult | undefined;
-    if (best && values && this.#options.refit && !interrupted) {
-      again = (await this.#evaluator.evaluate(values, fresh)).value;
-      const { engine, threads } = this.#options;
-      refit = (await runExperiment(best, { engine, threads, out: folder, signal: this.#signal })).result;
-    }
+    const isLower = isLowerBetter(objective.score);
+    const { engine, threads } = this.#options;
+    const found = await refitBest(
+      this.#plan,
+      study.trials,
+      isLower,
+      this.#options.refit && !interrupted
+        ? async (values, seeds, best) => [
+            (await this.#evaluator.evaluate(values, seeds)).value,
+            (await runExperiment(best, { engine, threads, out: folder, signal: this.#signal })).result,
+          ]
+        : undefined,
+    );
+    const refit = found?.result;
+    const best = found?.experiment;
     const count = (state: string) => study.trials.filter((trial) => trial.state === state).length;
     const result: SearchResult = {
       format: "spillway-search",
       formatVersion: 1,
       name: experiment.name,
       score: objective.score,
-      better: isLowerBetter(objective.score) ? "lower" : "higher",
+      better: isLower ? "lower" : "higher",
       objective,
       trials: { complete: count("complete"), pruned: count("pruned"), failed: count("failed") },
-      best: found && values && { trial: found.number, values },
-      validation: found?.value,
-      freshSeeds: again,
+      best: found && { trial: found.trial.number, values: found.values },
+      validation: found?.trial.value,
+      passedOver: found?.passedOver ?? [],
+      freshSeeds: found?.freshSeeds,
       test: refit?.scores.find(({ metric }) => metric === objective.score)?.value,
       importance: study.importance(),
       interrupted,
@@ -369,27 +376,6 @@ function rungsOfLadders(ladders: Readonly<Record<string, readonly number[]>>): R
     (all, [name, values]) => all.flatMap((chosen) => values.map((value) => ({ ...chosen, [name]: value }))),
     [{}],
   );
-}
-
-/** Seeds that no trial had: the whole numbers behind them. */
-function freshSeeds(seeds: readonly Seed[], count: number): Seed[] {
-  const used = new Set(seeds.map(String));
-  const fresh: Seed[] = [];
-  for (let k = seeds.length; fresh.length < count; k++) if (!used.has(String(k))) fresh.push(k);
-  return fresh;
-}
-
-/** The experiment of a setting; its paths are made absolute, since it stands in another folder. */
-function bestExperiment(
-  { source, experiment, path }: SearchPlan,
-  values: Readonly<Record<string, unknown>>,
-  seeds: readonly Seed[],
-): ExperimentInput {
-  const { seed: _, seeds: __, ...set } = withFields(source, values) as ExperimentInput & Record<string, unknown>;
-  const data = { ...(set.data as unknown as Record<string, unknown>) };
-  for (const field of ["file", "test", "sounds", "cases", "spikes"])
-    if (typeof data[field] === "string") data[field] = resolveDataPath(data[field], path);
-  return { ...set, name: `${experiment.name}-best`, data: data as never, seeds };
 }
 
 function everyTrialFailed(study: Study): SpillwayError {

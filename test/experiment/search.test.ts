@@ -3,18 +3,22 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { SpillwayError } from "../../src/core/errors.js";
 import "../../src/index.js";
 import {
   type FinishedSearch,
   loadData,
   parseExperiment,
+  readSearch,
   runExperiment,
   type SearchInput,
   searchExperiment,
 } from "../../src/experiment/index.js";
 import { objectiveOf, SettingEvaluator } from "../../src/experiment/search-objective.js";
+import { refitBest } from "../../src/experiment/search-refit.js";
 import { writeCsv } from "../../src/io/index.js";
 import { Matrix } from "../../src/numerics/index.js";
+import type { StudyTrial } from "../../src/search/index.js";
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-search-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -42,6 +46,27 @@ describe("a search over an experiment", () => {
     expect(refit!.seeds.map(({ seed }) => seed)).toEqual([2, 3]);
     expect(best!.seeds).toEqual([2, 3]);
     expect((await runExperiment(best!)).result.scores).toEqual(refit!.scores);
+  });
+
+  it("passes over a setting that cannot be trained with a fresh seed, says why, and takes the next best", async () => {
+    const plan = await readSearch(predict);
+    const trial = (number: number, value: number, state = "complete") =>
+      ({ number, value, state, params: { "reservoir.spectralRadius": number / 10 }, attributes: {} }) as unknown as StudyTrial;
+    const tried: unknown[] = [];
+    const train = async (values: object): Promise<[number, never]> => {
+      tried.push(values);
+      if (tried.length === 1) throw new SpillwayError("numeric", "lambda is too small");
+      return [0.5, { scores: [] } as never];
+    };
+    const trials = [trial(1, 3), trial(2, 1), trial(3, 2), trial(4, 0, "pruned")];
+    const found = await refitBest(plan, trials, true, train);
+    expect(found).toMatchObject({ trial: { number: 3 }, freshSeeds: 0.5, passedOver: [{ trial: 2, reason: "lambda is too small" }] });
+    expect(tried).toEqual([{ "reservoir.spectralRadius": 0.2 }, { "reservoir.spectralRadius": 0.3 }]);
+    const none = await refitBest(plan, trials, true, () => Promise.reject(new SpillwayError("numeric", "no")));
+    expect(none).toMatchObject({ trial: { number: 2 }, freshSeeds: undefined, result: undefined });
+    expect(none!.passedOver.map((passed) => passed.trial)).toEqual([2, 3, 1]);
+    const other = new SpillwayError("value", "another mistake");
+    await expect(refitBest(plan, trials, true, () => Promise.reject(other))).rejects.toBe(other);
   });
 
   it("shows no trial a row of the test part", async () => {

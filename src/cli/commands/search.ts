@@ -3,6 +3,7 @@
 import "../../index.js";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { visible } from "../../core/text.js";
 import { type FinishedSearch, readSearch, type SearchResult, searchExperiment } from "../../experiment/search.js";
 import type { ExperimentSearchOptions } from "../../experiment/search-options.js";
 import { FileError } from "../../io/index.js";
@@ -59,7 +60,7 @@ async function describePlan(path: string, set: readonly string[]): Promise<strin
 }
 
 function describeSearch({ result, folder }: FinishedSearch): string {
-  const { name, score, better, trials, best, validation, freshSeeds, test, importance, interrupted } = result;
+  const { name, score, better, trials, best, validation, passedOver, freshSeeds, test, importance, interrupted } = result;
   const counted = `${trials.complete} complete, ${trials.pruned} pruned, ${trials.failed} failed`;
   if (!best) return `${name}: no trial is complete (${counted})`;
   const figure = (value: number | undefined) => (value === undefined ? "-" : value.toPrecision(4));
@@ -81,6 +82,7 @@ function describeSearch({ result, folder }: FinishedSearch): string {
       ["the same with seeds that no trial had", figure(freshSeeds)],
       ["on the test part, trained on all rows", figure(test)],
     ]),
+    ...passedOver.map(({ trial, reason }) => `trial ${trial} was better and is passed over: with a fresh seed, ${visible(reason, 300)}`),
     ...(folder === undefined ? [] : ["", `best: ${join(folder, "best.yaml")}`]),
   ].join("\n");
 }
