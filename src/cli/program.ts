@@ -5,6 +5,7 @@ import { Argument, Command, CommanderError, Option } from "commander";
 import { compareTable } from "../analysis/compare/options.js";
 import { option, optional, whole } from "../core/options.js";
 import { visibleLines } from "../core/text.js";
+import { aheadTable } from "../experiment/ahead-options.js";
 import { experimentRunTable } from "../experiment/run-options.js";
 import { experimentSearchTable } from "../experiment/search-options.js";
 import { launchTable } from "../gpu/launch-config.js";
@@ -14,6 +15,7 @@ import { targetOption } from "../ptx/builder/targets.js";
 import { planTable } from "../reservoir/options.js";
 import type { ServeOptions } from "../serve/index.js";
 import { serveTable } from "../serve/options.js";
+import type { ForecastFlags } from "./commands/forecast.js";
 import type { PlanCommandOptions } from "./commands/plan.js";
 import type { PtxFlags } from "./commands/ptx.js";
 import { kernelNumbers, kernelSwitches, kernelWords } from "./commands/ptx-options.js";
@@ -139,6 +141,43 @@ again goes on; Ctrl-C keeps every finished trial.`,
     .action(async (file: string, flags: SearchFlags) => {
       const command = await import("./commands/search.js");
       finish(await command.search(file, flags, { signal, progress: await progressOf(flags) }));
+    });
+
+  program
+    .command("forecast")
+    .description("forecast with a saved model, from the rows of a table or from where it was saved")
+    .argument("<model>", "a model file, or the folder of a run")
+    .addOption(flagOf(aheadTable, "data", { short: "d", value: "file" }))
+    .addOption(flagOf(aheadTable, "steps"))
+    .addOption(flagOf(aheadTable, "inputs", { value: "file" }))
+    .option("--intervals <shares>", helpOf(aheadTable.intervals), (text) =>
+      aheadTable.intervals.read(text.split(",").map(Number), "--intervals"),
+    )
+    .addOption(flagOf(aheadTable, "missing"))
+    .addOption(flagOf(aheadTable, "gaps"))
+    .addOption(flagOf(aheadTable, "time", { value: "column" }))
+    .addOption(flagOf(aheadTable, "decimal", { value: "mark" }))
+    .addOption(flagOf(aheadTable, "out", { short: "o", value: "file" }))
+    .addOption(flagOf(aheadTable, "engine", { short: "e" }))
+    .addOption(flagOf(aheadTable, "threads", { short: "t" }))
+    .addOption(importOption())
+    .option("--json", "print the forecasts as JSON, and nothing else, on standard output")
+    .option("--quiet", "no progress on standard error")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ spillway forecast runs/load --data new.csv --steps 24
+  $ spillway forecast model.safetensors --data new.csv --inputs weather.csv --out f.csv
+
+The columns of the table are found by the names that the model file keeps. Its time stamps continue
+the model's grid; its first one need not follow the training's last. What is known beforehand of the
+rows to come stands in a file of its own (--inputs), or in the table below the last measured row,
+whose other cells are then empty. --out has the columns of a run's forecasts.csv.`,
+    )
+    .action(async (model: string, { import: _, ...flags }: ForecastFlags) => {
+      const command = await import("./commands/forecast.js");
+      print(await command.forecast(model, { ...flags, signal, progress: await progressOf(flags) }));
     });
 
   program

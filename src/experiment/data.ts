@@ -4,6 +4,7 @@
 import { stat } from "node:fs/promises";
 import { ArgumentError } from "../core/errors.js";
 import { FileError } from "../io/index.js";
+import type { TableNames } from "../model/index.js";
 import { Matrix, type Seed } from "../numerics/index.js";
 import { rowsLost, type TimeAxis } from "../series/index.js";
 import { generateTask, knownLyapunovExponent, tasks } from "../tasks/index.js";
@@ -25,6 +26,8 @@ export interface SeriesData extends SeriesPart {
   /** The time stamps of the test file. */
   readonly testAxis?: TimeAxis | undefined;
   readonly names: readonly string[];
+  /** What a model file keeps of a CSV file's columns. */
+  readonly kept?: TableNames | undefined;
   /** Step, span and gaps of the time stamps, in words. */
   readonly timesSaid?: string | undefined;
   readonly summary: string;
@@ -37,6 +40,7 @@ export interface DrivenData {
   readonly kind: "driven";
   readonly inputs: Matrix<Float64Array>;
   readonly targets: Matrix<Float64Array>;
+  readonly inputNames: readonly string[];
   readonly test?: { readonly inputs: Matrix<Float64Array>; readonly targets: Matrix<Float64Array> } | undefined;
   readonly names: readonly string[];
   /** Step, span and gaps of the time stamps, in words. */
@@ -107,7 +111,7 @@ function generate(experiment: Experiment, data: GeneratedData, seed: Seed | unde
   const summary = `${task.name}, ${length} rows${data.redraw ? ", drawn anew for every seed" : ""}`;
   if (task.kind === "driven") {
     const { inputs, targets } = generateTask(task, length, options);
-    return { kind: "driven", inputs, targets, names: namesOf(targets.cols), summary };
+    return { kind: "driven", inputs, targets, inputNames: namesOf(inputs.cols), names: namesOf(targets.cols), summary };
   }
   const series = generateTask(task, length, options);
   const dt = options["dt"] ?? task.options["dt"]?.default;
@@ -174,6 +178,7 @@ async function loadFiles(data: FileData, experimentPath: string | undefined): Pr
       kind: "driven",
       ...cut(first!.series),
       test: firstTest && cut(firstTest.series),
+      inputNames: names.slice(0, inputs),
       names: names.slice(inputs),
       timesSaid,
       summary,
@@ -184,9 +189,9 @@ async function loadFiles(data: FileData, experimentPath: string | undefined): Pr
       `${testPath} has ${testTable.names.length} columns and ${path} ${table.names.length}; they take the same number`,
     );
   }
-  const { names, timesSaid } = table;
+  const { names, kept, timesSaid } = table;
   const tested = firstTest && { test: firstTest.series, testKnown: firstTest.known, testAxis: firstTest.axis };
-  return { kind: "series", ...first!, ...(more.length > 0 && { more }), ...tested, names, timesSaid, summary, dt: undefined };
+  return { kind: "series", ...first!, ...(more.length > 0 && { more }), ...tested, names, kept, timesSaid, summary, dt: undefined };
 }
 
 /** How many values were missing, in which columns, and what became of them. */

@@ -57,6 +57,7 @@ export async function runForecast(
     Forecaster.fit(sequences.length === 1 ? sequences[0]! : { sequences }, {
       ...forecasterOptions(experiment, options),
       transforms: ownTransforms(experiment),
+      table: data.kept && { ...data.kept, warmup },
       onProgress: progress.stage(trainRows),
     }),
   );

@@ -19,6 +19,8 @@ export interface WrittenForecast {
   readonly target?: Matrix | undefined;
   readonly prediction: Matrix;
   readonly band?: Band | undefined;
+  /** Bands of other shares, which stand in columns of their own. */
+  readonly more?: readonly (Band & { readonly level: number })[] | undefined;
   readonly baseline?: Matrix | undefined;
 }
 
@@ -30,13 +32,16 @@ const columns = ["start", "step", "time", "column", "target", "prediction", "low
  */
 export function formatForecasts(forecasts: readonly WrittenForecast[], names: readonly string[]): string {
   const withGroup = forecasts.some(({ group }) => group !== undefined);
-  const lines = [[...(withGroup ? ["group"] : []), ...columns].join(",")];
-  for (const { group = "", start, row, times, target, prediction, band, baseline } of forecasts) {
+  const levels = forecasts[0]?.more?.map(({ level }) => level) ?? [];
+  const others = levels.flatMap((level) => [`lower ${level}`, `upper ${level}`]);
+  const lines = [[...(withGroup ? ["group"] : []), ...columns, ...others].join(",")];
+  for (const { group = "", start, row, times, target, prediction, band, more = [], baseline } of forecasts) {
+    const ends = more.flatMap(({ lower, upper }) => [lower, upper]);
     const { rows, cols } = prediction;
     for (let h = 0; h < rows; h++) {
       const time = times?.[h] ?? String(row + h);
       for (let c = 0; c < cols; c++) {
-        const figures = [target, prediction, band?.lower, band?.upper, baseline].map((each) => figure(each?.data[h * cols + c]));
+        const figures = [target, prediction, band?.lower, band?.upper, baseline, ...ends].map((each) => figure(each?.data[h * cols + c]));
         const place = [start, h + 1, csvCell(time), csvCell(names[c] ?? `column ${c}`)];
         lines.push([...(withGroup ? [csvCell(group)] : []), ...place, ...figures].join(","));
       }

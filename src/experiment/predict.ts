@@ -46,8 +46,9 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
   const watch = new Stopwatch();
   const training = { inputs: rows.train.inputs, targets: rows.train.targets };
 
+  const table = { columns: data.names, inputs: data.kind === "driven" ? data.inputNames : hasFeedback ? [] : data.names };
   const forecaster = await watch.time("train", () =>
-    Forecaster.fit(training, { ...forecasterOptions(experiment, options), onProgress: progress.stage(trainRows) }),
+    Forecaster.fit(training, { ...forecasterOptions(experiment, options), table, onProgress: progress.stage(trainRows) }),
   );
   const { computer } = forecaster;
   const trained = forecaster.state;

@@ -4,6 +4,7 @@ import { ArgumentError } from "../core/errors.js";
 import { quoted } from "../core/text.js";
 import type { CsvTable, MissingPolicy } from "../io/index.js";
 import { fillMissing } from "../io/missing.js";
+import type { TableNames } from "../model/index.js";
 import { firstNonFinite, Matrix } from "../numerics/index.js";
 import { closeGaps, describeAxis, type TimeAxis } from "../series/index.js";
 import { describeStep, stampText, timeAxis } from "../series/time-grid.js";
@@ -29,6 +30,8 @@ export interface SeriesPart {
 export interface Table {
   readonly parts: readonly SeriesPart[];
   readonly names: readonly string[];
+  /** What a model file keeps of a CSV file's columns. */
+  readonly kept?: TableNames | undefined;
   /** Rows of the file that are used. */
   readonly rows: number;
   /** Values that were missing, by column; columns without are left out. */
@@ -46,6 +49,9 @@ interface Rows {
   readonly missing: readonly number[];
   /** The names of columns that are known beforehand. */
   readonly known: readonly string[];
+  /** The names of the columns of time stamps and of groups. */
+  readonly time?: string | undefined;
+  readonly group?: string | undefined;
   readonly labels?: readonly string[] | undefined;
   readonly stamps?: readonly string[] | undefined;
   readonly groups?: readonly string[] | undefined;
@@ -61,8 +67,10 @@ interface Rows {
  * for time stamps out of order, repeated, of another form, or off the step
  */
 export async function loadTable(data: FileData, path: string, format: "csv" | "npy" | "wav"): Promise<Table> {
-  const { table, known } = await loadColumns(data, path, format);
-  if (known.length === 0) return table;
+  const { table, known, time, group } = await loadColumns(data, path, format);
+  const kept = (columns: readonly string[]) =>
+    format === "csv" ? { columns, ...(known.length > 0 && { known }), time, timeUnit: data.timeUnit, group } : undefined;
+  if (known.length === 0) return { ...table, kept: kept(table.names) };
   const own = table.names.filter((name) => !known.includes(name));
   if (own.length === 0) throw new ExperimentError(`${path}: data.known takes all columns; one at least is left to be forecast`);
   const columns = (matrix: Matrix<Float64Array>, names: readonly string[]) =>
@@ -73,6 +81,7 @@ export async function loadTable(data: FileData, path: string, format: "csv" | "n
   return {
     ...table,
     names: own,
+    kept: kept(own),
     parts: table.parts.map((part) => ({ ...part, series: columns(part.series, own), known: columns(part.series, known) })),
   };
 }
@@ -105,7 +114,7 @@ async function loadColumns(
   data: FileData,
   path: string,
   format: "csv" | "npy" | "wav",
-): Promise<{ readonly table: Table; readonly known: readonly string[] }> {
+): Promise<Pick<Rows, "known" | "time" | "group"> & { readonly table: Table }> {
   const rows = cutRows(await readRows(data, path, format), data, path);
   const { data: values, cols } = rows.matrix;
   const bad = firstNonFinite(values);
@@ -116,12 +125,12 @@ async function loadColumns(
     );
   }
   const common = { names: rows.names, rows: rows.matrix.rows, missing: missingByName(rows) };
-  const { known } = rows;
+  const { known, time, group } = rows;
   if (rows.stamps === undefined) {
     const unread = (["timeUnit", "gaps", "calendar"] as const).find((field) => data[field] !== undefined);
     if (unread) throw new ArgumentError(`data.${unread}`, data[unread], "nothing without data.time, which names the column of time stamps");
     const parts = groupRows(rows).map((each) => ({ series: each.matrix, times: each.labels, group: each.groups?.[0] }));
-    return { table: { ...common, parts }, known };
+    return { table: { ...common, parts }, known, time, group };
   }
   const series = groupRows(rows).map((each) => timed(each, data, path));
   const [first] = series;
@@ -133,7 +142,7 @@ async function loadColumns(
         `${describeStep(other.whole.grid.step)}; all series of a table take the same`,
     );
   const parts = series.flatMap((each) => each.parts);
-  return { table: { ...common, parts, form: first!.whole.form, step, timesSaid: describeTimes(series, data) }, known };
+  return { table: { ...common, parts, form: first!.whole.form, step, timesSaid: describeTimes(series, data) }, known, time, group };
 }
 
 async function readRows(data: FileData, path: string, format: "csv" | "npy" | "wav"): Promise<Rows> {
@@ -147,19 +156,21 @@ async function readRows(data: FileData, path: string, format: "csv" | "npy" | "w
     const isFilled = group !== undefined && (missing === "hold" || missing === "interpolate");
     const options = { header, delimiter, decimal, comment, encoding, text, columns: wanted };
     const read = await readCsv(path, { ...options, missing: isFilled ? "nan" : missing });
-    const cells = (column: string | number | undefined) =>
-      column === undefined ? undefined : read.text[typeof column === "number" ? read.header[column]! : column];
+    const nameOf = (column: string | number | undefined) => (typeof column === "number" ? read.header[column]! : column);
+    const cells = (column: string | number | undefined) => (column === undefined ? undefined : read.text[nameOf(column)!]);
     if (isFilled) fillGroups(read, cells(group)!, missing, path);
     return {
       matrix: read.matrix,
       names: read.columns,
       missing: read.missingByColumn,
-      known: (data.known ?? []).map((column) => (typeof column === "number" ? read.header[column]! : column)),
+      known: (data.known ?? []).map((column) => nameOf(column)!),
+      time: nameOf(time),
+      group: nameOf(group),
       labels: cells(data.text?.[0]),
       stamps: cells(time),
       groups: cells(group),
       lines: read.lines,
-      aside: read.header.filter((name) => !read.columns.includes(name) && name !== (typeof time === "number" ? read.header[time] : time)),
+      aside: read.header.filter((name) => !read.columns.includes(name) && name !== nameOf(time)),
     };
   }
   const { npyToMatrix, readNpy, readWav } = await import("../io/index.js");

@@ -43,4 +43,5 @@ export type { NvarData, NvarOptions, NvarScoreOptions, NvarSequences, NvarSettin
 export { type ForecasterUse, type OnnxOptions, saveOnnx, toOnnx } from "./onnx/index.js";
 export { decodeReservoir, encodeReservoir, type LoadedReservoir, loadReservoir, saveReservoir } from "./reservoir-file.js";
 export { type SweepOptions, type SweepResult, type SweepSetting, type SweptReservoir, sweepReadouts } from "./sweep/sweep.js";
+export type { TableNames } from "./table-names.js";
 export { packageVersion } from "./version.js";

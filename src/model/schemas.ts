@@ -37,6 +37,7 @@ import type { ClockNote } from "./forecaster/clock.js";
 import { missingKind } from "./forecaster/missing.js";
 import type { ChooseOptions, ForecasterOptions, ForecasterSettings } from "./forecaster/options.js";
 import { chooseDefaults } from "./forecaster/plan.js";
+import { tableNamesOption } from "./table-names.js";
 
 const readoutTakes = "an object of readout options";
 const named = choiceOf(readouts);
@@ -112,6 +113,7 @@ export const forecasterTable = {
   hold: option(flag, true, "Hold outputs of a closed loop near the range of the training rows."),
   lags: option(lagsKind, 0, "Rows of the series that the readout sees beside the state."),
   calendar: optional(calendarKind, "What of the calendar is an input, by the time stamps of the rows."),
+  table: tableNamesOption,
   readout: option(record(anything, readoutTakes) as Kind<object>, {}, "Options of ridge."),
 } satisfies TableOf<ForecasterSettings>;
 

@@ -7,6 +7,7 @@ import { kernelNumbers, kernelSwitches, kernelWords } from "../../src/cli/comman
 import { helpOf, TableFlag } from "../../src/cli/flag.js";
 import { createProgram } from "../../src/cli/program.js";
 import type { OptionTable } from "../../src/core/options.js";
+import { aheadTable } from "../../src/experiment/ahead-options.js";
 import { experimentRunTable } from "../../src/experiment/run-options.js";
 import { launchTable } from "../../src/gpu/launch-config.js";
 import { openTable as deviceTable } from "../../src/gpu/open-device.js";
@@ -25,6 +26,7 @@ const tables: Readonly<Record<string, OptionTable>> = {
   bench: createTable,
   lab: labTable,
   serve: serveTable,
+  forecast: aheadTable,
   ptx: generatorTable,
   "ptx run": { ...launchTable, ...deviceTable },
 };
@@ -46,6 +48,7 @@ const own: Readonly<Record<string, string>> = {
   "search --set": "changes the experiment, not the search",
   "search --no-refit": "turns off what the table's refit says",
   "search --dry-run": "prints what the search would be",
+  "forecast --intervals": "written as a,b, where the table takes a list",
   "serve --names": "written as a,b, where the table takes a list",
   "ptx --no-affine": "turns off a field of norms, which no table describes",
   "ptx run --entry": "an argument of module.kernel, not an option",

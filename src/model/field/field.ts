@@ -24,6 +24,7 @@ import { checkedSeries } from "../forecaster/data.js";
 import { inScores, type Range, rangeOf } from "../forecaster/road.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
 import { fitStandardisation, noStandardisation, restored, type Standardisation, standardised } from "../standardisation.js";
+import { checkTableNames } from "../table-names.js";
 import { decodeField, encodeField } from "./file.js";
 import {
   type FieldForecastOptions,
@@ -112,6 +113,7 @@ export class FieldForecaster implements AsyncDisposable {
       resolve(workTable, work);
       const series = checkedSeries(field, "field");
       const { settings } = this;
+      checkTableNames(settings.table, { columns: series.cols, known: 0, inputs: 0 });
       const { groups, halo, shared, washout } = settings;
       const own = sitesOf(settings, series.cols);
       if (series.rows - 1 <= washout)
@@ -154,6 +156,11 @@ export class FieldForecaster implements AsyncDisposable {
   get computers(): readonly ReservoirComputer[] {
     this.#fitted();
     return this.#computers;
+  }
+
+  /** Q, the sites of its field. @throws NotFittedError */
+  get sites(): number {
+    return this.#fitted().sites;
   }
 
   /** One readout, or one a group. @throws NotFittedError */

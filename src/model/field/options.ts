@@ -6,6 +6,7 @@ import type { RidgeOptions } from "../../readout/index.js";
 import type { ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
 import { engineTable, threadsTable } from "../../reservoir/options.js";
 import { workTable } from "../../reservoir/work.js";
+import { type TableNames, tableNamesOption } from "../table-names.js";
 
 /** What a field forecaster keeps beside its reservoirs. */
 export interface FieldSettings {
@@ -26,6 +27,8 @@ export interface FieldSettings {
   readonly hold: boolean;
   /** Ridge and its options. Default lambda 1e-3. */
   readonly readout: RidgeOptions;
+  /** Names of the table that the rows come from, which the file keeps for `spillway forecast`. */
+  readonly table?: TableNames | undefined;
 }
 
 /** A description of a field forecaster. */
@@ -58,6 +61,7 @@ export const fieldTable = {
   standardise: option(flag, true, "Turn the field into z-scores."),
   hold: option(flag, true, "Hold forecasts to the widened range of the training data."),
   readout: option(record(anything, "an object of ridge options") as Kind<object>, {}, "Options of ridge."),
+  table: tableNamesOption,
 } satisfies TableOf<FieldSettings>;
 
 /** The options of `FieldForecaster.create`. */

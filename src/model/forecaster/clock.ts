@@ -6,8 +6,8 @@ import { count } from "../../reservoir/inputs.js";
 import { type CalendarFeature, calendarColumns, calendarInputs, checkCalendar } from "../../series/calendar.js";
 import { formatStamp } from "../../series/time-form.js";
 import {
+  axisOnGrid,
   describeStep,
-  gridText,
   gridTexts,
   stampText,
   stepsAfter,
@@ -44,6 +44,11 @@ export class Clock {
     this.calendar = calendar;
     this.#trained = note?.trained;
     this.now = note?.now ?? undefined;
+  }
+
+  /** Where training ended; undefined if it had no time stamps. */
+  get trained(): TimeGrid | undefined {
+    return this.#trained;
   }
 
   /** What a model file keeps; undefined if the model was trained without time stamps. */
@@ -197,23 +202,16 @@ export class Clock {
   #onGrid(column: TimeColumn, name: string): TimeGrid {
     const trained = this.#trained;
     if (!trained) throw ArgumentError.because(`${name} was given; this forecaster was trained without time stamps`, { field: "times" });
-    const rows = column.wall.length;
-    let before: number | undefined;
-    for (let row = 0; row < rows; row++) {
-      const at = stepsAfter(trained, column.wall[row]!, column.offsets?.[row] ?? 0);
-      const is = `${name}[${row}] (${stampText(column, row)}) is`;
-      const step = `the step of ${describeStep(trained.step)}`;
-      if (at === undefined)
-        throw ArgumentError.because(`${is} not on the grid of the training rows, which go on from ${gridText(trained)} by ${step}`, {
-          field: "times",
-        });
-      if (before !== undefined && at !== before + 1)
-        throw ArgumentError.because(`${is} ${count(at - before, "step")} after the row before it; rows follow one another by ${step}`, {
-          field: "times",
-        });
-      before = at;
-    }
-    return { ...trained, form: column.form, last: column.wall[rows - 1]!, offset: column.offsets?.[rows - 1] ?? 0 };
+    const place = (row: number) => `${name}[${row}]`;
+    const { gaps, grid } = axisOnGrid(column, trained, place);
+    const [gap] = gaps;
+    if (gap)
+      throw ArgumentError.because(
+        `${place(gap.row)} (${stampText(column, gap.row)}) is ${gap.missing + 1} steps after the row before it; rows follow one another by ` +
+          `the step of ${describeStep(trained.step)}`,
+        { field: "times" },
+      );
+    return grid;
   }
 }
 

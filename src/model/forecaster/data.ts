@@ -6,6 +6,7 @@ import { checkFinite } from "../../reservoir/index.js";
 import { count, filledSeries } from "../../reservoir/inputs.js";
 import type { TimeAxis, TimeColumn, TimeLike } from "../../series/index.js";
 import { readTimeColumn } from "../../series/time-stamps.js";
+import type { MissingInSeries } from "./missing.js";
 
 /** A T x D series with what is known of its rows beforehand: row t of each for the same time. */
 export interface DescribedSeries {
@@ -98,6 +99,13 @@ function checkedKnown(data: DescribedSeries, feedback: boolean, name: string): C
 function checkTwoRows(series: Matrix, feedback: boolean, name: string): void {
   if (!feedback && series.rows < 2)
     throw ArgumentError.shape(`${name}series has ${series.rows} row; a series takes at least two, since one of them is predicted`);
+}
+
+/** Columns of each kind that a user gave: with "mask" as many known ones are masks as there are others. */
+export function givenColumns(data: CheckedData, missing: MissingInSeries) {
+  if (!data.series) return { columns: data.targets.cols, known: 0, inputs: data.inputs.cols };
+  const masks = missing === "mask" ? data.series.cols : 0;
+  return { columns: data.series.cols, known: (data.known?.cols ?? 0) - masks, inputs: 0 };
 }
 
 /** All of the same columns. @throws ArgumentError */

@@ -14,6 +14,7 @@ import type { TimeGrid } from "../../series/index.js";
 import { describedTrainer, descriptionOf, forecasterReservoir, forecasterTrainer, withClassTargets, withStandardise } from "../defaults.js";
 import { NotFittedError } from "../errors.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
+import { checkTableNames } from "../table-names.js";
 import type { ForecasterChoice } from "./choice.js";
 import { Clock } from "./clock.js";
 import {
@@ -28,6 +29,7 @@ import {
   type ForecasterData,
   type ForecasterPrefix,
   type ForecasterSequences,
+  givenColumns,
   noInputs,
   withTimes,
 } from "./data.js";
@@ -180,6 +182,7 @@ export class Forecaster implements AsyncDisposable {
     const filled = several ? data.sequences.map((one, s) => fillData(one, missing, `sequences[${s}]: `)) : [fillData(data, missing)];
     const checked = filled.map((one, s) => checkedData(one.data, this.#feedback, several ? `sequences[${s}]: ` : ""));
     checkAlike(checked);
+    checkTableNames(this.settings.table, givenColumns(checked[0]!, missing));
     if (missing === "mask" && this.#feedback)
       throw ArgumentError.because('missing is "mask" and the reservoir has feedback; take "hold" or "interpolate"', { field: "missing" });
     const counts = filled.map((one) => one.counts);
@@ -224,6 +227,11 @@ export class Forecaster implements AsyncDisposable {
    */
   get missingCounts(): readonly number[] {
     return this.#missingCounts;
+  }
+
+  /** The grid of the time stamps of its training rows; undefined if they had none. */
+  get grid(): TimeGrid | undefined {
+    return this.#clock.trained;
   }
 
   /**

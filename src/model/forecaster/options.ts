@@ -7,6 +7,7 @@ import { seriesOf } from "../../reservoir/options.js";
 import { workTable } from "../../reservoir/work.js";
 import type { CalendarFeature } from "../../series/calendar.js";
 import type { Transform } from "../../series/transforms.js";
+import type { TableNames } from "../table-names.js";
 import type { TimedRows } from "./clock.js";
 import type { ForecasterPrefix, TimesLike } from "./data.js";
 import type { ForecastLoss } from "./loss.js";
@@ -71,6 +72,8 @@ export interface ForecasterSettings {
    * ("hour", "weekday", "yearday") and holidays. Default none.
    */
   readonly calendar?: readonly CalendarFeature[] | undefined;
+  /** Names of the table that the rows come from, which the file keeps for `spillway forecast`. */
+  readonly table?: TableNames | undefined;
   /** The trainer of the readout. A trainer that is your own object is kept as `{ type: "own" }`. */
   readonly readout: ReadoutDescription | OwnReadout;
 }

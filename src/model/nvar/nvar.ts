@@ -12,6 +12,7 @@ import { checkWhole } from "../../reservoir/inputs.js";
 import { Turns, WorkPacer, workTable } from "../../reservoir/work.js";
 import { NotFittedError } from "../errors.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
+import { checkTableNames } from "../table-names.js";
 import { type Numbers, NvarFeatures, type Numbers as NvarState, numbers } from "./features.js";
 import { decodeNvar, encodeNvar } from "./file.js";
 import {
@@ -80,6 +81,7 @@ export class NvarForecaster implements AsyncDisposable {
       resolve(workTable, work);
       const { settings } = this;
       const series = nvarSequences(data, this.#doubleDouble);
+      checkTableNames(settings.table, { columns: series[0]!.cols, known: 0, inputs: 0 });
       const features = new NvarFeatures(settings, series[0]!.cols);
       series.forEach(({ rows }, s) => {
         if (rows <= features.history)

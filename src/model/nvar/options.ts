@@ -19,6 +19,7 @@ import type { WorkOptions } from "../../reservoir/index.js";
 import { checkSequences } from "../../reservoir/inputs.js";
 import { workTable } from "../../reservoir/work.js";
 import { checkedSeries } from "../forecaster/data.js";
+import { type TableNames, tableNamesOption } from "../table-names.js";
 import type { Numbers } from "./features.js";
 
 /** What an NVAR forecaster is. */
@@ -53,6 +54,8 @@ export interface NvarSettings {
    * some 50 times as slow, and of use only for data without noise.
    */
   readonly arithmetic: "float64" | "doubleDouble";
+  /** Names of the table that the rows come from, which the file keeps for `spillway forecast`. */
+  readonly table?: TableNames | undefined;
 }
 
 /** The options of an NVAR forecaster; each has a default. */
@@ -102,6 +105,7 @@ export const nvarTable = {
   standardise: option(flag, true, "Turn the series into z-scores by the training data."),
   hold: option(flag, true, "Hold outputs of a closed loop to the widened range of the training data."),
   arithmetic: option(choice("float64", "doubleDouble"), "float64", "Of data, weights and closed loop."),
+  table: tableNamesOption,
 } satisfies TableOf<NvarSettings>;
 
 /** The options of `NvarForecaster.forecast`. */

@@ -1,0 +1,95 @@
+// `spillway forecast`: a saved model's forecasts, as a table, a file or JSON.
+import "../../index.js";
+import { type Ahead, forecastAhead } from "../../experiment/ahead.js";
+import type { AheadOptions } from "../../experiment/ahead-options.js";
+import type { WrittenForecast } from "../../experiment/forecasts-file.js";
+import { type Progress, reportTo } from "../progress.js";
+import { formatTable } from "../table.js";
+
+/** What `spillway forecast` takes. */
+export interface ForecastFlags extends Omit<AheadOptions, "onProgress" | "signal"> {
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly import?: unknown;
+}
+
+/** Lines that are printed if a file has all of them. */
+const printed = 100;
+
+/** Forecasts, and gives what is printed. */
+export async function forecast(
+  path: string,
+  { json, quiet: _, signal, progress, ...options }: ForecastFlags & { readonly signal: AbortSignal; readonly progress: Progress },
+): Promise<string> {
+  const report = reportTo(progress);
+  try {
+    const ahead = await forecastAhead(path, { ...options, signal, onProgress: (done, total) => report(done, total, "forecast") });
+    progress.end();
+    const lines = ahead.forecasts.flatMap((one) => linesOf(one, ahead));
+    if (json) return JSON.stringify(asJson(ahead, lines, options.out), undefined, 2);
+    return describe(ahead, lines, options.out);
+  } finally {
+    progress.end();
+  }
+}
+
+/** A value of a forecast, with its bands. */
+interface Line {
+  readonly group?: string | undefined;
+  readonly step: number;
+  readonly time: string;
+  readonly column: string;
+  readonly prediction: number;
+  readonly bands: readonly { readonly level: number; readonly lower: number; readonly upper: number }[];
+}
+
+function linesOf({ group, row, times, prediction, band, more = [] }: WrittenForecast, { names, levels }: Ahead): Line[] {
+  const { rows, cols, data } = prediction;
+  const bands = band ? [band, ...more] : [];
+  return Array.from({ length: rows * cols }, (_, i) => {
+    const h = Math.floor(i / cols);
+    return {
+      ...(group !== undefined && { group }),
+      step: h + 1,
+      time: times?.[h] ?? String(row + h),
+      column: names[i % cols]!,
+      prediction: data[i]!,
+      bands: bands.map(({ lower, upper }, k) => ({ level: levels[k]!, lower: lower.data[i]!, upper: upper.data[i]! })),
+    };
+  });
+}
+
+function asJson({ path, kind, steps, after, unused }: Ahead, forecasts: readonly Line[], out: string | undefined) {
+  return { model: path, kind, steps, after, unused, ...(out !== undefined && { file: out }), forecasts };
+}
+
+function describe({ path, steps, forecasts, levels, after, unused }: Ahead, lines: readonly Line[], out: string | undefined): string {
+  const shown = out === undefined ? lines : lines.slice(0, printed);
+  const hasGroups = shown.some(({ group }) => group !== undefined);
+  const many = levels.length > 1;
+  const ends = levels.flatMap((level) => (many ? [`lower ${level}`, `upper ${level}`] : ["lower", "upper"]));
+  const figures = [...ends.keys()].map((k) => k + (hasGroups ? 4 : 3));
+  const heads = [...(hasGroups ? ["group"] : []), "time", "column", "prediction", ...ends];
+  const cells = shown.map(({ group = "", time, column, prediction, bands }) => [
+    ...(hasGroups ? [group] : []),
+    time,
+    column,
+    figure(prediction),
+    ...bands.flatMap(({ lower, upper }) => [figure(lower), figure(upper)]),
+  ]);
+  const percent = levels.map((level) => `${Number((100 * level).toFixed(1))} %`).join(" and ");
+  const of = forecasts.length > 1 ? ` of ${forecasts.length} series` : "";
+  const title = `${path}: ${steps} row${steps === 1 ? "" : "s"}${of}${after === undefined ? "" : ` after ${after}`}${percent === "" ? "" : `, bands of ${percent}`}`;
+  return [
+    title,
+    ...(unused.length > 0 ? [`columns that the model does not take: ${unused.join(", ")}`] : []),
+    "",
+    formatTable(heads, cells, [hasGroups ? 3 : 2, ...figures]),
+    ...(shown.length < lines.length ? [`... ${lines.length - shown.length} more`] : []),
+    ...(out === undefined ? [] : ["", `forecasts: ${out}`]),
+  ].join("\n");
+}
+
+function figure(value: number): string {
+  return Number.isFinite(value) ? String(Number(value.toPrecision(6))) : "";
+}

@@ -1,0 +1,195 @@
+// A saved model forecasts from a table: rows that it goes on from, and rows that follow.
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { ArgumentError } from "../core/errors.js";
+import { type Resolved, resolve } from "../core/options.js";
+import {
+  type FieldForecaster,
+  type Forecaster,
+  type LoadedModel,
+  loadModel,
+  ModelFileError,
+  type NvarForecaster,
+  type TableNames,
+} from "../model/index.js";
+import { fewestScores, rowsLost, timesAfter } from "../series/index.js";
+import { axisRows, gridText } from "../series/time-grid.js";
+import { type AheadOptions, aheadTable } from "./ahead-options.js";
+import { type RowsToCome, type RowsUpToNow, readRowsToCome, readRowsUpToNow, type Wanted } from "./ahead-rows.js";
+import { type WrittenForecast, writeForecasts } from "./forecasts-file.js";
+
+/** What a saved model forecast. */
+export interface Ahead {
+  /** The model file. */
+  readonly path: string;
+  readonly kind: "forecaster" | "nvar" | "field";
+  readonly steps: number;
+  /** One a series. */
+  readonly forecasts: readonly WrittenForecast[];
+  readonly names: readonly string[];
+  /** The shares that the bands hold. */
+  readonly levels: readonly number[];
+  /** The time stamp of the last row that was seen, if there is one series and it is known. */
+  readonly after?: string | undefined;
+  /** Columns of the table that the model does not take. */
+  readonly unused: readonly string[];
+}
+
+type Given = Resolved<typeof aheadTable>;
+type Model = Extract<LoadedModel, { readonly kind: "forecaster" | "nvar" | "field" }>;
+
+/** The model file of a run's folder, or the path itself. */
+export async function modelFileOf(path: string): Promise<string> {
+  const isFolder = (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
+  return isFolder ? join(path, "model.safetensors") : path;
+}
+
+/**
+ * Forecasts with a saved model from the rows of a table, or from where it was saved.
+ * @param path a model file, or the folder of a run
+ * @throws FileError if the model or a table cannot be used, ExperimentError naming what is wrong in
+ * a table, ArgumentError
+ */
+export async function forecastAhead(path: string, options: AheadOptions = {}): Promise<Ahead> {
+  const given = resolve(aheadTable, options);
+  const file = await modelFileOf(path);
+  const loaded = await loadModel(file, { engine: given.engine, threads: given.threads });
+  if (loaded.kind === "classifier") {
+    await loaded.classifier.dispose();
+    throw new ModelFileError(file, "it holds a classifier, which says classes and forecasts nothing; spillway serve answers with classes");
+  }
+  if (loaded.kind === "reservoir") {
+    await loaded.computer.dispose();
+    throw new ModelFileError(file, "it holds a reservoir, which was not trained to forecast; save a Forecaster");
+  }
+  try {
+    return await aheadOf(loaded, file, given);
+  } finally {
+    await modelOf(loaded).dispose();
+  }
+}
+
+function modelOf(loaded: Model): Forecaster | NvarForecaster | FieldForecaster {
+  return loaded.kind === "forecaster" ? loaded.forecaster : loaded.kind === "nvar" ? loaded.nvar : loaded.field;
+}
+
+async function aheadOf(loaded: Model, path: string, given: Given): Promise<Ahead> {
+  const names = modelOf(loaded).settings.table;
+  if (names?.inputs)
+    throw new ModelFileError(
+      path,
+      `it predicts ${[names.columns.join(", "), names.inputs.join(", ")].filter(Boolean).join(" from ")}, a row for each row, and was not trained to forecast (a task of type ` +
+        `"forecast" does that); spillway serve answers with its predictions`,
+    );
+  const wanted = wantedBy(loaded, names);
+  const table = given.data === undefined ? undefined : await readRowsUpToNow(given.data, wanted, given);
+  if (given.inputs !== undefined && wanted.known === 0)
+    throw ArgumentError.because("inputs was given; the model takes nothing that is known beforehand", { field: "inputs" });
+  const separate = given.inputs === undefined ? undefined : await readRowsToCome(given.inputs, wanted, given);
+  const series = (table?.series ?? [undefined]).map((rows) => ({
+    rows,
+    coming: separate ? separate.get(rows?.group) : comingOf(rows, wanted),
+  }));
+  const steps = given.steps ?? stepsGiven(series) ?? horizonOf(loaded);
+  if (steps === undefined)
+    throw ArgumentError.because("steps is missing; the model was fitted without a horizon, so say how many rows to forecast", {
+      field: "steps",
+    });
+  const levels = given.intervals ?? defaultLevels(loaded, steps);
+  const forecasts: WrittenForecast[] = [];
+  for (const [k, one] of series.entries()) {
+    forecasts.push(await forecastOne(loaded, { ...one, steps, levels, signal: given.signal }));
+    if (series.length > 1) given.onProgress?.(k + 1, series.length);
+  }
+  const columns = table?.columns ?? names?.columns ?? namesByPlace(wanted.columns);
+  if (given.out !== undefined) await writeForecasts(given.out, forecasts, columns);
+  const [first] = series;
+  const saved = table === undefined && loaded.kind === "forecaster" ? loaded.forecaster.state.time : undefined;
+  const grid = series.length === 1 ? (first!.rows?.axis?.grid ?? saved) : undefined;
+  return {
+    path,
+    kind: loaded.kind,
+    steps,
+    forecasts,
+    names: columns,
+    levels,
+    after: grid && gridText(grid),
+    unused: table?.unused ?? [],
+  };
+}
+
+function wantedBy(loaded: Model, names: TableNames | undefined): Wanted {
+  const { kind } = loaded;
+  if (kind === "nvar") return { names, columns: loaded.nvar.columns, known: 0, grid: undefined, fills: false };
+  if (kind === "field") return { names, columns: loaded.field.sites, known: 0, grid: undefined, fills: false };
+  const { readout, known, grid, settings } = loaded.forecaster;
+  return { names, columns: readout.outputSize, known, grid, fills: (settings.missing ?? "error") !== "error" };
+}
+
+/** What is known of the rows to come, if it stands below the rows up to now. */
+function comingOf(rows: RowsUpToNow | undefined, { known }: Wanted): RowsToCome | undefined {
+  return known > 0 && rows && rows.ahead.known.rows > 0 ? rows.ahead : undefined;
+}
+
+/** The fewest rows to come that a series has; undefined if none has any. */
+function stepsGiven(series: readonly { readonly rows: RowsUpToNow | undefined; readonly coming: RowsToCome | undefined }[]) {
+  const rows = Math.min(...series.map(({ rows, coming }) => coming?.known.rows ?? rows?.ahead.rows ?? 0));
+  return rows > 0 ? rows : undefined;
+}
+
+function horizonOf(loaded: Model): number | undefined {
+  return loaded.kind === "forecaster" ? loaded.forecaster.choice?.horizon : undefined;
+}
+
+/** 90 %, if there are errors of that many steps from enough starts. */
+function defaultLevels(loaded: Model, steps: number): readonly number[] {
+  const choice = loaded.kind === "forecaster" ? loaded.forecaster.choice : undefined;
+  return choice && steps <= choice.horizon && choice.starts.length >= fewestScores(usualLevel) ? [usualLevel] : [];
+}
+
+const usualLevel = 0.9;
+
+function namesByPlace(columns: number): readonly string[] {
+  return columns === 1 ? ["value"] : Array.from({ length: columns }, (_, c) => `column ${c}`);
+}
+
+interface One {
+  readonly rows: RowsUpToNow | undefined;
+  readonly coming: RowsToCome | undefined;
+  readonly steps: number;
+  readonly levels: readonly number[];
+  readonly signal: AbortSignal | undefined;
+}
+
+async function forecastOne(loaded: Model, { rows, coming, steps, levels, signal }: One): Promise<WrittenForecast> {
+  const place = { start: "last", row: rows?.series.rows ?? 0, group: rows?.group } as const;
+  const times = rows?.axis && timesAfter(rows.axis.grid, steps);
+  if (loaded.kind !== "forecaster") {
+    if (levels.length > 0)
+      throw ArgumentError.because(`intervals was given; a model of kind ${loaded.kind} knows no errors of its forecasts`, {
+        field: "intervals",
+      });
+    const model = loaded.kind === "nvar" ? loaded.nvar : loaded.field;
+    return { ...place, times, prediction: await model.forecast(steps, { warmup: rows?.series, signal }) };
+  }
+  const { forecaster } = loaded;
+  const said = await forecaster.forecast(steps, {
+    warmup: rows && warmupOf(rows, forecaster),
+    known: coming && (coming.times ? { values: coming.known, times: coming.times } : coming.known.subarray(0, steps)),
+    intervals: levels,
+    signal,
+  });
+  const [band, ...more] = said.bands ?? [];
+  return { ...place, times: times ?? said.times, prediction: said, band, more };
+}
+
+/** The last rows, as many as a forecast is warmed up on. */
+function warmupOf({ series, known, axis }: RowsUpToNow, { settings, grid, known: takes }: Forecaster) {
+  const rows = settings.table?.warmup === undefined ? series.rows : settings.table.warmup + rowsLost(settings.transforms ?? []);
+  const from = Math.max(0, series.rows - rows);
+  return {
+    series: series.subarray(from),
+    known: takes > 0 ? known?.subarray(from) : undefined,
+    times: grid && axis && axisRows(axis, from, series.rows),
+  };
+}

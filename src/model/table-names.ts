@@ -1,0 +1,66 @@
+// The names of the table that a model's rows come from, which its file keeps.
+import { ArgumentError } from "../core/errors.js";
+import { choice, given, type Kind, list, object, optional, type TableOf, text, whole } from "../core/options.js";
+import { count } from "../reservoir/inputs.js";
+import type { TimeUnit } from "../series/index.js";
+
+/**
+ * The names of the table that a model's rows come from. They change nothing that is computed: a
+ * later table is read by them (`spillway forecast`), whatever the order of its columns.
+ */
+export interface TableNames {
+  /** The columns that are predicted, in their order. */
+  readonly columns: readonly string[];
+  /** The columns that are known beforehand. */
+  readonly known?: readonly string[] | undefined;
+  /** The columns of the inputs, of a model that was trained on inputs and targets. */
+  readonly inputs?: readonly string[] | undefined;
+  /** The column of time stamps. */
+  readonly time?: string | undefined;
+  /** The unit of time stamps that are numbers. */
+  readonly timeUnit?: TimeUnit | undefined;
+  /** The column that tells several series apart. */
+  readonly group?: string | undefined;
+  /** Rows that a forecast is warmed up on, beside those that transforms take. Left out, all there are. */
+  readonly warmup?: number | undefined;
+}
+
+const names = list(text(), "a list of names");
+
+/** The fields of {@link TableNames}. */
+export const tableNamesTable = {
+  columns: given(list(text(), "a list of at least one name", 1), "The columns that are predicted."),
+  known: optional(names, "The columns that are known beforehand."),
+  inputs: optional(names, "The columns of the inputs."),
+  time: optional(text(), "The column of time stamps."),
+  timeUnit: optional(choice("s", "ms"), "The unit of time stamps that are numbers."),
+  group: optional(text(), "The column that tells several series apart."),
+  warmup: optional(whole(), "Rows that a forecast is warmed up on; left out, all there are."),
+} satisfies TableOf<TableNames>;
+
+/** The option of a model that keeps {@link TableNames}. */
+export const tableNamesOption = optional(
+  object(tableNamesTable) as Kind<TableNames>,
+  "Names of the table that the rows come from, for `spillway forecast`.",
+);
+
+/** @throws ArgumentError for other numbers of names than of columns, and for a name that stands twice */
+export function checkTableNames(
+  table: TableNames | undefined,
+  { columns, known, inputs }: { readonly columns: number; readonly known: number; readonly inputs: number },
+): void {
+  if (!table) return;
+  const check = (field: "columns" | "known" | "inputs", wanted: number, own: readonly string[] = []) => {
+    if (own.length !== wanted)
+      throw ArgumentError.shape(`table.${field} has ${count(own.length, "name")} and the data ${count(wanted, "column")}; give one each`, {
+        field: `table.${field}`,
+      });
+  };
+  check("columns", columns, table.columns);
+  check("known", known, table.known);
+  check("inputs", inputs, table.inputs);
+  const all = [...table.columns, ...(table.known ?? []), ...[table.time, table.group].filter((name) => name !== undefined)];
+  const twice = all.find((name, k) => all.indexOf(name) < k);
+  if (twice !== undefined)
+    throw ArgumentError.because(`table names ${JSON.stringify(twice)} twice; each column has a name of its own`, { field: "table" });
+}

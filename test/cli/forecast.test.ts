@@ -1,0 +1,68 @@
+// `spillway forecast` in a process of its own: what it prints, and the file that it writes.
+import "../../src/index.js";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Forecaster } from "../../src/model/index.js";
+import { Matrix } from "../../src/numerics/index.js";
+import { mackeyGlass } from "../../src/tasks/index.js";
+import { spillway } from "./spillway.js";
+
+let cwd: string;
+let said: { readonly times: readonly string[]; readonly values: readonly number[]; readonly lower: readonly number[] };
+const dayOf = (t: number) => new Date(Date.UTC(2024, 0, 1 + t)).toISOString().slice(0, 10);
+
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "spillway-forecast-"));
+  const series = Matrix.from(mackeyGlass(420, { seed: 2 }));
+  const times = Array.from({ length: 420 }, (_, t) => dayOf(t));
+  await using forecaster = await Forecaster.fit(
+    { series: series.subarray(0, 400), times: times.slice(0, 400) },
+    { reservoir: { size: 30 }, members: 1, horizon: 10, table: { columns: ["flow"], time: "day" } },
+  );
+  await forecaster.save(join(cwd, "model.safetensors"));
+  const forecast = await forecaster.forecast(10, { warmup: { series, times }, intervals: [0.9] });
+  said = { times: forecast.times!, values: [...forecast.data], lower: [...forecast.bands![0]!.lower.data] };
+  await writeFile(join(cwd, "new.csv"), ["flow,day", ...times.map((time, t) => `${series.data[t]},${time}`)].join("\n"));
+});
+afterAll(() => rm(cwd, { recursive: true, force: true }));
+
+describe("spillway forecast", () => {
+  it("prints times, predictions and bands, and writes what a program forecasts from the same rows", async () => {
+    const ended = await spillway(["forecast", ".", "--data", "new.csv", "--out", "f.csv"], { cwd });
+    expect(ended).toMatchObject({ code: 0, stderr: "" });
+    expect(ended.stdout).toContain(`model.safetensors: 10 rows after ${dayOf(419)}, bands of 90 %`);
+    expect(ended.stdout).toMatch(/time +column +prediction +lower +upper\n2025-02-24 +flow +[\d.]+ +[\d.]+ +[\d.]+\n/);
+    expect(ended.stdout).toContain("forecasts: f.csv");
+    const [head, ...lines] = (await readFile(join(cwd, "f.csv"), "utf8")).trimEnd().split("\n");
+    expect(head).toBe("start,step,time,column,target,prediction,lower,upper,baseline");
+    const cells = lines.map((line) => line.split(","));
+    expect(cells.map((each) => each[2])).toEqual(said.times);
+    expect(cells.map((each) => Number(each[5]))).toEqual(said.values);
+    expect(cells.map((each) => Number(each[6]))).toEqual(said.lower);
+  });
+
+  it("prints JSON alone, with every band", async () => {
+    const { stdout } = await spillway(
+      ["forecast", "model.safetensors", "-d", "new.csv", "--steps", "3", "--intervals", "0.8,0.9", "--json"],
+      { cwd },
+    );
+    const { forecasts, ...rest } = JSON.parse(stdout) as { forecasts: { bands: { level: number; lower: number }[] }[] };
+    expect(rest).toEqual({ model: "model.safetensors", kind: "forecaster", steps: 3, after: dayOf(419), unused: [] });
+    expect(forecasts[0]).toMatchObject({ step: 1, time: dayOf(420), column: "flow", prediction: said.values[0] });
+    expect(forecasts[0]!.bands.map(({ level }) => level)).toEqual([0.8, 0.9]);
+    expect(forecasts[0]!.bands[1]!.lower).toBe(said.lower[0]);
+  });
+
+  it.each([
+    [["none"], "none: no such file"],
+    [["model.safetensors", "--data", "none.csv"], "none.csv: no such file"],
+    [["model.safetensors", "--data", "new.csv", "--steps", "0"], "--steps is 0; it takes a whole number of at least 1"],
+    [["model.safetensors", "--data", "new.csv", "--intervals", "0.8,2"], "--intervals[1] is 2; it takes a number above 0 and below 1"],
+    [["model.safetensors", "--data", "new.csv", "--steps", "11", "--intervals", "0.9"], "steps is 11; it takes at most 10 with intervals"],
+    [["model.safetensors", "--data", "new.csv", "--missing", "drop"], '--missing is "drop"; it takes "error", "interpolate" or "hold"'],
+  ])("refuses %j with a sentence and 2", async (args, sentence) => {
+    expect(await spillway(["forecast", ...args], { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) });
+  });
+});
