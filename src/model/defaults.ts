@@ -5,6 +5,7 @@ import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { isTrainer, type ReadoutDescription, type RidgeOptions, readouts, type Trainer, trainerOf } from "../readout/index.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
 import type { ClassifierReservoir, ClassifierSettings, Representation } from "./classifier/options.js";
+import { type HybridUse, isSeen } from "./forecaster/hybrid.js";
 import type { OwnReadout } from "./forecaster/options.js";
 
 /**
@@ -98,20 +99,22 @@ export function withStandardise<Settings extends { readonly standardise?: unknow
 }
 
 /**
- * The trainer of a forecaster's readout; default ridge with lambda 1e-3. With lags it sees the
- * inputs, among which they are. @throws what the trainer throws
+ * The trainer of a forecaster's readout; default ridge with lambda 1e-3. With lags, or if it sees
+ * the user's model, the inputs are features, among which they are. @throws what the trainer throws
  */
-export function forecasterTrainer(described: ReadoutDescription | Trainer = {}, lags = 0): Trainer {
-  if (!isPlain(described) || isTrainer(described)) return checkSeesLags(trainerOf(described), lags);
-  const readout = lags > 0 ? { ...described, input: true } : described;
+export function forecasterTrainer(described: ReadoutDescription | Trainer = {}, lags = 0, hybrid?: HybridUse): Trainer {
+  if (!isPlain(described) || isTrainer(described)) return checkSeesInputs(trainerOf(described), lags, hybrid);
+  const readout = lags > 0 || isSeen(hybrid) ? { ...described, input: true } : described;
   if ((readout.type ?? "ridge") !== "ridge") return trainerOf(readout);
   const options = readout as RidgeOptions;
   const isSaid = options.lambda !== undefined || options.lambdas !== undefined;
   return trainerOf(isSaid ? options : { ...options, lambda: forecasterLambda });
 }
 
-function checkSeesLags(trainer: Trainer, lags: number): Trainer {
-  if (lags > 0 && !trainer.features.input) throw new ArgumentError("lags", lags, "0 for a trainer whose features leave the input out");
+function checkSeesInputs(trainer: Trainer, lags: number, hybrid: HybridUse | undefined): Trainer {
+  if (trainer.features.input) return trainer;
+  if (lags > 0) throw new ArgumentError("lags", lags, "0 for a trainer whose features leave the input out");
+  if (isSeen(hybrid)) throw new ArgumentError("hybrid", hybrid, '"input" for a trainer whose features leave the input out');
   return trainer;
 }
 

@@ -20,12 +20,14 @@ export type { TimedRows } from "./forecaster/clock.js";
 export type { DescribedSeries, ForecasterData, ForecasterPrefix, ForecasterSequences, TimesLike } from "./forecaster/data.js";
 export { Forecast, type ForecastBand } from "./forecaster/forecast.js";
 export { type FittedMember, Forecaster, type ForecasterState } from "./forecaster/forecaster.js";
+export type { HybridUse, RowModel } from "./forecaster/hybrid.js";
 export type { ForecastLoss } from "./forecaster/loss.js";
 export type { MemberState } from "./forecaster/member.js";
 export type { MissingInSeries } from "./forecaster/missing.js";
 export type {
   CandidateOptions,
   ChooseOptions,
+  ForecasterLoadOptions,
   ForecasterOptions,
   ForecasterSettings,
   ForecastOptions,

@@ -1,10 +1,12 @@
 // Opens a model file of any kind.
+import { ArgumentError } from "../core/errors.js";
 import { resolve } from "../core/options.js";
 import { readBytes } from "../io/files.js";
 import { Classifier } from "./classifier/classifier.js";
 import { FieldForecaster } from "./field/field.js";
 import { Forecaster } from "./forecaster/forecaster.js";
-import { decodeModelFile, type LoadOptions, loadTable, ModelFileError } from "./model-file.js";
+import { type ForecasterLoadOptions, forecasterLoadTable } from "./forecaster/options.js";
+import { decodeModelFile, ModelFileError } from "./model-file.js";
 import { NvarForecaster } from "./nvar/nvar.js";
 import { decodeReservoir, type LoadedReservoir } from "./reservoir-file.js";
 
@@ -16,15 +18,20 @@ export type LoadedModel =
   | { readonly kind: "classifier"; readonly classifier: Classifier }
   | ({ readonly kind: "reservoir" } & LoadedReservoir);
 
-/** Reads a model file of any kind (Node). @throws FileError with the reason if it cannot be used */
-export async function loadModel(path: string, options: Omit<LoadOptions, "source"> = {}): Promise<LoadedModel> {
-  resolve(loadTable, options);
+/**
+ * Reads a model file of any kind (Node). `model` is the model of yours of a hybrid forecaster.
+ * @throws FileError with the reason if it cannot be used; ArgumentError if `model` does not go with it
+ */
+export async function loadModel(path: string, options: Omit<ForecasterLoadOptions, "source"> = {}): Promise<LoadedModel> {
+  const { model, ...rest } = resolve(forecasterLoadTable, options);
   const bytes = await readBytes(path);
   const { kind } = await decodeModelFile(bytes, path);
-  const open = { ...options, source: path };
+  const open = { ...rest, source: path };
+  if (kind !== "forecaster" && model)
+    throw ArgumentError.because(`model was given; the file holds a ${kind}, which has none`, { field: "model" });
   switch (kind) {
     case "forecaster":
-      return { kind, forecaster: await Forecaster.fromBytes(bytes, open) };
+      return { kind, forecaster: await Forecaster.fromBytes(bytes, { ...open, model }) };
     case "nvar":
       return { kind, nvar: await NvarForecaster.fromBytes(bytes, open) };
     case "field":

@@ -3,6 +3,7 @@ import { ArgumentError } from "../core/errors.js";
 import { nearest } from "../core/near-names.js";
 import {
   anything,
+  callback,
   checked,
   checkedLater,
   choice,
@@ -34,6 +35,7 @@ import { anyTransformKind } from "../series/transforms.js";
 import type { ClassifierOptions, ClassifierReadout, ClassifierReservoir, ClassifierSettings } from "./classifier/options.js";
 import type { ForecasterChoice } from "./forecaster/choice.js";
 import type { ClockNote } from "./forecaster/clock.js";
+import { type RowModel, rowModelTakes } from "./forecaster/hybrid.js";
 import { missingKind } from "./forecaster/missing.js";
 import type { ChooseOptions, ForecasterOptions, ForecasterSettings } from "./forecaster/options.js";
 import { chooseDefaults } from "./forecaster/plan.js";
@@ -114,6 +116,7 @@ export const forecasterTable = {
   lags: option(lagsKind, 0, "Rows of the series that the readout sees beside the state."),
   calendar: optional(calendarKind, "What of the calendar is an input, by the time stamps of the rows."),
   table: tableNamesOption,
+  hybrid: optional(choice("both", "input", "output"), "Where a model of yours goes; both if there is one."),
   readout: option(record(anything, readoutTakes) as Kind<object>, {}, "Options of ridge."),
 } satisfies TableOf<ForecasterSettings>;
 
@@ -212,6 +215,7 @@ export const describedReservoir = given(
 /** The options of `Forecaster.create`. What is left out stays so: some defaults follow from others. */
 export const forecasterOptionsTable = {
   reservoir: describedReservoir,
+  model: optional(callback<RowModel>(rowModelTakes), "A model of yours of the next row."),
   ...matricesTable,
   ...engineTable,
   ...threadsTable,

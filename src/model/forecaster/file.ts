@@ -16,6 +16,7 @@ import type { ClockNote } from "./clock.js";
 import type { MemberState } from "./member.js";
 import type { ForecasterSettings } from "./options.js";
 import type { Road } from "./road.js";
+import { givenInputs, seenColumns, sightOf } from "./seen.js";
 
 /** All that a trained Forecaster is. */
 export interface ForecasterParts {
@@ -47,7 +48,7 @@ export interface MemberFile {
  */
 export async function encodeForecaster({ settings, members, groups, choice, time }: ForecasterParts): Promise<Uint8Array> {
   const content = emptyContent();
-  for (const [m, member] of members.entries()) putMember(content, prefixOf(m, members.length), member);
+  for (const [m, member] of members.entries()) putMember(content, prefixOf(m, members.length), member, settings);
   if (members.length > 1) content.metadata["groups"] = stableJson(groups);
   if (choice) {
     const { targets, errors, ...note } = choice;
@@ -64,7 +65,12 @@ function prefixOf(member: number, members: number): string {
   return members > 1 ? `member.${member}.` : "";
 }
 
-function putMember(content: MutableContent, prefix: string, { model, readout, road, lags, state }: MemberFile): void {
+function putMember(
+  content: MutableContent,
+  prefix: string,
+  { model, readout, road, lags, state }: MemberFile,
+  { hybrid }: ForecasterSettings,
+): void {
   const { tensors } = content;
   putReservoir(content, prefix, model);
   putReadout(content, prefix, readout);
@@ -77,7 +83,7 @@ function putMember(content: MutableContent, prefix: string, { model, readout, ro
     tensors[`${prefix}held.upper`] = floats(held.upper);
   }
   const steps = transforms.steps.length > 0 ? { transforms: keptTransforms(transforms) } : {};
-  if (known === 0 && lags === 0 && transforms.steps.length === 0) return;
+  if (known === 0 && lags === 0 && transforms.steps.length === 0 && !hybrid) return;
   const { recent } = state;
   content.metadata[`${prefix}road`] = stableJson({ known, lags, ...steps });
   tensors[`${prefix}recent`] = floats(recent.data, [recent.rows, recent.cols]);
@@ -110,7 +116,10 @@ async function getMember(reader: TensorReader, prefix: string, settings: Forecas
   const isSeries = reader.hasNote(said);
   const { known, lags, ...kept } = isSeries ? reader.check(said, () => parseRoadNote(reader.json(said))) : { known: 0, lags: 0 };
   const outputs = reader.lengthOf(`${prefix}readout.intercept`);
-  const linear = await getReadout(reader, prefix, model.size, model.inputSize + (lags > 0 ? (lags - 1) * outputs : 0));
+  if (settings.hybrid && (model.outputSize > 0 || givenInputs(model.inputSize, outputs, settings.hybrid) < outputs))
+    throw reader.error("its reservoir does not go with a model of the user's");
+  const sight = sightOf(model.inputSize, outputs, lags, settings.hybrid);
+  const linear = await getReadout(reader, prefix, model.size, sight ? seenColumns(sight) : model.inputSize);
   const readout = reader.check("forecaster", () => restoreReadout(settings.readout.type, linear));
   if (model.outputSize > 0 && model.outputSize !== readout.outputSize) {
     throw reader.error(`its readout has ${readout.outputSize} outputs and its reservoir feeds back ${model.outputSize}`);

@@ -5,6 +5,7 @@ import type { AnyReservoirComputer, AnyReservoirOptions, CreateOptions, WorkOpti
 import { forecasterTrainer } from "../defaults.js";
 import { chooseByForecasts, type ForecasterChoice } from "./choice.js";
 import { type CheckedData, type CheckedSeries, cutRows } from "./data.js";
+import { drives, type Hybrid, isSeen } from "./hybrid.js";
 import { ForecasterMember, type MemberTraining } from "./member.js";
 import type { ForecasterSettings } from "./options.js";
 import { chooseDefaults, openReservoir, type PlannedCandidate, planCandidates, plannedRidge, plannedWashout } from "./plan.js";
@@ -25,18 +26,19 @@ export interface FitSource {
   readonly create: CreateOptions;
   readonly trainer: Trainer;
   readonly feedback: boolean;
+  readonly hybrid: Hybrid | undefined;
   /** A reservoir that is there already and may be trained again. */
   readonly standing: AnyReservoirComputer | undefined;
 }
 
 /** @throws ArgumentError for data or settings that do not fit */
 export async function fitMembers(source: FitSource, work: WorkOptions): Promise<TrainedMembers> {
-  const { data, settings, reservoir, create } = source;
+  const { data, settings, reservoir, create, hybrid } = source;
   const candidates = planCandidates(settings, reservoir, create.matrices !== undefined);
   const { horizon, standardise, hold } = settings;
   const rows = Math.min(...data.map((one) => (one.series ?? one.targets).rows));
   const washout = settings.washout === "auto" ? plannedWashout(rows) : settings.washout;
-  const training = { standardise, hold, washout };
+  const training = { standardise, hold, washout, hybrid };
   if (horizon === undefined) {
     const { trainer } = source;
     const members = await trainAll(source, [{ ...training, trainer, candidate: candidates[0]! }], work);
@@ -50,7 +52,7 @@ export async function fitMembers(source: FitSource, work: WorkOptions): Promise<
     candidates.map(({ lags, transforms, reservoirs }) => ({
       lags,
       transforms,
-      readout: lags > 0 ? { ...options, input: true } : options,
+      readout: lags > 0 || isSeen(hybrid?.use) ? { ...options, input: true } : options,
       members: reservoirs.map((each) => () => open(source, each, { ...create, engine: "cpu" })),
     })),
     { ...chooseDefaults, ...(settings.choose as Partial<typeof chooseDefaults>), ...training, horizon, lambdas },
@@ -59,8 +61,8 @@ export async function fitMembers(source: FitSource, work: WorkOptions): Promise<
   const groups = choice.kept.map(({ candidate, lambda }) => ({
     ...training,
     candidate: candidates[candidate]!,
-    trainer: forecasterTrainer({ ...options, lambda }, candidates[candidate]!.lags),
-    instead: forecasterTrainer({ ...options, lambda, solver: "qr", blas: "portable" }, candidates[candidate]!.lags),
+    trainer: forecasterTrainer({ ...options, lambda }, candidates[candidate]!.lags, hybrid?.use),
+    instead: forecasterTrainer({ ...options, lambda, solver: "qr", blas: "portable" }, candidates[candidate]!.lags, hybrid?.use),
   }));
   const members = await trainAll(source, groups, half(work, 1));
   return { members, groups: groups.flatMap(({ candidate }, g) => candidate.reservoirs.map(() => g)), choice };
@@ -114,9 +116,13 @@ async function trainOne(
   }
 }
 
-async function open({ data, feedback }: FitSource, reservoir: AnyReservoirOptions, create: CreateOptions): Promise<AnyReservoirComputer> {
+async function open(
+  { data, feedback, hybrid }: FitSource,
+  reservoir: AnyReservoirOptions,
+  create: CreateOptions,
+): Promise<AnyReservoirComputer> {
   const { inputs, targets } = cutRows(data[0]!, feedback);
-  return openReservoir(reservoir, create, inputs.cols, targets.cols);
+  return openReservoir(reservoir, create, inputs.cols + (drives(hybrid?.use) ? targets.cols : 0), targets.cols);
 }
 
 function checkAllSeries(data: readonly CheckedData[]): readonly CheckedSeries[] {

@@ -13,7 +13,7 @@ import { Turns, workTable } from "../../reservoir/work.js";
 import type { TimeGrid } from "../../series/index.js";
 import { describedTrainer, descriptionOf, forecasterReservoir, forecasterTrainer, withClassTargets, withStandardise } from "../defaults.js";
 import { NotFittedError } from "../errors.js";
-import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
+import { decodeModelFile } from "../model-file.js";
 import { checkTableNames } from "../table-names.js";
 import type { ForecasterChoice } from "./choice.js";
 import { Clock } from "./clock.js";
@@ -36,13 +36,16 @@ import {
 import { decodeForecaster, encodeForecaster } from "./file.js";
 import { fitMembers, type TrainedMembers } from "./fit.js";
 import { bandsAround, checkIntervals, Forecast } from "./forecast.js";
+import { type Hybrid, hybridAgain, hybridUse } from "./hybrid.js";
 import { medianOf } from "./loss.js";
 import { ForecasterMember, type MemberState } from "./member.js";
 import { fillData, maskAhead } from "./missing.js";
 import {
+  type ForecasterLoadOptions,
   type ForecasterOptions,
   type ForecasterSettings,
   type ForecastOptions,
+  forecasterLoadTable,
   forecastTable,
   type PredictOptions,
   predictTable,
@@ -51,10 +54,11 @@ import {
   scoreTable,
   type TimesOption,
 } from "./options.js";
+import { outsideOf } from "./outside.js";
 import { planCandidates, plannedReadout, plannedSize } from "./plan.js";
 
-/** What reservoirs are made from. */
-interface ReservoirSource extends Pick<ForecasterOptions, "matrices" | "engine" | "threads" | "profile"> {
+/** What a forecaster is made from, beside its settings. */
+interface ForecasterSource extends Pick<ForecasterOptions, "matrices" | "engine" | "threads" | "profile" | "model"> {
   readonly reservoir: AnyReservoirOptions;
 }
 
@@ -105,14 +109,14 @@ export interface FittedMember {
  */
 export class Forecaster implements AsyncDisposable {
   readonly settings: ForecasterSettings;
-  readonly #options: ReservoirSource;
+  readonly #options: ForecasterSource;
   #trainer: Trainer | undefined;
   #trained: TrainedMembers | undefined;
   #clock: Clock;
   #missingCounts: readonly number[] = [];
   readonly #turns = new Turns();
 
-  private constructor(options: ReservoirSource, settings: ForecasterSettings, trainer?: Trainer) {
+  private constructor(options: ForecasterSource, settings: ForecasterSettings, trainer?: Trainer) {
     this.#options = options;
     this.settings = settings;
     this.#trainer = trainer;
@@ -131,21 +135,24 @@ export class Forecaster implements AsyncDisposable {
       engine,
       threads,
       profile,
+      model,
       readout,
       ...rest
     } = resolve(options?.horizon === undefined ? forecasterOptionsTable : plannedOptionsTable, options);
     const isPlanned = rest.horizon !== undefined;
     const sized = isPlanned ? ({ size: plannedSize, ...described } as AnyReservoirOptions) : (described as AnyReservoirOptions);
     const reservoir = matrices ? sized : forecasterReservoir(sized);
-    const trainer = forecasterTrainer(readout, typeof rest.lags === "number" ? rest.lags : 0);
+    const hybrid = hybridUse(model, rest.hybrid);
+    const trainer = forecasterTrainer(readout, typeof rest.lags === "number" ? rest.lags : 0, hybrid);
     const said = withClassTargets(withStandardise(rest, reservoir), trainer);
     const settings = parseForecasterSettings({
       ...said,
+      hybrid,
       ...(isPlanned && { washout: rest.washout ?? "auto", lags: rest.lags ?? (rest.season === undefined ? 0 : "season") }),
       readout: isPlanned ? plannedReadout(readout, rest) : descriptionOf(trainer),
     });
     planCandidates(settings, reservoir, matrices !== undefined);
-    return new Forecaster({ reservoir, matrices, engine, threads, profile }, settings, trainer);
+    return new Forecaster({ reservoir, matrices, engine, threads, profile, model }, settings, trainer);
   }
 
   /** Makes a forecaster and trains it. */
@@ -190,11 +197,20 @@ export class Forecaster implements AsyncDisposable {
     const clock = new Clock(this.settings.calendar);
     const timed = clock.train(checked);
     this.#trainer ??= describedTrainer(this.settings.readout);
-    const { reservoir, ...create } = this.#options;
+    const { reservoir, model: _, ...create } = this.#options;
     const standing = this.#standing(timed[0]!);
     if (!standing) await this.#disposeMembers();
     this.#trained = await fitMembers(
-      { data: timed, settings: this.settings, reservoir, create, trainer: this.#trainer, feedback: this.#feedback, standing },
+      {
+        data: timed,
+        settings: this.settings,
+        reservoir,
+        create,
+        trainer: this.#trainer,
+        feedback: this.#feedback,
+        hybrid: this.#hybrid,
+        standing,
+      },
       work,
     );
     this.#clock = clock;
@@ -278,7 +294,7 @@ export class Forecaster implements AsyncDisposable {
 
   async #predict(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions): Promise<Matrix<Float64Array>> {
     const { teacher: forced, known, warmup, signal, onProgress, precision } = resolve(predictTable, options);
-    const { road, computer } = this.#first;
+    const { road, givenInputs } = this.#first;
     const given =
       typeof inputs === "object" && inputs !== null && "steps" in inputs
         ? noInputs(checkWhole("steps", inputs.steps, 1))
@@ -288,7 +304,7 @@ export class Forecaster implements AsyncDisposable {
       throw ArgumentError.because("inputs was given; with feedback all that comes in is known beforehand: take { steps } and known", {
         field: "inputs",
       });
-    checkColumns(given, "inputs", computer.model.inputSize - road.known);
+    checkColumns(given, "inputs", givenInputs - road.known);
     const teacher = this.#teacher(forced, given.rows);
     await this.#start({ warmup, signal });
     const checked = this.#clock.known(given.rows, known, road.known);
@@ -330,7 +346,8 @@ export class Forecaster implements AsyncDisposable {
         const last = checkedSeries(history, "history");
         for (const member of this.#fitted().members) member.recall(last);
       }
-      const outside = this.#outside(this.#first, others, this.#masks > 0 ? maskAhead(known, steps, this.#masks, this.known) : known, steps);
+      const ahead = this.#masks > 0 ? maskAhead(known, steps, this.#masks, this.known) : known;
+      const outside = outsideOf(this.#first, this.#clock, { inputs: others, known: ahead }, steps);
       const values = await this.#combined({ signal, onProgress }, (member, work) => member.forecast(steps, outside, work));
       return new Forecast(
         values,
@@ -338,41 +355,6 @@ export class Forecaster implements AsyncDisposable {
         intervals.length > 0 ? bandsAround(values, this.choice!, intervals) : undefined,
       );
     });
-  }
-
-  /** What comes from outside in a closed loop, one row a step. @throws ArgumentError */
-  #outside(
-    { computer, readout, road }: ForecasterMember,
-    others: MatrixLike | undefined,
-    known: ForecastOptions["known"],
-    steps: number,
-  ): Matrix | undefined {
-    const { inputSize, outputSize } = computer.model;
-    const first = outputSize > 0 ? 0 : readout.outputSize;
-    if (first > inputSize) {
-      throw ArgumentError.shape(
-        `a closed loop without feedback takes the ${first} outputs as inputs; this reservoir has ${inputSize} (inputSize)`,
-      );
-    }
-    if (road.known > 0) {
-      if (others !== undefined) throw ArgumentError.because("inputs was given; this forecaster takes known", { field: "inputs" });
-      return this.#clock.known(steps, known, road.known);
-    }
-    if (known !== undefined)
-      throw ArgumentError.because("known was given; this forecaster was trained without known inputs", { field: "known" });
-    const outside = others && checkedSeries(others, "inputs");
-    if (!outside && inputSize > first) {
-      throw ArgumentError.because(
-        `inputs is missing; ${inputSize - first} of this reservoir's ${inputSize} inputs come from outside, one row a step`,
-        { field: "inputs" },
-      );
-    }
-    if (outside) {
-      checkColumns(outside, "inputs", inputSize - first);
-      if (outside.rows !== steps)
-        throw ArgumentError.shape(`inputs has ${outside.rows} rows; ${steps} steps take as many`, { field: "inputs" });
-    }
-    return outside;
   }
 
   /**
@@ -386,7 +368,7 @@ export class Forecaster implements AsyncDisposable {
 
   async #score(data: ForecasterData, options: ScoreOptions): Promise<number> {
     const { metric = nrmse, washout, ...start } = resolve(scoreTable, options);
-    const { computer, road } = this.#first;
+    const { computer, road, givenInputs } = this.#first;
     const feedback = computer.model.outputSize > 0;
     const checked = checkedData(fillData(data, this.settings.missing ?? "error").data, feedback);
     const isKnown = !feedback && checked.series !== undefined && road.known > 0;
@@ -402,7 +384,7 @@ export class Forecaster implements AsyncDisposable {
       await this.#start({ warmup, signal });
       const { known } = this.#clock.rows(checked) as Partial<CheckedSeries>;
       const driving = feedback ? (known ?? inputs) : inputs;
-      checkColumns(driving, "inputs", driving.cols === 0 ? 0 : computer.model.inputSize - (isKnown ? road.known : 0));
+      checkColumns(driving, "inputs", driving.cols === 0 ? 0 : givenInputs - (isKnown ? road.known : 0));
       return this.#predictRows(driving, { known, teacher, precision: undefined, signal, onProgress });
     });
     return metric(targets.subarray(washout), predicted.subarray(washout));
@@ -454,18 +436,19 @@ export class Forecaster implements AsyncDisposable {
   }
 
   /** Opens what `toBytes` gave. @throws FileError with the reason if it cannot be used */
-  static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<Forecaster> {
-    const { source, engine, threads } = resolve(loadTable, options);
+  static async fromBytes(bytes: Uint8Array, options: ForecasterLoadOptions = {}): Promise<Forecaster> {
+    const { source, engine, threads, model: own } = resolve(forecasterLoadTable, options);
     const file = await decodeModelFile(bytes, source, "forecaster");
     const { settings, members: parts, groups, choice, time } = await decodeForecaster(file, source);
-    const forecaster = new Forecaster({ reservoir: parts[0]!.model.config, engine, threads }, settings);
+    const hybrid = hybridAgain(own, settings.hybrid);
+    const forecaster = new Forecaster({ reservoir: parts[0]!.model.config, engine, threads, model: own }, settings);
     const members: ForecasterMember[] = [];
     forecaster.#trained = { members, groups, choice };
     forecaster.#clock = new Clock(settings.calendar, time);
     try {
       for (const { model, readout, road, lags, state } of parts) {
         const computer = await ReservoirComputer.fromModel(model, { engine, threads });
-        const member = new ForecasterMember(computer, { readout, road, lags, recent: state.recent });
+        const member = new ForecasterMember(computer, { readout, road, lags, hybrid, recent: state.recent });
         members.push(member);
         member.state = state;
       }
@@ -479,8 +462,8 @@ export class Forecaster implements AsyncDisposable {
   /**
    * Opens a file that `save` wrote (Node). @throws FileError with the reason if it cannot be used
    */
-  static async load(path: string, options: Omit<LoadOptions, "source"> = {}): Promise<Forecaster> {
-    resolve(loadTable, options);
+  static async load(path: string, options: Omit<ForecasterLoadOptions, "source"> = {}): Promise<Forecaster> {
+    resolve(forecasterLoadTable, options);
     return Forecaster.fromBytes(await readBytes(path), { ...options, source: path });
   }
 
@@ -499,6 +482,11 @@ export class Forecaster implements AsyncDisposable {
     return (reservoir.feedback ?? null) !== null || matrices?.feedbackWeights !== undefined;
   }
 
+  get #hybrid(): Hybrid | undefined {
+    const { model } = this.#options;
+    return model && { model, use: this.settings.hybrid! };
+  }
+
   #fitted(): TrainedMembers {
     if (!this.#trained) throw new NotFittedError("forecaster");
     return this.#trained;
@@ -511,10 +499,10 @@ export class Forecaster implements AsyncDisposable {
   /** The reservoir that is there, if one is trained again on data of its shape. */
   #standing(data: CheckedData): AnyReservoirComputer | undefined {
     if (this.#trained?.members.length !== 1 || this.settings.horizon !== undefined) return undefined;
-    const { computer } = this.#first;
-    const { inputSize, outputSize } = computer.model;
+    const { computer, givenInputs } = this.#first;
+    const { outputSize } = computer.model;
     const { inputs, targets } = cutRows(data, this.#feedback);
-    return inputSize === inputs.cols && (outputSize === 0 || outputSize === targets.cols) ? computer : undefined;
+    return givenInputs === inputs.cols && (outputSize === 0 || outputSize === targets.cols) ? computer : undefined;
   }
 
   async #disposeMembers(): Promise<void> {

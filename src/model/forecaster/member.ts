@@ -5,10 +5,12 @@ import { Matrix, type Precision } from "../../numerics/index.js";
 import type { TrainedReadout, Trainer } from "../../readout/index.js";
 import { type AnyReservoirComputer, NonFiniteStateError, type SessionState, type WorkOptions } from "../../reservoir/index.js";
 import { restoredForecast, restoredPredictions, transformed } from "../../series/transforms.js";
-import { columnsOf, inScoresOf, restored, sameStandardisation, standardised } from "../standardisation.js";
+import { columnsOf, inScoresOf, restored, type Standardisation, sameStandardisation, standardised } from "../standardisation.js";
 import { beside, type CheckedData, type CheckedSeries, checkColumns, lastRows, noInputs, seriesInputs } from "./data.js";
-import { closedLoop, isWithin, laggedInputs } from "./loop.js";
+import { checkHybrid, type Hybrid, LoopModel, modelledRows, withModel } from "./hybrid.js";
+import { closedLoop, isWithin } from "./loop.js";
 import { alongRoad, alongTransforms, fitRoad, inScores, type Road, type RoadSettings } from "./road.js";
+import { givenInputs, type Sight, seenRows, sightOf } from "./seen.js";
 import { roundedInputs, trainReadout } from "./training.js";
 
 /** Where a member stands. */
@@ -25,6 +27,7 @@ export interface MemberParts {
   /** Rows of the series that the readout sees beside the state. */
   readonly lags: number;
   readonly recent: Matrix;
+  readonly hybrid: Hybrid | undefined;
 }
 
 /** How a member is trained. */
@@ -42,13 +45,18 @@ export class ForecasterMember {
   readonly readout: TrainedReadout;
   readonly road: Road;
   readonly lags: number;
+  /** The user's model; undefined without one. */
+  readonly hybrid: Hybrid | undefined;
+  readonly #sight: Sight | undefined;
   #recent: Matrix;
 
-  constructor(computer: AnyReservoirComputer, { readout, road, lags, recent }: MemberParts) {
+  constructor(computer: AnyReservoirComputer, { readout, road, lags, recent, hybrid }: MemberParts) {
     this.computer = computer;
     this.readout = readout;
     this.road = road;
     this.lags = lags;
+    this.hybrid = hybrid;
+    this.#sight = sightOf(computer.model.inputSize, readout.outputSize, lags, hybrid?.use);
     this.#recent = recent;
   }
 
@@ -60,14 +68,16 @@ export class ForecasterMember {
     work: WorkOptions,
   ): Promise<ForecasterMember> {
     const feedback = computer.model.outputSize > 0;
+    if (training.hybrid) checkHybrid(data, training.transforms.length > 0, feedback);
     const road = fitRoad(data, training, feedback);
-    const series = data.map((one) => alongRoad(road, one, feedback));
-    const { trainer, washout, lags } = training;
+    const { trainer, washout, lags, hybrid } = training;
+    const series = data.map((one) => alongRoad(road, one, { hybrid, feedback }));
     if (lags > 0) checkLags(data, feedback);
-    const readout = await trainReadout(computer, trainer, series, { washout, lags }, work);
+    const sight = sightOf(computer.model.inputSize, series[0]!.targets.cols, lags, hybrid?.use);
+    const readout = await trainReadout(computer, trainer, series, { washout, sight }, work);
     const last = series.at(-1)!.last;
     if (last) await computer.run(last);
-    const member = new ForecasterMember(computer, { readout, road, lags, recent: Matrix.zeros(0, readout.outputSize) });
+    const member = new ForecasterMember(computer, { readout, road, lags, hybrid, recent: Matrix.zeros(0, readout.outputSize) });
     const end = data.at(-1)!;
     if (end.series) member.#remember(end.series);
     return member;
@@ -75,8 +85,8 @@ export class ForecasterMember {
 
   /** The same with another readout. */
   with(readout: TrainedReadout): ForecasterMember {
-    const { computer, road, lags } = this;
-    return new ForecasterMember(computer, { readout, road, lags, recent: this.#recent });
+    const { computer, road, lags, hybrid } = this;
+    return new ForecasterMember(computer, { readout, road, lags, hybrid, recent: this.#recent });
   }
 
   /** Where it stands; setting it goes back there. */
@@ -89,6 +99,11 @@ export class ForecasterMember {
     this.#recent = recent;
   }
 
+  /** Inputs of the reservoir that the data gives: all but those of the user's model. */
+  get givenInputs(): number {
+    return givenInputs(this.computer.model.inputSize, this.readout.outputSize, this.hybrid?.use);
+  }
+
   /** To the initial state. */
   reset(): void {
     this.computer.reset();
@@ -98,20 +113,25 @@ export class ForecasterMember {
   /** To the initial state, and from there over a prefix. */
   async start(given: CheckedData, signal: AbortSignal | undefined): Promise<void> {
     const { computer, road } = this;
-    const { inputSize, outputSize } = computer.model;
+    const { outputSize } = computer.model;
     const isSeries = given.series === undefined && given.inputs.cols === 0 && road.transforms.steps.length > 0;
     const measured = isSeries ? { series: given.targets } : given;
     const prefix = alongTransforms(road.transforms, measured);
     const inputs = prefix.series ? this.#inputsOver(prefix) : prefix.inputs;
     const teacher = prefix.series ? (outputSize > 0 ? prefix.series : undefined) : prefix.targets;
-    if (inputs && inputs.rows > 0) checkColumns(inputs, "warmup.inputs", inputSize);
+    if (inputs && inputs.rows > 0) checkColumns(inputs, "warmup.inputs", this.givenInputs);
     if (teacher) checkColumns(teacher, "warmup.targets", outputSize);
     this.reset();
     if (inputs && inputs.rows > 0) {
       const forced = teacher && standardised(road.targetScale, teacher);
-      await computer.run(standardised(road.inputScale, inputs), { signal, every: inputs.rows, teacher: forced });
+      await computer.run(this.#driving(inputs), { signal, every: inputs.rows, teacher: forced });
     }
     if (measured.series && measured.series.cols === this.#recent.cols) this.#remember(measured.series);
+  }
+
+  /** Inputs as they drive the reservoir: z-scores, with what the user's model says of each. */
+  #driving(inputs: Matrix, made = modelledRows(this.hybrid, inputs, this.readout.outputSize)): Matrix<Float64Array> {
+    return standardised(this.road.inputScale, withModel(this.hybrid, inputs, made));
   }
 
   #inputsOver({ series, known }: CheckedSeries): Matrix {
@@ -146,10 +166,12 @@ export class ForecasterMember {
       readonly precision: Precision | undefined;
     },
   ): Promise<Matrix<Float64Array>> {
-    const { computer, readout, road, lags } = this;
+    const { computer, readout, road } = this;
     const { signal, onProgress } = work;
     const feedback = computer.model.outputSize > 0;
-    const u = standardised(road.inputScale, feedback ? inputs : this.#predicting(this.#goingOn(inputs), known));
+    const driven = feedback ? inputs : this.#predicting(this.#goingOn(inputs), known);
+    const said = modelledRows(this.hybrid, driven, readout.outputSize);
+    const u = this.#driving(driven, said);
     const forced = teacher && standardised(road.targetScale, this.#goingOn(teacher));
     if (feedback && !forced) {
       const free = restored(road.targetScale, await computer.generate(u.rows, readout, { signal, onProgress, inputs: u }));
@@ -157,12 +179,12 @@ export class ForecasterMember {
       if (this.#isTransformed) this.#remember(made);
       return made;
     }
-    const seen = lags > 0 ? laggedInputs(roundedInputs(computer, u), readout.outputSize, lags, this.#recentScores()) : u;
+    const seen = this.#seen(u, said);
     const out = Matrix.zeros(u.rows, readout.outputSize);
     for (let from = 0; from < u.rows; from += chunk) {
       const rows = u.subarray(from, from + chunk);
       const states = await computer.run(rows, { signal, teacher: forced?.subarray(from, from + chunk) });
-      const beside = lags > 0 ? seen.subarray(from, from + chunk) : roundedInputs(computer, rows);
+      const beside = seen?.subarray(from, from + chunk) ?? roundedInputs(computer, rows);
       out.data.set(readout.predict(states, beside, { precision }).data, from * out.cols);
       onProgress?.(from + rows.rows, u.rows);
     }
@@ -172,6 +194,14 @@ export class ForecasterMember {
     const predicted = this.#isTransformed ? restoredPredictions(made, this.#withHistory(given), ahead, road.transforms) : made;
     if (feedback ? this.#isTransformed : inputs.cols === this.#recent.cols) this.#remember(given);
     return predicted;
+  }
+
+  /** What the readout sees of inputs that go on from here; undefined if it sees them themselves. */
+  #seen(u: Matrix, made: Matrix | undefined): Matrix | undefined {
+    if (!this.#sight) return undefined;
+    const { computer, road } = this;
+    const said = made && this.#sight.model ? roundedInputs(computer, standardised(road.targetScale, made)) : undefined;
+    return seenRows(this.#sight, roundedInputs(computer, u), said, this.lags > 0 ? this.#recentScores() : undefined);
   }
 
   get #isTransformed(): boolean {
@@ -211,9 +241,12 @@ export class ForecasterMember {
   /** Takes other rows for the last ones of the series. @throws ArgumentError if they are too few */
   recall(history: Matrix): void {
     if (this.#memory === 0)
-      throw ArgumentError.because("history was given; this forecaster has no transforms, lags or known inputs that take the last rows", {
-        field: "history",
-      });
+      throw ArgumentError.because(
+        "history was given; this forecaster has no transforms, lags, known inputs or model that take the last rows",
+        {
+          field: "history",
+        },
+      );
     checkColumns(history, "history", this.#recent.cols);
     if (history.rows < this.#memory)
       throw ArgumentError.shape(`history has ${history.rows} rows; this forecaster takes at least ${this.#memory}`, { field: "history" });
@@ -227,7 +260,7 @@ export class ForecasterMember {
     const rows = this.#goingOn(series);
     const inputs = feedback ? (known ?? noInputs(series.rows)) : this.#predicting(rows, known);
     const teacher = feedback ? standardised(road.targetScale, rows) : undefined;
-    await computer.run(standardised(road.inputScale, inputs), { signal, every: inputs.rows, teacher });
+    await computer.run(this.#driving(inputs), { signal, every: inputs.rows, teacher });
     this.#remember(series);
   }
 
@@ -253,14 +286,14 @@ export class ForecasterMember {
   /** Closed loop; moves on, to anywhere. `outside` has one row a step, known or not. */
   async forecast(steps: number, outside: Matrix | undefined, work: WorkOptions): Promise<Matrix<Float64Array>> {
     const { computer, readout, road, lags } = this;
-    const { inputSize, outputSize } = computer.model;
+    const { outputSize } = computer.model;
     const first = outputSize > 0 ? 0 : readout.outputSize;
-    const inputs = outside && standardised(columnsOf(road.inputScale, first, inputSize), outside);
+    const inputs = outside && standardised(columnsOf(road.inputScale, first, this.givenInputs), outside);
     const scale = outputSize > 0 ? road.targetScale : columnsOf(road.inputScale, 0, first);
     const loop = sameStandardisation(scale, road.targetScale) ? readout : inScoresOf(readout, road.targetScale, scale);
     const held = road.held && inScores(road.held, scale);
     const pending = road.known > 0 && outputSize === 0 ? standardised(scale, this.#pending()) : undefined;
-    if (lags === 0) {
+    if (lags === 0 && !this.hybrid) {
       const { state } = computer;
       const free = await this.#freeLoop(steps, loop, inputs, pending, held !== undefined, work);
       // Within their range held outputs are the same as free ones.
@@ -268,8 +301,23 @@ export class ForecasterMember {
       computer.state = state;
     } else this.#checkRecent();
     const recent = lags > 0 ? this.#recentScores() : Matrix.zeros(0, first);
-    const made = await closedLoop(computer, { readout: loop, steps, outside: inputs, pending: pending?.row(0), held, lags, recent }, work);
+    const sight = this.#sight;
+    const model = this.#loopModel(scale);
+    const made = await closedLoop(
+      computer,
+      { readout: loop, steps, outside: inputs, pending: pending?.row(0), held, sight, recent, model },
+      work,
+    );
     return this.#following(restored(scale, made));
+  }
+
+  /** The user's model for a loop whose outputs are z-scores of a scale; it has seen the last row. */
+  #loopModel(output: Standardisation): LoopModel | undefined {
+    const { hybrid, road, computer } = this;
+    if (!hybrid) return undefined;
+    const model = new LoopModel(hybrid, { output, input: output, seen: road.targetScale }, computer.model.precision);
+    if (!model.start(this.#pending().row(0) as Float64Array)) throw new NonFiniteStateError(computer.state.step, -1);
+    return model;
   }
 
   /** The engine's own loop, of outputs that are not held; undefined if they run away and may not. */
@@ -316,7 +364,7 @@ export class ForecasterMember {
 
   /** Rows of the series that it has to know. */
   get #memory(): number {
-    return Math.max(this.lags, this.road.known > 0 ? 1 : 0) + this.road.transforms.lost;
+    return Math.max(this.lags, this.road.known > 0 || this.hybrid ? 1 : 0) + this.road.transforms.lost;
   }
 }
 

@@ -7,9 +7,11 @@ import { seriesOf } from "../../reservoir/options.js";
 import { workTable } from "../../reservoir/work.js";
 import type { CalendarFeature } from "../../series/calendar.js";
 import type { Transform } from "../../series/transforms.js";
+import { type LoadOptions, loadTable } from "../model-file.js";
 import type { TableNames } from "../table-names.js";
 import type { TimedRows } from "./clock.js";
 import type { ForecasterPrefix, TimesLike } from "./data.js";
+import { type HybridUse, type RowModel, rowModelTakes } from "./hybrid.js";
 import type { ForecastLoss } from "./loss.js";
 import type { MissingInSeries } from "./missing.js";
 
@@ -74,6 +76,13 @@ export interface ForecasterSettings {
   readonly calendar?: readonly CalendarFeature[] | undefined;
   /** Names of the table that the rows come from, which the file keeps for `spillway forecast`. */
   readonly table?: TableNames | undefined;
+  /**
+   * Where `model`, a model of yours, goes. "input": the reservoir is driven by [u(t), M(u(t))];
+   * "output": the features are [x(t), M(u(t))]; "both" (default): both at once (Pathak et al. 2018,
+   * "Hybrid forecasting of chaotic processes", Chaos 28, 041101). M(u(t)) has the z-scores of the
+   * series. In a closed loop M is called on the forecast.
+   */
+  readonly hybrid?: HybridUse | undefined;
   /** The trainer of the readout. A trainer that is your own object is kept as `{ type: "own" }`. */
   readonly readout: ReadoutDescription | OwnReadout;
 }
@@ -134,6 +143,11 @@ export interface ForecasterOptions extends Partial<Omit<ForecasterSettings, "rea
    * horizon its size is 300 if it is left out, and it may be left out as a whole.
    */
   readonly reservoir?: AnyReservoirOptions | Partial<ReservoirOptions> | undefined;
+  /**
+   * A model M of yours of the next row, right or nearly so; `hybrid` says how it is used. Of a series
+   * without transforms, and without feedback. No file keeps it: it is given again to open one.
+   */
+  readonly model?: RowModel | undefined;
   /** Matrices to use in place of drawn ones. */
   readonly matrices?: ReservoirMatrices | undefined;
   /** "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
@@ -148,6 +162,12 @@ export interface ForecasterOptions extends Partial<Omit<ForecasterSettings, "rea
 export interface TimesOption {
   /** The time stamps of the rows of the series; `{ series, times }` as data says the same. */
   readonly times?: TimesLike | undefined;
+}
+
+/** How a forecaster is opened again. */
+export interface ForecasterLoadOptions extends LoadOptions {
+  /** The model of yours that it was trained with, which its file does not hold. */
+  readonly model?: RowModel | undefined;
 }
 
 /** Where a prediction starts. */
@@ -212,6 +232,12 @@ export interface ScoreOptions extends StartOptions {
   /** Rows left out at the start. Default 0. */
   readonly washout?: number | undefined;
 }
+
+/** The options of `Forecaster.load`. */
+export const forecasterLoadTable = {
+  ...loadTable,
+  model: optional(callback<RowModel>(rowModelTakes), "The model of yours that it was trained with."),
+} satisfies TableOf<ForecasterLoadOptions>;
 
 const startTable = {
   ...workTable,

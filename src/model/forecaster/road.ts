@@ -3,15 +3,19 @@
 import { ArgumentError } from "../../core/errors.js";
 import type { Matrix } from "../../numerics/index.js";
 import { type FittedTransforms, fitTransforms, rowsLost, type Transform, transformed } from "../../series/transforms.js";
-import { fitStandardisation, noStandardisation, type Standardisation, standardised } from "../standardisation.js";
+import { columnsOf, fitStandardisation, noStandardisation, type Standardisation, standardised } from "../standardisation.js";
 import { type CheckedData, type CutRows, cutRows } from "./data.js";
+import { drives, type Hybrid, isSeen, modelledRows, withModel } from "./hybrid.js";
 import type { TrainingSeries } from "./training.js";
 
 /** What is fitted on training rows and kept with the model. */
 export interface Road {
   /** What is done to a series before anything else. */
   readonly transforms: FittedTransforms;
-  /** z-scores of the reservoir's inputs: of a series its columns, then those of known inputs. */
+  /**
+   * z-scores of the reservoir's inputs: of a series its columns, then those of known inputs, then
+   * those of the series once more, if the user's model drives it.
+   */
   readonly inputScale: Standardisation;
   /** z-scores of what the readout learns. */
   readonly targetScale: Standardisation;
@@ -32,13 +36,18 @@ export interface RoadSettings {
   readonly transforms: readonly Transform[];
   readonly standardise: boolean | "inputs" | "targets";
   readonly hold: boolean;
+  readonly hybrid?: Hybrid | undefined;
 }
 
 /** Deviations that a held output may leave the range of the training rows. */
 const margin = 0.5;
 
 /** Fits the road on training rows. */
-export function fitRoad(given: readonly CheckedData[], { transforms: asked, standardise, hold }: RoadSettings, feedback: boolean): Road {
+export function fitRoad(
+  given: readonly CheckedData[],
+  { transforms: asked, standardise, hold, hybrid }: RoadSettings,
+  feedback: boolean,
+): Road {
   const transforms = fitTransforms(asked.length > 0 ? given.map((one, s) => transformable(one, s, asked, given.length)) : [], asked);
   const data = given.map((one) => alongTransforms(transforms, one));
   const cuts = data.map((one) => cutRows(one, feedback));
@@ -49,22 +58,29 @@ export function fitRoad(given: readonly CheckedData[], { transforms: asked, stan
     return known > 0 ? joined(own, fitStandardisation(data.map((one) => (one as { known: Matrix }).known))) : own;
   };
   const whole = data.map((one) => one.series ?? one.targets);
+  const inputScale = standardise === true || standardise === "inputs" ? inputs() : noStandardisation(cuts[0]!.inputs.cols);
   return {
     transforms,
     known,
-    inputScale: standardise === true || standardise === "inputs" ? inputs() : noStandardisation(cuts[0]!.inputs.cols),
+    inputScale: drives(hybrid?.use) ? joined(inputScale, columnsOf(inputScale, 0, whole[0]!.cols)) : inputScale,
     targetScale: standardise === true || standardise === "targets" ? fitStandardisation(whole) : noStandardisation(whole[0]!.cols),
     held: hold ? rangeOf(whole) : undefined,
   };
 }
 
 /** Training rows as the reservoir and its readout take them. */
-export function alongRoad(road: Road, data: CheckedData, feedback: boolean): TrainingSeries & Pick<CutRows, "last"> {
+export function alongRoad(
+  road: Road,
+  data: CheckedData,
+  { hybrid, feedback }: { readonly hybrid: Hybrid | undefined; readonly feedback: boolean },
+): TrainingSeries & Pick<CutRows, "last"> {
   const { inputs, targets, last } = cutRows(alongTransforms(road.transforms, data), feedback);
+  const made = modelledRows(hybrid, inputs, targets.cols);
   return {
-    inputs: standardised(road.inputScale, inputs),
+    inputs: standardised(road.inputScale, withModel(hybrid, inputs, made)),
     targets: standardised(road.targetScale, targets),
-    ...(last ? { last: standardised(road.inputScale, last) } : {}),
+    ...(made && isSeen(hybrid?.use) ? { modelled: standardised(road.targetScale, made) } : {}),
+    ...(last ? { last: standardised(road.inputScale, withModel(hybrid, last, modelledRows(hybrid, last, targets.cols))) } : {}),
   };
 }
 

@@ -13,21 +13,24 @@ import {
 import { type AnyReservoirComputer, checkFinite, type LinearReadout, type TrainingSink, type WorkOptions } from "../../reservoir/index.js";
 import { checkReadout } from "../../reservoir/inputs.js";
 import { SaturationCount, shareOfSums, warnWhereSaturated } from "../classifier/saturation.js";
-import { laggedInputs } from "./loop.js";
+import { firstColumns, type Sight, seenColumns, seenRows } from "./seen.js";
 
 /** One series in the reservoir's own units: inputs T x I, targets T x O. */
 export interface TrainingSeries {
   readonly inputs: Matrix;
   readonly targets: Matrix;
+  /** T x O, what the user's model says of the rows, if the readout sees it. */
+  readonly modelled?: Matrix | undefined;
 }
 
-/** Which rows train, and how many rows of a series the readout sees beside the state. */
+/** Which rows train, and what of them the readout sees beside the state. */
 export interface RowOptions {
   readonly washout: number;
-  readonly lags: number;
+  /** Undefined if it is what drives the reservoir. */
+  readonly sight: Sight | undefined;
 }
 
-/** Rows run at a time if the readout sees lags. */
+/** Rows run at a time if the readout sees more than what drives the reservoir. */
 const chunk = 1024;
 
 /**
@@ -42,7 +45,8 @@ export async function trainReadout(
   work: WorkOptions,
 ): Promise<TrainedReadout> {
   // Rows before the first lag train nothing.
-  const { lags } = rows;
+  const { sight } = rows;
+  const lags = sight?.lags ?? 0;
   const washout = Math.max(rows.washout, lags - 1);
   series.forEach(({ targets }, s) => {
     if (washout < targets.rows) return;
@@ -59,11 +63,11 @@ export async function trainReadout(
   });
   const outputSize = series[0]!.targets.cols;
   const { size: stateSize } = computer.model;
-  const inputSize = computer.model.inputSize + (lags > 0 ? (lags - 1) * outputSize : 0);
+  const inputSize = sight ? seenColumns(sight) : computer.model.inputSize;
   const stream = trainer.stream?.({ stateSize, inputSize, outputSize });
   const readout = stream
-    ? await fitStreamed(computer, stream, series, { washout, lags }, work)
-    : await fitKept(computer, trainer, series, { washout, lags }, work);
+    ? await fitStreamed(computer, stream, series, { washout, sight }, work)
+    : await fitKept(computer, trainer, series, { washout, sight }, work);
   checkReadout({ ...computer.model, inputSize }, readout);
   if (readout.weights.rows !== outputSize)
     throw ArgumentError.shape(`the readout has ${readout.weights.rows} outputs for ${outputSize} targets; it takes one a target`);
@@ -77,7 +81,7 @@ async function fitStreamed(
   computer: AnyReservoirComputer,
   stream: TrainingStream,
   series: readonly TrainingSeries[],
-  { washout, lags }: RowOptions,
+  { washout, sight }: RowOptions,
   work: WorkOptions,
 ): Promise<LinearReadout> {
   const { sink } = stream;
@@ -89,7 +93,7 @@ async function fitStreamed(
   try {
     for (const { one, progress } of inTurn(series, work)) {
       computer.reset();
-      if (lags > 0) await trainLagged(computer, one, taking, { washout, lags }, progress);
+      if (sight) await trainSeen(computer, one, taking, { washout, sight }, progress);
       else await computer.train(one.inputs, one.targets, taking, { ...progress, washout, teacher: teacherOf(computer, one) });
     }
     warnWhereSaturated(computer.model, isOfSums ? shareOfSums(sink) : seen.share);
@@ -99,19 +103,21 @@ async function fitStreamed(
   }
 }
 
-/** Hands states and lagged inputs to a sink, some rows at a time. */
-async function trainLagged(
+/** Hands states and what the readout sees beside them to a sink, some rows at a time. */
+async function trainSeen(
   computer: AnyReservoirComputer,
-  { inputs, targets }: TrainingSeries,
+  { inputs, targets, modelled }: TrainingSeries,
   sink: TrainingSink,
-  { washout, lags }: RowOptions,
+  { washout, sight }: { readonly washout: number; readonly sight: Sight },
   { signal, onProgress }: WorkOptions,
 ): Promise<void> {
   const rounded = roundedInputs(computer, inputs);
+  const said = modelled && roundedInputs(computer, modelled);
   for (let from = 0; from < inputs.rows; from += chunk) {
     const rows = rounded.subarray(from, from + chunk);
     const states = await computer.run(inputs.subarray(from, from + chunk), { signal });
-    const seen = laggedInputs(rows, targets.cols, lags, columns(rounded.subarray(Math.max(0, from - lags), from), targets.cols));
+    const before = firstColumns(rounded.subarray(Math.max(0, from - sight.lags), from), targets.cols);
+    const seen = seenRows(sight, rows, said?.subarray(from, from + chunk), before);
     const skipped = Math.min(states.rows, Math.max(0, washout - from));
     if (skipped < states.rows)
       sink.add(states.subarray(skipped), seen.subarray(skipped), targets.subarray(from + skipped, from + states.rows));
@@ -134,7 +140,7 @@ async function fitKept(
   computer: AnyReservoirComputer,
   trainer: Trainer,
   series: readonly TrainingSeries[],
-  { washout, lags }: RowOptions,
+  { washout, sight }: RowOptions,
   work: WorkOptions,
 ): Promise<LinearReadout> {
   const states: Matrix[] = [];
@@ -143,7 +149,7 @@ async function fitKept(
     computer.reset();
     states.push(await computer.run(one.inputs, { ...progress, teacher: teacherOf(computer, one) }));
     const rounded = roundedInputs(computer, one.inputs);
-    inputs.push(lags > 0 ? laggedInputs(rounded, one.targets.cols, lags) : rounded);
+    inputs.push(sight ? seenRows(sight, rounded, one.modelled && roundedInputs(computer, one.modelled)) : rounded);
   }
   const seen = new SaturationCount();
   for (const each of states) seen.add(each.subarray(washout).data);
@@ -153,14 +159,6 @@ async function fitKept(
     series.map(({ targets }) => targets),
     { washout, inputs },
   );
-}
-
-/** The first columns of a matrix. */
-function columns(matrix: Matrix, count: number): Matrix {
-  if (matrix.cols === count) return matrix;
-  const out = Matrix.zeros(matrix.rows, count);
-  for (let t = 0; t < matrix.rows; t++) out.data.set(matrix.row(t).subarray(0, count), t * count);
-  return out;
 }
 
 /** The inputs as the reservoir got them, for a readout that sees them. */

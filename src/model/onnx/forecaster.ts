@@ -23,6 +23,7 @@ export function forecasterGraph(parts: ForecasterParts, use: ForecasterUse, stat
   const { inputScale, targetScale, known, transforms } = member!.road;
   const refuse = (what: string) => ArgumentError.because(`the model ${what}, which an ONNX file does not`, { field: "model" });
   if (others.length > 0) throw refuse(`has ${parts.members.length} members whose median is the forecast`);
+  if (parts.settings.hybrid) throw refuse("calls a model of yours");
   if (lags > 0) throw refuse("has a readout that sees lags");
   if (known > 0) throw refuse("shifts known inputs");
   if (transforms.steps.length > 0) throw refuse("transforms its series");
