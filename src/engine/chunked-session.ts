@@ -1,7 +1,6 @@
 // The session of an engine that computes on the host in chunks of steps: everything but the
 // arithmetic, which a stepper does.
-import { ArgumentError, DisposedError, SpillwayError } from "../core/errors.js";
-import type { DeviceSlice } from "../gpu/index.js";
+import { ArgumentError } from "../core/errors.js";
 import { allocate, type FloatArray, firstNonFinite, Matrix } from "../numerics/index.js";
 import { DeviceMatrix } from "../reservoir/device-matrix.js";
 import { NonFiniteStateError } from "../reservoir/engine/errors.js";
@@ -19,17 +18,16 @@ import type {
 import { evaluateReadout, writeFeatures } from "../reservoir/features.js";
 import { hostInputs } from "../reservoir/inputs.js";
 import type { EngineProfile, PhaseName } from "../reservoir/profile.js";
-import type { EngineModel, NetworkState } from "../reservoir/spiking-model.js";
+import type { EngineModel } from "../reservoir/spiking-model.js";
 import type { WorkOptions } from "../reservoir/work.js";
-import { WorkPacer } from "../reservoir/work.js";
-import { initialNetwork } from "../spikes/liquid/network-state.js";
 import type { PhaseClock } from "./phase-clock.js";
+import { type Progress, SessionRecord, type StatePlace, writeFeedback } from "./session-record.js";
 
 /**
  * Computes chunks of steps in buffers of its own. Views are live: reading after `advance` sees its
  * results.
  */
-export interface Stepper {
+export interface Stepper extends StatePlace {
   /** Steps that fit into one chunk. */
   readonly capacity: number;
   /** Whether it times its phases itself, if there is a clock. */
@@ -45,12 +43,6 @@ export interface Stepper {
    * out by steppers of the host.
    */
   load?(inputs: DeviceMatrix, from: number, to: number, step: number): Promise<void>;
-  /** x(t), N values. */
-  getValues(): FloatArray;
-  setValues(values: FloatArray): void;
-  /** What a spiking network carries besides x; its stepper has both. */
-  getNetwork?(): NetworkState;
-  setNetwork?(state: NetworkState): void;
   /**
    * Runs `steps` steps whose noise counters start at `step`; returns how many of them have finite
    * states. Without `keep` the states may be gone afterwards, unless one is not finite; "device"
@@ -68,20 +60,14 @@ export type Keep = boolean | "device";
 /** What one chunk did: its states, if they are kept on the host, from step `from` on. */
 export type ChunkSeen = (states: Matrix, from: number) => void;
 
-/** Noise counters are 32 bits wide. */
-const lastStep = 2 ** 32;
-
 export class ChunkedSession implements EngineSession {
   readonly model: EngineModel;
   readonly plan: EnginePlan;
   readonly #stepper: Stepper;
   readonly #clock: PhaseClock | undefined;
-  #step = 0;
-  #input: FloatArray;
-  #output: FloatArray;
+  readonly #record: SessionRecord;
   /** x before the chunk. */
   readonly #before: FloatArray;
-  #disposed = false;
 
   /** @param clock times phases; left out, nothing is timed. */
   constructor(model: EngineModel, plan: EnginePlan, stepper: Stepper, clock?: PhaseClock) {
@@ -89,10 +75,9 @@ export class ChunkedSession implements EngineSession {
     this.plan = plan;
     this.#stepper = stepper;
     this.#clock = clock;
-    this.#input = allocate(model.precision, model.inputSize);
-    this.#output = allocate(model.precision, model.outputSize);
+    this.#record = new SessionRecord(model, stepper);
     this.#before = allocate(model.precision, model.size);
-    this.#toInitialState();
+    this.#record.reset();
   }
 
   async run(sequence: SequenceInput, options: RunOptions): Promise<void> {
@@ -103,13 +88,18 @@ export class ChunkedSession implements EngineSession {
   }
 
   step(input: FloatArray, teacher?: FloatArray): FloatArray {
-    this.#alive();
+    const record = this.#record;
     const stepper = this.#stepper;
+    record.alive();
+    record.checkCount(1);
     stepper.inputs.set(input);
-    stepper.outputs.set(this.#output);
-    this.#advance(1, 0);
-    this.#input.set(input);
-    if (teacher) this.#output.set(teacher);
+    stepper.outputs.set(record.output);
+    if (this.#advance(1, record.step, 0, true) < 1) {
+      const neuron = this.#badNeuron(0);
+      this.#goBack(0);
+      throw new NonFiniteStateError(record.step, neuron);
+    }
+    record.advance(1, input, teacher);
     return stepper.states.subarray(0, this.model.size);
   }
 
@@ -136,62 +126,53 @@ export class ChunkedSession implements EngineSession {
     keep: Keep,
     { seen, ended }: { readonly seen: (index: number) => ChunkSeen | undefined; readonly ended?: (index: number) => void },
   ): Promise<void> {
-    this.#alive();
-    const saved = this.getState();
-    const total = sequences.reduce((sum, sequence) => sum + sequence.inputs.rows, 0);
-    const pacer = new WorkPacer(options, total);
-    let done = 0;
-    try {
-      for (const [index, sequence] of sequences.entries()) {
-        this.reset();
-        await this.#chunks(sequence, index, pacer, done, keep, seen(index));
-        ended?.(index);
-        done += sequence.inputs.rows;
-      }
-    } finally {
-      if (!this.#disposed) this.setState(saved);
-    }
-    pacer.finish();
+    await this.#record.runEach(sequences, options, async (sequence, index, progress) => {
+      await this.#chunks(sequence, index, progress, keep, seen(index));
+      ended?.(index);
+    });
+  }
+
+  /** Runs a sequence on from the present state. */
+  protected async runSequence(sequence: SequenceInput, options: WorkOptions, keep: Keep, seen: ChunkSeen | undefined): Promise<void> {
+    await this.#record.runOne(sequence, options, (progress) => this.#chunks(sequence, 0, progress, keep, seen));
   }
 
   async generate(options: GenerateOptions): Promise<Matrix> {
-    this.#alive();
     const { model } = this;
+    const record = this.#record;
     const { readout, steps, inputs, into: states } = options;
-    const pacer = new WorkPacer(options, steps);
-    const outputs = readout.weights.rows;
-    const result = Matrix.zeros(steps, outputs, model.precision);
     const features = new Float64Array(readout.weights.cols);
     const answer = (y: FloatArray) => {
       this.#clock?.enter("readout");
-      writeFeatures(readout.features, this.#stepper.getValues(), this.#input, features);
+      writeFeatures(readout.features, this.#stepper.getValues(), record.input, features);
       evaluateReadout(readout, features, y);
       this.#clock?.leave();
-      if (firstNonFinite(y) >= 0) throw new NonFiniteStateError(this.#step, -1);
+      if (firstNonFinite(y) >= 0) throw new NonFiniteStateError(record.step, -1);
     };
     const input = allocate(model.precision, model.inputSize);
-    for (let t = 0; t < steps; t++) {
-      const y = result.row(t);
+    const oneStep = (t: number, y: FloatArray) => {
       const outside = inputs?.row(t);
       if (model.outputSize > 0) {
         if (outside) input.set(outside);
         this.step(input);
         answer(y);
-        this.#output.set(y);
+        record.output.set(y);
       } else {
         answer(y);
         input.set(y);
-        if (outside) input.set(outside, outputs);
+        if (outside) input.set(outside, y.length);
         this.step(input);
       }
       states?.row(t).set(this.#stepper.getValues());
-      if (pacer.due()) {
-        await pacer.pause(t + 1);
-        this.#alive();
-      }
-    }
-    pacer.finish();
-    return result;
+    };
+    return record.closeLoop(options, (from, outputs, pacer) => {
+      let t = from;
+      do {
+        oneStep(t, outputs.row(t));
+        t++;
+      } while (t < steps && !pacer.due());
+      return t;
+    });
   }
 
   async accumulate(sequence: SequenceInput, options: AccumulateOptions): Promise<void> {
@@ -204,167 +185,80 @@ export class ChunkedSession implements EngineSession {
   }
 
   getState(): SessionState {
-    this.#alive();
-    const network = this.#stepper.getNetwork?.();
-    return {
-      values: this.#stepper.getValues().slice(),
-      output: this.#output.slice(),
-      input: this.#input.slice(),
-      step: this.#step,
-      ...(network ? { network } : {}),
-    };
+    return this.#record.getState();
   }
 
   setState(state: SessionState): void {
-    this.#alive();
-    this.#stepper.setValues(state.values);
-    if (state.network) this.#stepper.setNetwork?.(state.network);
-    this.#output.set(state.output);
-    this.#input.set(state.input);
-    this.#step = state.step;
+    this.#record.setState(state);
   }
 
   reset(): void {
-    this.#alive();
-    this.#toInitialState();
-    this.#output.fill(0);
-    this.#input.fill(0);
-    this.#step = 0;
+    this.#record.reset();
   }
 
   async dispose(): Promise<void> {
-    if (this.#disposed) return;
-    this.#disposed = true;
-    await this.#stepper.dispose();
+    if (this.#record.end()) await this.#stepper.dispose();
   }
 
-  #toInitialState(): void {
-    const { model } = this;
-    this.#stepper.setValues(model.initialState);
-    if (model.kind === "spiking") this.#stepper.setNetwork?.(initialNetwork(model));
-  }
-
-  /** Runs a sequence on from the present state. */
-  protected async runSequence(sequence: SequenceInput, options: WorkOptions, keep: Keep, seen: ChunkSeen | undefined): Promise<void> {
-    this.#alive();
-    const { inputs } = sequence;
-    const pacer = new WorkPacer(options, inputs.rows);
-    const before = this.#step;
-    try {
-      await this.#chunks(sequence, 0, pacer, 0, keep, seen);
-    } finally {
-      const made = this.#step - before;
-      const { cols } = inputs;
-      if (inputs instanceof DeviceMatrix && made > 0 && !this.#disposed)
-        this.#input.set(inputs.context.read(inputs.values.slice((made - 1) * cols, made * cols) as DeviceSlice<"f32">));
-    }
-    pacer.finish();
-  }
-
-  async #chunks(
-    sequence: SequenceInput,
-    index: number,
-    pacer: WorkPacer,
-    done: number,
-    keep: Keep,
-    seen: ChunkSeen | undefined,
-  ): Promise<void> {
+  #chunks(sequence: SequenceInput, index: number, progress: Progress, keep: Keep, seen: ChunkSeen | undefined): Promise<void> {
     const { size, inputSize, outputSize } = this.model;
     const { inputs, teacher } = sequence;
     const stepper = this.#stepper;
-    for (let from = 0; from < inputs.rows; ) {
+    const record = this.#record;
+    let from = 0;
+    const next = async () => {
+      if (from === inputs.rows) return undefined;
       const to = Math.min(inputs.rows, from + stepper.capacity);
       if (inputs instanceof Matrix) stepper.inputs.set(inputs.data.subarray(from * inputSize, to * inputSize));
-      else await stepper.load!(inputs, from, to, this.#step);
-      this.#feedBack(teacher, from, to);
+      else await stepper.load!(inputs, from, to, record.step);
+      if (outputSize > 0) writeFeedback(stepper.outputs, record.output, teacher, from, to);
       const finite = await this.#advanceChunk(to - from, index, keep);
-      const last = from + finite;
-      if (finite > 0) {
-        if (inputs instanceof Matrix) this.#input.set(inputs.data.subarray((last - 1) * inputSize, last * inputSize));
-        if (teacher) this.#output.set(teacher.data.subarray((last - 1) * outputSize, last * outputSize));
-      }
-      const failure = last < to ? this.#notFinite(finite) : undefined;
-      seen?.(new Matrix(finite, size, stepper.states.subarray(0, finite * size)), from);
-      if (failure) throw failure;
+      const chunk = { from, to, finite, neuron: finite < to - from ? this.#badNeuron(finite) : -1 };
       from = to;
-      if (pacer.due()) {
-        await pacer.pause(done + from);
-        this.#alive();
-      }
-    }
+      return chunk;
+    };
+    return record.takeChunks(sequence, progress, {
+      next,
+      seen: ({ finite, from }) => seen?.(new Matrix(finite, size, stepper.states.subarray(0, finite * size)), from),
+      goBack: ({ finite }) => this.#goBack(finite),
+    });
   }
 
-  /**
-   * Step `from` feeds back the session's last output, later ones the teacher's rows, or the same
-   * output if there is no teacher.
-   */
-  #feedBack(teacher: Matrix | undefined, from: number, to: number): void {
-    const { outputSize } = this.model;
-    if (outputSize === 0) return;
-    const { outputs } = this.#stepper;
-    for (let t = from; t < to; t++) {
-      const fed = t === from || !teacher ? this.#output : teacher.data.subarray((t - 1) * outputSize, t * outputSize);
-      outputs.set(fed, (t - from) * outputSize);
-    }
-  }
-
-  #advance(steps: number, sequence: number): void {
-    const finite = this.#tryAdvance(steps, sequence, true);
-    if (finite < steps) throw this.#notFinite(finite);
-  }
-
-  #tryAdvance(steps: number, sequence: number, keep: Keep): number {
-    this.#prepare(steps);
+  #advance(steps: number, step: number, sequence: number, keep: Keep): number {
+    this.#before.set(this.#stepper.getValues());
     const clock = this.#stepper.timesPhases ? undefined : this.#clock;
     clock?.enter("run", steps);
-    const finite = this.#stepper.advance(steps, this.#step, sequence, keep);
+    const finite = this.#stepper.advance(steps, step, sequence, keep);
     clock?.leave();
-    this.#step += finite;
     return finite;
   }
 
   async #advanceChunk(steps: number, sequence: number, keep: Keep): Promise<number> {
-    if (!this.#stepper.advanceLater) return this.#tryAdvance(steps, sequence, keep);
-    this.#prepare(steps);
-    const finite = await this.#stepper.advanceLater(steps, this.#step, sequence, keep);
-    this.#alive();
-    this.#step += finite;
+    const { step } = this.#record;
+    if (!this.#stepper.advanceLater) return this.#advance(steps, step, sequence, keep);
+    this.#before.set(this.#stepper.getValues());
+    const finite = await this.#stepper.advanceLater(steps, step, sequence, keep);
+    this.#record.alive();
     return finite;
   }
 
-  #prepare(steps: number): void {
-    if (this.model.noiseLevel !== 0 && this.#step + steps > lastStep) {
-      throw new SpillwayError(
-        "limit",
-        `step ${this.#step + steps} is beyond the noise counter, which ends at ${lastStep}; reset() starts a new count`,
-      );
-    }
-    this.#before.set(this.#stepper.getValues());
+  /** The first neuron of row `row` of the chunk that is not finite. */
+  #badNeuron(row: number): number {
+    const { size } = this.model;
+    return this.#stepper.states.subarray(row * size, (row + 1) * size).findIndex((value) => !Number.isFinite(value));
   }
 
-  /**
-   * The error for row `row` of the chunk. The state goes back to the last finite one, and the
-   * session can go on.
-   */
-  #notFinite(row: number): NonFiniteStateError {
+  /** Back to the last of the chunk's `finite` states, or to the one before the chunk. */
+  #goBack(finite: number): void {
     const { size } = this.model;
     const { states } = this.#stepper;
-    const state = states.subarray(row * size, (row + 1) * size);
-    this.#stepper.setValues(row > 0 ? states.subarray((row - 1) * size, row * size) : this.#before);
-    return new NonFiniteStateError(
-      this.#step,
-      state.findIndex((value) => !Number.isFinite(value)),
-    );
+    this.#stepper.setValues(finite > 0 ? states.subarray((finite - 1) * size, finite * size) : this.#before);
   }
 
   #timed(phase: PhaseName, work: () => void): void {
     this.#clock?.enter(phase);
     work();
     this.#clock?.leave();
-  }
-
-  #alive(): void {
-    if (this.#disposed) throw new DisposedError("this reservoir");
   }
 }
 

@@ -3,12 +3,11 @@
 import { ArgumentError, busyError } from "../core/errors.js";
 import { choice, list, option, optional, type Resolved, resolve, type TableOf, whole } from "../core/options.js";
 import type { Context } from "../gpu/index.js";
-import { type FloatArray, firstNonFinite, Matrix, type MatrixLike } from "../numerics/index.js";
+import { type FloatArray, Matrix, type MatrixLike } from "../numerics/index.js";
 import { checkActivation } from "./activations.js";
 import type { ReservoirOptions } from "./config.js";
 import { DeviceMatrix, type DeviceSequences } from "./device-matrix.js";
 import type { ColumnScale, ScaledThere } from "./engine/device-data.js";
-import { NonFiniteStateError } from "./engine/errors.js";
 import { checkSummary, type SummaryWork } from "./engine/summaries.js";
 import { accumulate, type TrainingSink } from "./engine/training.js";
 import type { EngineOptions, EnginePlan, EngineSession, SessionState } from "./engine.js";
@@ -415,8 +414,8 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
    * after `run(series.slice(0, T))` row k predicts series row T + k. With feedback weights each
    * step is: x = step(outside inputs, y), then y = readout(x, u). Either way generate(a) and then
    * generate(b) gives the rows of generate(a + b).
-   * @throws NonFiniteStateError if an output or a state is not finite; the reservoir is then
-   * somewhere in the diverging loop: reset it or set a state
+   * @throws NonFiniteStateError if an output or a state is not finite; the reservoir is left at the
+   * last finite state of the diverging loop: reset it or set a state
    */
   async generate(steps: number, readout: LinearReadout, options: ComputerGenerateOptions = {}): Promise<Matrix> {
     const { model } = this;
@@ -439,13 +438,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     if (inputs && inputs.rows !== steps)
       throw ArgumentError.shape(`inputs has ${count(inputs.rows, "row")}; ${steps} steps take as many`, { field: "inputs" });
     const states = target && statesTarget(this.model, target, steps, "into");
-    return this.#alone(async () => {
-      const made = await this.#session.generate({ ...work, readout, steps, inputs, into: states });
-      // A device goes on if the states stay finite, as they do behind a bounded activation.
-      const bad = firstNonFinite(made.data);
-      if (bad >= 0) throw new NonFiniteStateError(this.state.step - steps + Math.floor(bad / outputs) + (model.outputSize > 0 ? 1 : 0), -1);
-      return made;
-    });
+    return this.#alone(() => this.#session.generate({ ...work, readout, steps, inputs, into: states }));
   }
 
   /**

@@ -266,6 +266,29 @@ export function engineContract(name: string, engine: Engine, options: EngineOpti
       },
     );
 
+    it.each(["what it predicts", "what its weights feed back"])(
+      "ends a closed loop at the first output that is not finite, where the reference is left: %s",
+      async (kind) => {
+        const feedback = kind === "what its weights feed back" ? { size: 1 } : null;
+        const of = model({ size: 20, feedback, seed: 6 });
+        const weights = Matrix.zeros(1, 21, "float64");
+        weights.row(0)[20] = 1e15;
+        const features = { state: "plain", input: true, squares: false } as const;
+        const readout: LinearReadout = { features, stateSize: 20, inputSize: 1, weights, intercept: Float64Array.of(0) };
+        const inputs = feedback ? Matrix.from(Float32Array.of(1, 2, 1e30, 1, 2, 3), "float32") : undefined;
+        const outcomes = [];
+        for (const [on, opts] of [[engine, options] as const, [referenceEngine] as const]) {
+          const session = await on.open(of, opts);
+          await session.run(sequenceFor(of, 5, 1), {});
+          const error = await session.generate({ readout, steps: 6, inputs }).catch((thrown: unknown) => thrown);
+          outcomes.push({ error, state: session.getState() });
+          await session.dispose();
+        }
+        expect(outcomes[0]!.error).toMatchObject({ name: "NonFiniteStateError", neuron: -1 });
+        expect(outcomes[0]).toEqual(outcomes[1]);
+      },
+    );
+
     it("ends a run, a batch and a closed loop when it is disposed meanwhile", async () => {
       const of = model({ size: 300, seed: 1 });
       const sequence = { inputs: Matrix.zeros(200_000, 1, "float32") };

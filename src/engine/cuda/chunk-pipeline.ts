@@ -5,6 +5,7 @@ import { type FloatArray, Matrix } from "../../numerics/index.js";
 import { DeviceMatrix } from "../../reservoir/device-matrix.js";
 import type { SequenceInput } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
+import { type DoneChunk, writeFeedback } from "../session-record.js";
 import type { ChunkBuffers, ChunkSlot } from "./chunk-buffers.js";
 import type { CommonKernels } from "./common-kernels.js";
 import type { DeviceModel } from "./device-model.js";
@@ -19,15 +20,8 @@ export interface ChunkTarget {
   readonly into?: RealSlice | undefined;
 }
 
-/** A chunk that is done. */
-export interface FinishedChunk {
-  /** Its first step in the sequence, and the one after its last. */
-  readonly from: number;
-  readonly to: number;
-  /** How many of its states are finite: all, or those before the first that is not. */
-  readonly finite: number;
-  /** The neuron of the first that is not finite. */
-  readonly neuron: number;
+/** A chunk that is done, and where its states are. */
+export interface FinishedChunk extends DoneChunk {
   /**
    * Kept states on the host: rows of steps `keptFrom`, `keptFrom + every`, ... of the chunk. It is
    * written again by the chunk after next.
@@ -131,7 +125,7 @@ export class ChunkPipeline {
     clock?.off(compute);
     let feedback: RealSlice | undefined;
     if (this.#buffers.feedback && slot.outputs && slot.hostOutputs) {
-      this.#feedBack(slot.hostOutputs.array, from, to);
+      writeFeedback(slot.hostOutputs.array, this.#start.output, this.#sequence.teacher, from, to);
       clock?.on(compute, "upload");
       compute.copy2D(slot.outputs as RealSlice<"f32">, slot.hostOutputs as never, { columns: outputSize, rows: steps });
       feedback = this.#buffers.feedback.slice(0, steps * size) as RealSlice;
@@ -178,19 +172,6 @@ export class ChunkPipeline {
       neuron: at % size,
       kept: new Matrix(keptRows, size, data),
     };
-  }
-
-  /**
-   * Step 0 feeds back the session's last output, later ones the teacher's rows, or the same output
-   * if there is no teacher.
-   */
-  #feedBack(rows: FloatArray, from: number, to: number): void {
-    const { outputSize } = this.#parts.model;
-    const { teacher } = this.#sequence;
-    for (let t = from; t < to; t++) {
-      const fed = t === 0 || !teacher ? this.#start.output : teacher.data.subarray((t - 1) * outputSize, t * outputSize);
-      rows.set(fed, (t - from) * outputSize);
-    }
   }
 }
 

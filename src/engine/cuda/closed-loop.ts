@@ -2,7 +2,7 @@
 // host. docs/numerics.md, rule 10.
 
 import type { DeviceSlice } from "../../gpu/index.js";
-import { allocate, type FloatArray, Matrix } from "../../numerics/index.js";
+import { allocate, type FloatArray, firstNonFinite, Matrix } from "../../numerics/index.js";
 import { featureCount, type LinearReadout } from "../../reservoir/features.js";
 import type { ChunkBuffers } from "./chunk-buffers.js";
 import type { PipelineParts } from "./chunk-pipeline.js";
@@ -20,9 +20,12 @@ export interface ClosedStart {
 /** What a chunk made. */
 export interface ClosedChunk {
   readonly steps: number;
-  /** How many states are finite, and the neuron of the first that is not. */
+  /** The steps after which x is left: all, or those before the loop diverged. */
   readonly finite: number;
-  readonly neuron: number;
+  /** How many of their outputs are finite. */
+  readonly answered: number;
+  /** What was not finite: a neuron, or -1 for an output; undefined if all was. */
+  readonly neuron: number | undefined;
   /** steps x O. */
   readonly outputs: Matrix;
   /** steps x N, if they were asked for. */
@@ -118,14 +121,15 @@ export class ClosedLoop {
     const first = (await compute.download(slot.firstNonFinite, marks(slot.firstNonFinite)))[0]!;
     loop.check();
     const made = answers.slice(outputs, (steps + 1) * outputs);
-    const answered = (await compute.download(made, marks(made))) as FloatArray;
-    const all = first >= BigInt(steps * size);
-    const finite = all ? steps : Math.floor(Number(first) / size);
-    if (!all) compute.copy(before, (finite > 0 ? states.slice((finite - 1) * size, finite * size) : slot.before) as RealSlice<"f32">);
+    const y = (await compute.download(made, marks(made))) as FloatArray;
+    const end = this.#endOf(steps, first >= BigInt(steps * size) ? undefined : Number(first), y);
+    const { finite } = end;
+    if (end.neuron !== undefined)
+      compute.copy(before, (finite > 0 ? states.slice((finite - 1) * size, finite * size) : slot.before) as RealSlice<"f32">);
     const row = inputSize > 0 ? inputs.slice(finite * inputSize, (finite + 1) * inputSize) : undefined;
     return {
-      ...{ steps, finite, neuron: all ? 0 : Number(first) % size },
-      outputs: new Matrix(steps, outputs, answered),
+      ...{ steps, ...end },
+      outputs: new Matrix(steps, outputs, y),
       states: keepStates ? ((await compute.download(states, marks(states))) as FloatArray) : allocate(precision, 0),
       input: row ? (context.read(row) as FloatArray) : allocate(precision, 0),
     };
@@ -133,6 +137,18 @@ export class ClosedLoop {
 
   dispose(): void {
     disposeAll(this.#owned);
+  }
+
+  /** Where a chunk of `steps` ended; `bad` is the first number of its states that is not finite. */
+  #endOf(steps: number, bad: number | undefined, y: FloatArray): Pick<ClosedChunk, "finite" | "answered" | "neuron"> {
+    const { size, outputSize } = this.#parts.model;
+    const finite = bad === undefined ? steps : Math.floor(bad / size);
+    const at = firstNonFinite(y);
+    const answered = at < 0 ? steps : Math.floor(at / this.#readout.outputs);
+    // What weights feed back comes after its step, a predicted input before it.
+    const made = outputSize > 0 ? answered + 1 : answered;
+    if (answered < steps && made <= finite) return { finite: made, answered, neuron: -1 };
+    return { finite, answered: finite, neuron: bad === undefined ? undefined : bad % size };
   }
 
   /**

@@ -1,9 +1,9 @@
-// One reservoir on a device: the session that the engine contract asks for. It keeps step count,
-// last input and last output; W and the arithmetic of a step are the time loop's.
-import { DisposedError, SpillwayError } from "../../core/errors.js";
+// One reservoir on a device: the session that the engine contract asks for. W and the arithmetic of
+// a step are the time loop's; what every session keeps is the record's.
 import type { Context, Stream } from "../../gpu/index.js";
-import { allocate, type FloatArray, Matrix } from "../../numerics/index.js";
+import { type FloatArray, Matrix } from "../../numerics/index.js";
 import { DeviceMatrix } from "../../reservoir/device-matrix.js";
+import { addRows } from "../../reservoir/engine/training.js";
 import {
   type AccumulateOptions,
   type BatchOptions,
@@ -15,13 +15,13 @@ import {
   type RunOptions,
   type SequenceInput,
   type SessionState,
+  type SummaryWork,
   type WorkOptions,
 } from "../../reservoir/engine.js";
 import { hostInputs } from "../../reservoir/inputs.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { EngineProfile } from "../../reservoir/profile.js";
-import type { SummaryWork } from "../../reservoir/summary.js";
-import { WorkPacer } from "../../reservoir/work.js";
+import { type Progress, SessionRecord, type StatePlace } from "../session-record.js";
 import { ChunkBuffers } from "./chunk-buffers.js";
 import { ChunkPipeline, type ChunkTarget, type FinishedChunk, runSize } from "./chunk-pipeline.js";
 import { ClosedLoop } from "./closed-loop.js";
@@ -57,9 +57,6 @@ export interface SessionParts {
   readonly spinLimit?: number | undefined;
 }
 
-/** Noise counters are 32 bits wide. */
-const lastStep = 2 ** 32;
-
 /** Called with each chunk before the next is waited for. */
 type ChunkSeen = (chunk: FinishedChunk) => void;
 
@@ -77,15 +74,10 @@ export class DeviceSession implements EngineSession {
   #buffers: ChunkBuffers | undefined;
   #streamed: TimeLoop | undefined;
   #batch: DeviceBatch | undefined;
-  #step = 0;
-  #input: FloatArray;
-  /** The last input while it is only on the device. */
-  #inputThere: RealSlice | undefined;
-  #output: FloatArray;
+  readonly #record: SessionRecord;
   #work: Promise<unknown> = Promise.resolve();
   /** Stops, when the session is disposed, work that looks only at a signal. */
   readonly #ending = new AbortController();
-  #disposed = false;
 
   constructor(parts: SessionParts) {
     const { context, model, plan, clock } = parts;
@@ -94,8 +86,6 @@ export class DeviceSession implements EngineSession {
     this.device = deviceSide(context, model);
     this.#parts = parts;
     this.#shape = shapeOf(model);
-    this.#input = allocate(model.precision, model.inputSize);
-    this.#output = allocate(model.precision, model.outputSize);
     const own = <T extends { dispose(): void }>(thing: T): T => {
       this.#owned.push(thing);
       return thing;
@@ -106,7 +96,8 @@ export class DeviceSession implements EngineSession {
       this.#common = new CommonKernels(context, model.precision, parts.compiled);
       this.#compute = own(context.stream({ label: "reservoir" }));
       this.#copies = own(context.stream({ label: "states to the host" }));
-      this.#setValues(model.initialState);
+      this.#record = new SessionRecord(model, this.#statePlace());
+      this.#record.reset();
       clock?.watch(this.#compute);
       clock?.watch(this.#copies);
     } catch (error) {
@@ -117,19 +108,18 @@ export class DeviceSession implements EngineSession {
 
   async run(sequence: SequenceInput, options: RunOptions): Promise<void> {
     const { into: states, every = 1 } = options;
-    const pacer = new WorkPacer(options, sequence.inputs.rows);
     const [into, kept] = states instanceof DeviceMatrix ? [states.values, undefined] : [undefined, states];
-    await this.#alone(() =>
-      this.#chunks(sequence, 0, pacer, 0, { every: states ? every : 0, into }, (chunk) => {
+    await this.#runOne(sequence, options, (progress) =>
+      this.#chunks(sequence, 0, progress, { every: states ? every : 0, into }, (chunk) => {
         if (kept) this.#keepRows(chunk, every, kept);
       }),
     );
-    pacer.finish();
   }
 
   step(input: FloatArray, teacher?: FloatArray): FloatArray {
-    this.#alive();
-    this.#countsUpTo(this.#step + 1);
+    const record = this.#record;
+    record.alive();
+    record.checkCount(1);
     const { size, inputSize, outputSize } = this.model;
     const slot = this.#buffersFor(1).slots[0];
     const { drive, feedback } = this.#buffers!;
@@ -139,7 +129,7 @@ export class DeviceSession implements EngineSession {
     const { clock } = this.#parts;
     clock?.on(compute, "upload");
     if (u) compute.upload(u, input as Float32Array<ArrayBuffer>);
-    if (y) compute.upload(y, this.#output as Float32Array<ArrayBuffer>);
+    if (y) compute.upload(y, record.output as Float32Array<ArrayBuffer>);
     clock?.on(compute, "drive");
     this.#common.drive(compute, this.#device.inputWeights, this.#device.bias, u, row(drive, size)!, { size, inputs: inputSize, steps: 1 });
     if (y) {
@@ -150,7 +140,7 @@ export class DeviceSession implements EngineSession {
     compute.copy(slot.before as RealSlice<"f32">, state);
     clock?.on(compute, "run", runSize(this.#parts.loop, 1));
     this.#parts.loop.enqueue(compute, {
-      ...{ steps: 1, firstStep: this.#step, sequence: 0, state },
+      ...{ steps: 1, firstStep: record.step, sequence: 0, state },
       drive: row(drive, size)!,
       feedback: row(feedback, size) ?? undefined,
       states: row(slot.states, size)!,
@@ -166,11 +156,9 @@ export class DeviceSession implements EngineSession {
     const neuron = values.findIndex((value) => !Number.isFinite(value));
     if (neuron >= 0) {
       compute.copy(state, slot.before as RealSlice<"f32">);
-      throw new NonFiniteStateError(this.#step, neuron);
+      throw new NonFiniteStateError(record.step, neuron);
     }
-    this.#step++;
-    this.#input.set(input);
-    if (teacher) this.#output.set(teacher);
+    record.advance(1, input, teacher);
     return values;
   }
 
@@ -193,7 +181,7 @@ export class DeviceSession implements EngineSession {
   }
 
   async summarise(sequences: readonly SequenceInput[], work: SummaryWork): Promise<Matrix<Float64Array>> {
-    this.#alive();
+    this.#record.alive();
     const { context, clock } = this.#parts;
     const summary = new DeviceSummary(context, this.model, sequences, work, clock);
     try {
@@ -218,7 +206,7 @@ export class DeviceSession implements EngineSession {
 
   /** Sequences beside one another, if there is a way that is worth it. */
   #together(sequences: readonly SequenceInput[], options: DeviceBatchOptions): Promise<Matrix[]> | undefined {
-    this.#alive();
+    this.#record.alive();
     const { context, openBatch, clock, spinLimit } = this.#parts;
     this.#batch ??= openBatch(context, this.model, { clock, spinLimit });
     const ending = AbortSignal.any([this.#ending.signal, ...(options.signal ? [options.signal] : [])]);
@@ -229,7 +217,7 @@ export class DeviceSession implements EngineSession {
         try {
           return await together;
         } finally {
-          this.#alive();
+          this.#record.alive();
         }
       })
     );
@@ -244,82 +232,61 @@ export class DeviceSession implements EngineSession {
     options: WorkOptions,
     begin: (sequence: SequenceInput, index: number) => ChunkTarget & { readonly seen: ChunkSeen },
   ): Promise<void> {
-    const total = sequences.reduce((sum, sequence) => sum + sequence.inputs.rows, 0);
-    const pacer = new WorkPacer(options, total);
-    let done = 0;
-    await this.#alone(async () => {
-      const saved = this.getState();
-      try {
-        for (const [index, sequence] of sequences.entries()) {
-          this.reset();
-          const { every, seen } = begin(sequence, index);
-          await this.#chunks(sequence, index, pacer, done, { every }, seen);
-          done += sequence.inputs.rows;
-        }
-      } finally {
-        if (!this.#disposed && !this.#parts.context.loss) this.setState(saved);
-      }
-    });
-    pacer.finish();
+    await this.#alone(() =>
+      this.#record.runEach(sequences, options, (sequence, index, progress) => {
+        const { every, seen } = begin(sequence, index);
+        return this.#chunks(sequence, index, progress, { every }, seen);
+      }),
+    );
+  }
+
+  #runOne(sequence: SequenceInput, options: WorkOptions, run: (progress: Progress) => Promise<void>): Promise<void> {
+    return this.#alone(() => this.#record.runOne(sequence, options, run));
   }
 
   async generate(options: GenerateOptions): Promise<Matrix> {
-    const { steps, readout, into: states } = options;
-    const { size, precision, outputSize } = this.model;
-    const pacer = new WorkPacer(options, steps);
-    const result = Matrix.zeros(steps, readout.weights.rows, precision);
-    await this.#alone(async () => {
-      this.#countsUpTo(this.#step + steps);
+    const { steps, readout, inputs, into: states } = options;
+    const { size, outputSize } = this.model;
+    const record = this.#record;
+    return this.#alone(async () => {
       const buffers = this.#buffersFor(Math.min(steps, this.#parts.loop.closedSteps ?? ClosedLoop.chunkSteps));
       const parts = { ...this.#pipelineParts(), openStreamed: () => this.#streamedLoop() };
-      const closed = new ClosedLoop(parts, buffers, readout, options.inputs, steps);
+      const closed = new ClosedLoop(parts, buffers, readout, inputs, steps);
       try {
-        for (let from = 0; from < steps; ) {
-          const start = { step: this.#step, input: this.#input, output: this.#output };
-          const chunk = await closed.run(from, start, states !== undefined);
-          this.#alive();
-          result.data.set(chunk.outputs.data.subarray(0, chunk.finite * result.cols), from * result.cols);
+        return await record.closeLoop(options, async (from, outputs) => {
+          const chunk = await closed.run(from, record, states !== undefined);
+          record.alive();
+          outputs.data.set(chunk.outputs.data, from * outputs.cols);
           states?.data.set(chunk.states.subarray(0, chunk.finite * size), from * size);
-          this.#step += chunk.finite;
-          this.#input = chunk.input;
-          if (outputSize > 0 && chunk.finite > 0) this.#output.set(result.row(from + chunk.finite - 1));
-          if (chunk.finite < chunk.steps) throw new NonFiniteStateError(this.#step, chunk.neuron);
-          from += chunk.steps;
-          if (pacer.due()) {
-            await pacer.pause(from);
-            this.#alive();
-          }
-        }
+          const fed = outputSize > 0 && chunk.answered > 0 ? outputs.row(from + chunk.answered - 1) : undefined;
+          record.advance(chunk.finite, chunk.input, fed);
+          if (chunk.neuron !== undefined) throw new NonFiniteStateError(record.step, chunk.neuron);
+          return from + chunk.steps;
+        });
       } finally {
         closed.dispose();
       }
     });
-    pacer.finish();
-    return result;
   }
 
   async accumulate(sequence: SequenceInput, options: AccumulateOptions): Promise<void> {
     const { targets, washout, sink } = options;
     const { clock } = this.#parts;
-    const pacer = new WorkPacer(options, sequence.inputs.rows);
-    await this.#alone(async () => {
+    await this.#runOne(sequence, options, async (progress) => {
       const { context, openTrainer } = this.#parts;
       const trainer = openTrainer(context, this.model, sink, targets.cols, this.#compute);
       if (!trainer) {
         const inputs = hostInputs(sequence);
-        await this.#chunks(sequence, 0, pacer, 0, { every: 1 }, ({ from, finite, kept }) => {
-          const first = Math.max(0, washout - from);
-          const to = from + finite;
-          if (first >= finite) return;
+        await this.#chunks(sequence, 0, progress, { every: 1 }, ({ from, finite, kept }) => {
           clock?.enter("train");
-          sink.add(kept.subarray(first, finite), inputs.subarray(from + first, to), targets.subarray(from + first, to));
+          addRows(kept.subarray(0, finite), from, inputs, options);
           clock?.leave();
         });
         return;
       }
       const training = new TrainingRun(context, this.#compute, trainer, targets, washout, this.model, clock);
       try {
-        await this.#chunks(sequence, 0, pacer, 0, { every: 0 }, (chunk) => training.add(chunk));
+        await this.#chunks(sequence, 0, progress, { every: 0 }, (chunk) => training.add(chunk));
         clock?.enter("sums");
         await training.finish();
         clock?.leave();
@@ -327,7 +294,6 @@ export class DeviceSession implements EngineSession {
         training.dispose();
       }
     });
-    pacer.finish();
   }
 
   profile(): EngineProfile | undefined {
@@ -335,30 +301,19 @@ export class DeviceSession implements EngineSession {
   }
 
   getState(): SessionState {
-    this.#alive();
-    const values = this.#parts.context.read(this.#device.state) as FloatArray;
-    return { values, output: this.#output.slice(), input: this.#input.slice(), step: this.#step };
+    return this.#record.getState();
   }
 
   setState(state: SessionState): void {
-    this.#alive();
-    this.#setValues(state.values);
-    this.#output.set(state.output);
-    this.#input.set(state.input);
-    this.#step = state.step;
+    this.#record.setState(state);
   }
 
   reset(): void {
-    this.#alive();
-    this.#setValues(this.model.initialState);
-    this.#output.fill(0);
-    this.#input.fill(0);
-    this.#step = 0;
+    this.#record.reset();
   }
 
   async dispose(): Promise<void> {
-    if (this.#disposed) return;
-    this.#disposed = true;
+    if (!this.#record.end()) return;
     this.#ending.abort();
     await this.#work.catch(() => undefined);
     disposeAll([...this.#owned, this.#parts.loop, this.#streamed, this.#buffers, this.#batch]);
@@ -368,64 +323,26 @@ export class DeviceSession implements EngineSession {
    * Runs the chunks of a sequence. Keeps the state and the input at the last one that was handed
    * on, even if it fails.
    */
-  async #chunks(
-    sequence: SequenceInput,
-    index: number,
-    pacer: WorkPacer,
-    done: number,
-    target: ChunkTarget,
-    seen: ChunkSeen,
-  ): Promise<void> {
-    const { rows } = sequence.inputs;
-    this.#countsUpTo(this.#step + rows);
-    const start = { step: this.#step, sequence: index, output: this.#output.slice() };
+  async #chunks(sequence: SequenceInput, index: number, progress: Progress, target: ChunkTarget, seen: ChunkSeen): Promise<void> {
+    const { step, output } = this.#record;
+    const start = { step, sequence: index, output: output.slice() };
     this.#compute.waitFor(slicesOf([sequence]));
-    const pipeline = new ChunkPipeline(this.#pipelineParts(), this.#buffersFor(rows), sequence, start, target);
+    const pipeline = new ChunkPipeline(this.#pipelineParts(), this.#buffersFor(sequence.inputs.rows), sequence, start, target);
     try {
-      for (let chunk = await pipeline.next(); chunk; chunk = await pipeline.next()) {
-        this.#alive();
-        const { from, to, finite, neuron, slot } = chunk;
-        this.#commit(sequence, from, finite);
-        seen(chunk);
-        if (finite < to - from) {
+      await this.#record.takeChunks(sequence, progress, {
+        next: () => pipeline.next(),
+        seen,
+        goBack: ({ finite, slot }) => {
           const { size } = this.model;
-          const last = finite > 0 ? slot.states.slice((finite - 1) * size, finite * size) : slot.before;
-          await this.#goBack(last as RealSlice);
-          throw new NonFiniteStateError(this.#step, neuron);
-        }
-        if (pacer.due()) {
-          await pacer.pause(done + to);
-          this.#alive();
-        }
-      }
+          return this.#goBack((finite > 0 ? slot.states.slice((finite - 1) * size, finite * size) : slot.before) as RealSlice);
+        },
+      });
     } catch (error) {
       const before = pipeline.stateBeforeRest;
       if (before && !(error instanceof NonFiniteStateError)) await this.#goBack(before);
       throw error;
-    } finally {
-      this.#bringInput();
     }
     this.#parts.loop.check();
-  }
-
-  /**
-   * The session's step, last input and last output after `finite` steps from row `from` of a
-   * sequence.
-   */
-  #commit({ inputs, teacher }: SequenceInput, from: number, finite: number): void {
-    if (finite === 0) return;
-    this.#step += finite;
-    const last = from + finite - 1;
-    if (inputs instanceof DeviceMatrix) this.#inputThere = inputs.values.slice(last * inputs.cols, (last + 1) * inputs.cols) as RealSlice;
-    else this.#input.set(inputs.row(last));
-    if (teacher) this.#output.set(teacher.row(last));
-  }
-
-  /** Copies the last input to the host if it is only on the device. */
-  #bringInput(): void {
-    const { context } = this.#parts;
-    if (this.#inputThere && !this.#disposed && !context.loss) this.#input.set(context.read(this.#inputThere as RealSlice<"f32">));
-    this.#inputThere = undefined;
   }
 
   /**
@@ -469,18 +386,21 @@ export class DeviceSession implements EngineSession {
     clock?.leave();
   }
 
-  #setValues(values: FloatArray): void {
-    this.#compute.upload(this.#device.state as RealSlice<"f32">, values as Float32Array<ArrayBuffer>);
-  }
-
-  #countsUpTo(step: number): void {
-    if (this.model.noiseLevel !== 0 && step > lastStep)
-      throw new SpillwayError("limit", `step ${step} is beyond the noise counter, which ends at ${lastStep}; reset() starts a new count`);
+  #statePlace(): StatePlace {
+    const { context } = this.#parts;
+    const state = this.#device.state as RealSlice<"f32">;
+    return {
+      getValues: () => context.read(state) as FloatArray,
+      setValues: (values) => this.#compute.upload(state, values as Float32Array<ArrayBuffer>),
+      get lost() {
+        return context.loss !== undefined;
+      },
+    };
   }
 
   /** One piece of work, which `dispose` waits for. */
   async #alone<T>(work: () => Promise<T>): Promise<T> {
-    this.#alive();
+    this.#record.alive();
     const result = work();
     this.#work = result;
     try {
@@ -488,10 +408,6 @@ export class DeviceSession implements EngineSession {
     } finally {
       this.#parts.clock?.settle();
     }
-  }
-
-  #alive(): void {
-    if (this.#disposed) throw new DisposedError("this reservoir");
   }
 }
 

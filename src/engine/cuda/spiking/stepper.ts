@@ -95,6 +95,10 @@ export class DeviceSpikingStepper implements Stepper {
     return this.#network.stream;
   }
 
+  get lost(): boolean {
+    return this.#context.loss !== undefined;
+  }
+
   /** capacity x N: the states of the last chunk that kept some. */
   get statesThere(): RealSlice {
     return this.#states as RealSlice;
