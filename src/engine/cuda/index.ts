@@ -1,9 +1,9 @@
 // The CUDA engine: one device, real or simulated, that runs reservoirs by the plan that suits their
 // shape. The package's index names the devices.
 import { type Context, LibraryError, openDevice } from "../../gpu/index.js";
+import { openOneByOne } from "../../reservoir/engine/one-by-one.js";
 import { type Engine, type EngineOptions, EngineUnavailableError, formatBytes } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
-import { openOneByOne } from "../ensemble.js";
 import { openBatch } from "./batch/index.js";
 import { limitChunks } from "./chunk-limit.js";
 import { type EngineDevice, givenDevice, ownDevice } from "./device.js";

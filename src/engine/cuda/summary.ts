@@ -3,9 +3,9 @@
 import type { Context, DeviceBuffer, Stream } from "../../gpu/index.js";
 import { Matrix } from "../../numerics/index.js";
 import { type DeviceMatrix, stretchOf } from "../../reservoir/device-matrix.js";
+import type { ClassScores, SummaryWork } from "../../reservoir/engine/summaries.js";
 import type { SequenceInput } from "../../reservoir/engine.js";
 import type { EngineModel } from "../../reservoir/spiking-model.js";
-import type { ClassScores, SummaryWork } from "../../reservoir/summary.js";
 import type { StateChunk, StateTaker } from "./device-work.js";
 import { abandonAll, disposeAll } from "./dispose.js";
 import { generatedKernel, type LoadedKernel } from "./generated.js";

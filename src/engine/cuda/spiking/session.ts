@@ -3,9 +3,9 @@
 import type { Context } from "../../../gpu/index.js";
 import type { Matrix } from "../../../numerics/index.js";
 import { DeviceMatrix } from "../../../reservoir/device-matrix.js";
+import type { SummaryWork } from "../../../reservoir/engine/summaries.js";
 import type { BatchOptions, DeviceSide, EnginePlan, RunOptions, SequenceInput, WorkOptions } from "../../../reservoir/engine.js";
 import type { SpikingModel } from "../../../reservoir/spiking-model.js";
-import type { SummaryWork } from "../../../reservoir/summary.js";
 import { ChunkedSession } from "../../chunked-session.js";
 import { copyEvery, deviceSide, StateKeeper } from "../device-rows.js";
 import type { StateTaker } from "../device-work.js";

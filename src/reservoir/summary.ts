@@ -1,2 +1,0 @@
-// Summaries are at home beside the engine contract.
-export type * from "./engine/summaries.js";
