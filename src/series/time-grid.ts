@@ -90,31 +90,8 @@ export function timeAxis(column: TimeColumn, place: PlaceOfRow = (row) => `times
   return { ...column, grid: { form, step, last: wall[rows - 1]!, offset, ...(day === undefined ? {} : { day }) }, gaps };
 }
 
-/**
- * Stamps on a grid that is known: what is missing between them at its step. One stamp is enough.
- * @throws ArgumentError as {@link timeAxis} does, and for a stamp that is not on the grid
- */
-export function axisOnGrid(column: TimeColumn, trained: TimeGrid, place: PlaceOfRow = (row) => `times[${row}]`): TimeAxis {
-  const { form, wall, offsets } = column;
-  const shown = (row: number) => `${place(row)} (${stampText(column, row)})`;
-  const positions = Array.from(wall, (each, row) => stepsAfter(trained, each, offsets?.[row] ?? 0));
-  const off = positions.indexOf(undefined);
-  if (off >= 0)
-    throw timesError(
-      `${shown(off)} is not on the grid of the training rows, which go on from ${gridText(trained)} by the step of ${describeStep(trained.step)}`,
-    );
-  checkOrder(column, shown);
-  const gaps: TimeGap[] = [];
-  for (let row = 1; row < wall.length; row++) {
-    const missing = positions[row]! - positions[row - 1]! - 1;
-    if (missing < 0) throw timesError(`${shown(row)} has the time of the row before it`);
-    if (missing > 0) gaps.push({ row, missing });
-  }
-  const last = wall.length - 1;
-  return { ...column, grid: { ...trained, form, last: wall[last]!, offset: offsets?.[last] ?? 0 }, gaps };
-}
-
-function checkOrder({ wall, offsets }: TimeColumn, shown: PlaceOfRow): void {
+/** @throws ArgumentError for a stamp that is earlier than the one before it, or the same */
+export function checkOrder({ wall, offsets }: TimeColumn, shown: PlaceOfRow): void {
   const rows = wall.length;
   const instant = (row: number) => wall[row]! - (offsets?.[row] ?? 0) * minuteMs;
   let first: number | undefined;

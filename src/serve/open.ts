@@ -5,10 +5,12 @@ import { Classifier, decodeReservoir, Forecaster, type ModelKind, NvarForecaster
 import { decodeModelFile, ModelFileError } from "../model/model-file.js";
 import { Pipeline } from "../pipeline/index.js";
 import type { AnyReservoirComputer } from "../reservoir/index.js";
+import { describeStep, gridText } from "../series/time-grid.js";
 import { ClassBatches, classRoutes, type NamesClasses } from "./classes.js";
 import { type Route, route } from "./route.js";
 import { Sessions } from "./sessions.js";
-import { forecasterSteps, nvarSteps, reservoirSteps, type StepByStep, stepByStepRoutes } from "./step-by-step.js";
+import { stepByStepRoutes } from "./step-by-step.js";
+import { forecasterSteps, nvarSteps, reservoirSteps, type StepByStep } from "./steps.js";
 import { Work } from "./work.js";
 
 /** A model that is open, with what is answered by it. */
@@ -62,11 +64,13 @@ export async function openServed(path: string, { engine, threads, timeout, maxSe
   };
   const stepped = <State>(model: StepByStep<State>, owner: { dispose(): Promise<void> }): ServedModel => {
     const sessions = new Sessions<State>(maxSessions, idle);
-    const { inputs, outputs, known, fedBack } = model;
+    const { inputs, outputs, known, fedBack, grid, horizon, table } = model;
+    const time = grid && { form: grid.form, step: describeStep(grid.step), trained: gridText(grid) };
+    const facts = { inputs, outputs, known, feedback: fedBack > 0, horizon, time, columns: table?.columns };
     return {
       kind,
       engine: model.engine,
-      routes: [modelRoute({ kind, inputs, outputs, known, feedback: fedBack > 0 }), ...stepByStepRoutes(model, work, sessions)],
+      routes: [modelRoute({ kind, ...facts }), ...stepByStepRoutes(model, work, sessions)],
       waiting: () => work.waiting,
       sessions: () => sessions.size,
       end: () => sessions.end(),

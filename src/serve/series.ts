@@ -1,9 +1,11 @@
 // Series as JSON has them, as kinds of options: what reads a request also describes it.
 import { ArgumentError } from "../core/errors.js";
-import { checked, given, type Kind, list, object, whole } from "../core/options.js";
-import type { ForecasterPrefix } from "../model/index.js";
+import { checked, given, type Kind, list, number, type OptionTable, object, optional, text, whole } from "../core/options.js";
+import type { ForecasterPrefix, TimedRows } from "../model/index.js";
 import type { Matrix, MatrixLike } from "../numerics/index.js";
 import { checkFinite, filledSeries } from "../reservoir/inputs.js";
+import type { TimeGrid, TimeLike } from "../series/index.js";
+import { stampsOnGrid, type WrittenStamps } from "../series/on-grid.js";
 import { most } from "./limits.js";
 
 const numbers = { type: "array", items: { type: "number" } };
@@ -29,26 +31,66 @@ export function seriesOf(columns: string | number): Kind<Matrix> {
   };
 }
 
+const stampKind: Kind<TimeLike> = checked(
+  "a time stamp",
+  (value) => (typeof value === "string" && value.length <= 64) || Number.isFinite(value),
+  { type: ["string", "number"] },
+);
+const stamps = {
+  times: optional(list(stampKind, "a list of time stamps, one a row"), "The time stamps of the rows."),
+  start: optional(stampKind, "The time stamp of the first row; the others follow by the model's step."),
+} satisfies OptionTable;
+
+/** Rows of known inputs, T x `columns`, one a step; with a grid, or rows with time stamps, of which each step takes its own. */
+export function knownKind(columns: number, grid: TimeGrid | undefined): Kind<MatrixLike | TimedRows> {
+  const rows = seriesOf(columns);
+  if (!grid) return rows;
+  const timed = object({ values: given(rows, "The rows."), ...stamps });
+  const takes = `${rows.takes}, or ${timed.takes}`;
+  return {
+    takes,
+    schema: { anyOf: [rows.schema, timed.schema] },
+    read(value, field) {
+      if (Array.isArray(value)) return rows.read(value, field);
+      if (typeof value !== "object" || value === null) throw new ArgumentError(field, value, takes);
+      const { values, ...written } = timed.read(value, field) as { readonly values: Matrix } & WrittenStamps;
+      const times = stampsOnGrid(written, grid, values.rows, field);
+      return times ? { values, times } : values;
+    },
+  };
+}
+
 /** What a model sees first: a series, or an object of several. */
-export function prefixKind(columns: { readonly inputs: number; readonly fedBack: number; readonly known: number }): Kind<ForecasterPrefix> {
-  const { inputs, fedBack, known } = columns;
+export function prefixKind(columns: {
+  readonly inputs: number;
+  readonly fedBack: number;
+  readonly known: number;
+  readonly grid?: TimeGrid | undefined;
+}): Kind<ForecasterPrefix> {
+  const { inputs, fedBack, known, grid } = columns;
   const series = seriesOf(fedBack > 0 ? fedBack : inputs);
   const parts = object({
-    ...(known > 0
-      ? { series: given(series, "The series."), known: given(seriesOf(known), "What was known beforehand of each row.") }
+    ...(known > 0 || grid
+      ? {
+          series: given(series, "The series."),
+          ...(known > 0 && { known: given(seriesOf(known), "What was known beforehand of each row.") }),
+          ...(grid && stamps),
+        }
       : {
           ...(inputs > 0 && { inputs: given(seriesOf(inputs), "What drives the model.") }),
           ...(fedBack > 0 && { targets: given(seriesOf(fedBack), "The true outputs, which are fed back.") }),
         }),
   });
-  const takes = known > 0 || (inputs > 0 && fedBack > 0) ? parts.takes : `${series.takes}, or ${parts.takes}`;
+  const takes = known > 0 || (!grid && inputs > 0 && fedBack > 0) ? parts.takes : `${series.takes}, or ${parts.takes}`;
   return {
     takes,
     schema: takes === parts.takes ? parts.schema : { anyOf: [series.schema, parts.schema] },
     read(value, field) {
       if (Array.isArray(value) && takes !== parts.takes) return series.read(value, field);
       if (typeof value !== "object" || value === null || Array.isArray(value)) throw new ArgumentError(field, value, takes);
-      return parts.read(value, field) as ForecasterPrefix;
+      const { times, start, ...prefix } = parts.read(value, field) as ForecasterPrefix & WrittenStamps & { readonly series?: Matrix };
+      if (times === undefined && start === undefined) return prefix as ForecasterPrefix;
+      return { ...prefix, times: stampsOnGrid({ times, start }, grid!, prefix.series!.rows, field) } as ForecasterPrefix;
     },
   };
 }
@@ -71,4 +113,20 @@ export function stepsOf(outputs: number): Kind<number> {
 export const rowsKind: Kind<readonly (readonly number[])[]> = list(
   checked("a row of numbers", (value) => Array.isArray(value), numbers) as Kind<readonly number[]>,
   "rows of numbers",
+);
+
+/** Time stamps in an answer. */
+export const stampsKind: Kind<readonly string[]> = list(text(), "time stamps");
+
+/** Shares of the values to come that bands hold. */
+export const intervalsKind: Kind<readonly number[]> = list(number({ above: 0, below: 1 }), "a list of shares");
+
+/** Bands in an answer. */
+export const bandsKind = list(
+  object({
+    level: given(number(), "The share of the values to come that it holds."),
+    lower: given(rowsKind, "The lower ends, a row for each row."),
+    upper: given(rowsKind, "The upper ends."),
+  }),
+  "bands",
 );

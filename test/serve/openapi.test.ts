@@ -31,13 +31,21 @@ const bodies: Readonly<Record<string, unknown>> = {
   "/sessions/{session}/rows": { inputs: wave(1) },
   "/sessions/{session}/forecast": { steps: 1 },
 };
+/** The same for a model with known inputs and bands. */
+const timed: typeof bodies = {
+  "/forecast": { steps: 2, known: wave(2), intervals: [0.9] },
+  "/predict": { inputs: wave(2), known: wave(2) },
+  "/sessions": {},
+  "/sessions/{session}/rows": { inputs: wave(1), known: wave(1) },
+  "/sessions/{session}/forecast": { steps: 1, known: wave(1) },
+};
 
-describe.each(["forecaster", "classifier"])("the document of a %s", (name) => {
+describe.each(["forecaster", "classifier", "timed"])("the document of a %s", (name) => {
   it("names every answer that the server gives, with its status, type and fields", async () => {
     await using server = await models.serve(name);
     const { openapi, paths } = (await ask(server, "GET", "/openapi.json")).body as { openapi: string; paths: Paths };
     expect(openapi).toBe("3.1.0");
-    const session = name === "forecaster" ? ((await ask(server, "POST", "/sessions", {})).body as { session: string }).session : "";
+    const session = name !== "classifier" ? ((await ask(server, "POST", "/sessions", {})).body as { session: string }).session : "";
     const operations = Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
     );
@@ -45,7 +53,12 @@ describe.each(["forecaster", "classifier"])("the document of a %s", (name) => {
     for (const { path, method, operation } of operations.filter(({ path }) => !path.endsWith("/events"))) {
       expect(operation.parameters?.map((one) => `{${one.name}}`) ?? [], path).toEqual(path.match(/\{\w+\}/g) ?? []);
       expect(operation.requestBody !== undefined, path).toBe(method === "POST");
-      const { status, headers, body } = await ask(server, method, path.replace("{session}", session), bodies[path]);
+      const { status, headers, body } = await ask(
+        server,
+        method,
+        path.replace("{session}", session),
+        (name === "timed" ? timed : bodies)[path],
+      );
       const described = operation.responses[status];
       expect(described, `${method} ${path} answered ${status}`).toBeDefined();
       expect(status, path).toBeLessThan(300);

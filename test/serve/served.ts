@@ -16,6 +16,10 @@ export const wave = (rows: number, from = 0) => Array.from({ length: rows }, (_,
 /** A swing of 30 rows, slow or quick. */
 export const swing = (rate: number, phase = 0) => Array.from({ length: 30 }, (_, t) => [Math.sin(rate * t + phase)]);
 
+/** Time stamps of some days from a day on. */
+export const days = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, t) => new Date(Date.UTC(2024, 0, 1 + from + t)).toISOString().slice(0, 10));
+
 const cases = Array.from({ length: 8 }, (_, k) => [swing(0.2, k), swing(0.6, k)]).flat();
 const labels = cases.map((_, k) => (k % 2 === 0 ? "slow" : "quick"));
 const reservoir = { size: 30, seed: 1 };
@@ -32,6 +36,14 @@ const makers: Readonly<Record<string, (path: string) => Promise<void>>> = {
   async calendar(path) {
     const known = wave(300).map((_, t) => [t % 7]);
     await using model = await Forecaster.fit({ series: wave(300), known }, { reservoir, engine: "cpu" });
+    await model.save(path);
+  },
+  /** Days with the weekday, a known column, and bands. */
+  async timed(path) {
+    const known = wave(200).map((_, t) => [t % 5]);
+    const data = { series: wave(200), known, times: days(200) };
+    const how = { reservoir: { size: 20, seed: 1 }, members: 1, horizon: 8, calendar: ["weekday"], engine: "cpu" } as const;
+    await using model = await Forecaster.fit(data, { ...how, table: { columns: ["flow"], known: ["open"], time: "day" } });
     await model.save(path);
   },
   async nvar(path) {

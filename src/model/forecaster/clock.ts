@@ -4,9 +4,9 @@ import { ArgumentError } from "../../core/errors.js";
 import { Matrix, type MatrixLike } from "../../numerics/index.js";
 import { count } from "../../reservoir/inputs.js";
 import { type CalendarFeature, calendarColumns, calendarInputs, checkCalendar } from "../../series/calendar.js";
+import { axisOnGrid } from "../../series/on-grid.js";
 import { formatStamp } from "../../series/time-form.js";
 import {
-  axisOnGrid,
   describeStep,
   gridTexts,
   stampText,

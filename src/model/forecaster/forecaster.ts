@@ -395,7 +395,12 @@ export class Forecaster implements AsyncDisposable {
    * own. 0 if there are none. @throws NotFittedError
    */
   get known(): number {
-    return this.#first.road.known - this.#clock.columns - this.#masks;
+    return this.#first.road.known - this.ownInputs;
+  }
+
+  /** Columns of the inputs that it makes itself: the calendar, and the mask of missing values. */
+  get ownInputs(): number {
+    return this.#clock.columns + this.#masks;
   }
 
   /** Columns of the mask of missing values. */

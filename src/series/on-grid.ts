@@ -1,0 +1,83 @@
+// Stamps on a grid that is known: that of the rows a model was trained on.
+import { ArgumentError } from "../core/errors.js";
+import { count } from "../reservoir/inputs.js";
+import type { TimeUnit } from "./time-form.js";
+import {
+  checkOrder,
+  describeStep,
+  gridText,
+  type PlaceOfRow,
+  stampText,
+  stepsAfter,
+  type TimeAxis,
+  type TimeColumn,
+  type TimeGap,
+  type TimeGrid,
+  timesError,
+  wallsAfter,
+} from "./time-grid.js";
+import { readTimeColumn, type TimeLike } from "./time-stamps.js";
+
+/**
+ * Stamps on a grid: what is missing between them at its step. One stamp is enough.
+ * @throws ArgumentError as `timeAxis` does, and for a stamp that is not on the grid
+ */
+export function axisOnGrid(column: TimeColumn, trained: TimeGrid, place: PlaceOfRow = (row) => `times[${row}]`): TimeAxis {
+  const { form, wall, offsets } = column;
+  const shown = (row: number) => `${place(row)} (${stampText(column, row)})`;
+  const positions = Array.from(wall, (each, row) => stepsAfter(trained, each, offsets?.[row] ?? 0));
+  const off = positions.indexOf(undefined);
+  if (off >= 0)
+    throw timesError(
+      `${shown(off)} is not on the grid of the training rows, which go on from ${gridText(trained)} by the step of ${describeStep(trained.step)}`,
+    );
+  checkOrder(column, shown);
+  const gaps: TimeGap[] = [];
+  for (let row = 1; row < wall.length; row++) {
+    const missing = positions[row]! - positions[row - 1]! - 1;
+    if (missing < 0) throw timesError(`${shown(row)} has the time of the row before it`);
+    if (missing > 0) gaps.push({ row, missing });
+  }
+  const last = wall.length - 1;
+  return { ...column, grid: { ...trained, form, last: wall[last]!, offset: offsets?.[last] ?? 0 }, gaps };
+}
+
+/** Stamps as they are written, one a row, or that of the first row alone: the others follow by the step. */
+export interface WrittenStamps {
+  readonly times?: readonly TimeLike[] | undefined;
+  readonly start?: TimeLike | undefined;
+}
+
+/**
+ * The stamps of rows on a grid; undefined if none are given.
+ * @throws ArgumentError for both, for another number than of rows, and for stamps that are not on the
+ * grid or out of order
+ */
+export function stampsOnGrid({ times, start }: WrittenStamps, grid: TimeGrid, rows: number, name: string): TimeAxis | undefined {
+  if (times !== undefined && start !== undefined)
+    throw ArgumentError.because(`${name}.start was given beside ${name}.times; give one of the two`, { field: `${name}.start` });
+  const unit = grid.form === "s" || grid.form === "ms" ? (grid.form as TimeUnit) : undefined;
+  const read = (stamps: readonly TimeLike[], place: PlaceOfRow) => axisOnGrid(readTimeColumn(stamps, { unit }, place), grid, place);
+  if (times !== undefined) {
+    if (times.length !== rows)
+      throw ArgumentError.shape(
+        `${name}.times has ${count(times.length, "stamp")} and there are ${count(rows, "row")}; they take the same number`,
+        {
+          field: `${name}.times`,
+        },
+      );
+    return read(times, (row) => `${name}.times[${row}]`);
+  }
+  if (start === undefined) return undefined;
+  const first = read([start], () => `${name}.start`).grid;
+  const wall = new Float64Array(rows);
+  wall[0] = first.last;
+  wall.set(wallsAfter(first, rows - 1), 1);
+  return {
+    form: first.form,
+    wall,
+    offsets: first.form.includes("+") ? new Int16Array(rows).fill(first.offset) : undefined,
+    grid: { ...first, last: wall[rows - 1]! },
+    gaps: [],
+  };
+}

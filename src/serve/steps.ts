@@ -1,0 +1,140 @@
+// Models that take rows one by one, as their routes see them: forecasters and reservoirs.
+import { checkedPrefix, noInputs } from "../model/forecaster/data.js";
+import { roundedInputs } from "../model/forecaster/training.js";
+import type { Forecast, Forecaster, ForecasterPrefix, LoadedReservoir, NvarForecaster, TableNames, TimedRows } from "../model/index.js";
+import { Matrix, type MatrixLike } from "../numerics/index.js";
+import type { AnyReservoirComputer, WorkOptions } from "../reservoir/index.js";
+import type { TimeGrid } from "../series/index.js";
+
+/** Rows for a model, or a number of steps for one without inputs. */
+export interface Rows {
+  readonly inputs?: Matrix | undefined;
+  readonly known?: Matrix | undefined;
+  readonly steps?: number | undefined;
+  readonly teacher?: Matrix | undefined;
+}
+
+/** What comes from outside in a closed loop. */
+export interface Outside extends Pick<Rows, "inputs"> {
+  readonly known?: MatrixLike | TimedRows | undefined;
+  /** Shares of the values to come that bands hold. */
+  readonly intervals?: readonly number[] | undefined;
+}
+
+/** A forecast, with time stamps and bands if it has them. */
+export type Forecasted = Matrix & Partial<Pick<Forecast, "times" | "bands">>;
+
+/** A model with a state, as its routes see it. */
+export interface StepByStep<State> {
+  /** Where it stands; setting it goes back there. */
+  state: State;
+  /** The engine's name. */
+  readonly engine: string;
+  /** Columns of its inputs, known ones included. */
+  readonly inputs: number;
+  /** Columns that are fed back; 0 if there is no feedback. */
+  readonly fedBack: number;
+  /** Columns of an output row. */
+  readonly outputs: number;
+  /** Columns of inputs that are known beforehand. */
+  readonly known: number;
+  /** To the initial state, and over rows that are not predicted. */
+  warmUp(prefix: ForecasterPrefix, work: WorkOptions): Promise<void>;
+  /** An output for each row; the state moves on. */
+  predict(rows: Rows, work: WorkOptions): Promise<Matrix>;
+  /** The grid of its time stamps; undefined if it has none. */
+  readonly grid?: TimeGrid | undefined;
+  /** The most steps that it has bands for; undefined if it has none. */
+  readonly horizon?: number | undefined;
+  /** What its file says of its columns. */
+  readonly table?: TableNames | undefined;
+  /** A closed loop from the present state; undefined if the model has no readout. */
+  readonly forecast?: ((steps: number, outside: Outside, work: WorkOptions) => Promise<Forecasted>) | undefined;
+}
+
+/** A forecaster as its routes see it. */
+export function forecasterSteps(forecaster: Forecaster): StepByStep<Forecaster["state"]> {
+  return {
+    get state() {
+      return forecaster.state;
+    },
+    set state(state) {
+      forecaster.state = state;
+    },
+    ...sizesOf(forecaster.computer),
+    // The calendar and the mask of missing values are the forecaster's own to fill in.
+    inputs: forecaster.computer.model.inputSize - forecaster.ownInputs,
+    outputs: forecaster.readout.outputSize,
+    known: forecaster.known,
+    grid: forecaster.grid,
+    horizon: forecaster.choice?.horizon,
+    table: forecaster.settings.table,
+    warmUp: (prefix, work) => forecaster.warmUp(prefix, work),
+    predict: ({ inputs, steps, known, teacher }, work) => forecaster.predict(inputs ?? { steps: steps! }, { known, teacher, ...work }),
+    forecast: (steps, outside, work) => forecaster.forecast(steps, { ...outside, ...work }),
+  };
+}
+
+/** A forecaster without a reservoir as its routes see it. */
+export function nvarSteps(forecaster: NvarForecaster): StepByStep<NvarForecaster["state"]> {
+  return {
+    get state() {
+      return forecaster.state;
+    },
+    set state(state) {
+      forecaster.state = state;
+    },
+    engine: "host",
+    inputs: forecaster.columns,
+    outputs: forecaster.columns,
+    fedBack: 0,
+    known: 0,
+    table: forecaster.settings.table,
+    warmUp: (prefix) => forecaster.warmUp(prefix as Matrix),
+    predict: ({ inputs }, work) => forecaster.predict(inputs!, work),
+    forecast: (steps, _, work) => forecaster.forecast(steps, work),
+  };
+}
+
+function sizesOf({ engine, model }: AnyReservoirComputer): Pick<StepByStep<unknown>, "engine" | "inputs" | "fedBack"> {
+  return { engine: engine.name, inputs: model.inputSize, fedBack: model.outputSize };
+}
+
+/** A reservoir as its routes see it; without a readout its outputs are its states. */
+export function reservoirSteps({ computer, readout }: LoadedReservoir): StepByStep<AnyReservoirComputer["state"]> {
+  const { size, outputSize } = computer.model;
+  const fed = outputSize > 0;
+  return {
+    get state() {
+      return computer.state;
+    },
+    set state(state) {
+      computer.state = state;
+    },
+    ...sizesOf(computer),
+    outputs: readout?.outputSize ?? size,
+    known: 0,
+    async warmUp(prefix, { signal }) {
+      const checked = checkedPrefix(prefix, fed);
+      const [inputs, teacher] = checked.series ? [checked.series] : [checked.inputs, checked.targets];
+      computer.reset();
+      await computer.run(inputs, { teacher, every: inputs.rows, signal });
+    },
+    async predict({ inputs, steps, teacher }, { signal }) {
+      const u = inputs ?? noInputs(steps!);
+      if (fed && !teacher && readout) return computer.generate(u.rows, readout, { inputs, signal });
+      if (!readout) return computer.run(u, { teacher, signal });
+      const out = Matrix.zeros(u.rows, readout.outputSize);
+      for (let row = 0; row < u.rows; row += chunk) {
+        const part = u.subarray(row, row + chunk);
+        const states = await computer.run(part, { teacher: teacher?.subarray(row, row + chunk), signal });
+        out.data.set(readout.predict(states, roundedInputs(computer, part)).data, row * out.cols);
+      }
+      return out;
+    },
+    forecast: readout && ((steps, { inputs }, { signal }) => computer.generate(steps, readout, { inputs, signal })),
+  };
+}
+
+/** Rows of states that a reservoir holds at a time. */
+const chunk = 1024;
