@@ -1,6 +1,5 @@
 // One reservoir on a device: the session that the engine contract asks for. W and the arithmetic of
 // a step are the time loop's; what every session keeps is the record's.
-import type { Context, Stream } from "../../gpu/index.js";
 import { type FloatArray, Matrix } from "../../numerics/index.js";
 import { DeviceMatrix } from "../../reservoir/device-matrix.js";
 import { addRows } from "../../reservoir/engine/training.js";
@@ -21,38 +20,23 @@ import {
 import { hostInputs } from "../../reservoir/inputs.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { EngineProfile } from "../../reservoir/profile.js";
-import { type Progress, SessionRecord, type StatePlace } from "../session-record.js";
-import { ChunkBuffers } from "./chunk-buffers.js";
-import { ChunkPipeline, type ChunkTarget, type FinishedChunk, runSize } from "./chunk-pipeline.js";
+import { type Progress, SessionRecord } from "../session-record.js";
+import { ChunkPipeline, type ChunkTarget, type FinishedChunk } from "./chunk-pipeline.js";
 import { ClosedLoop } from "./closed-loop.js";
-import { CommonKernels } from "./common-kernels.js";
-import { DeviceModel } from "./device-model.js";
 import { deviceSide, StateKeeper, slicesOf } from "./device-rows.js";
 import type { DeviceBatch, DeviceBatchOptions, OpenBatch, OpenTrainer, StateTaker } from "./device-work.js";
-import { abandonAll, disposeAll } from "./dispose.js";
-import type { CompiledSource } from "./kernels.js";
-import type { DeviceClock } from "./profile.js";
-import { type ModelShape, shapeOf } from "./shape.js";
+import { disposeAll } from "./dispose.js";
+import { type MemoryParts, SessionMemory } from "./session-memory.js";
+import { singleStep } from "./single-step.js";
 import { DeviceSummary } from "./summary.js";
-import type { RealSlice, TimeLoop } from "./time-loop.js";
+import type { RealSlice } from "./time-loop.js";
 import { TrainingRun } from "./training-run.js";
 
 /** What a session is made of. */
-export interface SessionParts {
-  readonly context: Context;
-  readonly model: ReservoirModel;
+export interface SessionParts extends MemoryParts {
   readonly plan: EnginePlan;
-  readonly loop: TimeLoop;
-  /** The most steps of a chunk. */
-  readonly capacity: number;
-  /** A loop that takes every closed loop, used if `loop` has none. */
-  readonly openStreamed: () => Promise<TimeLoop>;
   readonly openTrainer: OpenTrainer;
   readonly openBatch: OpenBatch;
-  /** Where the plan's own matvec_input comes from. */
-  readonly compiled?: CompiledSource;
-  /** Times phases; the session disposes of it. */
-  readonly clock?: DeviceClock | undefined;
   /** As `EngineOptions.spinLimit`. */
   readonly spinLimit?: number | undefined;
 }
@@ -65,45 +49,21 @@ export class DeviceSession implements EngineSession {
   readonly plan: EnginePlan;
   readonly device: DeviceSide;
   readonly #parts: SessionParts;
-  readonly #shape: ModelShape;
-  readonly #device: DeviceModel;
-  readonly #common: CommonKernels;
-  readonly #compute: Stream;
-  readonly #copies: Stream;
-  readonly #owned: { dispose(): void }[] = [];
-  #buffers: ChunkBuffers | undefined;
-  #streamed: TimeLoop | undefined;
-  #batch: DeviceBatch | undefined;
+  readonly #memory: SessionMemory;
   readonly #record: SessionRecord;
+  #batch: DeviceBatch | undefined;
   #work: Promise<unknown> = Promise.resolve();
   /** Stops, when the session is disposed, work that looks only at a signal. */
   readonly #ending = new AbortController();
 
   constructor(parts: SessionParts) {
-    const { context, model, plan, clock } = parts;
+    const { context, model, plan } = parts;
     this.model = model;
     this.plan = plan;
     this.device = deviceSide(context, model);
     this.#parts = parts;
-    this.#shape = shapeOf(model);
-    const own = <T extends { dispose(): void }>(thing: T): T => {
-      this.#owned.push(thing);
-      return thing;
-    };
-    try {
-      if (clock) own(clock);
-      this.#device = own(new DeviceModel(context, model));
-      this.#common = new CommonKernels(context, model.precision, parts.compiled);
-      this.#compute = own(context.stream({ label: "reservoir" }));
-      this.#copies = own(context.stream({ label: "states to the host" }));
-      this.#record = new SessionRecord(model, this.#statePlace());
-      this.#record.reset();
-      clock?.watch(this.#compute);
-      clock?.watch(this.#copies);
-    } catch (error) {
-      abandonAll(this.#owned);
-      throw error;
-    }
+    this.#memory = new SessionMemory(parts);
+    this.#record = new SessionRecord(model, this.#memory);
   }
 
   async run(sequence: SequenceInput, options: RunOptions): Promise<void> {
@@ -120,44 +80,7 @@ export class DeviceSession implements EngineSession {
     const record = this.#record;
     record.alive();
     record.checkCount(1);
-    const { size, inputSize, outputSize } = this.model;
-    const slot = this.#buffersFor(1).slots[0];
-    const { drive, feedback } = this.#buffers!;
-    const row = <S extends RealSlice | null>(matrix: S, columns: number) => matrix && (matrix.slice(0, columns) as RealSlice<"f32">);
-    const [u, y, state] = [row(slot.inputs, inputSize), row(slot.outputs, outputSize), this.#device.state as RealSlice<"f32">];
-    const compute = this.#compute;
-    const { clock } = this.#parts;
-    clock?.on(compute, "upload");
-    if (u) compute.upload(u, input as Float32Array<ArrayBuffer>);
-    if (y) compute.upload(y, record.output as Float32Array<ArrayBuffer>);
-    clock?.on(compute, "drive");
-    this.#common.drive(compute, this.#device.inputWeights, this.#device.bias, u, row(drive, size)!, { size, inputs: inputSize, steps: 1 });
-    if (y) {
-      const shape = { size, inputs: outputSize, steps: 1 };
-      this.#common.drive(compute, this.#device.feedbackWeights, null, y, row(feedback, size)!, shape);
-    }
-    clock?.off(compute);
-    compute.copy(slot.before as RealSlice<"f32">, state);
-    clock?.on(compute, "run", runSize(this.#parts.loop, 1));
-    this.#parts.loop.enqueue(compute, {
-      ...{ steps: 1, firstStep: record.step, sequence: 0, state },
-      drive: row(drive, size)!,
-      feedback: row(feedback, size) ?? undefined,
-      states: row(slot.states, size)!,
-    });
-    clock?.off(compute);
-    compute.sync();
-    this.#parts.loop.check();
-    clock?.enter("download");
-    const values = this.#parts.context.read(state) as FloatArray;
-    clock?.leave();
-    clock?.came(values.byteLength);
-    clock?.settle();
-    const neuron = values.findIndex((value) => !Number.isFinite(value));
-    if (neuron >= 0) {
-      compute.copy(state, slot.before as RealSlice<"f32">);
-      throw new NonFiniteStateError(record.step, neuron);
-    }
+    const values = singleStep(this.#memory, record, input);
     record.advance(1, input, teacher);
     return values;
   }
@@ -186,7 +109,7 @@ export class DeviceSession implements EngineSession {
     const summary = new DeviceSummary(context, this.model, sequences, work, clock);
     try {
       await this.#taken(sequences, work, summary);
-      return await this.#alone(() => summary.finish(this.#compute));
+      return await this.#alone(() => summary.finish(this.#memory.compute));
     } finally {
       summary.dispose();
     }
@@ -198,10 +121,10 @@ export class DeviceSession implements EngineSession {
     if (together) await together;
     else
       await this.#oneByOne(sequences, { signal, onProgress }, (_, index) => {
-        const take = taker.group(this.#compute, [index]);
+        const take = taker.group(this.#memory.compute, [index]);
         return { every: 0, seen: ({ from, finite, slot: { states } }) => take({ states, pitch: 0, from, to: from + finite }) };
       });
-    await this.#alone(() => this.#compute.done());
+    await this.#alone(() => this.#memory.compute.done());
   }
 
   /** Sequences beside one another, if there is a way that is worth it. */
@@ -249,9 +172,8 @@ export class DeviceSession implements EngineSession {
     const { size, outputSize } = this.model;
     const record = this.#record;
     return this.#alone(async () => {
-      const buffers = this.#buffersFor(Math.min(steps, this.#parts.loop.closedSteps ?? ClosedLoop.chunkSteps));
-      const parts = { ...this.#pipelineParts(), openStreamed: () => this.#streamedLoop() };
-      const closed = new ClosedLoop(parts, buffers, readout, inputs, steps);
+      const buffers = this.#memory.buffersFor(Math.min(steps, this.#memory.loop.closedSteps ?? ClosedLoop.chunkSteps));
+      const closed = new ClosedLoop(this.#memory, buffers, readout, inputs, steps);
       try {
         return await record.closeLoop(options, async (from, outputs) => {
           const chunk = await closed.run(from, record, states !== undefined);
@@ -274,7 +196,7 @@ export class DeviceSession implements EngineSession {
     const { clock } = this.#parts;
     await this.#runOne(sequence, options, async (progress) => {
       const { context, openTrainer } = this.#parts;
-      const trainer = openTrainer(context, this.model, sink, targets.cols, this.#compute);
+      const trainer = openTrainer(context, this.model, sink, targets.cols, this.#memory.compute);
       if (!trainer) {
         const inputs = hostInputs(sequence);
         await this.#chunks(sequence, 0, progress, { every: 1 }, ({ from, finite, kept }) => {
@@ -284,7 +206,7 @@ export class DeviceSession implements EngineSession {
         });
         return;
       }
-      const training = new TrainingRun(context, this.#compute, trainer, targets, washout, this.model, clock);
+      const training = new TrainingRun(context, this.#memory.compute, trainer, targets, washout, this.model, clock);
       try {
         await this.#chunks(sequence, 0, progress, { every: 0 }, (chunk) => training.add(chunk));
         clock?.enter("sums");
@@ -316,7 +238,7 @@ export class DeviceSession implements EngineSession {
     if (!this.#record.end()) return;
     this.#ending.abort();
     await this.#work.catch(() => undefined);
-    disposeAll([...this.#owned, this.#parts.loop, this.#streamed, this.#buffers, this.#batch]);
+    disposeAll([this.#memory, this.#batch]);
   }
 
   /**
@@ -324,59 +246,26 @@ export class DeviceSession implements EngineSession {
    * on, even if it fails.
    */
   async #chunks(sequence: SequenceInput, index: number, progress: Progress, target: ChunkTarget, seen: ChunkSeen): Promise<void> {
+    const memory = this.#memory;
     const { step, output } = this.#record;
     const start = { step, sequence: index, output: output.slice() };
-    this.#compute.waitFor(slicesOf([sequence]));
-    const pipeline = new ChunkPipeline(this.#pipelineParts(), this.#buffersFor(sequence.inputs.rows), sequence, start, target);
+    memory.compute.waitFor(slicesOf([sequence]));
+    const pipeline = new ChunkPipeline(memory, memory.buffersFor(sequence.inputs.rows), sequence, start, target);
     try {
       await this.#record.takeChunks(sequence, progress, {
         next: () => pipeline.next(),
         seen,
         goBack: ({ finite, slot }) => {
           const { size } = this.model;
-          return this.#goBack((finite > 0 ? slot.states.slice((finite - 1) * size, finite * size) : slot.before) as RealSlice);
+          return memory.goBack((finite > 0 ? slot.states.slice((finite - 1) * size, finite * size) : slot.before) as RealSlice);
         },
       });
     } catch (error) {
       const before = pipeline.stateBeforeRest;
-      if (before && !(error instanceof NonFiniteStateError)) await this.#goBack(before);
+      if (before && !(error instanceof NonFiniteStateError)) await memory.goBack(before);
       throw error;
     }
-    this.#parts.loop.check();
-  }
-
-  /**
-   * Waits for all work and puts x back; an error of that work, or a wait that expired, is thrown in
-   * place of the one under way.
-   */
-  async #goBack(state: RealSlice): Promise<void> {
-    if (this.#parts.context.loss) return;
-    await this.#copies.done();
-    await this.#compute.done();
-    this.#parts.loop.check();
-    this.#compute.copy(this.#device.state as RealSlice<"f32">, state as RealSlice<"f32">);
-    this.#compute.sync();
-  }
-
-  #pipelineParts() {
-    const { context, model, loop, clock } = this.#parts;
-    return { context, model, loop, clock, device: this.#device, common: this.#common, compute: this.#compute, copies: this.#copies };
-  }
-
-  async #streamedLoop(): Promise<TimeLoop> {
-    this.#streamed ??= await this.#parts.openStreamed();
-    return this.#streamed;
-  }
-
-  /** Buffers for chunks of up to `rows` steps, within what was planned. */
-  #buffersFor(rows: number): ChunkBuffers {
-    const { context, capacity } = this.#parts;
-    const wanted = Math.min(capacity, Math.max(1, rows));
-    if (this.#buffers && this.#buffers.capacity >= wanted) return this.#buffers;
-    this.#buffers?.dispose();
-    this.#buffers = undefined;
-    this.#buffers = new ChunkBuffers(context, this.#shape, wanted);
-    return this.#buffers;
+    memory.loop.check();
   }
 
   #keepRows(chunk: FinishedChunk, every: number, states: Matrix): void {
@@ -384,18 +273,6 @@ export class DeviceSession implements EngineSession {
     clock?.enter("keep");
     keepRows(chunk, every, states);
     clock?.leave();
-  }
-
-  #statePlace(): StatePlace {
-    const { context } = this.#parts;
-    const state = this.#device.state as RealSlice<"f32">;
-    return {
-      getValues: () => context.read(state) as FloatArray,
-      setValues: (values) => this.#compute.upload(state, values as Float32Array<ArrayBuffer>),
-      get lost() {
-        return context.loss !== undefined;
-      },
-    };
   }
 
   /** One piece of work, which `dispose` waits for. */

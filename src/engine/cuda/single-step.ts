@@ -1,0 +1,45 @@
+// One step at once, for callers that cannot wait: no chunk is under way meanwhile.
+import type { FloatArray } from "../../numerics/index.js";
+import { NonFiniteStateError } from "../../reservoir/engine/errors.js";
+import type { SessionRecord } from "../session-record.js";
+import { runSize } from "./chunk-pipeline.js";
+import type { SessionMemory } from "./session-memory.js";
+import type { RealSlice } from "./time-loop.js";
+
+/** x after one more step; the record does not know of it yet. @throws NonFiniteStateError */
+export function singleStep(memory: SessionMemory, record: SessionRecord, input: FloatArray): FloatArray {
+  const { context, model, device, common, compute, loop, clock } = memory;
+  const { size, inputSize, outputSize } = model;
+  const buffers = memory.buffersFor(1);
+  const { drive, feedback } = buffers;
+  const slot = buffers.slots[0];
+  const row = <S extends RealSlice | null>(matrix: S, columns: number) => matrix && (matrix.slice(0, columns) as RealSlice<"f32">);
+  const [u, y, state] = [row(slot.inputs, inputSize), row(slot.outputs, outputSize), device.state as RealSlice<"f32">];
+  clock?.on(compute, "upload");
+  if (u) compute.upload(u, input as Float32Array<ArrayBuffer>);
+  if (y) compute.upload(y, record.output as Float32Array<ArrayBuffer>);
+  clock?.on(compute, "drive");
+  common.drive(compute, device.inputWeights, device.bias, u, row(drive, size)!, { size, inputs: inputSize, steps: 1 });
+  if (y) common.drive(compute, device.feedbackWeights, null, y, row(feedback, size)!, { size, inputs: outputSize, steps: 1 });
+  clock?.off(compute);
+  compute.copy(slot.before as RealSlice<"f32">, state);
+  clock?.on(compute, "run", runSize(loop, 1));
+  loop.enqueue(compute, {
+    ...{ steps: 1, firstStep: record.step, sequence: 0, state },
+    drive: row(drive, size)!,
+    feedback: row(feedback, size) ?? undefined,
+    states: row(slot.states, size)!,
+  });
+  clock?.off(compute);
+  compute.sync();
+  loop.check();
+  clock?.enter("download");
+  const values = context.read(state) as FloatArray;
+  clock?.leave();
+  clock?.came(values.byteLength);
+  clock?.settle();
+  const neuron = values.findIndex((value) => !Number.isFinite(value));
+  if (neuron < 0) return values;
+  compute.copy(state, slot.before as RealSlice<"f32">);
+  throw new NonFiniteStateError(record.step, neuron);
+}
