@@ -1,8 +1,9 @@
 // Bands around forecasts, from the forecasts that chose the model.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Forecaster, Matrix } from "../../src/index.js";
+import type { ForecastBand } from "../../src/model/index.js";
 import { RandomStream, seedKeys } from "../../src/numerics/index.js";
-import { conformalOffsets } from "../../src/series/index.js";
+import { conformalOffsets, type Transform } from "../../src/series/index.js";
 
 /** A wave with noise, and a second column of another size. */
 const noise = new RandomStream(seedKeys("bands").weights, 0);
@@ -74,5 +75,60 @@ describe("forecasts with intervals", () => {
   it("take a forecaster that was chosen by forecasts", async () => {
     await using without = await Forecaster.fit(rows(0, 200), { reservoir: { size: 20, seed: 1 } });
     await expect(without.forecast(2, { intervals: [0.9] })).rejects.toThrow("fit it with a horizon, or with choose");
+  });
+});
+
+describe("bands after a logarithm or a power", () => {
+  /** A series that grows: its swings and its noise are in proportion to it. */
+  const growing = (from: number, to: number) =>
+    Float64Array.from({ length: to - from }, (_, k) => {
+      const t = from + k;
+      return Math.exp(t / 120 + 0.4 * Math.sin(t / 3) + 0.15 * noise.normal(2, t));
+    });
+  const fitWith = (transforms: readonly Transform[]) => Forecaster.fit(growing(0, 400), { ...options, transforms });
+
+  it.each<[Transform[]]>([[["log"]], [["log", { difference: 1 }]], [["log", "standardise"]]])(
+    "of %j are errors of the logarithm, so that their ends are in proportion to the forecast",
+    async (transforms) => {
+      await using forecaster = await fitWith(transforms);
+      const forecast = await forecaster.forecast(6, { intervals: [0.9] });
+      const [{ lower, upper }] = forecast.bands! as [ForecastBand];
+      const { targets, errors } = forecaster.choice!;
+      const logs = errors.data.map((error, i) => Math.log(targets.data[i]!) - Math.log(targets.data[i]! - error));
+      const offsets = conformalOffsets(logs, 6, { level: 0.9 });
+      for (const [h, value] of forecast.data.entries()) {
+        expect(lower.data[h]! / (value * Math.exp(offsets.lower.data[h]!))).toBeCloseTo(1, 9);
+        expect(upper.data[h]! / (value * Math.exp(offsets.upper.data[h]!))).toBeCloseTo(1, 9);
+      }
+      await using opened = await Forecaster.fromBytes(await forecaster.toBytes());
+      expect((await opened.forecast(6, { intervals: [0.9] })).bands).toEqual(forecast.bands);
+    },
+  );
+
+  it("stay above 0 where those of plain errors do not", async () => {
+    const low = growing(0, 400).map((value, t) => (t < 380 ? value : value / 20));
+    const bandOf = async (transforms: readonly Transform[]) => {
+      await using forecaster = await Forecaster.fit(low, { ...options, transforms });
+      return (await forecaster.forecast(6, { intervals: [0.9] })).bands![0]!;
+    };
+    expect(Math.min(...(await bandOf([{ boxCox: 0.5 }])).lower.data)).toBeGreaterThanOrEqual(0);
+    expect(Math.min(...(await bandOf(["log"])).lower.data)).toBeGreaterThan(0);
+    expect(Math.min(...(await bandOf([])).lower.data)).toBeLessThan(0);
+  });
+
+  it("of differences alone, and of members with other transforms, are in the units of the data", async () => {
+    await using forecaster = await fitWith([{ difference: 1 }]);
+    const forecast = await forecaster.forecast(6, { intervals: [0.9] });
+    const { upper } = conformalOffsets(forecaster.choice!.errors, 6, { level: 0.9 });
+    expect([...forecast.bands![0]!.upper.data]).toEqual([...forecast.data].map((value, h) => value + upper.data[h]!));
+  });
+
+  it("take a function of the user's that falls", async () => {
+    await using forecaster = await fitWith([{ forward: (y) => -Math.log(y), back: (z) => Math.exp(-z) }]);
+    const { bands, data } = await forecaster.forecast(6, { intervals: [0.9] });
+    for (const [h, value] of data.entries()) {
+      expect(bands![0]!.lower.data[h]).toBeLessThan(value);
+      expect(bands![0]!.upper.data[h]).toBeGreaterThan(value);
+    }
   });
 });

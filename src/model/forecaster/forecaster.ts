@@ -15,6 +15,7 @@ import { describedTrainer, descriptionOf, forecasterReservoir, forecasterTrainer
 import { NotFittedError } from "../errors.js";
 import { decodeModelFile } from "../model-file.js";
 import { checkTableNames } from "../table-names.js";
+import { bandsAround, checkIntervals } from "./bands.js";
 import type { ForecasterChoice } from "./choice.js";
 import { Clock } from "./clock.js";
 import {
@@ -35,7 +36,7 @@ import {
 } from "./data.js";
 import { decodeForecaster, encodeForecaster } from "./file.js";
 import { fitMembers, type TrainedMembers } from "./fit.js";
-import { bandsAround, checkIntervals, Forecast } from "./forecast.js";
+import { Forecast } from "./forecast.js";
 import { type Hybrid, hybridAgain, hybridUse } from "./hybrid.js";
 import { medianOf } from "./loss.js";
 import { ForecasterMember, type MemberState } from "./member.js";
@@ -352,7 +353,14 @@ export class Forecaster implements AsyncDisposable {
       return new Forecast(
         values,
         this.#clock.times(steps),
-        intervals.length > 0 ? bandsAround(values, this.choice!, intervals) : undefined,
+        intervals.length > 0
+          ? bandsAround(
+              values,
+              this.choice!,
+              this.#fitted().members.map(({ road }) => road.transforms),
+              intervals,
+            )
+          : undefined,
       );
     });
   }

@@ -218,7 +218,8 @@ export interface ForecastOptions extends StartOptions {
   readonly history?: MatrixLike | undefined;
   /**
    * Shares of the values to come that bands around the forecast hold, such as [0.8, 0.95]: split
-   * conformal by step (`conformalOffsets`), from the forecasts that chose the model. It takes a
+   * conformal by step (`conformalOffsets`), from the forecasts that chose the model; after a logarithm or a power, on
+   * its scale. It takes a
    * `horizon` in fit, and no more steps than that. Bands of a series that drifts hold fewer.
    * Default none.
    */

@@ -1,0 +1,106 @@
+// The bands around a forecast: split conformal by step, from the errors that chose the model. After a
+// logarithm or a power they are measured on its scale.
+import { ArgumentError } from "../../core/errors.js";
+import { Matrix } from "../../numerics/index.js";
+import { type BandOffsets, conformalOffsets, fewestScores } from "../../series/conformal.js";
+import { scaleOf, type ValueScale } from "../../series/pointwise.js";
+import type { FittedTransforms } from "../../series/transforms.js";
+import type { ForecasterChoice } from "./choice.js";
+import type { ForecastBand } from "./forecast.js";
+
+/**
+ * Checks levels before any work. @throws ArgumentError if the forecaster chose nothing by
+ * forecasts, looks less far ahead, or from too few starts
+ */
+export function checkIntervals(choice: ForecasterChoice | undefined, steps: number, levels: readonly number[]): void {
+  if (levels.length === 0) return;
+  if (!choice)
+    throw ArgumentError.because(
+      "intervals was given; this forecaster knows no errors of forecasts to take them from; fit it with a horizon, or with choose",
+      { field: "intervals" },
+    );
+  if (steps > choice.horizon)
+    throw new ArgumentError(
+      "steps",
+      steps,
+      `at most ${choice.horizon} with intervals, which is the horizon that the forecaster was fitted with`,
+    );
+  const starts = choice.starts.length;
+  for (const [i, level] of levels.entries())
+    if (starts < fewestScores(level))
+      throw new ArgumentError(
+        `intervals[${i}]`,
+        level,
+        `at most ${(starts / (starts + 1)).toFixed(3)}: forecasts from ${starts} starts inside the training part cannot give more; ${fewestScores(level)} can`,
+      );
+}
+
+/**
+ * The bands of a forecast of at most the horizon. If all members have the same logarithm or power
+ * before any difference, an error is that of the transformed values, and the ends are turned back:
+ * a series that is above 0 has bands above 0, as wide as it is large.
+ */
+export function bandsAround(
+  forecast: Matrix<Float64Array>,
+  choice: ForecasterChoice,
+  transforms: readonly FittedTransforms[],
+  levels: readonly number[],
+): ForecastBand[] {
+  const scale = commonScale(transforms);
+  const errors = scale ? errorsOn(scale, choice) : choice.errors;
+  const centre = scale ? scale.forward(forecast) : forecast;
+  return levels.map((level) => {
+    const offsets = conformalOffsets(errors, choice.horizon, { level });
+    const [lower, upper] = (["lower", "upper"] as const).map((end) => moved(centre, offsets, end));
+    return scale ? { level, ...turnedBack(scale, lower!, upper!) } : { level, lower: lower!, upper: upper! };
+  });
+}
+
+function moved(centre: Matrix<Float64Array>, offsets: BandOffsets, end: "lower" | "upper"): Matrix<Float64Array> {
+  const { data } = offsets[end];
+  return new Matrix(
+    centre.rows,
+    centre.cols,
+    centre.data.map((value, i) => value + data[i]!),
+  );
+}
+
+/** The scale of all members; undefined if it is that of the data, or they have several. */
+function commonScale(transforms: readonly FittedTransforms[]): ValueScale | undefined {
+  const [first, ...others] = transforms.map(({ steps }) => steps);
+  const isSame = others.every((steps) => {
+    return (
+      steps.length === first!.length && steps.every((step, i) => step === first![i] || JSON.stringify(step) === JSON.stringify(first![i]))
+    );
+  });
+  return isSame ? scaleOf(transforms[0]!) : undefined;
+}
+
+/** What came less what was forecast, on a scale; what has no place there is as far off as can be. */
+function errorsOn(scale: ValueScale, { targets, errors }: ForecasterChoice): Matrix<Float64Array> {
+  const forecasts = new Matrix(
+    targets.rows,
+    targets.cols,
+    targets.data.map((value, i) => value - errors.data[i]!),
+  );
+  const came = scale.forward(targets);
+  const said = scale.forward(forecasts);
+  const apart = came.data.map((value, i) => value - said.data[i]!);
+  return new Matrix(
+    targets.rows,
+    targets.cols,
+    apart.map((error) => (Number.isNaN(error) ? Number.POSITIVE_INFINITY : error)),
+  );
+}
+
+/** Ends in the units of the data, in their order: a function of the user's may fall. */
+function turnedBack(scale: ValueScale, lower: Matrix, upper: Matrix): Pick<ForecastBand, "lower" | "upper"> {
+  const [a, b] = [scale.back(lower), scale.back(upper)];
+  const ends = (pick: (x: number, y: number) => number) =>
+    new Matrix(
+      a.rows,
+      a.cols,
+      a.data.map((value, i) => pick(value, b.data[i]!)),
+    );
+  return { lower: ends(Math.min), upper: ends(Math.max) };
+}
