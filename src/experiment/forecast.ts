@@ -2,16 +2,17 @@
 // several starts.
 import { metrics as metricParts } from "../metrics/index.js";
 import { beside, noInputs, seriesInputs } from "../model/forecaster/data.js";
-import { Forecaster, type ForecastOptions } from "../model/index.js";
+import { Forecaster, type ForecasterChoice, type ForecastOptions } from "../model/index.js";
 import { Matrix } from "../numerics/index.js";
 import { plotError, plotForecast } from "../plot/index.js";
 import { NonFiniteStateError } from "../reservoir/index.js";
 import { type CalendarFeature, calendarInputs } from "../series/calendar.js";
-import { type TransformedSeries, timesAfter, transformSeries } from "../series/index.js";
+import { conformalOffsets, type TransformedSeries, timesAfter, transformSeries } from "../series/index.js";
 import { bandAround, calibrate, judgeBands } from "./bands.js";
 import { generateIndependent, type SeriesData } from "./data.js";
 import type { Experiment, ForecastTask, GeneratedData } from "./description.js";
 import { type BaselineForecasts, baselineForecasts, type StartPoint, startErrors, type TrainingParts } from "./forecast-baselines.js";
+import { choiceOf, type ForecastPlan, planForecast } from "./forecast-choice.js";
 import type { WrittenForecast } from "./forecasts-file.js";
 import { describedRows, ownTransforms, type PreparedSeries, prepareAll, type RowFacts, startPlaces } from "./prepare.js";
 import { stackRows } from "./rows.js";
@@ -33,6 +34,19 @@ interface Tested {
   readonly outcomes: readonly Outcome[];
   readonly best: BaselineForecasts | undefined;
   readonly forecaster: Forecaster;
+  /** Rows that drive the reservoir before each start. */
+  readonly warmup: number;
+  readonly fitting: ReturnType<typeof fittingOptions>;
+}
+
+/** What the forecaster is fitted by. One that chooses, or has lags, makes trainers of its own. */
+function fittingOptions(experiment: Experiment, options: TrialOptions, { options: settings, isChosen, longestLags }: ForecastPlan) {
+  return {
+    ...forecasterOptions(experiment, options),
+    ...settings,
+    ...((isChosen || longestLags > 0) && { readout: experiment.readout }),
+    transforms: ownTransforms(experiment),
+  };
 }
 
 export async function runForecast(
@@ -41,22 +55,24 @@ export async function runForecast(
   options: TrialOptions,
 ): Promise<Trial> {
   const { task, scoring, metrics } = experiment;
-  const { horizon, warmup } = task;
+  const { horizon } = task;
   const { signal } = options;
   const prepared = prepareAll(experiment, data);
   const { whole } = prepared[0]!;
   const { washout } = experiment;
   const trained = prepared.length === 1 ? prepared : prepared.filter((each) => each.trainRows > washout + 1);
   const trainRows = trained.reduce((sum, each) => sum + each.trainRows, 0);
-  const starts = startPoints(experiment, prepared, options);
+  const plan = planForecast(experiment, trained, data.axis?.grid.step);
+  const warmup = Math.max(task.warmup, plan.longestLags);
+  const fitting = fittingOptions(experiment, options, plan);
+  const starts = startPoints({ ...experiment, task: { ...task, warmup } }, prepared, options);
   const progress = new StagedProgress(options.onProgress, trainRows + starts.length * (warmup + horizon));
   const watch = new Stopwatch();
 
   const sequences = trained.map(({ whole: { measured, lost }, facts, trainRows: rows }) => describedRows(measured, facts, 0, lost + rows));
   const forecaster = await watch.time("train", () =>
     Forecaster.fit(sequences.length === 1 ? sequences[0]! : { sequences }, {
-      ...forecasterOptions(experiment, options),
-      transforms: ownTransforms(experiment),
+      ...fitting,
       table: data.kept && { ...data.kept, warmup },
       onProgress: progress.stage(trainRows),
     }),
@@ -84,7 +100,9 @@ export async function runForecast(
     const baselines = await watch.time("baselines", async () => baselineForecasts(asked, starts, horizon, data.axis?.grid.step));
     const best = bestBaseline(baselines);
     const forecasts = options.isFirst
-      ? await watch.time("bands", () => writtenForecasts(experiment, data, { prepared, starts, outcomes, best, forecaster }, options))
+      ? await watch.time("bands", () =>
+          writtenForecasts(experiment, data, { prepared, starts, outcomes, best, forecaster, warmup, fitting }),
+        )
       : undefined;
     const { model } = computer;
     const teacher = model.outputSize > 0;
@@ -108,6 +126,7 @@ export async function runForecast(
       reservoir: computer.config,
       ...radiusOf(model),
       readout: { ...forecaster.readout.training },
+      choice: choiceOf(forecaster),
       scores: scoreSeries(outcomes, metrics, context),
       baselines: Object.fromEntries(
         baselines.filter((each) => each.isAsked).map((each) => [each.name, scoreSeries(each.outcomes, metrics, context)]),
@@ -157,35 +176,39 @@ function seriesDrive(
 
 /**
  * Every forecast with its band and the best baseline's, and those beyond the end of each series. The
- * bands are those of the longest training part.
+ * bands are made of the errors that the settings were chosen by; if none were chosen, of those of the
+ * longest training part.
  */
 async function writtenForecasts(
   experiment: Experiment & { readonly task: ForecastTask },
   data: SeriesData,
-  { prepared, starts, outcomes, best, forecaster }: Tested,
-  options: TrialOptions,
+  { prepared, starts, outcomes, best, forecaster, warmup, fitting }: Tested,
 ): Promise<Trial["forecasts"]> {
-  const { horizon, warmup, level, independent } = experiment.task;
-  const { signal } = options;
+  const { horizon, level, independent } = experiment.task;
+  const { signal } = fitting;
   const fromRow = ({ measured, lost }: TransformedSeries, facts: RowFacts, at: number): ForecastOptions => ({
     warmup: describedRows(measured, facts, at - warmup, lost + at),
     known: facts.known?.subarray(lost + at, lost + at + horizon),
     signal,
   });
+  const bandsOfChoice = ({ errors, starts: places }: ForecasterChoice) => ({
+    offsets: conformalOffsets(errors, horizon, { level }),
+    starts: places.length,
+  });
   const longest = prepared.toSorted((a, b) => b.trainRows - a.trainRows)[0]!;
   const least = Math.max(experiment.washout + 2, warmup);
-  const calibrated = await calibrate(longest.whole, longest.trainRows, { horizon, least, level }, async (fitted) => {
-    const { measured, lost } = longest.whole;
-    const earlier = await Forecaster.fit(describedRows(measured, longest.facts, 0, lost + fitted), {
-      ...forecasterOptions(experiment, options),
-      transforms: ownTransforms(experiment),
-      signal,
-    });
-    return {
-      forecast: (at) => closedLoop(earlier, horizon, fromRow(longest.whole, longest.facts, at)),
-      dispose: () => earlier.dispose(),
-    };
-  });
+  const calibrated = forecaster.choice
+    ? bandsOfChoice(forecaster.choice)
+    : await calibrate(longest.whole, longest.trainRows, { horizon, least, level }, async (fitted) => {
+        const { measured, lost } = longest.whole;
+        const earlier = await Forecaster.fit(describedRows(measured, longest.facts, 0, lost + fitted), {
+          ...fitting,
+        });
+        return {
+          forecast: (at) => closedLoop(earlier, horizon, fromRow(longest.whole, longest.facts, at)),
+          dispose: () => earlier.dispose(),
+        };
+      });
   const offsets = calibrated?.offsets;
   const bandOf = (prediction: Matrix) => offsets && bandAround(prediction, offsets);
   const scored = starts.map(({ whole, at, times, group }, k): WrittenForecast => {

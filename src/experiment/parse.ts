@@ -7,6 +7,7 @@ import { anything, choiceOf, given, type Kind, type OptionTable, object, resolve
 import { metrics as metricParts } from "../metrics/index.js";
 import { classTrainer } from "../model/classifier/class-readout.js";
 import { classifierReservoir, classifierSettings, forecasterReservoir, forecasterTrainer, takesSpikes } from "../model/defaults.js";
+import { plannedSize } from "../model/forecaster/plan.js";
 import { type Readout, type ReadoutDescription, readouts, type Trainer } from "../readout/index.js";
 import { reservoirKind } from "../reservoir/config-schema.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
@@ -61,6 +62,10 @@ function parseFields(source: unknown): Experiment {
   const { liquid } = value;
   if (liquid !== undefined && value["reservoir"] !== undefined)
     throw new ArgumentError("liquid", liquid, "nothing if reservoir is given: one of the two");
+  const isForecast = isObject(value["task"]) && value["task"]["type"] === "forecast";
+  const { reservoir: said = {} } = value;
+  if (isForecast && liquid === undefined && isObject(said) && said["kind"] === undefined)
+    value["reservoir"] = { size: plannedSize, ...said };
   if (isObject(value["reservoir"]) && value["reservoir"]["size"] === undefined)
     throw new ArgumentError("reservoir.size", undefined, "a whole number of at least 1");
   const data = dataKind(value["data"]);

@@ -59,6 +59,7 @@ export function reportSection(result: ExperimentResult, figures: readonly Figure
     facts: [
       ["reservoir", describeReservoir(result)],
       ...(first ? [["readout", describeReadout(first.readout)] as const] : []),
+      ...(result.choice ? [["chosen", result.choice.sentence] as const] : []),
       ["data", String(result.data["summary"] ?? "")],
       ...(result.data["times"] ? [["time", String(result.data["times"])] as const] : []),
       ["task", String(result.data["task"] ?? "")],

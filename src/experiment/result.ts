@@ -5,6 +5,7 @@ import type { EngineModel, EnginePlan, Profile } from "../reservoir/index.js";
 import type { Verdict } from "../series/index.js";
 import type { Bands } from "./bands.js";
 import type { Experiment, MetricName } from "./description.js";
+import type { ChosenSettings } from "./forecast-choice.js";
 import type { Machine } from "./machine.js";
 import { meanAndDeviation, median, quantile } from "./scores.js";
 
@@ -19,6 +20,8 @@ export interface SeedResult {
   readonly baselines: Readonly<Record<string, Scores>>;
   /** How the readout came about: method, lambda, rows. */
   readonly readout: Readonly<Record<string, unknown>>;
+  /** Of forecasts whose settings were chosen: which, and among what. */
+  readonly choice?: ChosenSettings | undefined;
   /** Spectral radius of W before scaling, and how it was found; of rate reservoirs. */
   readonly measuredRadius?: number | undefined;
   readonly radiusMethod?: string | undefined;
@@ -68,6 +71,8 @@ export interface ExperimentResult {
   readonly finished: string;
   readonly scores: readonly ScoreSummary[];
   readonly seeds: readonly SeedResult[];
+  /** Of forecasts: what was chosen, in a sentence. */
+  readonly choice?: { readonly sentence: string } | undefined;
   /** Of forecasts: how they stand against the best baseline, and that in a sentence. */
   readonly verdict?: (Verdict & { readonly sentence: string }) | undefined;
   /** Of forecasts: the bands of forecasts.csv, and how much they hold. */

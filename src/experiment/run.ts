@@ -18,6 +18,7 @@ import { runDetection } from "./detect.js";
 import { ExperimentError } from "./errors.js";
 import { asExperiment, type LoadedExperiment, loadExperiment } from "./file.js";
 import { runForecast } from "./forecast.js";
+import { describeChoices } from "./forecast-choice.js";
 import { writeForecasts } from "./forecasts-file.js";
 import { describeMachine, versions } from "./machine.js";
 import { OutputFolder, type RunFile } from "./output-folder.js";
@@ -171,7 +172,7 @@ class Run {
     const { outputs } = this.#experiment;
     const folder = this.#folder;
     try {
-      const { scores, baselines, readout, measuredRadius, radiusMethod, timing, profile } = trial;
+      const { scores, baselines, readout, choice, measuredRadius, radiusMethod, timing, profile } = trial;
       if (this.#seeds.length === 0) {
         const files: RunFile[] = [];
         if (folder && outputs.states === "npy")
@@ -186,7 +187,7 @@ class Run {
         this.#files = files;
       }
       if (trial.startErrors) this.#startErrors.push(trial.startErrors);
-      this.#seeds.push({ seed, scores, baselines, readout, measuredRadius, radiusMethod, timing, profile });
+      this.#seeds.push({ seed, scores, baselines, readout, choice, measuredRadius, radiusMethod, timing, profile });
     } finally {
       await trial.dispose();
     }
@@ -241,6 +242,7 @@ class Run {
     const first = this.#first;
     const data = this.#data;
     const bands = first?.forecasts?.bands;
+    const chosen = describeChoices(this.#seeds.flatMap(({ choice }) => choice ?? []));
     return {
       format: "spillway-result",
       formatVersion: 1,
@@ -249,7 +251,8 @@ class Run {
       interrupted,
       finished: new Date().toISOString(),
       scores: summarise(experiment, this.#seeds, (metric) => first?.unit(metric)),
-      verdict: verdictOn(this.#startErrors, experiment.scoring.statistic),
+      choice: chosen === undefined ? undefined : { sentence: chosen },
+      verdict: verdictOn(this.#startErrors, experiment.scoring.statistic, Object.keys(this.#seeds[0]?.baselines ?? {})),
       bands: bands && { sentence: describeBands(bands), ...bands },
       seeds: this.#seeds,
       engine: first?.engine,

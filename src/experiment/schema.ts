@@ -22,7 +22,7 @@ import {
   whole,
 } from "../core/options.js";
 import { metrics } from "../metrics/index.js";
-import { classifierTable } from "../model/schemas.js";
+import { classifierTable, forecasterTable } from "../model/schemas.js";
 import { readouts } from "../readout/index.js";
 import { reservoirKind } from "../reservoir/config-schema.js";
 import { calendarKind } from "../series/calendar.js";
@@ -170,6 +170,15 @@ export const taskSchemas = {
     stride: optional(atLeast(1), "Rows from start to start; left out, equal distances over the test part."),
     independent: option(flag, false, "Every start on a generated series of its own."),
     level: option(number({ above: 0, below: 1 }), 0.9, "The share of values that the bands of forecasts.csv are to hold."),
+    season: optional(
+      forecasterTable.season,
+      "Rows of a season, or of each of several; left out, those that baselines names and those of the step in time.",
+    ),
+    lags: optional(
+      forecasterTable.lags,
+      "Rows of the series that the readout sees beside the state; left out, they are chosen by the season.",
+    ),
+    members: optional(atLeast(1), "Reservoirs whose median is the forecast; left out, 5 if settings are chosen, else 1."),
   }),
   classify: object({
     type: given(choice("classify"), ""),

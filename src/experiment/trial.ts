@@ -10,6 +10,7 @@ import type { CalendarFeature } from "../series/calendar.js";
 import type { StartErrors } from "../series/index.js";
 import type { Bands } from "./bands.js";
 import type { Experiment, MetricName } from "./description.js";
+import type { ChosenSettings } from "./forecast-choice.js";
 import type { WrittenForecast } from "./forecasts-file.js";
 import type { RunFile } from "./output-folder.js";
 import type { Scores } from "./result.js";
@@ -46,6 +47,8 @@ export interface Trial {
   readonly measuredRadius?: number | undefined;
   readonly radiusMethod?: string | undefined;
   readonly readout: Readonly<Record<string, unknown>>;
+  /** Of forecasts whose settings were chosen. */
+  readonly choice?: ChosenSettings | undefined;
   readonly scores: Scores;
   readonly baselines: Readonly<Record<string, Scores>>;
   /** Of forecasts: errors by start, of the model and of every baseline of a series. */

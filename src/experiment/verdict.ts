@@ -6,11 +6,14 @@ import type { Trial } from "./trial.js";
 
 /**
  * The verdict on the seeds that are finished, against the baselines that each of them has: of series
- * that are drawn anew, one may have a season that another lacks. Undefined if nothing was forecast.
+ * that are drawn anew, one may have a season that another lacks. If the best is none of those that
+ * were asked for, a second sentence is about the best of these. Undefined if nothing was forecast.
+ * @param asked the names of the baselines that the experiment names
  */
 export function verdictOn(
   seeds: readonly NonNullable<Trial["startErrors"]>[],
   statistic: "median" | "mean",
+  asked: readonly string[] = [],
 ): (Verdict & { readonly sentence: string }) | undefined {
   const [first] = seeds;
   if (!first) return undefined;
@@ -22,7 +25,15 @@ export function verdictOn(
     .map(({ name, errors }) => ({ name, errors: errors.flatMap((each) => each!) }));
   const middle = (values: readonly number[]) => (statistic === "median" ? median(values) : meanAndDeviation(values).mean);
   const verdict = compareStarts(model, baselines, middle);
-  return verdict && { sentence: sentenceOf(verdict), ...verdict };
+  if (!verdict) return undefined;
+  const own = asked.includes(verdict.against)
+    ? undefined
+    : compareStarts(
+        model,
+        baselines.filter(({ name }) => asked.includes(name)),
+        middle,
+      );
+  return { sentence: [verdict, ...(own ? [own] : [])].map(sentenceOf).join(" "), ...verdict };
 }
 
 /** "Worse than ridge AR(192): rmse 81.9 against 38.6 (skill -1.12), better on 3 of 50 starts." */

@@ -156,6 +156,7 @@ const choiceNote = object({
   horizon: given(whole({ atLeast: 1 }), "Steps."),
   loss: given(choice("rmse", "mae", "smape", "validTime"), "How forecasts were scored."),
   starts: given(list(startKind, "a list of starts", 1), "Where forecasts started."),
+  candidates: option(list(object({ lags: given(whole(), "Rows that the readout sees.") }), "a list of candidates"), [], "What was tried."),
   scores: given(list(pairKind, "a list of pairs", 1), "Every pair."),
   kept: given(list(pairKind, "a list of pairs", 1), "The best."),
   seconds: given(number({ atLeast: 0 }), "What choosing took."),

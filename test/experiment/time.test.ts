@@ -129,7 +129,7 @@ describe("gaps of a table", () => {
     expect(result.data["times"]).toBe("step 1 hour, 2024-01-01 00:00 to 2024-01-17 15:00, 2 gaps of 2 rows, split there into 3 parts");
     // Rows 0 to 129, 131 to 349 and 351 to 399: 398, of which 318 train, 129 of the first part.
     expect(result.data["task"]).toContain(
-      "from 4 starts, each after 20 rows; trained on 318 rows of 2 series (20 of them washout in each)",
+      "from 4 starts, each after 28 rows; trained on 318 rows of 2 series (20 of them washout in each)",
     );
   });
 

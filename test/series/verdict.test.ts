@@ -50,6 +50,15 @@ describe("the verdict", () => {
     expect(verdict.baselines).toEqual([{ name: "mean", rmse: 3.5 }]);
   });
 
+  it("speaks of the best baseline that was asked for too, if another one is better", () => {
+    const errors8 = { model: errors("model", same(4, 8)), baselines: [errors("ridge", same(9, 8)), errors("naive", same(16, 8))] };
+    expect(verdictOn([errors8], "mean", ["naive"])!.sentence).toBe(
+      "Better than ridge: rmse 2 against 3 (skill 0.333), better on 8 of 8 starts. " +
+        "Better than naive: rmse 2 against 4 (skill 0.5), better on 8 of 8 starts.",
+    );
+    expect(verdictOn([errors8], "mean", ["ridge", "naive"])!.sentence).not.toContain("naive");
+  });
+
   it("has an interval that covers: 200 sets of 30 differences without a difference, about 5 % of them missed", () => {
     const stream = new RandomStream(seedKeys("differences").weights, 0);
     const drawn = (k: number) => Array.from({ length: 30 }, (_, i) => 10 + stream.normal(k, i));

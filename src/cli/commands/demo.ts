@@ -55,7 +55,17 @@ export async function demo(options: RunCommandOptions): Promise<CommandOutcome> 
   }
   if (options.json) return { text: formatResult(results), interrupted };
   const parts = runs.map(({ result }) =>
-    [headline(result), result.description, "", scoreTable(result), "", verdictOf(result)].filter((line) => line !== undefined).join("\n"),
+    [
+      headline(result),
+      result.description,
+      result.choice && `chosen: ${result.choice.sentence}`,
+      "",
+      scoreTable(result),
+      "",
+      verdictOf(result),
+    ]
+      .filter((line) => line !== undefined)
+      .join("\n"),
   );
   const end = results.length > 0 ? `report to open in a browser: ${page}` : "nothing was run";
   return { text: [...parts, ...skipped, end].join("\n\n"), interrupted };

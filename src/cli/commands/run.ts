@@ -90,6 +90,7 @@ function describeRun({ result, folder }: WrittenRun): string {
   return [
     headline(result),
     ...(typeof times === "string" ? [`time: ${times}`] : []),
+    ...(result.choice ? [`chosen: ${result.choice.sentence}`] : []),
     "",
     scores,
     ...said,

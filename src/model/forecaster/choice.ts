@@ -31,6 +31,12 @@ export interface Candidate {
   readonly members: readonly (() => Promise<AnyReservoirComputer>)[];
 }
 
+/** What a candidate differs from the others in, beside fields of its reservoir. */
+export interface TriedSetting {
+  /** Rows of the series that the readout sees beside the state. */
+  readonly lags: number;
+}
+
 /** What a choice is made by. */
 export interface ChoiceOptions extends Omit<RoadSettings, "transforms"> {
   readonly horizon: number;
@@ -62,6 +68,8 @@ export interface ForecasterChoice {
   readonly horizon: number;
   readonly loss: ForecastLoss;
   readonly starts: readonly ValidationStart[];
+  /** The candidates, in their order. */
+  readonly candidates: readonly TriedSetting[];
   /** Every pair, candidates in their order and lambdas in theirs. */
   readonly scores: readonly ScoredPair[];
   /** The pairs that the model is made of, best first. */
@@ -130,7 +138,17 @@ export async function chooseByForecasts(
     targets.data.map((value, i) => value - combined.data[i]!),
   );
   const seconds = (performance.now() - begun) / 1000;
-  return { horizon, loss, starts: parts.starts, scores, kept: kept.map((place) => scores[place]!), seconds, targets, errors };
+  return {
+    horizon,
+    loss,
+    starts: parts.starts,
+    candidates: candidates.map(({ lags }) => ({ lags })),
+    scores,
+    kept: kept.map((place) => scores[place]!),
+    seconds,
+    targets,
+    errors,
+  };
 }
 
 /** The median forecasts of a candidate's members for each lambda, or why there are none. */
@@ -237,6 +255,13 @@ function partsOf(data: readonly CheckedSeries[], { horizon, validation, starts, 
 
 function fits(rows: number, end: number, horizon: number, washout: number): boolean {
   return rows - end >= horizon && end >= washout + 2 * horizon;
+}
+
+/** The fewest rows of a series that a choice by forecasts of so many steps takes. */
+export function fewestRows({ horizon, washout, validation }: Pick<ChoiceOptions, "horizon" | "washout" | "validation">): number {
+  let rows = Math.ceil((washout + 2 * horizon) / (1 - validation));
+  while (!fits(rows, Math.floor((1 - validation) * rows), horizon, washout)) rows++;
+  return rows;
 }
 
 function changingColumns(series: readonly CheckedData[]): boolean[] {

@@ -1,0 +1,127 @@
+// What an experiment leaves open of its forecaster, which the forecaster then chooses by closed-loop
+// forecasts of the task's horizon, and how the choice is said in words.
+
+import { fewestRows } from "../model/forecaster/choice.js";
+import { chooseDefaults, plannedMembers } from "../model/forecaster/plan.js";
+import type { Forecaster, ForecasterOptions } from "../model/index.js";
+import { formatNumber } from "../plot/format.js";
+import type { RidgeOptions } from "../readout/index.js";
+import { seasonsOf, type TimeStep } from "../series/index.js";
+import type { Experiment, ForecastTask } from "./description.js";
+import type { PreparedSeries } from "./prepare.js";
+
+/** A forecast's settings: what it chooses by and among, or what stands in its place. */
+export interface ForecastPlan {
+  readonly options: Pick<ForecasterOptions, "horizon" | "season" | "lags" | "members">;
+  readonly isChosen: boolean;
+  /** The most rows of the series that a readout may see: a warm-up has at least as many. */
+  readonly longestLags: number;
+}
+
+/** What one seed chose, and among what. */
+export interface ChosenSettings {
+  readonly lags: number;
+  readonly lambda: number;
+  /** Its loss over validation forecasts, in deviations of the training part. */
+  readonly score: number;
+  readonly members: number;
+  readonly among: {
+    readonly lags: readonly number[];
+    readonly lambdas: readonly number[];
+    readonly starts: number;
+    readonly horizon: number;
+  };
+}
+
+/** The longest lags that are tried without being asked for: a Gram matrix has as many columns. */
+const mostLags = 1000;
+
+const lagsOfSeason = (season: number) => season + Math.ceil(season / 7);
+
+/**
+ * What a forecast's own settings are, and whether some are chosen: lambda, if the file leaves it out
+ * and the readout is ridge, and lags, if the series has a season. What the file sets is held. A
+ * training part that is too short to choose by chooses nothing.
+ */
+export function planForecast(
+  { task, readout, reservoir, data, baselines, washout }: Experiment & { readonly task: ForecastTask },
+  trained: readonly PreparedSeries[],
+  step: TimeStep | undefined,
+): ForecastPlan {
+  const { horizon, lags, members } = task;
+  const { type = "ridge", lambda, selection } = readout as RidgeOptions & { readonly type?: string };
+  const takesLags = !("feedback" in reservoir && reservoir.feedback != null);
+  const validation = chooseDefaults.validation;
+  const longest = trained.reduce((a, b) => (a.trainRows >= b.trainRows ? a : b));
+  const early = longest.whole.original.subarray(0, Math.floor((1 - validation) * longest.trainRows));
+  const changes = early.data.some((value, i) => value !== early.data[i % early.cols]);
+  const isLong = longest.trainRows >= fewestRows({ horizon, washout, validation });
+  const canChoose = type === "ridge" && selection === undefined && isLong && changes;
+  const fixed = typeof lags === "number" ? lags : 0;
+  if (!canChoose) return { options: { lags: fixed, members }, isChosen: false, longestLags: fixed };
+  const named = baselines.flatMap((each) =>
+    typeof each === "object" && "seasonalNaive" in each && each.seasonalNaive > 1 ? [each.seasonalNaive] : [],
+  );
+  const given = task.season === undefined ? undefined : [task.season].flat();
+  const isShown = "file" in data && lambda === undefined;
+  const found = given ?? [...named, ...(step || isShown ? seasonsOf(early, { step }) : [])];
+  const fit = (season: number) => 2 * season <= early.rows && (given !== undefined || lagsOfSeason(season) <= mostLags);
+  const seasons = takesLags && typeof lags !== "number" ? [...new Set(found)].filter(fit).sort((a, b) => a - b) : [];
+  const isChosen = lambda === undefined || seasons.length > 0;
+  if (!isChosen) return { options: { lags: fixed, members }, isChosen, longestLags: fixed };
+  return {
+    options: {
+      horizon,
+      ...(seasons.length > 0 ? { season: seasons, lags: "season" } : { lags: fixed }),
+      members: members ?? plannedMembers,
+    },
+    isChosen,
+    longestLags: Math.max(fixed, ...seasons.map(lagsOfSeason)),
+  };
+}
+
+/** What a forecaster chose; undefined if it chose nothing. */
+export function choiceOf({ choice, members }: Forecaster): ChosenSettings | undefined {
+  if (!choice) return undefined;
+  const { candidates, kept, scores, starts, horizon } = choice;
+  const [best] = kept;
+  return {
+    lags: candidates[best!.candidate]!.lags,
+    lambda: best!.lambda,
+    score: best!.score!,
+    members: members.length,
+    among: {
+      lags: candidates.map(({ lags }) => lags),
+      lambdas: scores.filter(({ candidate }) => candidate === 0).map(({ lambda }) => lambda),
+      starts: starts.length,
+      horizon,
+    },
+  };
+}
+
+/**
+ * "192 lags, lambda 0.01 (of 0, 28 or 192 lags and 8 lambdas from 1e-8 to 100, by 25 forecasts of 24
+ * steps inside the training part); the median of 5 reservoirs forecasts"
+ */
+export function describeChoices(choices: readonly ChosenSettings[]): string | undefined {
+  const [first] = choices;
+  if (!first) return undefined;
+  const { among, members } = first;
+  const counts = new Map<string, number>();
+  const isOpen = among.lags.length > 1;
+  for (const { lags, lambda } of choices) {
+    const said = [...(isOpen ? [lags === 0 ? "no lags" : `${lags} lags`] : []), `lambda ${formatNumber(lambda)}`].join(", ");
+    counts.set(said, (counts.get(said) ?? 0) + 1);
+  }
+  const said = [...counts].sort(([, a], [, b]) => b - a).map(([text, count]) => (counts.size > 1 ? `${text} (${count} seeds)` : text));
+  const { lambdas } = among;
+  const list = among.lags.join(", ").replace(/, (\d+)$/, " or $1");
+  const tried = [
+    ...(isOpen ? [`${list} lags`] : []),
+    lambdas.length > 1
+      ? `${lambdas.length} lambdas from ${formatNumber(Math.min(...lambdas))} to ${formatNumber(Math.max(...lambdas))}`
+      : "this lambda",
+  ].join(" and ");
+  const how = `of ${tried}, by ${among.starts} forecasts of ${among.horizon} steps inside the training part`;
+  return `${said.join("; ")} (${how})${members > 1 ? `; the median of ${members} reservoirs forecasts` : ""}`;
+}

@@ -1,0 +1,106 @@
+// What a forecast's file leaves open is chosen by forecasts of its horizon inside the training part,
+// and said; what it sets is held.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ExperimentInput } from "../../src/experiment/index.js";
+import { runExperiment } from "../../src/experiment/run.js";
+import "../../src/index.js";
+
+let folder: string;
+/** Hours of a day that are lower on two days of the week, a slow swing, and what looks like noise. */
+const load = (t: number) =>
+  100 + 20 * Math.sin((2 * Math.PI * t) / 24) + (Math.floor(t / 24) % 7 > 4 ? -15 : 0) + 10 * Math.sin(t / 61) + 2 * Math.sin(1.7 * t * t);
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "spillway-choice-"));
+  const rows = Array.from({ length: 900 }, (_, t) => {
+    const hour = new Date(Date.UTC(2021, 0, 4, t)).toISOString().slice(0, 16);
+    return `${hour},${load(t).toFixed(3)},5`;
+  });
+  await writeFile(join(folder, "hours.csv"), `time,load,flat\n${rows.join("\n")}\n`);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+type Forecast = Exclude<ExperimentInput["task"], string>;
+const described = (more: Partial<ExperimentInput> = {}, task: object = {}): ExperimentInput => ({
+  name: "hours",
+  data: { file: join(folder, "hours.csv"), columns: ["load"], time: "time" },
+  reservoir: { size: 30 },
+  task: { type: "forecast", horizon: 12, starts: 8, warmup: 40, members: 2, ...task } as Forecast,
+  washout: 30,
+  baselines: [{ seasonalNaive: 24 }],
+  outputs: { report: false, model: false },
+  ...more,
+});
+const run = async (more?: Partial<ExperimentInput>, task?: object) => (await runExperiment(described(more, task))).result;
+
+describe("a forecast whose file says nothing of lambda and lags", () => {
+  it("chooses both by forecasts of its horizon, and says what, and among what", async () => {
+    const result = await run();
+    const { choice } = result.seeds[0]!;
+    expect(choice!.among).toEqual({
+      lags: [0, 28, 192],
+      lambdas: [1e-8, 1e-6, 1e-4, 1e-2, 0.1, 1, 10, 100],
+      starts: 25,
+      horizon: 12,
+    });
+    expect(choice!.among.lags).toContain(choice!.lags);
+    expect(result.choice!.sentence).toMatch(
+      /^(no|28|192) lags, lambda \S+ \(of 0, 28 or 192 lags and 8 lambdas from 1e-8 to 100, by 25 forecasts of 12 steps inside the training part\); the median of 2 reservoirs forecasts$/,
+    );
+    expect(result.data["task"]).toContain("each after 192 rows");
+  });
+
+  it("beats the seasonal naive forecast and says so", async () => {
+    const { verdict } = await run({ baselines: [{ seasonalNaive: 168 }] });
+    expect(verdict!.sentence).toMatch(/Better than seasonal naive \(168\): rmse \S+ against \S+/);
+  });
+
+  it("has bands of the errors that it chose by, without a second training", async () => {
+    const { bands, timing } = await run();
+    expect(bands!.calibratedOn).toBe(25);
+    expect(timing["bands"]).toBeLessThan(timing["train"]!);
+  });
+
+  it("is the median of five reservoirs of 300 neurons if it says nothing of those either", async () => {
+    const { seeds, config } = await run({ reservoir: undefined }, { members: undefined });
+    expect(seeds[0]!.choice!.members).toBe(5);
+    expect(config.reservoir).toMatchObject({ size: 300 });
+  });
+
+  it("takes the season that the rows show if there are no time stamps", async () => {
+    const { seeds } = await run({ data: { file: join(folder, "hours.csv"), columns: ["load"], text: ["time"] }, baselines: [] });
+    expect(seeds[0]!.choice!.among.lags).toEqual([0, 192]);
+  });
+});
+
+describe("what a forecast's file sets", () => {
+  it("is held: one lambda, one number of lags", async () => {
+    const lambda = await run({ readout: { lambda: 0.5 } });
+    expect(lambda.seeds[0]!.choice).toMatchObject({ lambda: 0.5, among: { lambdas: [0.5] } });
+    const lags = await run({}, { lags: 5 });
+    expect(lags.seeds[0]!.choice).toMatchObject({ lags: 5, among: { lags: [5] } });
+    expect(lags.choice!.sentence).toMatch(/^lambda \S+ \(of 8 lambdas/);
+    const seasons = await run({}, { season: 12 });
+    expect(seasons.seeds[0]!.choice!.among.lags).toEqual([0, 14]);
+    const lambdas = await run({ readout: { lambdas: [0.1, 1] } }, { lags: 0 });
+    expect(lambdas.seeds[0]!.choice!.among).toMatchObject({ lags: [0], lambdas: [0.1, 1] });
+  });
+
+  it.each([
+    ["lambda and lags", { readout: { lambda: 0.5 } }, { lags: 3 }],
+    ["how lambda is chosen", { readout: { lambdas: [0.1, 1], selection: "gcv" as const } }, {}],
+    ["another readout", { readout: { type: "rls" as const } }, {}],
+  ])("leaves nothing to choose if it is %s", async (_, more, task) => {
+    const result = await run(more, task);
+    expect(result.seeds[0]!.choice).toBeUndefined();
+    expect(result.choice).toBeUndefined();
+  });
+
+  it("is run as it stands by a training part that is too short to choose by, or never changes", async () => {
+    expect((await run({ split: { train: 70, test: 100 } }, { warmup: 10 })).choice).toBeUndefined();
+    const flat = { file: join(folder, "hours.csv"), columns: ["flat"], time: "time" };
+    expect((await run({ data: flat, metrics: ["rmse"] })).choice).toBeUndefined();
+  });
+});
