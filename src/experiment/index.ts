@@ -36,6 +36,7 @@ export type {
 } from "./description.js";
 export { ExperimentError, type ExperimentErrorPlace } from "./errors.js";
 export { asExperiment, type LoadedExperiment, loadExperiment, parseExperimentText } from "./file.js";
+export type { ChosenSettings } from "./forecast-choice.js";
 export { experimentJsonSchema } from "./json-schema.js";
 export type { Machine } from "./machine.js";
 export { type CheckedExperiment, parseExperiment } from "./parse.js";

@@ -149,7 +149,7 @@ describe("a run's model", () => {
     ["no measured value", { measured: 0 }, {}, 'no row has a value of "load"'],
     ["too few known rows", { to: 620, measured: trained }, { steps: 30 }, `known has no row of ${hourOf(620)}, step 21 of 30`],
     ["no known rows", { to: trained }, { steps: 30 }, "known is missing; this forecaster takes 1 known inputs for each of the 30 steps"],
-    ["bands without errors", { measured: trained }, { intervals: [0.9] }, "intervals was given; this forecaster knows no errors"],
+    ["bands beyond the horizon", { measured: trained }, { intervals: [0.9] }, "steps is 100; it takes at most 24 with intervals"],
   ])("refuses %s in a sentence", async (_, layout, options, sentence) => {
     const data = await table("bad.csv", layout);
     await expect(forecastAhead(at("load"), { data, ...options })).rejects.toThrow(sentence);

@@ -71,7 +71,7 @@ describe("a forecast whose file says nothing of lambda and lags", () => {
 
   it("takes the season that the rows show if there are no time stamps", async () => {
     const { seeds } = await run({ data: { file: join(folder, "hours.csv"), columns: ["load"], text: ["time"] }, baselines: [] });
-    expect(seeds[0]!.choice!.among.lags).toEqual([0, 192]);
+    expect(seeds[0]!.choice!.among.lags).toEqual([0, 28]);
   });
 });
 
