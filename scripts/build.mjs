@@ -79,7 +79,7 @@ finishDeclarations(
 );
 const entries = parts.map(({ default: path }) => path.replace("./dist/", "src/").replace(/\.js$/, ".ts"));
 const { metafile } = await build({
-  entryPoints: ["src/cli/main.ts", "src/cli/command.ts", ...entries],
+  entryPoints: ["src/cli/main.ts", "src/cli/command.ts", "src/experiment/trial-worker.ts", ...entries],
   outbase: "src",
   outdir: "dist",
   chunkNames: "[name]-[hash]",
@@ -96,10 +96,8 @@ const { metafile } = await build({
 });
 
 for (const name of readdirSync("dist", { recursive: true })) if (name.endsWith(".js")) restoreClassNames(`dist/${name}`);
-for (const part of computing) {
-  const path = `dist/${part}/index.js`;
+for (const path of [...computing.map((part) => `dist/${part}/index.js`), "dist/experiment/trial-worker.js"])
   writeFileSync(path, `import "../index.js"; ${readFileSync(path, "utf8")}`);
-}
 for (const name of ["spillway.wasm", "spillway-fused.wasm", "spillway-threads.wasm"]) cpSync(`src/numerics/wasm/${name}`, `dist/${name}`);
 cpSync("src/engine/cpu/worker.mjs", "dist/worker.mjs");
 cpSync("src/numerics/spectrum/dense-worker.mjs", "dist/dense-worker.mjs");

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { optionsPage } from "../scripts/option-tables.js";
 import { parseExperimentText } from "../src/experiment/file.js";
-import { readSearch, type SearchInput } from "../src/experiment/search.js";
+import { readSearch, type SearchInput } from "../src/experiment/search-plan.js";
 import { readYaml } from "../src/experiment/yaml.js";
 import { type AnyReservoirOptions, Classifier, Forecaster, mackeyGlass, nrmse, recursiveLeastSquares, ridge } from "../src/index.js";
 import { decodeSafetensors } from "../src/io/index.js";

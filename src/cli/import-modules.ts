@@ -17,7 +17,7 @@ import { UsageError } from "./exit.js";
 export async function importModules(modules: readonly string[]): Promise<void> {
   for (const specifier of modules) {
     try {
-      await import(urlOf(specifier));
+      await import(addressOf(specifier));
     } catch (error) {
       const sentence = `--import ${quoted(specifier)}: ${(error instanceof Error ? error.message : String(error)).split("\nRequire stack")[0]}`;
       const code = error instanceof Error && "code" in error ? String(error.code) : "";
@@ -28,7 +28,8 @@ export async function importModules(modules: readonly string[]): Promise<void> {
   }
 }
 
-function urlOf(specifier: string): string {
+/** The address of a module: of a path from the working folder, or of an installed package. */
+export function addressOf(specifier: string): string {
   if (/^(file|node|data):/.test(specifier)) return specifier;
   if (isAbsolute(specifier)) return pathToFileURL(specifier).href;
   const here = join(cwd(), "here.js");

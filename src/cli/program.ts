@@ -121,6 +121,7 @@ A finished run replaces the one that was there before. Ctrl-C keeps the seeds th
     .addOption(flagOf(experimentSearchTable, "time", { value: "duration" }))
     .addOption(engineOption())
     .addOption(threadsOption())
+    .addOption(flagOf(experimentSearchTable, "workers"))
     .addOption(setOption())
     .addOption(importOption())
     .option("--no-refit", "do not train and test the best setting in the end")
@@ -132,7 +133,7 @@ A finished run replaces the one that was there before. Ctrl-C keeps the seeds th
       `
 Examples:
   $ spillway search narma10.yaml
-  $ spillway search narma10.yaml --trials 500 --time 10m
+  $ spillway search narma10.yaml --trials 500 --time 10m --workers 4
 
 DIR/NAME/ receives journal.log (every trial, as soon as it is told), search.json, best.yaml, which
 spillway run takes, and NAME-best/ with the model. Trials never see the test part. The same command

@@ -45,18 +45,11 @@ export { readRun } from "./read-run.js";
 export { type ExperimentResult, formatResult, type ResolvedExperiment, type ScoreSummary, type Scores, type SeedResult } from "./result.js";
 export { type ExperimentSource, type FinishedRun, runExperiment } from "./run.js";
 export type { ExperimentRunOptions } from "./run-options.js";
-export {
-  type FinishedSearch,
-  readSearch,
-  readSearchResult,
-  type SearchBest,
-  type SearchInput,
-  type SearchPlan,
-  type SearchResult,
-  searchExperiment,
-} from "./search.js";
+export { searchExperiment } from "./search.js";
 export type { SearchObjective } from "./search-objective.js";
 export type { ExperimentSearchOptions } from "./search-options.js";
+export { readSearch, type SearchInput, type SearchPlan } from "./search-plan.js";
 export type { PassedOver } from "./search-refit.js";
+export { type FinishedSearch, readSearchResult, type SearchBest, type SearchResult } from "./search-result.js";
 export type { SeriesPart } from "./table.js";
 export type { EngineChoiceOptions } from "./trial.js";

@@ -31,7 +31,10 @@ import { tpeTable } from "../search/tpe.js";
 import type { EngineChoiceOptions } from "./trial.js";
 
 const rows = whole({ atLeast: 1 });
-const batch = optional(whole({ atLeast: 1, atMost: 100_000 }), "Trials that are asked for at once; left out, 1, with rungs 27.");
+const batch = optional(
+  whole({ atLeast: 1, atMost: 100_000 }),
+  "Trials that are asked for and told at once; left out, one is asked for as soon as one is told; with rungs 27.",
+);
 const duration = checked<string | number>(
   'seconds, or a text such as "90s", "10m" or "2h"',
   (value) => (typeof value === "number" && value > 0) || (typeof value === "string" && /^\d+(\.\d+)?[smh]$/.test(value)),
@@ -103,6 +106,17 @@ export interface ExperimentSearchOptions extends Omit<EngineChoiceOptions, "prof
   readonly trials?: number | undefined;
   /** Time of this search, in place of the file's: seconds, or "90s", "10m", "2h". */
   readonly time?: string | number | undefined;
+  /**
+   * Threads that evaluate trials beside each other; default 1, which evaluates in this thread. With
+   * several and no `batch`, twice as many trials are in work, told in the order of their numbers:
+   * the same number of workers gives the same trials each time.
+   */
+  readonly workers?: number | undefined;
+  /**
+   * Modules that each worker loads first, by their addresses, such as file URLs: those that
+   * register parts of your own.
+   */
+  readonly imports?: readonly string[] | undefined;
   /** Whether the best setting is trained and tested in the end; default true. */
   readonly refit?: boolean | undefined;
   /** Stops the search, which keeps every finished trial. */
@@ -121,6 +135,8 @@ export const experimentSearchTable = {
   ),
   trials: optional(whole({ atLeast: 1 }), "Finished trials in all, in place of the file's."),
   time: optional(duration, "Time of this search, in place of the file's."),
+  workers: optional(whole({ atLeast: 1, atMost: 1024 }), "Threads that evaluate trials beside each other; left out, 1."),
+  imports: optional(list(text(), "a list of addresses of modules"), "Modules that each worker loads first."),
   refit: option(flag, true, "Whether the best setting is trained and tested in the end."),
   signal: workTable.signal,
   onProgress: optional(

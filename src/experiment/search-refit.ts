@@ -7,7 +7,7 @@ import type { ExperimentInput } from "./description.js";
 import { withFields } from "./overrides.js";
 import { resolveDataPath } from "./paths.js";
 import type { ExperimentResult } from "./result.js";
-import type { SearchPlan } from "./search.js";
+import type { SearchPlan } from "./search-plan.js";
 
 /** A trial with a good value whose setting failed with a fresh seed. */
 export interface PassedOver {

@@ -51,6 +51,15 @@ export function takeovers(study: StoredStudy, gone: ReadonlySet<string>, by: str
     });
 }
 
+/** What gives back a trial: it fails, and waits anew. It counts as no attempt. */
+export function givingBack(study: StoredStudy, trial: StoredTrial, by: string, at: number): StudyOperation[] {
+  const template = again(trial, numberOf(trial.systemAttributes.get(attemptAttribute), 1));
+  return [
+    { by, type: "state", trial: trial.id, state: "failed", at },
+    { by, type: "createTrial", study: study.id, template },
+  ];
+}
+
 /** A trial once more, in the form that Optuna's own retries have. */
 function again({ number, parameters, attributes, systemAttributes }: StoredTrial, attempt: number): TrialTemplate {
   const first = numberOf(systemAttributes.get("failed_trial"), number);

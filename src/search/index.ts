@@ -32,6 +32,8 @@ export {
   type StudyStorage,
   type TrialTemplate,
 } from "./storage.js";
-export { type AskedTrial, Study, type StudyOptions, type StudyTrial, type TrialOutcome } from "./study.js";
+export { Study, type StudyOptions } from "./study.js";
 export { type StoredStudy, type StoredTrial, StudyLog, type TrialListener } from "./study-log.js";
+export type { AskedTrial, StudyTrial, TrialOutcome } from "./study-trials.js";
+export type { TrialCounts } from "./study-view.js";
 export { type TpeOptions, tpe } from "./tpe.js";

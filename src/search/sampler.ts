@@ -25,6 +25,8 @@ export interface SamplerView {
   readonly space: SearchSpace;
   /** All trials so far by number, each number once. The list may grow between two calls. */
   readonly trials: readonly SeenTrial[];
+  /** How many of them had their parameters given, by `enqueue` or by another that failed; default 0. */
+  readonly given?: number | undefined;
 }
 
 /** Values for a trial, NaN for a parameter whose condition does not hold. */

@@ -53,10 +53,11 @@ export function grid(options: SamplerOptions = {}): Sampler {
   return {
     name: "grid",
     seed,
-    suggest: ({ space }, numbers) => {
+    suggest: ({ space, given = 0 }, numbers) => {
       const points = gridPoints(space);
       const list = activePoints(space, points);
-      return numbers.map((k) => ({ values: list[k % list.length]!.slice() }));
+      // A trial whose parameters were given takes a number, and no combination.
+      return numbers.map((k) => ({ values: list[Math.max(0, k - given) % list.length]!.slice() }));
     },
   };
 }

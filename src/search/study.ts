@@ -1,22 +1,16 @@
 // A study: trials that are asked for, told and remembered. Where they are kept is the storage's
 // business; what is proposed is the sampler's.
-import { ArgumentError, SpillwayError } from "../core/errors.js";
+import { ArgumentError } from "../core/errors.js";
 import { checkedLater, choice, given, option, optional, resolve, type TableOf, text } from "../core/options.js";
-import { beatOf, takeovers, WorkerWatch } from "./heartbeat.js";
+import { beatOf, givingBack, takeovers, WorkerWatch } from "./heartbeat.js";
 import { parameterImportance } from "./importance.js";
-import { Draws, randomValue, type Sampler, type SeenTrial, type Suggestion, type TrialState } from "./sampler.js";
-import { type ParameterValue, type SearchParameter, SearchSpace, type SpaceDescription, type TrialParameters } from "./space.js";
-import { spaceChange } from "./space-change.js";
-import {
-  type Attributes,
-  type Distribution,
-  type Json,
-  MemoryStorage,
-  type StoredParameter,
-  type StudyOperation,
-  type StudyStorage,
-} from "./storage.js";
+import { Draws, randomValue, type Sampler, type Suggestion } from "./sampler.js";
+import { SearchSpace, type SpaceDescription, type TrialParameters } from "./space.js";
+import { type Attributes, type Json, MemoryStorage, type StoredParameter, type StudyOperation, type StudyStorage } from "./storage.js";
+import { checkStudy, nextStudyId, spaceAttribute } from "./study-check.js";
 import { isOver, type StoredStudy, type StoredTrial, StudyLog } from "./study-log.js";
+import { type AskedTrial, distributionOf, finishing, paramsOf, publicTrial, type StudyTrial, type TrialOutcome } from "./study-trials.js";
+import { fixedAttribute, generationAttribute, StudyView, type TrialCounts } from "./study-view.js";
 import { tpe } from "./tpe.js";
 
 /** Options of `Study.open`. */
@@ -45,45 +39,8 @@ export const studyTable = {
   attributes: optional(checkedLater<Attributes>("an object"), "What stands beside the study when it is made."),
 } satisfies TableOf<StudyOptions>;
 
-/** A trial that is to be evaluated. */
-export interface AskedTrial {
-  readonly number: number;
-  readonly params: TrialParameters;
-}
-
-/** What a trial came to. An Error stands for one that failed. */
-export type TrialOutcome =
-  | number
-  | Error
-  | {
-      /** Its value; left out of one that was stopped early. */
-      readonly value?: number | undefined;
-      /** Whether it was stopped before its end. */
-      readonly pruned?: boolean | undefined;
-      /** Values on the way, by step. */
-      readonly intermediate?: Readonly<Record<number, number>> | undefined;
-      readonly attributes?: Attributes | undefined;
-    };
-
-/** A trial of a study, as it stands. */
-export interface StudyTrial {
-  readonly number: number;
-  readonly state: TrialState;
-  readonly params: TrialParameters;
-  /** Undefined unless it is complete, or pruned with a value. */
-  readonly value: number | undefined;
-  readonly intermediate: Readonly<Record<number, number>>;
-  readonly attributes: Attributes;
-  /** Milliseconds since 1970. */
-  readonly started: number | undefined;
-  readonly finished: number | undefined;
-}
-
 /** What the sampler had seen of the list of operations when it proposed a trial. */
 const seenAttribute = "spillway:seen";
-const generationAttribute = "spillway:generation";
-const spaceAttribute = "spillway:space";
-const fixedAttribute = "fixed_params";
 
 /**
  * Trials of one space, from any number of processes that share a storage.
@@ -108,10 +65,7 @@ export class Study {
   readonly #study: StoredStudy;
   readonly #worker: string;
   readonly #draws: Draws;
-  /** What the sampler sees, by number; kept in step with the log. */
-  readonly #seen: SeenTrial[];
-  /** The numbers of trials that wait, in order. */
-  readonly #waiting: Set<number>;
+  readonly #view: StudyView;
   #dropped = 0;
   #beats = 0;
   readonly #watch: WorkerWatch;
@@ -134,21 +88,16 @@ export class Study {
     } = resolve(studyTable, options, "Study.open");
     const space = described instanceof SearchSpace ? described : new SearchSpace(described);
     const by = `${crypto.randomUUID()}-0`;
-    const seen: SeenTrial[] = [];
-    const waiting = new Set<number>();
-    const isMaximised = direction === "maximise";
+    const view = new StudyView(space, direction === "maximise");
     const log = new StudyLog((study, trial) => {
-      if (study.name !== name) return;
-      seen[trial.number] = seenOf(trial, space, isMaximised);
-      if (trial.state === "waiting") waiting.add(trial.number);
-      else waiting.delete(trial.number);
+      if (study.name === name) view.take(trial);
     });
     log.apply(await storage.read(0));
     for (;;) {
       const study = log.studies.get(name);
       if (study) {
         const change = checkStudy(study, space, direction, storage.name);
-        return new Study({ space, sampler, storage, log, study, direction, by, seen, waiting, change });
+        return new Study({ space, sampler, storage, log, study, direction, by, view, change });
       }
       const create: StudyOperation = { by, type: "createStudy", name, direction };
       // Attributes name the study by its place, which is known if nobody wrote meanwhile.
@@ -170,8 +119,7 @@ export class Study {
     readonly study: StoredStudy;
     readonly direction: "minimise" | "maximise";
     readonly by: string;
-    readonly seen: SeenTrial[];
-    readonly waiting: Set<number>;
+    readonly view: StudyView;
     readonly change: string | undefined;
   }) {
     this.name = parts.study.name;
@@ -184,8 +132,7 @@ export class Study {
     this.#study = parts.study;
     this.#worker = parts.by;
     this.#watch = new WorkerWatch(parts.by);
-    this.#seen = parts.seen;
-    this.#waiting = parts.waiting;
+    this.#view = parts.view;
     this.#draws = new Draws(parts.sampler.seed);
   }
 
@@ -224,11 +171,11 @@ export class Study {
     for (;;) {
       await this.#read();
       const length = this.#log.length;
-      const waiting = [...this.#waiting].slice(0, count).map((number) => this.#study.trials[number]!);
+      const waiting = [...this.#view.waiting].slice(0, count).map((number) => this.#study.trials[number]!);
       const first = this.#study.trials.length;
       const fresh = Array.from({ length: count - waiting.length }, (_, i) => first + i);
       const numbers = [...waiting.map(({ number }) => number), ...fresh];
-      const suggestions = this.sampler.suggest({ space: this.space, trials: this.#seen }, numbers);
+      const suggestions = this.sampler.suggest(this.#view.forSampler, numbers);
       const at = Date.now();
       const claims = waiting.flatMap((trial, i) => this.#claim(trial, suggestions[i]!, length, at));
       const created = suggestions.slice(waiting.length).map((suggestion): StudyOperation => {
@@ -334,6 +281,18 @@ export class Study {
     });
   }
 
+  /**
+   * Gives back trials that were asked for and will not be evaluated here: each fails, and waits to
+   * be asked for with the same parameters, by this process or another.
+   */
+  async giveBack(trials: readonly AskedTrial[]): Promise<void> {
+    await this.#inTurn(async () => {
+      await this.#read();
+      const mine = trials.map(({ number }) => this.#study.trials[number]!).filter(({ state }) => state === "running");
+      await this.#write(mine.flatMap((trial) => givingBack(this.#study, trial, this.#worker, Date.now())));
+    });
+  }
+
   /** Writes a value beside the study. */
   async setAttribute(name: string, value: Json): Promise<void> {
     await this.#inTurn(() =>
@@ -353,9 +312,13 @@ export class Study {
 
   /** How many trials are complete or pruned. */
   get finished(): number {
-    let count = 0;
-    for (const { state } of this.#study.trials) if (state === "complete" || state === "pruned") count++;
-    return count;
+    const { complete, pruned } = this.counts;
+    return complete + pruned;
+  }
+
+  /** How many trials there are in each state, and how many stand for another that failed. */
+  get counts(): TrialCounts {
+    return this.#view.counts;
   }
 
   /** How many outcomes came after their trial was over. */
@@ -365,14 +328,13 @@ export class Study {
 
   /** The complete trial with the best value, the first of equals; undefined if there is none. */
   get best(): StudyTrial | undefined {
-    let best: SeenTrial | undefined;
-    for (const trial of this.#seen) if (trial.state === "complete" && (best === undefined || trial.loss < best.loss)) best = trial;
+    const { best } = this.#view;
     return best && publicTrial(this.#study.trials[best.number]!);
   }
 
   /** How much each parameter matters; see `parameterImportance`. */
   importance(): Readonly<Record<string, number>> {
-    return parameterImportance(this.space, this.#seen);
+    return parameterImportance(this.space, this.#view.seen);
   }
 
   /** Closes the storage. */
@@ -399,110 +361,6 @@ export class Study {
   }
 }
 
-/** The id that the next study of a storage gets: those that were deleted keep theirs. */
-async function nextStudyId(storage: StudyStorage, log: StudyLog): Promise<number> {
-  if (log.length === 0) return 0;
-  const again = new StudyLog();
-  let created = 0;
-  for (const operation of (await storage.read(0)).slice(0, log.length)) {
-    const isNew = operation.type === "createStudy" && !again.studies.has(operation.name);
-    again.apply([operation]);
-    if (isNew) created++;
-  }
-  return created;
-}
-
-/** @throws ArgumentError if the study cannot go on with this space and direction */
-function checkStudy(study: StoredStudy, space: SearchSpace, direction: string, storage: string): string | undefined {
-  if (study.direction !== direction)
-    throw new ArgumentError(
-      "direction",
-      direction,
-      `${JSON.stringify(study.direction)}, as the study ${study.name} in ${storage} was made`,
-    );
-  const stored = study.attributes.get(spaceAttribute);
-  if (typeof stored !== "string") return undefined;
-  let before: SearchSpace;
-  try {
-    before = new SearchSpace(JSON.parse(stored) as SpaceDescription);
-  } catch (cause) {
-    throw new SpillwayError("format", `${storage}: the space that the study ${study.name} was made with cannot be read`, { cause });
-  }
-  const { refused, noticed } = spaceChange(before, space);
-  if (refused !== undefined)
-    throw ArgumentError.because(
-      `the study ${study.name} in ${storage} is of another space: ${refused}; give the search another name, or another folder`,
-      { field: "space" },
-    );
-  return noticed;
-}
-
-function distributionOf({ kind, low, high, log, step, choices }: SearchParameter): Distribution {
-  if (kind === "choice") return { kind, choices };
-  return kind === "int" ? { kind, low, high, log, step } : { kind, low, high, log, step: step > 0 ? step : undefined };
-}
-
-/** The parameters of a trial, as users see them. */
-function paramsOf({ parameters }: StoredTrial): TrialParameters {
-  const out: Record<string, ParameterValue> = {};
-  for (const [name, { value, distribution }] of parameters)
-    out[name] = distribution.kind === "choice" ? (distribution.choices[value] ?? null) : value;
-  return out;
-}
-
-function seenOf(trial: StoredTrial, space: SearchSpace, isMaximised: boolean): SeenTrial {
-  const sign = isMaximised ? -1 : 1;
-  const steps = [...trial.intermediate.keys()];
-  const step = steps.length > 0 ? Math.max(...steps) : undefined;
-  const generation = trial.systemAttributes.get(generationAttribute);
-  return {
-    number: trial.number,
-    state: trial.state,
-    values: space.toInternal(paramsOf(trial)),
-    loss: trial.value === undefined ? Number.NaN : sign * trial.value,
-    last: step === undefined ? undefined : { step, loss: sign * trial.intermediate.get(step)! },
-    generation: typeof generation === "number" ? generation : undefined,
-  };
-}
-
-function publicTrial(trial: StoredTrial): StudyTrial {
-  const { number, state, value, started, finished } = trial;
-  return {
-    ...{ number, state, value, started, finished },
-    params: paramsOf(trial),
-    intermediate: Object.fromEntries(trial.intermediate),
-    attributes: Object.fromEntries(trial.attributes),
-  };
-}
-
 function noted({ generation }: Suggestion, seen: number): Record<string, Json> {
   return { [seenAttribute]: seen, ...(generation !== undefined && { [generationAttribute]: generation }) };
-}
-
-/** The operations that end a trial: what belongs to it stands before its end. */
-function finishing(trial: StoredTrial, outcome: TrialOutcome, at: number, by: string, field: string): StudyOperation[] {
-  const id = trial.id;
-  const end = (state: TrialState, value?: number): StudyOperation => ({ by, type: "state", trial: id, state, value, at });
-  if (outcome instanceof Error) {
-    const reason: StudyOperation = { by, type: "trialAttribute", trial: id, system: false, name: "spillway:error", value: outcome.message };
-    return [reason, end("failed")];
-  }
-  const given = typeof outcome === "number" ? { value: outcome } : outcome;
-  if (typeof given !== "object" || given === null)
-    throw new ArgumentError(field, outcome, "a number, an Error, or an object with value, pruned, intermediate and attributes", {
-      of: "tell",
-    });
-  const { value, pruned = false, intermediate = {}, attributes = {} } = given;
-  if (value === undefined ? !pruned : typeof value !== "number")
-    throw new ArgumentError(`${field}.value`, value, "a number", { of: "tell" });
-  return [
-    ...Object.entries(attributes).map(
-      ([name, each]): StudyOperation => ({ by, type: "trialAttribute", trial: id, system: false, name, value: each }),
-    ),
-    ...Object.entries(intermediate).map(
-      ([step, each]): StudyOperation => ({ by, type: "intermediate", trial: id, step: Number(step), value: each }),
-    ),
-    // NaN is no value to learn from: the trial failed.
-    Number.isNaN(value) ? end("failed") : end(pruned ? "pruned" : "complete", value),
-  ];
 }

@@ -4,17 +4,21 @@ import "../../index.js";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { visible } from "../../core/text.js";
-import { type FinishedSearch, readSearch, type SearchResult, searchExperiment } from "../../experiment/search.js";
+import { searchExperiment } from "../../experiment/search.js";
 import type { ExperimentSearchOptions } from "../../experiment/search-options.js";
+import { readSearch } from "../../experiment/search-plan.js";
+import type { FinishedSearch, SearchResult } from "../../experiment/search-result.js";
 import { FileError } from "../../io/index.js";
+import { addressOf } from "../import-modules.js";
 import { type Progress, reportTo } from "../progress.js";
 import { formatTable } from "../table.js";
 import type { CommandOutcome } from "./run.js";
 
 /** What `spillway search` takes. */
-export interface SearchFlags extends Omit<ExperimentSearchOptions, "onProgress" | "signal"> {
+export interface SearchFlags extends Omit<ExperimentSearchOptions, "imports" | "onProgress" | "signal"> {
   readonly out: string;
   readonly set?: readonly string[];
+  readonly import?: readonly string[];
   readonly dryRun?: boolean;
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -23,12 +27,16 @@ export interface SearchFlags extends Omit<ExperimentSearchOptions, "onProgress" 
 /** Searches, or with `dryRun` says what would be searched. */
 export async function search(
   path: string,
-  { set = [], dryRun, json, quiet: _, ...flags }: SearchFlags,
+  { set = [], dryRun, json, quiet: _, import: imports = [], ...flags }: SearchFlags,
   { signal, progress }: { readonly signal: AbortSignal; readonly progress: Progress },
 ): Promise<CommandOutcome> {
   if (dryRun) return { text: await describePlan(path, set), interrupted: false };
   try {
-    const finished = await searchExperiment(path, { ...flags, signal, onProgress: reportTo(progress) }, set);
+    const finished = await searchExperiment(
+      path,
+      { ...flags, imports: imports.map(addressOf), signal, onProgress: reportTo(progress) },
+      set,
+    );
     progress.end();
     if (finished.change !== undefined) progress.note(`the space has changed: ${finished.change}`);
     const text = json ? JSON.stringify(finished.result, undefined, 2) : describeSearch(finished);
@@ -54,7 +62,7 @@ async function describePlan(path: string, set: readonly string[]): Promise<strin
     ]),
     "",
     `objective: ${objective.score} on ${objective.on}, ${seeds.length} seeds a trial${ladders > 1 ? `, ${ladders} values of the ladder` : ""}`,
-    `sampler: ${sampler.name}, ${batch} at a time; budget: ${budget.trials ?? "any number of"} trials${budget.time === undefined ? "" : `, ${budget.time}`}`,
+    `sampler: ${sampler.name}${batch === undefined ? "" : `, ${batch} at a time`}; budget: ${budget.trials ?? "any number of"} trials${budget.time === undefined ? "" : `, ${budget.time}`}`,
     ...(rungs ? [`rungs: ${rungs.steps.join(", ")} ${rungs.of === "rows" ? "training rows" : "seeds"}`] : []),
   ].join("\n");
 }

@@ -1,0 +1,50 @@
+// Whether a study that is there can go on with a space, and which place a new one gets.
+import { ArgumentError, SpillwayError } from "../core/errors.js";
+import { SearchSpace, type SpaceDescription } from "./space.js";
+import { spaceChange } from "./space-change.js";
+import type { StudyStorage } from "./storage.js";
+import { type StoredStudy, StudyLog } from "./study-log.js";
+
+/** The attribute of a study that holds its space, as JSON. */
+export const spaceAttribute = "spillway:space";
+
+/** The id that the next study of a storage gets: those that were deleted keep theirs. */
+export async function nextStudyId(storage: StudyStorage, log: StudyLog): Promise<number> {
+  if (log.length === 0) return 0;
+  const again = new StudyLog();
+  let created = 0;
+  for (const operation of (await storage.read(0)).slice(0, log.length)) {
+    const isNew = operation.type === "createStudy" && !again.studies.has(operation.name);
+    again.apply([operation]);
+    if (isNew) created++;
+  }
+  return created;
+}
+
+/**
+ * What of the bounds has changed; undefined if nothing.
+ * @throws ArgumentError if the study cannot go on with this space and direction
+ */
+export function checkStudy(study: StoredStudy, space: SearchSpace, direction: string, storage: string): string | undefined {
+  if (study.direction !== direction)
+    throw new ArgumentError(
+      "direction",
+      direction,
+      `${JSON.stringify(study.direction)}, as the study ${study.name} in ${storage} was made`,
+    );
+  const stored = study.attributes.get(spaceAttribute);
+  if (typeof stored !== "string") return undefined;
+  let before: SearchSpace;
+  try {
+    before = new SearchSpace(JSON.parse(stored) as SpaceDescription);
+  } catch (cause) {
+    throw new SpillwayError("format", `${storage}: the space that the study ${study.name} was made with cannot be read`, { cause });
+  }
+  const { refused, noticed } = spaceChange(before, space);
+  if (refused !== undefined)
+    throw ArgumentError.because(
+      `the study ${study.name} in ${storage} is of another space: ${refused}; give the search another name, or another folder`,
+      { field: "space" },
+    );
+  return noticed;
+}

@@ -1,0 +1,123 @@
+// Threads that evaluate trials of a search, from the built package: the same trials each time, the
+// same bits as in one thread, and what becomes of threads that end.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+import type { searchExperiment as Search, SearchInput } from "../../src/experiment/index.js";
+import { journalFile, StudyLog } from "../../src/search/index.js";
+
+const built = new URL("../../dist/experiment/index.js", import.meta.url).href;
+const { searchExperiment } = (await import(built)) as { searchExperiment: typeof Search };
+
+const folder = mkdtempSync(join(tmpdir(), "spillway-workers-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const base: SearchInput = {
+  name: "narma",
+  data: { task: "narma" },
+  reservoir: { size: 20 },
+  task: "predict",
+  washout: 30,
+  split: { train: 300, test: 100 },
+  metrics: ["nrmse"],
+  outputs: { report: false },
+  search: {
+    space: { "reservoir.spectralRadius": { float: [0.1, 1.4] }, "readout.lambda": { float: [1e-8, 1], log: true } },
+    seeds: 2,
+    budget: { trials: 24 },
+  },
+};
+const withSearch = (search: object, rest: object = {}): SearchInput => ({ ...base, ...rest, search: { ...base.search, ...search } });
+
+/** The trials that a search left in its journal. */
+async function trialsOf(out: string) {
+  const log = new StudyLog();
+  log.apply(await journalFile(join(out, "narma", "journal.log")).read(0));
+  return [...log.studies.values()][0]!.trials;
+}
+
+describe("a search over threads", () => {
+  it("gives the same trials and values each time", async () => {
+    const told = async (out: string) => {
+      await searchExperiment(base, { workers: 3, refit: false, out });
+      return (await trialsOf(out)).map(({ parameters, value, attributes }) => [
+        [...parameters].map(([name, { value: given }]) => [name, given]),
+        value,
+        attributes.get("spillway:seeds"),
+      ]);
+    };
+    const first = await told(join(folder, "one"));
+    expect(first).toHaveLength(24);
+    expect(await told(join(folder, "two"))).toEqual(first);
+  });
+
+  it.each([
+    ["random trials one by one", { sampler: { type: "random" } }],
+    ["batches", { sampler: { type: "tpe", batch: 6 } }],
+    ["rungs", { rungs: { seeds: [1, 2], keep: 0.5 }, sampler: { type: "random", batch: 8 } }],
+  ])("gives the bits of one thread: %s", async (_, search) => {
+    const one = await searchExperiment(withSearch(search), { refit: false });
+    const several = await searchExperiment(withSearch(search), { refit: false, workers: 2 });
+    expect({ ...several.result, seconds: 0 }).toEqual({ ...one.result, seconds: 0 });
+  });
+
+  it("ends at once if it is stopped, keeps what was evaluated, gives back the rest, and goes on", async () => {
+    const stop = new AbortController();
+    const out = join(folder, "stopped");
+    const onProgress = (done: number) => void (done === 4 && stop.abort());
+    const { result } = await searchExperiment(base, { workers: 2, refit: false, out, signal: stop.signal, onProgress });
+    expect(result).toMatchObject({ interrupted: true, trials: { failed: 0 } });
+    expect(result.trials.complete).toBeGreaterThanOrEqual(4);
+    const waiting = (await trialsOf(out)).filter(({ state }) => state === "waiting");
+    expect((await trialsOf(out)).filter(({ state }) => state === "running")).toEqual([]);
+    expect(waiting.length).toBeGreaterThan(0);
+    const again = await searchExperiment(base, { workers: 2, refit: false, out });
+    expect(again.result.trials).toEqual({ complete: 24, pruned: 0, failed: 0 });
+    expect((await trialsOf(out)).filter(({ state }) => state === "waiting")).toEqual([]);
+  });
+
+  it("goes through a grid once, also if it was stopped on the way", async () => {
+    const grid = withSearch({ sampler: "grid", space: { "reservoir.size": { int: [10, 21] } }, budget: { trials: 100 } });
+    const stop = new AbortController();
+    const out = join(folder, "grid");
+    const onProgress = (done: number) => void (done === 3 && stop.abort());
+    await searchExperiment(grid, { workers: 2, refit: false, out, signal: stop.signal, onProgress });
+    await searchExperiment(grid, { workers: 2, refit: false, out });
+    const sizes = (await trialsOf(out))
+      .filter(({ state }) => state === "complete")
+      .map(({ parameters }) => parameters.get("reservoir.size")!.value);
+    expect(sizes.sort((a, b) => a - b)).toEqual(Array.from({ length: 12 }, (_, k) => 10 + k));
+  });
+
+  it("fails the trial whose thread ends, and goes on with another thread", async () => {
+    const module = join(folder, "fragile.mjs");
+    const index = new URL("../../dist/reservoir/index.js", import.meta.url).href;
+    writeFileSync(
+      module,
+      `import { registerTopology } from ${JSON.stringify(index)};
+       const described = { name: "fragile", description: "ends its thread", options: {} };
+       registerTopology({ ...described, expectedNonzeros: () => 100, build: () => process.exit(7) });`,
+    );
+    const fragile = withSearch({
+      space: { "reservoir.size": { int: [10, 19] }, "reservoir.topology.type": { choice: ["ring", "fragile"] } },
+      sampler: { type: "random" },
+      budget: { trials: 8 },
+    });
+    await import(pathToFileURL(module).href);
+    const out = join(folder, "fragile");
+    const imports = [pathToFileURL(module).href];
+    const { result } = await searchExperiment(fragile, { workers: 2, refit: false, out, imports });
+    expect(result.trials.complete).toBe(8);
+    expect(result.trials.failed).toBeGreaterThan(0);
+    const failed = (await trialsOf(out)).filter(({ state }) => state === "failed");
+    for (const { attributes } of failed)
+      expect(attributes.get("spillway:error")).toBe("the thread that evaluated it is gone: it ended with 7");
+  });
+
+  it("says why its threads cannot start", async () => {
+    const missing = pathToFileURL(join(folder, "missing.mjs")).href;
+    await expect(searchExperiment(base, { workers: 2, imports: [missing] })).rejects.toThrow("missing.mjs");
+  });
+});
