@@ -12,9 +12,9 @@ import { generalisationRankTable } from "../src/analysis/ranks.js";
 import { radiusTable } from "../src/analysis/spectral-radius.js";
 import type { OptionTable } from "../src/core/options.js";
 import type { Part } from "../src/core/registry.js";
-import { experimentSearchTable, searchTable } from "../src/experiment/search-options.js";
 import { experimentRunTable } from "../src/experiment/run-options.js";
 import { experimentTable } from "../src/experiment/schema.js";
+import { experimentSearchTable, searchTable } from "../src/experiment/search-options.js";
 import { compileTable } from "../src/gpu/compile-options.js";
 import { launchTable } from "../src/gpu/launch-config.js";
 import { nvrtcTable } from "../src/gpu/nvrtc.js";
@@ -27,17 +27,12 @@ import { npzTable, npzWriteTable } from "../src/io/npz.js";
 import { ueaTable } from "../src/io/uea.js";
 import { wavWriteTable } from "../src/io/wav-writer.js";
 import { labTable } from "../src/lab/options.js";
-import { forecastTable as closedLoopTable, predictTable, scoreTable } from "../src/model/forecaster/options.js";
 import { fieldForecastTable, fieldOptionsTable } from "../src/model/field/options.js";
-import { nvarScoreTable, nvarStartTable, nvarTable } from "../src/model/nvar/options.js";
+import { forecastTable as closedLoopTable, predictTable, scoreTable } from "../src/model/forecaster/options.js";
 import { loadTable } from "../src/model/model-file.js";
+import { nvarScoreTable, nvarStartTable, nvarTable } from "../src/model/nvar/options.js";
 import { onnxTable } from "../src/model/onnx/index.js";
 import { classifierOptionsTable, classifierTable, forecasterOptionsTable, forecasterTable } from "../src/model/schemas.js";
-import { cmaesTable } from "../src/search/cmaes.js";
-import { samplerTable } from "../src/search/sampler-options.js";
-import { parameterTables } from "../src/search/space.js";
-import { studyTable } from "../src/search/study.js";
-import { tpeTable } from "../src/search/tpe.js";
 import { sweepSettingTable, sweepTable } from "../src/model/sweep/options.js";
 import { spectralRadiusTable } from "../src/numerics/spectrum/radius.js";
 import { pipelineTable } from "../src/pipeline/check.js";
@@ -55,12 +50,18 @@ import { heatmapTable, trajectoryTable } from "../src/plot/states.js";
 import { moduleTable } from "../src/ptx/builder/module.js";
 import { readouts } from "../src/readout/index.js";
 import { activations } from "../src/reservoir/activations.js";
+import { deepTable, groupsTable } from "../src/reservoir/composite/schema.js";
 import { batchTable, createTable, generateTable, runTable, streamTable, trainTable } from "../src/reservoir/computer.js";
 import { reservoirTable } from "../src/reservoir/config-schema.js";
 import { registrationTable } from "../src/reservoir/engines.js";
 import { ensembleTable, ensembleWorkTable } from "../src/reservoir/ensemble.js";
 import { ownMatricesTable } from "../src/reservoir/options.js";
 import { topologies } from "../src/reservoir/topologies/index.js";
+import { cmaesTable } from "../src/search/cmaes.js";
+import { samplerTable } from "../src/search/sampler-options.js";
+import { parameterTables } from "../src/search/space.js";
+import { studyTable } from "../src/search/study.js";
+import { tpeTable } from "../src/search/tpe.js";
 import { timeTable } from "../src/series/time-stamps.js";
 import { simulationTable } from "../src/sim/options.js";
 import { circuitBreakerTable } from "../src/spikes/detection/circuit-breaker.js";
@@ -193,6 +194,8 @@ export function optionsPage(): string {
     partsSection("Topologies", topologies.all()),
     partsSection("Activation functions", activations.all()),
     ofTable("A spiking reservoir", spikingTable),
+    ofTable("A deep reservoir, beside the fields of its layers", deepTable),
+    ofTable("A grouped reservoir, beside the fields of its groups", groupsTable),
     ofTable("`ReservoirComputer.create`", createTable),
     ofTable("Its `matrices`", ownMatricesTable),
     ofTable("`run`", runTable),

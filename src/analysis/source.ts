@@ -3,10 +3,11 @@
 import { ArgumentError } from "../core/errors.js";
 import { type Kind, number, option, seed, type TableOf, whole } from "../core/options.js";
 import { Matrix, RandomStream, type Seed, seedKeys } from "../numerics/index.js";
+import { isModel } from "../reservoir/composite/model.js";
 import {
+  type AnyModel,
   type AnyReservoirComputer,
   type AnyReservoirOptions,
-  type EngineModel,
   ReservoirComputer,
   type ReservoirModel,
   type ReservoirOptions,
@@ -21,7 +22,7 @@ import { workTable } from "../reservoir/work.js";
 export type ReservoirSource = ReservoirOptions | ReservoirModel | ReservoirComputer;
 
 /** The same of a rate reservoir or a spiking one. */
-export type AnyReservoirSource = AnyReservoirOptions | EngineModel | AnyReservoirComputer;
+export type AnyReservoirSource = AnyReservoirOptions | AnyModel | AnyReservoirComputer;
 
 /** What every analysis takes. */
 export interface AnalysisOptions {
@@ -88,9 +89,7 @@ export async function withAnyReservoir<T>(
       source.state = before;
     }
   }
-  const computer = await ("noiseKey" in source
-    ? ReservoirComputer.fromModel(source, { engine })
-    : ReservoirComputer.create(source, { engine }));
+  const computer = await (isModel(source) ? ReservoirComputer.fromModel(source, { engine }) : ReservoirComputer.create(source, { engine }));
   try {
     return await use(computer);
   } finally {

@@ -9,6 +9,8 @@ import { classTrainer } from "../model/classifier/class-readout.js";
 import { classifierReservoir, classifierSettings, forecasterReservoir, forecasterTrainer, takesSpikes } from "../model/defaults.js";
 import { plannedSize } from "../model/forecaster/plan.js";
 import { type Readout, type ReadoutDescription, readouts, type Trainer } from "../readout/index.js";
+import { isComposite } from "../reservoir/composite/config.js";
+import { groupedKind, layeredKind } from "../reservoir/composite/schema.js";
 import { reservoirKind } from "../reservoir/config-schema.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
 import { encoders } from "../spikes/index.js";
@@ -66,8 +68,7 @@ function parseFields(source: unknown): Experiment {
   const { reservoir: said = {} } = value;
   if (isForecast && liquid === undefined && isObject(said) && said["kind"] === undefined)
     value["reservoir"] = { size: plannedSize, ...said };
-  if (isObject(value["reservoir"]) && value["reservoir"]["size"] === undefined)
-    throw new ArgumentError("reservoir.size", undefined, "a whole number of at least 1");
+  if (isObject(value["reservoir"])) checkSizes(value["reservoir"]);
   const data = dataKind(value["data"]);
   const { readout } = value;
   if (!isObject(readout))
@@ -219,9 +220,20 @@ function dataKind(data: unknown): Kind<unknown> {
   return found[0]![1];
 }
 
+/** @throws ArgumentError for a reservoir, or a part of one, whose size nobody says */
+function checkSizes(described: Record<string, unknown>): void {
+  if (described["size"] !== undefined) return;
+  const takes = "a whole number of at least 1";
+  if (!isComposite(described)) throw new ArgumentError("reservoir.size", undefined, takes);
+  const parts: readonly unknown[] = [described.layers ?? described.groups].flat();
+  const bad = parts.findIndex((part) => isObject(part) && part["size"] === undefined);
+  if (bad >= 0) throw new ArgumentError(`reservoir.${described.layers ? "layers" : "groups"}[${bad}].size`, undefined, takes);
+}
+
 /** The kind of reservoir that is described. @throws ArgumentError for an unknown kind */
 function kindOf(value: unknown): Kind<unknown> {
   const kind = isObject(value) ? value["kind"] : undefined;
+  if (isObject(value) && isComposite(value)) return "layers" in value ? layeredKind : groupedKind;
   if (kind === undefined) return reservoirKind;
   if (kind === "spiking") return spikingKind;
   throw new ArgumentError("reservoir.kind", kind, '"spiking", or nothing for a rate reservoir');

@@ -1,7 +1,8 @@
 // A result for people: the section of a report page, and the words it shares with a terminal.
 import { formatNumber } from "../plot/format.js";
 import type { Figure, ReportScore, ReportSection } from "../plot/index.js";
-import { type AnyReservoirOptions, isSpiking, type SpikingReservoirOptions } from "../reservoir/index.js";
+import { isComposite, partsOf } from "../reservoir/composite/config.js";
+import { type AnyReservoirOptions, isSpiking, type ReservoirOptions, type SpikingReservoirOptions } from "../reservoir/index.js";
 import { profileFacts } from "./profile.js";
 import type { ExperimentResult, ScoreSummary } from "./result.js";
 import { timingFigure } from "./timing-figure.js";
@@ -106,9 +107,16 @@ function warningsOf({ interrupted, seeds, config, scores }: ExperimentResult): s
 function describeReservoir({ config, seeds }: ExperimentResult): string {
   const reservoir = config.reservoir as AnyReservoirOptions;
   if (isSpiking(reservoir)) return describeSpikingReservoir(reservoir);
+  if (!isComposite(reservoir)) return describeRateReservoir(reservoir, seeds[0]?.measuredRadius);
+  const { layers, groups, read, ...beside } = reservoir;
+  const parts = partsOf(reservoir).map((part) => describeRateReservoir({ ...beside, ...part } as ReservoirOptions, undefined));
+  const what = layers ? `${parts.length} layers${read === "last" ? ", the last read" : ""}` : `${parts.length} groups`;
+  return `${what}: ${parts.join("; ")}`;
+}
+
+function describeRateReservoir(reservoir: ReservoirOptions, measured = Number.NaN): string {
   const { size, spectralRadius, leakRate, precision, topology } = reservoir;
-  const radius =
-    spectralRadius === null ? `as drawn (${formatNumber(seeds[0]?.measuredRadius ?? Number.NaN)})` : String(spectralRadius ?? 0.95);
+  const radius = spectralRadius === null ? `as drawn (${formatNumber(measured)})` : String(spectralRadius ?? 0.95);
   const leak =
     typeof leakRate !== "object" ? String(leakRate ?? 0.3) : "from" in leakRate ? `${leakRate.from} to ${leakRate.to}` : "one per neuron";
   const pattern = typeof topology === "object" ? topology.type : (topology ?? "erdosRenyi");

@@ -1,7 +1,7 @@
 // What a run found, as result.json has it. It measures nothing.
 import { metrics } from "../metrics/index.js";
 import type { Seed } from "../numerics/index.js";
-import type { EngineModel, EnginePlan, Profile } from "../reservoir/index.js";
+import type { AnyModel, EnginePlan, Profile } from "../reservoir/index.js";
 import type { Verdict } from "../series/index.js";
 import type { Bands } from "./bands.js";
 import type { Experiment, MetricName } from "./description.js";
@@ -57,7 +57,7 @@ export interface ScoreSummary {
  * stand beside it.
  */
 export type ResolvedExperiment = Omit<Experiment, "reservoir"> & {
-  readonly reservoir: Omit<EngineModel["config"], "seed"> | Experiment["reservoir"];
+  readonly reservoir: Omit<AnyModel["config"], "seed"> | Experiment["reservoir"];
 };
 
 /** result.json. */
@@ -148,7 +148,7 @@ const asWritten: Readonly<Record<keyof Experiment, undefined>> = {
 };
 
 /** An experiment with the reservoir as it was run, in the order in which people write one. */
-export function resolveExperiment(experiment: Experiment, resolved: EngineModel["config"] | undefined): ResolvedExperiment {
+export function resolveExperiment(experiment: Experiment, resolved: AnyModel["config"] | undefined): ResolvedExperiment {
   const { seed: _, ...reservoir } = { seed: undefined, ...(resolved ?? experiment.reservoir) };
   return { ...asWritten, ...experiment, reservoir };
 }

@@ -5,7 +5,7 @@ import type { ForecasterOptions } from "../model/index.js";
 import type { Seed } from "../numerics/index.js";
 import type { Figure } from "../plot/index.js";
 import type { Trainer } from "../readout/index.js";
-import type { EngineModel, EnginePlan, Profile, WorkOptions } from "../reservoir/index.js";
+import type { AnyModel, EnginePlan, Profile, WorkOptions } from "../reservoir/index.js";
 import type { CalendarFeature } from "../series/calendar.js";
 import type { StartErrors } from "../series/index.js";
 import type { Bands } from "./bands.js";
@@ -42,7 +42,7 @@ export interface TrialOptions extends EngineChoiceOptions {
 /** What one seed gave. */
 export interface Trial {
   readonly engine: { readonly name: string; readonly reason: string; readonly plan: EnginePlan };
-  readonly reservoir: EngineModel["config"];
+  readonly reservoir: AnyModel["config"];
   /** Of rate reservoirs. */
   readonly measuredRadius?: number | undefined;
   readonly radiusMethod?: string | undefined;
@@ -99,8 +99,8 @@ export function forecasterOptions(
 }
 
 /** What is known of the spectral radius of a model's weights. */
-export function radiusOf(model: EngineModel): Pick<Trial, "measuredRadius" | "radiusMethod"> {
-  return model.kind === "spiking" ? {} : { measuredRadius: model.measuredRadius, radiusMethod: model.radiusMethod };
+export function radiusOf(model: AnyModel): Pick<Trial, "measuredRadius" | "radiusMethod"> {
+  return model.kind !== undefined ? {} : { measuredRadius: model.measuredRadius, radiusMethod: model.radiusMethod };
 }
 
 /** Reports the progress of work in stages: each has a share of the whole that is known before. */

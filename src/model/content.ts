@@ -3,7 +3,16 @@
 import type { SafetensorsTensor } from "../io/safetensors-types.js";
 import { isSparse, Matrix } from "../numerics/index.js";
 import { TrainedReadout } from "../readout/index.js";
-import { type EngineModel, featureCount, type LinearReadout, type SessionState } from "../reservoir/index.js";
+import { isComposite } from "../reservoir/composite/config.js";
+import {
+  type AnyModel,
+  type CompositeModel,
+  type CompositeOptions,
+  featureCount,
+  type LinearReadout,
+  type ReservoirModel,
+  type SessionState,
+} from "../reservoir/index.js";
 import { floats, type MutableContent } from "./mutable-content.js";
 import { getNetwork, getSpiking, putNetwork, putSpiking } from "./spiking-content.js";
 import { stableJson } from "./stable-json.js";
@@ -14,11 +23,17 @@ import type { TensorReader } from "./tensor-reader.js";
  * `weights.rowOffsets` of its CSR form), `inputWeights` (N x I), `bias`, `initialState` (N), and
  * `feedbackWeights` (N x O) if there is feedback; note `${prefix}reservoir` with the
  * configuration and how its radius was measured. Leak rates and noise follow from the
- * configuration. A spiking reservoir: see spiking-content.ts.
+ * configuration. A spiking reservoir: see spiking-content.ts. A composed one: each part under
+ * `${prefix}parts.0.` and so on, and the configuration of the whole.
  */
-export function putReservoir(content: MutableContent, prefix: string, model: EngineModel): void {
+export function putReservoir(content: MutableContent, prefix: string, model: AnyModel): void {
   if (model.kind === "spiking") {
     putSpiking(content, prefix, model);
+    return;
+  }
+  if (model.kind === "composite") {
+    for (const [p, part] of model.parts.entries()) putReservoir(content, partPrefix(prefix, p), part);
+    content.metadata[`${prefix}reservoir`] = stableJson({ config: model.config });
     return;
   }
   const { weights, inputWeights, feedbackWeights, config, measuredRadius, radiusMethod, size } = model;
@@ -37,10 +52,33 @@ export function putReservoir(content: MutableContent, prefix: string, model: Eng
   content.metadata[`${prefix}reservoir`] = stableJson({ config, measuredRadius, radiusMethod });
 }
 
+function partPrefix(prefix: string, part: number): string {
+  return `${prefix}parts.${part}.`;
+}
+
+async function getComposite(reader: TensorReader, prefix: string, described: object): Promise<CompositeModel> {
+  const [{ resolveComposite }, { compose, partConfigs }] = await Promise.all([
+    import("../reservoir/composite/schema.js"),
+    import("../reservoir/composite/model.js"),
+  ]);
+  const config = reader.check(`reservoir "${prefix}reservoir"`, () => resolveComposite(described as CompositeOptions));
+  const parts: ReservoirModel[] = [];
+  for (const [p, wanted] of partConfigs(config).entries()) {
+    const part = await getReservoir(reader, partPrefix(prefix, p));
+    const { size, inputSize, precision } = part;
+    const fits = size === wanted.size && inputSize === wanted.inputSize && precision === wanted.precision;
+    if (part.kind !== undefined || part.outputSize > 0 || !fits)
+      throw reader.error(`part ${p} of its reservoir is not the one that the whole describes`);
+    parts.push(part);
+  }
+  return compose(config, parts);
+}
+
 /** @throws ModelFileError if the note or a tensor does not describe a reservoir */
-export async function getReservoir(reader: TensorReader, prefix: string): Promise<EngineModel> {
+export async function getReservoir(reader: TensorReader, prefix: string): Promise<AnyModel> {
   const found = reader.json(`${prefix}reservoir`) as { readonly config?: { readonly kind?: unknown } } | null;
   if (found?.config?.kind === "spiking") return getSpiking(reader, prefix, { config: found.config });
+  if (found?.config && isComposite(found.config)) return getComposite(reader, prefix, found.config);
   const [{ parseReservoirNote }, { resolveConfig }, { buildModel }] = await Promise.all([
     import("./schemas.js"),
     import("../reservoir/config-schema.js"),
@@ -114,11 +152,12 @@ export function putState(content: MutableContent, prefix: string, state: Session
   content.tensors[`${prefix}state.input`] = floats(state.input);
   content.tensors[`${prefix}state.output`] = floats(state.output);
   if (state.network) putNetwork(content, prefix, state.network);
+  if (state.below) content.tensors[`${prefix}state.below`] = floats(state.below);
   content.metadata[`${prefix}state`] = stableJson({ step: state.step });
 }
 
 /** @throws ModelFileError if the state is not one of this reservoir */
-export async function getState(reader: TensorReader, prefix: string, model: EngineModel): Promise<SessionState> {
+export async function getState(reader: TensorReader, prefix: string, model: AnyModel): Promise<SessionState> {
   const { parseStateNote } = await import("./schemas.js");
   const { precision } = model;
   return reader.check("state", () => ({
@@ -127,5 +166,6 @@ export async function getState(reader: TensorReader, prefix: string, model: Engi
     output: reader.vector(`${prefix}state.output`, model.outputSize, precision),
     step: parseStateNote(reader.json(`${prefix}state`)).step,
     ...(model.kind === "spiking" ? { network: getNetwork(reader, prefix, model) } : {}),
+    ...(model.kind === "composite" && model.below > 0 ? { below: reader.vector(`${prefix}state.below`, model.below, precision) } : {}),
   }));
 }

@@ -17,6 +17,8 @@ import {
 import { classTrainer } from "../model/classifier/class-readout.js";
 import { classifierReservoir, classifierSettings } from "../model/defaults.js";
 import { classifierReservoirOption, classifierTable } from "../model/schemas.js";
+import { isComposite } from "../reservoir/composite/config.js";
+import { resolveComposite } from "../reservoir/composite/schema.js";
 import { resolveConfig } from "../reservoir/config-schema.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
 import { engineTable, threadsTable } from "../reservoir/options.js";
@@ -95,6 +97,7 @@ export function checkParameters(parameters: PipelineParameters): void {
 function checkReservoir(reservoir: AnyReservoirOptions): void {
   try {
     if (isSpiking(reservoir)) resolveSpikingConfig(reservoir);
+    else if (isComposite(reservoir)) resolveComposite(reservoir);
     else resolveConfig(reservoir);
   } catch (error) {
     throw error instanceof ArgumentError && error.field !== "reservoir" ? error.under("reservoir") : error;

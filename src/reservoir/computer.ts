@@ -4,7 +4,8 @@ import { ArgumentError, busyError } from "../core/errors.js";
 import { choice, list, option, optional, type Resolved, resolve, type TableOf, whole } from "../core/options.js";
 import type { Context } from "../gpu/index.js";
 import { type FloatArray, Matrix, type MatrixLike } from "../numerics/index.js";
-import { checkActivation } from "./activations.js";
+import type { CompositeOptions } from "./composite/config.js";
+import type { AnyModel, CompositeModel } from "./composite/model.js";
 import type { ReservoirOptions } from "./config.js";
 import { DeviceMatrix, type DeviceSequences } from "./device-matrix.js";
 import type { ColumnScale, ScaledThere } from "./engine/device-data.js";
@@ -15,6 +16,7 @@ import { checkPlanOptions, chooseEngine, engineOn } from "./engines.js";
 import type { LinearReadout } from "./features.js";
 import {
   anySeries,
+  belowOf,
   checkReadout,
   checkSequences,
   checkSteps,
@@ -29,7 +31,7 @@ import {
   series,
   statesTarget,
 } from "./inputs.js";
-import { type AnyReservoirOptions, modelOf, shapeFor } from "./kinds.js";
+import { type AnyReservoirOptions, modelOf, openModel, shapeFor } from "./kinds.js";
 import type { ReservoirModel } from "./model.js";
 import {
   contextTable,
@@ -43,9 +45,9 @@ import {
   threadsTable,
 } from "./options.js";
 import type { Profile } from "./profile.js";
-import { anyShapeOf } from "./shape.js";
+import { shapesOf } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
-import type { EngineModel, SpikingModel } from "./spiking-model.js";
+import type { SpikingModel } from "./spiking-model.js";
 import type { ReservoirMatrices } from "./weights.js";
 import { type WorkOptions, workTable } from "./work.js";
 
@@ -197,7 +199,7 @@ export const streamTable = { ...workTable, ...everyTable };
  * await using computer = await ReservoirComputer.create({ size: 300, spectralRadius: 0.9, seed: 1 });
  * const states = await computer.run(series); // T x 300
  */
-export class ReservoirComputer<Model extends EngineModel = ReservoirModel> implements AsyncDisposable {
+export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implements AsyncDisposable {
   /** The engine, why it was chosen, and how it runs this reservoir. */
   readonly engine: { readonly name: string; readonly reason: string; readonly plan: EnginePlan };
   readonly model: Model;
@@ -221,8 +223,9 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
    */
   static create(config: ReservoirOptions, options?: CreateOptions): Promise<ReservoirComputer>;
   static create(config: SpikingReservoirOptions, options?: CreateOptions): Promise<ReservoirComputer<SpikingModel>>;
-  static create(config: AnyReservoirOptions, options?: CreateOptions): Promise<ReservoirComputer<EngineModel>>;
-  static async create(config: AnyReservoirOptions, options: CreateOptions = {}): Promise<ReservoirComputer<EngineModel>> {
+  static create(config: CompositeOptions, options?: CreateOptions): Promise<ReservoirComputer<CompositeModel>>;
+  static create(config: AnyReservoirOptions, options?: CreateOptions): Promise<ReservoirComputer<AnyModel>>;
+  static async create(config: AnyReservoirOptions, options: CreateOptions = {}): Promise<ReservoirComputer<AnyModel>> {
     const { matrices, ...open } = resolve(createTable, options);
     const { engine, reason } = open.context
       ? await engineOn(open.context, open.engine)
@@ -231,32 +234,24 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   }
 
   /** Opens a model that is already made, such as one read from a file. */
-  static async fromModel<Model extends EngineModel>(
+  static async fromModel<Model extends AnyModel>(
     model: Model,
     options: Omit<CreateOptions, "matrices"> = {},
   ): Promise<ReservoirComputer<Model>> {
     const open = resolve(openTable, options);
-    const { engine, reason } = open.context
-      ? await engineOn(open.context, open.engine)
-      : await chooseEngine(open.engine, anyShapeOf(model));
+    const { engine, reason } = open.context ? await engineOn(open.context, open.engine) : await chooseEngine(open.engine, shapesOf(model));
     return ReservoirComputer.#open(model, engine, reason, open);
   }
 
-  static async #open<Model extends EngineModel>(
+  static async #open<Model extends AnyModel>(
     model: Model,
     engine: Awaited<ReturnType<typeof chooseEngine>>["engine"],
     reason: string,
     { threads, plan, kernelSource, spinLimit, profile }: Resolved<typeof openTable>,
   ): Promise<ReservoirComputer<Model>> {
     checkPlanOptions(engine, { plan, kernelSource });
-    if (model.kind !== "spiking") checkActivation(engine, model.activation);
-    return new ReservoirComputer(
-      model,
-      await engine.open(model, { threads, plan, kernelSource, spinLimit, profile }),
-      engine.name,
-      reason,
-      profile,
-    );
+    const options = { threads, plan, kernelSource, spinLimit, profile };
+    return new ReservoirComputer(model, await openModel(engine, model, options), engine.name, reason, profile);
   }
 
   /**
@@ -505,6 +500,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
       output: rowOf(model, state.output, "state.output", "outputSize"),
       step,
       ...(model.kind === "spiking" ? { network: networkOf(model, state.network) } : {}),
+      ...(model.kind === "composite" && model.below > 0 ? { below: belowOf(model, state.below) } : {}),
     });
   }
 
@@ -571,8 +567,8 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   }
 }
 
-/** A reservoir of either kind. */
-export type AnyReservoirComputer = ReservoirComputer<EngineModel>;
+/** A reservoir of any kind. */
+export type AnyReservoirComputer = ReservoirComputer<AnyModel>;
 
 /** The rows whose number in the whole stream is a multiple of `every`, counting from 1. A copy. */
 function everyRow(states: Matrix, every: number, seen: number): Matrix {

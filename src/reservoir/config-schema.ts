@@ -22,6 +22,7 @@ import {
   whole,
 } from "../core/options.js";
 import { activations } from "./activations.js";
+import { isComposite } from "./composite/config.js";
 import type { LeakRange, ReservoirConfig, ReservoirOptions } from "./config.js";
 import type { Activation } from "./model.js";
 import { checkTopology, type TopologyConfig, topologies } from "./topologies/index.js";
@@ -120,6 +121,10 @@ type Parsed = Resolved<typeof reservoirTable>;
  */
 export function resolveConfig(options: ReservoirOptions): ReservoirConfig {
   if (typeof options !== "object" || options === null) throw new ArgumentError("config", options, reservoirKind.takes);
+  if (isComposite(options))
+    throw ArgumentError.because("the reservoir is composed of layers or groups; this takes a single rate reservoir", {
+      field: options.layers ? "layers" : "groups",
+    });
   const { feedback, ...rest } = resolve(reservoirTable, options);
   checkLength("leakRate", rest.leakRate, rest.size, "neuron");
   checkLength("inputScaling", rest.inputScaling, rest.inputSize, "input");

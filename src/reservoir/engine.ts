@@ -3,6 +3,7 @@
 // same bits. An engine validates no description and converts no user input: it gets a finished
 // model and finished arrays.
 import type { FloatArray, Matrix } from "../numerics/index.js";
+import type { AnyModel } from "./composite/model.js";
 import type { DeviceMatrix, DeviceSequences } from "./device-matrix.js";
 import type { RunsOwnActivations } from "./engine/activations.js";
 import type { KnowsCosts } from "./engine/costs.js";
@@ -82,6 +83,8 @@ export interface SessionState {
   readonly step: number;
   /** What else a spiking network carries. */
   readonly network?: NetworkState | undefined;
+  /** x of the layers that the states of a deep reservoir leave out, the lowest first. */
+  readonly below?: FloatArray | undefined;
 }
 
 /** One sequence. */
@@ -137,7 +140,7 @@ export interface GenerateOptions extends WorkOptions {
  * model's precision. What it extends are capabilities, which a session has or leaves out.
  */
 export interface EngineSession extends HoldsDeviceData, Trains, Summarises, Profiled {
-  readonly model: EngineModel;
+  readonly model: AnyModel;
   readonly plan: EnginePlan;
   /** Runs T steps from the present state. Row t of the states is the state after input t. */
   run(sequence: SequenceInput, options: RunOptions): Promise<void>;

@@ -3,13 +3,14 @@ import { ArgumentError, busyError } from "../core/errors.js";
 import { choice, given, list, object, option, optional, type Resolved, resolve, type TableOf, whole } from "../core/options.js";
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
 import { checkActivation } from "./activations.js";
+import { isComposite } from "./composite/config.js";
 import type { EnsembleSession } from "./engine/ensembles.js";
 import { openEnsemble } from "./engine/one-by-one.js";
 import type { TrainingSink } from "./engine/training.js";
 import type { EnginePlan, SequenceInput } from "./engine.js";
 import { chooseEngine } from "./engines.js";
 import { checkSequences, checkWashout, count, series } from "./inputs.js";
-import { type AnyReservoirOptions, modelOf, shapeFor } from "./kinds.js";
+import { modelOf, type PlainReservoirOptions, shapeFor } from "./kinds.js";
 import { engineTable, profileTable, seriesOf, sinkKind } from "./options.js";
 import type { Profile } from "./profile.js";
 import { type AnyShape, anyShapeOf } from "./shape.js";
@@ -39,7 +40,7 @@ const sizeless: ReadonlySet<string> = new Set(["seed", "leakRate", "spectralRadi
  */
 async function shapesFor(
   engine: string | undefined,
-  configs: readonly (AnyReservoirOptions | EngineModel)[],
+  configs: readonly (PlainReservoirOptions | EngineModel)[],
 ): Promise<readonly AnyShape[] | undefined> {
   const shapes: AnyShape[] = [];
   // Ten thousand descriptions take seconds to check.
@@ -114,7 +115,7 @@ export class ReservoirEnsemble implements AsyncDisposable {
    * @throws ArgumentError, EngineUnavailableError, EngineCapacityError
    */
   static async create(
-    configs: readonly (AnyReservoirOptions | EngineModel)[],
+    configs: readonly (PlainReservoirOptions | EngineModel)[],
     options: EnsembleCreateOptions = {},
   ): Promise<ReservoirEnsemble> {
     const { engine: wanted, profile } = resolve(ensembleTable, options);
@@ -122,6 +123,10 @@ export class ReservoirEnsemble implements AsyncDisposable {
     configs.forEach((config: unknown, r) => {
       if (typeof config !== "object" || config === null)
         throw new ArgumentError(`configs[${r}]`, config, "a description of a reservoir or a model");
+      if (isComposite(config) || "parts" in config)
+        throw ArgumentError.because(`configs[${r}] is composed of layers or groups; an ensemble takes single reservoirs`, {
+          field: `configs[${r}]`,
+        });
     });
     if (configs.length === 0) throw ArgumentError.shape("configs is empty; an ensemble takes at least one reservoir", { field: "configs" });
     const { engine, reason } = await chooseEngine(wanted, await shapesFor(wanted, configs));
@@ -200,7 +205,7 @@ export class ReservoirEnsemble implements AsyncDisposable {
  * or none. `ReservoirEnsemble` is for more runs than one.
  */
 export async function runEnsemble(
-  configs: readonly (AnyReservoirOptions | EngineModel)[],
+  configs: readonly (PlainReservoirOptions | EngineModel)[],
   inputs: EnsembleInputs,
   options: RunEnsembleOptions = {},
 ): Promise<Matrix[]> {

@@ -16,6 +16,8 @@ export type { Part } from "../core/registry.js";
 export type { MatrixLike, Precision, Seed, SparseMatrix } from "../numerics/index.js";
 export { Matrix } from "../numerics/index.js";
 export { type ActivationFunction, activationOf, registerActivation } from "./activations.js";
+export type * from "./composite/config.js";
+export type { AnyModel, CompositeModel } from "./composite/model.js";
 export {
   type AnyReservoirComputer,
   type ComputerBatchOptions,
@@ -48,7 +50,14 @@ export {
 } from "./ensemble.js";
 export * from "./features.js";
 export { checkFinite, checkWashout, type SequenceLike } from "./inputs.js";
-export { type AnyReservoirOptions, isSpiking, modelOf, registerSpikingKind, type SpikingKind } from "./kinds.js";
+export {
+  type AnyReservoirOptions,
+  isSpiking,
+  modelOf,
+  type PlainReservoirOptions,
+  registerSpikingKind,
+  type SpikingKind,
+} from "./kinds.js";
 export type * from "./model.js";
 export type * from "./profile.js";
 export { addMeasurements, addProfiles, loopTime } from "./profile.js";

@@ -12,10 +12,11 @@ import {
   type Precision,
 } from "../numerics/index.js";
 import { isKnownFinite, noteFinite } from "../numerics/known-finite.js";
+import type { AnyModel, CompositeModel } from "./composite/model.js";
 import { DeviceMatrix } from "./device-matrix.js";
 import type { EngineSession, SequenceInput } from "./engine.js";
 import { featureCount, type LinearReadout } from "./features.js";
-import type { EngineModel, NetworkState, SpikingModel } from "./spiking-model.js";
+import type { NetworkState, SpikingModel } from "./spiking-model.js";
 
 export { ArgumentError };
 
@@ -125,7 +126,7 @@ export function checkSequences(sequences: readonly unknown[], name: string): voi
 }
 
 /** One value for each neuron, input or output, copied. @throws ArgumentError */
-export function rowOf(model: EngineModel, values: ArrayLike<number>, name: string, what: "size" | "inputSize" | "outputSize"): FloatArray {
+export function rowOf(model: AnyModel, values: ArrayLike<number>, name: string, what: "size" | "inputSize" | "outputSize"): FloatArray {
   return listOf(values, name, model[what], what === "outputSize" ? "feedback.size" : what, model.precision);
 }
 
@@ -157,8 +158,13 @@ export function networkOf({ size, ringRows, neuron, precision }: SpikingModel, n
   return checked as unknown as NetworkState;
 }
 
+/** x of the layers that states leave out, copied. @throws ArgumentError */
+export function belowOf({ below, precision }: CompositeModel, values: ArrayLike<number> | undefined): FloatArray {
+  return listOf(values as ArrayLike<number>, "state.below", below, "the layers that states leave out", precision);
+}
+
 /** A matrix that takes states. @throws ArgumentError for one of another shape or precision */
-export function statesTarget({ size, precision }: EngineModel, matrix: Matrix, rows: number, name: string): Matrix {
+export function statesTarget({ size, precision }: AnyModel, matrix: Matrix, rows: number, name: string): Matrix {
   const holds = matrix.data instanceof Float32Array ? "float32" : "float64";
   if (matrix.rows !== rows || matrix.cols !== size || holds !== precision) {
     throw ArgumentError.shape(`${name} is a ${matrix.rows} x ${matrix.cols} ${holds} matrix; it takes ${rows} x ${size} of ${precision}`, {
@@ -169,7 +175,7 @@ export function statesTarget({ size, precision }: EngineModel, matrix: Matrix, r
 }
 
 /** @throws ArgumentError if it is no readout, or one of another reservoir */
-export function checkReadout({ size, inputSize }: EngineModel, readout: LinearReadout): void {
+export function checkReadout({ size, inputSize }: AnyModel, readout: LinearReadout): void {
   if (!(readout?.weights instanceof Matrix) || typeof readout.features !== "object")
     throw new ArgumentError("readout", readout, "a trained readout, such as ridge().fit(states, targets)");
   if (readout.stateSize !== size || (readout.features.input && readout.inputSize !== inputSize)) {

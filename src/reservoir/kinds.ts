@@ -2,16 +2,22 @@
 // themselves known here.
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { checkActivation } from "./activations.js";
+import { type CompositeOptions, isComposite } from "./composite/config.js";
+import type { AnyModel, CompositeModel } from "./composite/model.js";
 import type { ReservoirOptions } from "./config.js";
-import type { Engine } from "./engine.js";
+import type { Engine, EngineOptions, EnginePlan, EngineSession } from "./engine.js";
+import type { ReservoirModel } from "./model.js";
 import { type AnyShape, expectedShape, type SpikingShape } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { EngineModel, SpikingModel } from "./spiking-model.js";
 import { isDrawnInPlace } from "./weight-draws.js";
 import type { ReservoirMatrices } from "./weights.js";
 
-/** Any description of a reservoir. Without a `kind` it is a rate reservoir. */
-export type AnyReservoirOptions = ReservoirOptions | SpikingReservoirOptions;
+/** A description of one reservoir. Without a `kind` it is a rate reservoir. */
+export type PlainReservoirOptions = ReservoirOptions | SpikingReservoirOptions;
+
+/** Any description: of one reservoir, or of several that are composed. */
+export type AnyReservoirOptions = PlainReservoirOptions | CompositeOptions;
 
 /** Makes models of spiking reservoirs. */
 export interface SpikingKind {
@@ -37,7 +43,13 @@ export function isSpiking(options: object): options is SpikingReservoirOptions {
 }
 
 /** A checked model of a description of any kind. @throws ArgumentError, EngineCapacityError */
-export async function modelOf(options: AnyReservoirOptions, engine: Engine, matrices?: ReservoirMatrices): Promise<EngineModel> {
+export function modelOf(options: PlainReservoirOptions, engine: Engine, matrices?: ReservoirMatrices): Promise<EngineModel>;
+export function modelOf(options: AnyReservoirOptions, engine: Engine, matrices?: ReservoirMatrices): Promise<AnyModel>;
+export async function modelOf(options: AnyReservoirOptions, engine: Engine, matrices?: ReservoirMatrices): Promise<AnyModel> {
+  if (isComposite(options)) {
+    if (matrices) throw new ArgumentError("matrices", matrices, "nothing for a composed reservoir, whose parts have matrices of their own");
+    return compositeOf(options, engine);
+  }
   if (isSpiking(options)) {
     if (!loadSpiking)
       throw new SpillwayError("unavailable", 'spiking reservoirs are not known here; import "spillway" itself, not only a part of it');
@@ -57,13 +69,52 @@ export async function modelOf(options: AnyReservoirOptions, engine: Engine, matr
   return buildModel(config, {}, await drawWeightsBy(config, engine));
 }
 
+async function compositeOf(options: CompositeOptions, engine: Engine): Promise<CompositeModel> {
+  const [{ resolveComposite }, { compose, partConfigs }] = await Promise.all([
+    import("./composite/schema.js"),
+    import("./composite/model.js"),
+  ]);
+  const config = resolveComposite(options);
+  const parts: ReservoirModel[] = [];
+  for (const part of partConfigs(config)) parts.push((await modelOf(part, engine)) as ReservoirModel);
+  return compose(config, parts);
+}
+
+/**
+ * Loads a model of any kind. @throws ArgumentError for an activation function that the engine does
+ * not run; EngineUnavailableError, EngineCapacityError
+ */
+export async function openModel(engine: Engine, model: AnyModel, options: EngineOptions): Promise<EngineSession> {
+  for (const part of model.kind === "composite" ? model.parts : [model])
+    if (part.kind !== "spiking") checkActivation(engine, part.activation);
+  if (model.kind !== "composite") return engine.open(model, options);
+  const { openComposite } = await import("./composite/session.js");
+  return openComposite(engine, model, options);
+}
+
+/** How an engine would run a model of any kind. @throws as `Engine.plan` */
+export async function planModel(engine: Engine, model: AnyModel, options: EngineOptions): Promise<EnginePlan> {
+  if (model.kind !== "composite") return engine.plan(model, options);
+  const { planComposite } = await import("./composite/session.js");
+  return planComposite(engine, model, options);
+}
+
 /**
  * The sizes that "auto" chooses an engine by; undefined if an engine is named. @throws
  * ArgumentError
  */
-export async function shapeFor(engine: string | undefined, options: AnyReservoirOptions): Promise<AnyShape | undefined> {
+export function shapeFor(engine: string | undefined, options: PlainReservoirOptions): Promise<AnyShape | undefined>;
+export function shapeFor(engine: string | undefined, options: AnyReservoirOptions): Promise<AnyShape | readonly AnyShape[] | undefined>;
+export async function shapeFor(
+  engine: string | undefined,
+  options: AnyReservoirOptions,
+): Promise<AnyShape | readonly AnyShape[] | undefined> {
   if (engine !== undefined && engine !== "auto") return undefined;
   if (isSpiking(options)) return (await loadSpiking?.())?.shape(options);
+  if (isComposite(options)) {
+    const [{ resolveComposite }, { partConfigs }] = await Promise.all([import("./composite/schema.js"), import("./composite/model.js")]);
+    return partConfigs(resolveComposite(options)).map(expectedShape);
+  }
   const { resolveConfig } = await import("./config-schema.js");
   return expectedShape(resolveConfig(options));
 }

@@ -2,6 +2,7 @@
 // from a description before its weights are drawn.
 import { isSparse, type Precision, storedValues } from "../numerics/index.js";
 import { isOwnActivation } from "./activations.js";
+import type { AnyModel } from "./composite/model.js";
 import type { ReservoirConfig } from "./config.js";
 import type { ReservoirModel } from "./model.js";
 import type { EngineModel } from "./spiking-model.js";
@@ -42,7 +43,12 @@ export interface SpikingShape {
 /** Sizes of any reservoir. */
 export type AnyShape = ModelShape | SpikingShape;
 
-/** The sizes of a model of either kind. */
+/** The sizes of a model of any kind: of a composed one, those of its parts. */
+export function shapesOf(model: AnyModel): AnyShape | readonly AnyShape[] {
+  return model.kind === "composite" ? model.parts.map(shapeOf) : anyShapeOf(model);
+}
+
+/** The sizes of a model of either kind that engines run. */
 export function anyShapeOf(model: EngineModel): AnyShape {
   if (model.kind === "spiking") return { kind: "spiking", size: model.size, synapses: model.synapses.targets.length };
   return shapeOf(model);

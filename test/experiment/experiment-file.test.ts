@@ -92,6 +92,19 @@ describe("an experiment file", () => {
     expect(parse(least + line).seeds).toEqual(seeds);
   });
 
+  it("takes a reservoir of layers or groups, and names what is wrong in it", () => {
+    const text = (reservoir: string) => `name: x\ndata: { task: lorenz }\nreservoir: ${reservoir}\ntask: { type: forecast, horizon: 5 }`;
+    expect(parse(text("{ layers: [{ leakRate: 1 }, {}], size: 20, read: last }")).reservoir).toMatchObject({ size: 20, read: "last" });
+    expect(parse(text("{ groups: [{ size: 5, inputs: [0] }, { size: 9 }] }")).reservoir).toMatchObject({
+      groups: [{ size: 5 }, { size: 9 }],
+    });
+    expect(() => parse(text("{ layers: [{ size: 5 }, {}] }").replace("forecast, horizon: 5", "predict"))).toThrow(
+      "reservoir.layers[1].size is missing",
+    );
+    expect(() => parse(text("{ groups: [{ size: 5, input: [0] }] }"))).toThrow('unknown field "reservoir.groups[0].input"');
+    expect(() => parse(text("{ layers: [{ size: 5 }], layer: 2 }"))).toThrow('unknown field "reservoir.layer": did you mean "layers"?');
+  });
+
   it("takes the seed of the reservoir where no other is given, and refuses two", () => {
     const withSeed = least.replace("size: 50", "size: 50, seed: 9");
     expect(parse(withSeed).seeds).toEqual([9]);

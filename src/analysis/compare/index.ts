@@ -3,7 +3,8 @@
 import { ArgumentError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
 import { describe, type Matrix, type MatrixLike } from "../../numerics/index.js";
-import { type AnyReservoirOptions, type EngineModel, formatBytes, ReservoirComputer } from "../../reservoir/index.js";
+import { isModel } from "../../reservoir/composite/model.js";
+import { type AnyModel, type AnyReservoirOptions, formatBytes, ReservoirComputer } from "../../reservoir/index.js";
 import { anySeries } from "../../reservoir/inputs.js";
 import { WorkPacer } from "../../reservoir/work.js";
 import { patternInputs } from "../../spikes/liquid/inputs.js";
@@ -53,7 +54,7 @@ const batchBytes = 2 ** 30;
  * engine that cannot run here
  */
 export async function compare(
-  source: AnyReservoirOptions | EngineModel,
+  source: AnyReservoirOptions | AnyModel,
   inputs: MatrixLike | SpikePattern,
   engines: readonly string[],
   options: CompareOptions = {},
@@ -90,7 +91,7 @@ export async function compare(
 
 /** One sequence, in chunks. */
 async function runThrough(
-  model: EngineModel,
+  model: AnyModel,
   runs: readonly TimedRun[],
   meters: readonly DifferenceMeter[],
   series: Matrix,
@@ -111,7 +112,7 @@ async function runThrough(
 
 /** Sequences of equal length as one batch. */
 async function runBatch(
-  model: EngineModel,
+  model: AnyModel,
   runs: readonly TimedRun[],
   meters: readonly DifferenceMeter[],
   series: Matrix,
@@ -138,7 +139,7 @@ async function runBatch(
 }
 
 /** @throws ArgumentError for a number of sequences that the rows do not make */
-function sequencesOf(rows: number, model: EngineModel, asked: readonly ComparedEngine[], { sequences }: CompareOptions): number {
+function sequencesOf(rows: number, model: AnyModel, asked: readonly ComparedEngine[], { sequences }: CompareOptions): number {
   const mayBeFast = asked.some((each) => arithmeticOf(model, each) === "fast");
   const wanted = sequences ?? (mayBeFast ? Math.max(1, Math.min(64, Math.floor(rows / 100))) : 1);
   if (wanted < 1 || wanted > rows)
@@ -148,13 +149,13 @@ function sequencesOf(rows: number, model: EngineModel, asked: readonly ComparedE
   return wanted;
 }
 
-function stepBytes({ size, precision }: EngineModel): number {
+function stepBytes({ size, precision }: AnyModel): number {
   return size * (precision === "float32" ? 4 : 8);
 }
 
 /** The weights are drawn once: every engine gets the same model. */
-async function modelOf(source: AnyReservoirOptions | EngineModel, engine: string): Promise<EngineModel> {
-  if ("noiseKey" in source) return source;
+async function modelOf(source: AnyReservoirOptions | AnyModel, engine: string): Promise<AnyModel> {
+  if (isModel(source)) return source;
   await using computer = await ReservoirComputer.create(source, { engine });
   return computer.model;
 }

@@ -3,8 +3,8 @@
 import { ArgumentError } from "../../core/errors.js";
 import type { Matrix } from "../../numerics/index.js";
 import {
+  type AnyModel,
   type AnyReservoirComputer,
-  type EngineModel,
   type EnginePlan,
   loopTime,
   type PhaseProfile,
@@ -47,7 +47,7 @@ export function comparedEngine(name: string): ComparedEngine {
 }
 
 /** The arithmetic that an engine of a comparison is allowed. */
-export function arithmeticOf(model: EngineModel, { arithmetic }: ComparedEngine): "portable" | "fast" {
+export function arithmeticOf(model: AnyModel, { arithmetic }: ComparedEngine): "portable" | "fast" {
   return arithmetic ?? (model.kind === undefined ? model.config.arithmetic : "portable");
 }
 
@@ -70,14 +70,17 @@ export class TimedRun {
    * @throws ArgumentError for an arithmetic that the kind of reservoir does not have;
    * EngineUnavailableError
    */
-  static async open(model: EngineModel, asked: ComparedEngine): Promise<TimedRun> {
+  static async open(model: AnyModel, asked: ComparedEngine): Promise<TimedRun> {
     if (model.kind !== undefined && asked.arithmetic === "fast")
-      throw ArgumentError.shape(`engines holds ${JSON.stringify(asked.name)}; a spiking reservoir has only portable arithmetic`, {
-        field: "engines",
-      });
+      throw ArgumentError.shape(
+        `engines holds ${JSON.stringify(asked.name)}; ${model.kind === "spiking" ? "a spiking reservoir has only portable arithmetic" : "a composed reservoir says the arithmetic of its parts itself"}`,
+        {
+          field: "engines",
+        },
+      );
     const arithmetic = arithmeticOf(model, asked);
     const itsModel = model.kind === undefined ? { ...model, config: { ...model.config, arithmetic } } : model;
-    const computer = await ReservoirComputer.fromModel<EngineModel>(itsModel, { engine: asked.engine, profile: true });
+    const computer = await ReservoirComputer.fromModel<AnyModel>(itsModel, { engine: asked.engine, profile: true });
     return new TimedRun(asked, computer, arithmetic);
   }
 

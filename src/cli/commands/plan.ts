@@ -7,7 +7,7 @@ import { inputsOf } from "../../experiment/inputs.js";
 import type { EngineOptions } from "../../reservoir/engine.js";
 import { checkPlanOptions } from "../../reservoir/engines.js";
 import { chooseEngine, formatBytes, modelOf } from "../../reservoir/index.js";
-import { isSpiking, shapeFor } from "../../reservoir/kinds.js";
+import { isSpiking, planModel, shapeFor } from "../../reservoir/kinds.js";
 import { formatTable } from "../table.js";
 
 export interface PlanCommandOptions {
@@ -34,14 +34,15 @@ export async function describePlan(
   checkPlanOptions(engine, options);
   // A plan goes by the shape of W. Its radius would take longer than all else.
   const unscaled = isSpiking(reservoir) ? reservoir : { ...reservoir, spectralRadius: null };
-  const plan = engine.plan(await modelOf(unscaled, engine), options);
+  const model = await modelOf(unscaled, engine);
+  const plan = await planModel(engine, model, options);
   if (json) return JSON.stringify({ experiment: experiment.name, engine: engine.name, reason, plan }, undefined, 2);
   const rows = Object.entries(plan.details).map(([field, value]) => [
     `  ${field}`,
     typeof value === "number" ? value.toLocaleString("en") : String(value),
   ]);
   return [
-    `${experiment.name}: ${experiment.reservoir.size} neurons on ${engine.name} (${reason})`,
+    `${experiment.name}: ${model.size} neurons on ${engine.name} (${reason})`,
     plan.summary,
     "",
     formatTable(["  plan", ""], [...rows, ["  bytes", `${plan.bytes.toLocaleString("en")} (${formatBytes(plan.bytes)})`]]),

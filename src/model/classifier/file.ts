@@ -2,7 +2,7 @@
 import { Matrix } from "../../numerics/index.js";
 import type { TrainedReadout } from "../../readout/index.js";
 import { restoreReadout } from "../../readout/trainer.js";
-import type { EngineModel } from "../../reservoir/index.js";
+import type { AnyModel } from "../../reservoir/index.js";
 import { getReadout, getReservoir, putReadout, putReservoir } from "../content.js";
 import { getStandardisation, putStandardisation } from "../forecaster/file.js";
 import { encodeModelFile, type ModelFile } from "../model-file.js";
@@ -25,7 +25,7 @@ export interface ClassifierParts {
 
 /** A member: its reservoir, then that of the differences if there is one. */
 interface MemberParts {
-  readonly models: readonly EngineModel[];
+  readonly models: readonly AnyModel[];
   readonly readout: TrainedReadout;
   readonly levels?: Levels | undefined;
   /** What makes probabilities of the readout's outputs. */
@@ -106,7 +106,7 @@ function levelTensors(levels: Levels | undefined): Record<string, readonly Matri
   return levels ? { levels: levels.states, inputLevels: levels.inputs } : {};
 }
 
-function getLevels(reader: TensorReader, prefix: string, settings: ClassifierSettings, { size, inputSize }: EngineModel): Levels {
+function getLevels(reader: TensorReader, prefix: string, settings: ClassifierSettings, { size, inputSize }: AnyModel): Levels {
   const { thresholds, input } = settings;
   const views = viewsOf(settings);
   const read = (name: string, v: number, cols: number) =>
@@ -121,7 +121,7 @@ function getLevels(reader: TensorReader, prefix: string, settings: ClassifierSet
 }
 
 /** F of the representation, as `represent` makes it. */
-function featureCountOf(settings: ClassifierSettings, { size, inputSize }: EngineModel): number {
+function featureCountOf(settings: ClassifierSettings, { size, inputSize }: AnyModel): number {
   const { representation, input } = settings;
   if (representation === "statistics") return statisticsCount(settings, size, inputSize);
   const seen = size + (input ? inputSize : 0);

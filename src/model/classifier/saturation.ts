@@ -2,7 +2,7 @@
 // changes nothing and stops nothing.
 import { warnOnce } from "../../core/warning.js";
 import { GramAccumulator, type RidgeAccumulator } from "../../readout/index.js";
-import type { EngineModel } from "../../reservoir/index.js";
+import type { AnyModel } from "../../reservoir/index.js";
 
 /** Beyond this tanh changes by less than 0.02 for one unit of its argument. */
 const bound = 0.99;
@@ -55,8 +55,9 @@ export function shareOfSums(sink: RidgeAccumulator): number {
  * Warns, once a process, if more than half of the states of a reservoir with tanh are beyond
  * +-0.99.
  */
-export function warnWhereSaturated(model: EngineModel, share: number): void {
-  if (share <= 0.5 || model.kind === "spiking" || model.activation !== "tanh") return;
+export function warnWhereSaturated(model: AnyModel, share: number): void {
+  const parts = model.kind === "composite" ? model.parts : [model];
+  if (share <= 0.5 || parts.some((part) => part.kind === "spiking" || part.activation !== "tanh")) return;
   warnOnce(
     "SpillwaySaturationWarning",
     `${Math.round(100 * share)} % of this reservoir's states are beyond +-0.99, where tanh is flat and inputs look alike: ` +

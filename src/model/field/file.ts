@@ -52,7 +52,7 @@ export async function decodeField(file: ModelFile, source: string) {
   const readouts: TrainedReadout[] = [];
   for (let g = 0; g < (settings.shared ? 1 : settings.groups); g++) {
     const model = await getReservoir(reader, prefixOf(g));
-    if (model.kind === "spiking" || model.inputSize !== own + 2 * settings.halo || model.outputSize > 0)
+    if (model.kind !== undefined || model.inputSize !== own + 2 * settings.halo || model.outputSize > 0)
       throw reader.error(`the reservoir of group ${g} does not go with its groups and halo`);
     const readout = await getReadout(reader, prefixOf(g), model.size, model.inputSize);
     if (readout.outputSize !== own) throw reader.error(`the readout of group ${g} has ${readout.outputSize} outputs; it takes ${own}`);

@@ -3,7 +3,7 @@
 import { Matrix } from "../../numerics/index.js";
 import type { TrainedReadout } from "../../readout/index.js";
 import { restoreReadout } from "../../readout/trainer.js";
-import type { EngineModel } from "../../reservoir/index.js";
+import type { AnyModel } from "../../reservoir/index.js";
 import { keptTransforms, openTransforms } from "../../series/transforms.js";
 import { getReadout, getReservoir, getState, putReadout, putReservoir, putState } from "../content.js";
 import { encodeModelFile, type ModelFile } from "../model-file.js";
@@ -31,7 +31,7 @@ export interface ForecasterParts {
 
 /** One reservoir of a Forecaster. */
 export interface MemberFile {
-  readonly model: EngineModel;
+  readonly model: AnyModel;
   readonly readout: TrainedReadout;
   readonly road: Road;
   /** Rows of the series that the readout sees beside the state. */

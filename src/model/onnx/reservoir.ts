@@ -2,7 +2,7 @@
 // graphs of the models.
 import { ArgumentError } from "../../core/errors.js";
 import { isSparse, type Matrix, toDense } from "../../numerics/index.js";
-import type { Activation, EngineModel, LinearReadout, ReservoirModel } from "../../reservoir/index.js";
+import type { Activation, AnyModel, LinearReadout, ReservoirModel } from "../../reservoir/index.js";
 import type { GraphBuilder } from "./graph.js";
 
 /** The constants of one reservoir, in the outermost graph, where every loop sees them. */
@@ -21,8 +21,10 @@ export interface ReservoirConstants {
 const maxBytes = 2 ** 31 - 2 ** 24;
 
 /** @throws ArgumentError for a reservoir that a graph cannot stand for */
-export function reservoirConstants(builder: GraphBuilder, model: EngineModel, prefix: string): ReservoirConstants {
+export function reservoirConstants(builder: GraphBuilder, model: AnyModel, prefix: string): ReservoirConstants {
   if (model.kind === "spiking") throw ArgumentError.because("the reservoir is a spiking one; an ONNX graph takes a rate reservoir");
+  if (model.kind === "composite")
+    throw ArgumentError.because("the reservoir is composed of layers or groups; an ONNX graph takes a single rate reservoir");
   const { size, inputSize, outputSize } = model;
   if (model.noiseLevel > 0) {
     throw ArgumentError.because(
