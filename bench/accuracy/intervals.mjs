@@ -39,9 +39,7 @@ const cases = [
   ["Lorenz x, 5 % noise", 50, 50, noisyLorenz()],
 ];
 
-console.log(
-  "| series (H; starts to calibrate / test) | split by step: coverage, Winkler | adaptive g = 0.02: coverage, Winkler |\n|---|---|---|",
-);
+console.log("| series (H; starts to calibrate / test) | split by step: coverage, Winkler | adaptive: coverage, Winkler |\n|---|---|---|");
 let worst = 0;
 for (const [name, horizon, order, series] of cases) {
   const [calibrating, testing] = [0.6, 0.8].map((share) => Math.floor(share * series.rows));

@@ -98,7 +98,7 @@ function ranked(sorted: Float64Array, rank: number): number {
 export interface AdaptiveOptions {
   /** The share that is to be covered. Default 0.9. */
   readonly level?: number | undefined;
-  /** g: how fast the level follows what was missed. Default 0.02. */
+  /** g: how fast the level follows what was missed. Default 0.1. */
   readonly rate?: number | undefined;
   /**
    * The width if the level asks for more than the scores can say: that of the largest one, or
@@ -110,7 +110,7 @@ export interface AdaptiveOptions {
 /** The options of `AdaptiveConformal`. */
 export const adaptiveTable = {
   level: option(level, 0.9, "The share that is to be covered."),
-  rate: option(number({ above: 0 }), 0.02, "How fast the level follows what was missed."),
+  rate: option(number({ above: 0 }), 0.1, "How fast the level follows what was missed."),
   beyond: option(choice("largest", "infinite"), "largest", "The width if the level asks for more than the scores can say."),
 } satisfies TableOf<AdaptiveOptions>;
 
@@ -128,10 +128,12 @@ interface Pending {
 }
 
 /**
- * Adaptive conformal prediction (Gibbs and Candès 2021): the level of each step and column follows
- * what was missed, a <- a + g (1 - level - missed), and the band is that of the last n errors at
- * level 1 - a. The error of a step counts when its value is known, not before. It is for a model
- * that keeps receiving rows: the share that is covered comes near the level whatever the series does.
+ * Adaptive conformal prediction (Gibbs and Candès 2021): the level of a column follows what was
+ * missed, a <- a + (g / H) (1 - level - missed) for each of the H steps of a forecast, and the band
+ * of a step is that of its own last n errors at level 1 - a. A value counts when it is known, not
+ * before. It is for a model that keeps receiving rows: the share that is covered comes near the level
+ * whatever the series does. After M forecasts it is at most (max(a, 1 - a) + g) / (g M) off, if widths
+ * may be infinite. A level for each step would follow one value a forecast, and H times as slowly.
  * @example
  * const bands = new AdaptiveConformal(errors, 24);
  * const { lower, upper } = bands.band(t, forecast); // of rows t to t + 23
@@ -143,8 +145,9 @@ export class AdaptiveConformal {
   readonly #target: number;
   readonly #rate: number;
   readonly #beyond: "largest" | "infinite";
-  /** Of each step and column: a, and the sizes of the last n errors, the oldest first. */
+  /** Of each column: a. */
   readonly #misses: Float64Array;
+  /** Of each step and column: the sizes of the last n errors, the oldest first. */
   readonly #scores: number[][];
   #pending: Pending[] = [];
   #capped = 0;
@@ -162,7 +165,7 @@ export class AdaptiveConformal {
     this.#rate = rate;
     this.#beyond = beyond;
     const each = horizon * given.cols;
-    this.#misses = new Float64Array(each).fill(this.#target);
+    this.#misses = new Float64Array(given.cols).fill(this.#target);
     this.#scores = Array.from({ length: each }, (_, i) => [...errorsAt(given, i, each)].map(Math.abs));
   }
 
@@ -171,9 +174,9 @@ export class AdaptiveConformal {
     return this.#capped;
   }
 
-  /** The share that each step and column is allowed to miss now, H x D; it may leave 0 to 1. */
-  get allowed(): Matrix<Float64Array> {
-    return new Matrix(this.#horizon, this.#cols, this.#misses.slice());
+  /** The share that each of the D columns is allowed to miss now; it may leave 0 to 1. */
+  get allowed(): Float64Array {
+    return this.#misses.slice();
   }
 
   /**
@@ -187,7 +190,7 @@ export class AdaptiveConformal {
       throw ArgumentError.shape(`forecast is ${given.rows} x ${given.cols}; these bands are of ${this.#horizon} x ${this.#cols}`, {
         field: "forecast",
       });
-    const ends = this.#scores.map((scores, i) => this.#end(scores, this.#misses[i]!));
+    const ends = this.#scores.map((scores, i) => this.#end(scores, this.#misses[i % this.#cols]!));
     const band = {
       lower: new Matrix(
         given.rows,
@@ -219,7 +222,7 @@ export class AdaptiveConformal {
         const [i, value] = [step * this.#cols + c, values[c]!];
         if (!Number.isFinite(value)) continue;
         const missed = value < band.lower.data[i]! || value > band.upper.data[i]! ? 1 : 0;
-        this.#misses[i] = this.#misses[i]! + this.#rate * (this.#target - missed);
+        this.#misses[c] = this.#misses[c]! + (this.#rate / this.#horizon) * (this.#target - missed);
         const scores = this.#scores[i]!;
         scores.push(Math.abs(value - forecast.data[i]!));
         scores.shift();

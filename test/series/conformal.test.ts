@@ -68,23 +68,26 @@ describe("adaptive conformal bands", () => {
     const bands = new AdaptiveConformal(counted(19), 1, { rate: 0.05 });
     bands.band(0, column(0));
     bands.reveal(0, [1000]);
-    expect(bands.allowed.data[0]).toBeCloseTo(0.055, 12);
+    expect(bands.allowed[0]).toBeCloseTo(0.055, 12);
     const calm = new AdaptiveConformal(counted(19), 1, { rate: 0.05 });
     calm.band(0, column(0));
     calm.reveal(0, [1]);
-    expect(calm.allowed.data[0]).toBeCloseTo(0.105, 12);
+    expect(calm.allowed[0]).toBeCloseTo(0.105, 12);
   });
 
-  it("count the error of a step only when its value is known", () => {
-    const errors = Matrix.zeros(40, 1);
+  it("count the error of a step only when its value is known, a share of the horizon each", () => {
+    const errors = Matrix.zeros(40, 2);
     errors.data.fill(1);
-    const bands = new AdaptiveConformal(errors, 2);
-    bands.band(0, column(0, 0));
-    bands.reveal(0, [5]);
-    expect([...bands.allowed.data].map((a) => a < 0.099)).toEqual([true, false]);
-    bands.band(1, column(0, 0));
-    bands.reveal(1, [5]);
-    expect([...bands.allowed.data].map((a) => a < 0.099)).toEqual([true, true]);
+    const bands = new AdaptiveConformal(errors, 2, { rate: 0.1 });
+    const zeros = Matrix.zeros(2, 2);
+    bands.band(0, zeros);
+    bands.reveal(0, [5, 0]);
+    // A miss takes 0.1 / 2 * 0.9 from the level of its column, a hit gives 0.1 / 2 * 0.1.
+    expect([...bands.allowed]).toEqual([expect.closeTo(0.055, 12), expect.closeTo(0.105, 12)]);
+    bands.band(1, zeros);
+    // Row 1 is step 1 of the first forecast, and step 0 of the second, whose band has widened to 5.
+    bands.reveal(1, [5, 0]);
+    expect([...bands.allowed]).toEqual([expect.closeTo(0.055 - 0.045 + 0.005, 12), expect.closeTo(0.105 + 0.01, 12)]);
   });
 
   it("take the largest error, and count that they do, if the level asks for more; infinite if they are told to", () => {
@@ -110,6 +113,53 @@ describe("adaptive conformal bands", () => {
       bands.reveal(t, [value]);
     }
     expect(Math.abs(missed / steps - 0.1)).toBeLessThan((0.9 + rate) / (rate * steps));
+  });
+});
+
+describe("bands of AR(1) noise around a known mean", () => {
+  const [phi, horizon, calibrating] = [0.8, 4, 99];
+
+  /** Errors of the forecast of a known mean, from starts a horizon apart: phi carries on from one to the next. */
+  function noisy(name: string, starts: number, growth = (_: number) => 1): Matrix {
+    const draws = stream(name);
+    let value = draws.normal(1, 0) / Math.sqrt(1 - phi ** 2);
+    return column(
+      ...Array.from({ length: starts * horizon }, (_, t) => {
+        value = phi * value + draws.normal(0, t);
+        return value * growth(t);
+      }),
+    );
+  }
+
+  /** The share that bands of forecasts made one after the other hold, over all steps and repeats. */
+  function covered(repeats: number, tested: number, isAdaptive: boolean, growth?: (t: number) => number): number {
+    let inside = 0;
+    for (let repeat = 0; repeat < repeats; repeat++) {
+      const all = noisy(`noise ${repeat}`, calibrating + tested, growth);
+      const past = all.subarray(0, calibrating * horizon);
+      const { lower, upper } = conformalOffsets(past, horizon);
+      const adaptive = new AdaptiveConformal(past, horizon);
+      for (let k = 0; k < tested; k++) {
+        const from = (calibrating + k) * horizon;
+        const target = all.subarray(from, from + horizon);
+        const band = isAdaptive ? adaptive.band(from, Matrix.zeros(horizon, 1)) : { lower, upper };
+        inside += coverage(target, band);
+        if (isAdaptive) for (let h = 0; h < horizon; h++) adaptive.reveal(from + h, target.row(h));
+      }
+    }
+    return inside / (repeats * tested);
+  }
+
+  it("cover 90 % within a point, split and adaptive", () => {
+    expect(Math.abs(covered(400, 10, false) - 0.9)).toBeLessThan(0.01);
+    expect(Math.abs(covered(40, 100, true) - 0.9)).toBeLessThan(0.01);
+  });
+
+  it("that grows threefold cover 90 % if they are adaptive alone", () => {
+    const end = (calibrating + 100) * horizon;
+    const growth = (t: number) => 1 + (2 * t) / end;
+    expect(covered(40, 100, false, growth)).toBeLessThan(0.78);
+    expect(Math.abs(covered(40, 100, true, growth) - 0.9)).toBeLessThan(0.02);
   });
 });
 
