@@ -3,8 +3,8 @@
 // templates under 5 ms of jitter with a fifth of the spikes missing.
 import {
   jitterPattern,
-  patternMeasures,
   PatternTemplates,
+  patternMeasures,
   patternTypes,
   poissonPattern,
   receiverOperatingCurve,
