@@ -42,22 +42,22 @@ const tasks = {
   load: {
     data: { file: join(folder, "made-load.csv"), columns: ["load_mw"], time: "timestamp", missing: "interpolate" },
     reservoir: { size: 200 },
-    task: { type: "forecast", horizon: 24, starts: 50, warmup: 168 },
+    task: { type: "forecast", horizon: 24, starts: 50, warmup: 192 },
     split: { train: 0.8 },
     metrics: ["nrmse"],
-    baselines: [{ autoregression: 168 }],
+    baselines: [{ autoregression: 192 }],
   },
   "load-france": {
     data: { file: join(folder, "load_rte.csv"), columns: ["y"], time: "ds" },
     reservoir: { size: 200 },
-    task: { type: "forecast", horizon: 24, starts: 50, warmup: 168 },
+    task: { type: "forecast", horizon: 24, starts: 50, warmup: 192 },
     split: { train: 0.8 },
     metrics: ["nrmse"],
-    baselines: [{ autoregression: 168 }],
+    baselines: [{ autoregression: 192 }],
   },
 };
 
-/** What is searched: the same for all tasks but the penalty of series without noise. */
+/** What is searched: the same for all tasks but lags of loads, and the penalty without noise. */
 const common = {
   "reservoir.spectralRadius": { float: [0.1, 1.5] },
   "reservoir.leakRate": { float: [0.1, 1] },
@@ -65,7 +65,12 @@ const common = {
   "reservoir.bias": { float: [0, 1] },
   "readout.lambda": { float: [1e-12, 1], log: true },
 };
-const spaces = { "mackey-glass": { ...common, "readout.lambda": { float: [1e-18, 1e-6], log: true } } };
+const lags = { "task.lags": { choice: [0, 28, 192] } };
+const spaces = {
+  load: { ...common, ...lags },
+  "load-france": { ...common, ...lags },
+  "mackey-glass": { ...common, "readout.lambda": { float: [1e-18, 1e-6], log: true } },
+};
 
 /** The test score of a study, over ten seeds that no trial had, and its baselines. */
 async function testScore(name, method, study, trials) {
