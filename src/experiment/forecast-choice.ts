@@ -20,11 +20,15 @@ export interface ForecastPlan {
 
 /** What one seed chose, and among what. */
 export interface ChosenSettings {
+  /** Rows of the series that the readout sees beside the state. */
   readonly lags: number;
+  /** The penalty of ridge regression. */
   readonly lambda: number;
   /** Its loss over validation forecasts, in deviations of the training part. */
   readonly score: number;
+  /** Reservoirs whose median is the forecast. */
   readonly members: number;
+  /** What was tried: lags, penalties, and by how many forecasts of how many steps. */
   readonly among: {
     readonly lags: readonly number[];
     readonly lambdas: readonly number[];
