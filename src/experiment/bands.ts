@@ -1,17 +1,9 @@
 // How wide the bands of forecasts are: the same forecaster, trained on the first part of the training
-// rows, forecasts the rest of them.
+// rows, forecasts the rest of them; or its choice has measured errors already.
 import { ArgumentError } from "../core/errors.js";
+import type { MeasuredErrors } from "../model/forecaster/bands.js";
 import { Matrix } from "../numerics/index.js";
-import {
-  type Band,
-  type BandOffsets,
-  conformalOffsets,
-  coverage,
-  fewestScores,
-  type TransformedSeries,
-  validationStarts,
-  winklerScore,
-} from "../series/index.js";
+import { type Band, coverage, fewestScores, type TransformedSeries, validationStarts, winklerScore } from "../series/index.js";
 import type { Outcome } from "./scores.js";
 
 /** Bands around every forecast of a horizon, and how they did. */
@@ -32,26 +24,28 @@ export interface Calibrator {
 }
 
 /**
- * The ends of split conformal bands by step and column, in the units of the data: from the errors of
- * forecasts of the last quarter of the training rows. Undefined if there are too few rows for it.
+ * The errors of forecasts of the last quarter of the training rows, which bands are made of. Undefined
+ * if there are too few rows for it.
  * @param trainRows the rows of `whole` that train. @param least rows before the first start.
  * @param train trains on the first `fitted` rows.
  */
 export async function calibrate(
   whole: TransformedSeries,
   trainRows: number,
-  { horizon, least, level }: { readonly horizon: number; readonly least: number; readonly level: number },
+  { horizon, least }: { readonly horizon: number; readonly least: number },
   train: (fitted: number) => Promise<Calibrator>,
-): Promise<{ readonly offsets: BandOffsets; readonly starts: number } | undefined> {
+): Promise<MeasuredErrors | undefined> {
   const places = startsIn(trainRows, horizon, least);
   if (!places) return undefined;
   const { cols } = whole.original;
+  const targets = Matrix.zeros(places.starts.length * horizon, cols);
   const errors = Matrix.zeros(places.starts.length * horizon, cols);
   const calibrator = await train(places.fitted);
   try {
     for (const [k, at] of places.starts.entries()) {
       const said = await calibrator.forecast(at);
       const target = whole.original.subarray(at, at + horizon);
+      targets.data.set(target.data, k * horizon * cols);
       for (let i = 0; i < said.data.length; i++) {
         const error = target.data[i]! - said.data[i]!;
         errors.data[k * horizon * cols + i] = Number.isNaN(error) ? Number.POSITIVE_INFINITY : error;
@@ -60,28 +54,17 @@ export async function calibrate(
   } finally {
     await calibrator.dispose();
   }
-  return { offsets: conformalOffsets(errors, horizon, { level }), starts: places.starts.length };
-}
-
-/** A forecast with its band. */
-export function bandAround(prediction: Matrix, { lower, upper }: BandOffsets): Band {
-  const moved = (ends: Matrix) =>
-    new Matrix(
-      prediction.rows,
-      prediction.cols,
-      Float64Array.from(prediction.data, (value, i) => value + ends.data[i]!),
-    );
-  return { lower: moved(lower), upper: moved(upper) };
+  return { horizon, targets, errors };
 }
 
 /** How bands did on the test starts. */
-export function judgeBands(outcomes: readonly Outcome[], offsets: BandOffsets, level: number, calibratedOn: number): Bands {
+export function judgeBands(outcomes: readonly Outcome[], bandOf: (prediction: Matrix) => Band, level: number, calibratedOn: number): Bands {
   const mean = (measure: (outcome: Outcome) => number) => outcomes.reduce((sum, outcome) => sum + measure(outcome), 0) / outcomes.length;
   return {
     level,
     calibratedOn,
-    covered: mean(({ prediction, target }) => coverage(target, bandAround(prediction, offsets))),
-    winkler: mean(({ prediction, target }) => winklerScore(target, bandAround(prediction, offsets), level)),
+    covered: mean(({ prediction, target }) => coverage(target, bandOf(prediction))),
+    winkler: mean(({ prediction, target }) => winklerScore(target, bandOf(prediction), level)),
   };
 }
 

@@ -1,14 +1,15 @@
 // Task "forecast": one seed trained on the first rows of a series, then let run in closed loop from
 // several starts.
 import { metrics as metricParts } from "../metrics/index.js";
+import { bandsAround, type MeasuredErrors } from "../model/forecaster/bands.js";
 import { beside, noInputs, seriesInputs } from "../model/forecaster/data.js";
-import { Forecaster, type ForecasterChoice, type ForecastOptions } from "../model/index.js";
+import { Forecaster, type ForecastOptions } from "../model/index.js";
 import { Matrix } from "../numerics/index.js";
 import { plotError, plotForecast } from "../plot/index.js";
 import { NonFiniteStateError } from "../reservoir/index.js";
 import { type CalendarFeature, calendarInputs } from "../series/calendar.js";
-import { conformalOffsets, type TransformedSeries, timesAfter, transformSeries } from "../series/index.js";
-import { bandAround, calibrate, judgeBands } from "./bands.js";
+import { type TransformedSeries, timesAfter, transformSeries } from "../series/index.js";
+import { calibrate, judgeBands } from "./bands.js";
 import { generateIndependent, type SeriesData } from "./data.js";
 import type { Experiment, ForecastTask, GeneratedData } from "./description.js";
 import { type BaselineForecasts, baselineForecasts, type StartPoint, startErrors, type TrainingParts } from "./forecast-baselines.js";
@@ -191,26 +192,23 @@ async function writtenForecasts(
     known: facts.known?.subarray(lost + at, lost + at + horizon),
     signal,
   });
-  const bandsOfChoice = ({ errors, starts: places }: ForecasterChoice) => ({
-    offsets: conformalOffsets(errors, horizon, { level }),
-    starts: places.length,
-  });
   const longest = prepared.toSorted((a, b) => b.trainRows - a.trainRows)[0]!;
   const least = Math.max(experiment.washout + 2, warmup);
-  const calibrated = forecaster.choice
-    ? bandsOfChoice(forecaster.choice)
-    : await calibrate(longest.whole, longest.trainRows, { horizon, least, level }, async (fitted) => {
-        const { measured, lost } = longest.whole;
-        const earlier = await Forecaster.fit(describedRows(measured, longest.facts, 0, lost + fitted), {
-          ...fitting,
-        });
-        return {
-          forecast: (at) => closedLoop(earlier, horizon, fromRow(longest.whole, longest.facts, at)),
-          dispose: () => earlier.dispose(),
-        };
+  const measured =
+    forecaster.choice ??
+    (await calibrate(longest.whole, longest.trainRows, { horizon, least }, async (fitted) => {
+      const { measured, lost } = longest.whole;
+      const earlier = await Forecaster.fit(describedRows(measured, longest.facts, 0, lost + fitted), {
+        ...fitting,
       });
-  const offsets = calibrated?.offsets;
-  const bandOf = (prediction: Matrix) => offsets && bandAround(prediction, offsets);
+      return {
+        forecast: (at) => closedLoop(earlier, horizon, fromRow(longest.whole, longest.facts, at)),
+        dispose: () => earlier.dispose(),
+      };
+    }));
+  const bandWith = (errors: MeasuredErrors, prediction: Matrix) =>
+    bandsAround(prediction as Matrix<Float64Array>, errors, [longest.fitted], [level])[0]!;
+  const bandOf = (prediction: Matrix) => measured && bandWith(measured, prediction);
   const scored = starts.map(({ whole, at, times, group }, k): WrittenForecast => {
     const { prediction, target } = outcomes[k]!;
     const row = whole.lost + at;
@@ -230,7 +228,7 @@ async function writtenForecasts(
     const own = { prediction, band: bandOf(prediction), baseline: best?.from({ whole, facts, at, training }) };
     beyond.push({ start: "last", row: whole.lost + at, times, group, ...own });
   }
-  const bands = calibrated && judgeBands(outcomes, calibrated.offsets, level, calibrated.starts);
+  const bands = measured && judgeBands(outcomes, (prediction) => bandWith(measured, prediction), level, measured.errors.rows / horizon);
   return { written: [...scored, ...beyond], names: data.names, bands };
 }
 

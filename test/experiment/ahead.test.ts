@@ -172,6 +172,56 @@ describe("a run's model", () => {
   });
 });
 
+describe("a run that chose its lambda and has a logarithm", () => {
+  const grown = (t: number) => Math.exp(t / 150 + 0.3 * Math.sin(t / 3) + 0.1 * Math.sin(t * t));
+  const write = async (name: string, count: number) => {
+    const lines = Array.from({ length: count }, (_, t) => `${hourOf(t)},${grown(t)}`);
+    await writeFile(at(name), ["date,flow", ...lines].join("\n"));
+    return at(name);
+  };
+  const run = async (name: string, readout: object) =>
+    runExperiment(
+      {
+        name,
+        data: { file: await write("grown.csv", 400), time: "date" },
+        transforms: ["log", "standardise"],
+        reservoir: { size: 20 },
+        readout,
+        task: { type: "forecast", horizon: 6, starts: 5, warmup: 100, members: 2, lags: 0 },
+        split: { train: 320, test: 80 },
+        outputs: { report: false },
+      },
+      { out: folder },
+    );
+
+  it("has bands of its choice, and the same ones from its model and a table", async () => {
+    await run("grown", {});
+    const own = await lines(join(at("grown"), "forecasts.csv"), "320");
+    const data = await write("so-far.csv", 320);
+    await forecastAhead(at("grown"), { data, out: at("grown.csv.out") });
+    const made = await lines(at("grown.csv.out"), "last");
+    expect(made.map((cells) => [cells[2], ...cells.slice(5, 8)])).toEqual(own.map((cells) => [cells[2], ...cells.slice(5, 8)]));
+  });
+
+  it.each([
+    ["chosen", {}],
+    ["set", { lambda: 1e-2 }],
+  ])("has bands as wide as the forecast is large, if lambda is %s", async (name, readout) => {
+    await run(name, readout);
+    const table = (await readFile(join(at(name), "forecasts.csv"), "utf8")).trimEnd().split("\n").slice(1);
+    const ratios = new Map<string, number[]>();
+    for (const line of table) {
+      const [, step, , , , prediction, lower, upper] = line.split(",");
+      ratios.set(step!, [...(ratios.get(step!) ?? []), Number(upper) / Number(prediction), Number(prediction) / Number(lower)]);
+    }
+    expect(ratios.size).toBe(6);
+    for (const [, [first, ...others]] of ratios) {
+      expect(first).toBeGreaterThan(1);
+      for (const ratio of others) expect(ratio / first!).toBeCloseTo(1, 9);
+    }
+  });
+});
+
 describe("a model that a program saved", () => {
   const series = (count: number) => Matrix.from(mackeyGlass(count, { seed: 1 }));
   const csv = async (name: string, heads: readonly string[], matrix: Matrix) => {

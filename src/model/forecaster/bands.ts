@@ -35,6 +35,9 @@ export function checkIntervals(choice: ForecasterChoice | undefined, steps: numb
       );
 }
 
+/** Forecasts whose rows came since: what they were off by. */
+export type MeasuredErrors = Pick<ForecasterChoice, "horizon" | "targets" | "errors">;
+
 /**
  * The bands of a forecast of at most the horizon. If all members have the same logarithm or power
  * before any difference, an error is that of the transformed values, and the ends are turned back:
@@ -42,15 +45,15 @@ export function checkIntervals(choice: ForecasterChoice | undefined, steps: numb
  */
 export function bandsAround(
   forecast: Matrix<Float64Array>,
-  choice: ForecasterChoice,
+  measured: MeasuredErrors,
   transforms: readonly FittedTransforms[],
   levels: readonly number[],
 ): ForecastBand[] {
   const scale = commonScale(transforms);
-  const errors = scale ? errorsOn(scale, choice) : choice.errors;
+  const errors = scale ? errorsOn(scale, measured) : measured.errors;
   const centre = scale ? scale.forward(forecast) : forecast;
   return levels.map((level) => {
-    const offsets = conformalOffsets(errors, choice.horizon, { level });
+    const offsets = conformalOffsets(errors, measured.horizon, { level });
     const [lower, upper] = (["lower", "upper"] as const).map((end) => moved(centre, offsets, end));
     return scale ? { level, ...turnedBack(scale, lower!, upper!) } : { level, lower: lower!, upper: upper! };
   });
@@ -77,7 +80,7 @@ function commonScale(transforms: readonly FittedTransforms[]): ValueScale | unde
 }
 
 /** What came less what was forecast, on a scale; what has no place there is as far off as can be. */
-function errorsOn(scale: ValueScale, { targets, errors }: ForecasterChoice): Matrix<Float64Array> {
+function errorsOn(scale: ValueScale, { targets, errors }: MeasuredErrors): Matrix<Float64Array> {
   const forecasts = new Matrix(
     targets.rows,
     targets.cols,
@@ -89,7 +92,7 @@ function errorsOn(scale: ValueScale, { targets, errors }: ForecasterChoice): Mat
   return new Matrix(
     targets.rows,
     targets.cols,
-    apart.map((error) => (Number.isNaN(error) ? Number.POSITIVE_INFINITY : error)),
+    apart.map((error, i) => (Number.isFinite(error) && Number.isFinite(errors.data[i]!) ? error : Number.POSITIVE_INFINITY)),
   );
 }
 
