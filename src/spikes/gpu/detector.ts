@@ -1,5 +1,4 @@
-// PatternDetector on a device: what types patterns are of, with the scores that it has on the host,
-// bit for bit.
+// PatternDetector on a device: the type of each pattern, with the scores of the host, bit for bit.
 import type { Context, Stream } from "../../gpu/index.js";
 import { type DetectionResult, type Measured, PatternDetector } from "../detection/detector.js";
 import { type PatternScore, type PatternType, patternTypes } from "../detection/measure.js";

@@ -78,7 +78,7 @@ export class DeviceSpikePattern implements Disposable {
     return this.columns.times.length;
   }
 
-  /** The same memory as patterns of which this is the only one. */
+  /** The same memory as a list of patterns that holds this one alone. */
   alone(): DeviceSpikePatterns {
     const { columns, durationMs, neuronCount, spikeCount } = this;
     return new DeviceSpikePatterns(columns, { offsets: [0, spikeCount], durationsMs: [durationMs], neuronCount });

@@ -1,5 +1,5 @@
-// Encoders on a device: series in its memory to spikes there, the spikes that the encoder of the
-// same name makes on the host.
+// Encoders on a device: from series in its memory to spikes in its memory. Each makes the spikes of
+// the encoder of the same name on the host.
 import { ArgumentError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
 import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";

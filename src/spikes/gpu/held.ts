@@ -1,4 +1,4 @@
-// Things of a device that are given back together: all of them, whatever one of them throws.
+// Things of a device that are given back together: all of them, even if one throws.
 export class Held implements Disposable {
   readonly #things: Disposable[] = [];
 

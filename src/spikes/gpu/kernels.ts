@@ -1,4 +1,4 @@
-// The kernels for spikes, loaded once a context. What they compute is said in
+// The kernels for spikes, loaded once a context. They are described in
 // kernels/spike_encoding.cu and kernels/pattern_detection.cu.
 import type { Context, Kernel, Module, Parameter } from "../../gpu/index.js";
 

@@ -1,5 +1,5 @@
-// Templates on a device: what patterns are most like, with the scores that PatternTemplates gives,
-// bit for bit.
+// Templates on a device: the template that a pattern is most like, with the scores of
+// PatternTemplates, bit for bit.
 import { ArgumentError } from "../../core/errors.js";
 import { choice, number, option, optional, resolve, type TableOf } from "../../core/options.js";
 import type { Context, DeviceBuffer, DeviceSlice, ReadonlyDeviceSlice, Stream } from "../../gpu/index.js";
@@ -35,7 +35,7 @@ export const deviceTemplateTable = {
 export interface DeviceMatches {
   /** B x P. */
   readonly scores: DeviceSlice<"f32">;
-  /** The index of each vector's best template, the first of equals. B values. */
+  /** The index of each vector's best template; the first if several are as good. B values. */
   readonly best: DeviceSlice<"i32">;
   /** The same, or -1 if its score is below the threshold. B values. */
   readonly matches: DeviceSlice<"i32">;
