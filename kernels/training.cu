@@ -171,6 +171,20 @@ __device__ __forceinline__ void solve(const double* sums, const double* totals, 
     }
     __syncthreads();
   }
+  // A pivot that is nothing but rounding: at most 8 sqrt(n) 2^-52 of its element of A.
+  const double unit = portable::mul(portable::mul(8.0, portable::root((double)features)), 0x1p-52);
+  bool lost = false;
+  for (int i = threadIdx.x; i < features; i += blockDim.x) {
+    const size_t at = tileElement(i, i);
+    double original = portable::add(totals[at], sums[at]);
+    if (i < features - constant) original = portable::add(original, lambda);
+    const double root = work[triangle(i) + i];
+    lost = lost || !(portable::mul(root, root) > portable::mul(unit, fabs(original)));
+  }
+  if (__syncthreads_or(lost)) {
+    if (threadIdx.x == 0) *failed = features + 1;
+    return;
+  }
   for (int i = features - 1; i >= 0; i--) {
     for (int o = threadIdx.x; o < outputs; o += blockDim.x) {
       double* const z = rowOf(features + o);
@@ -187,25 +201,30 @@ __device__ __forceinline__ void solve(const double* sums, const double* totals, 
   if (threadIdx.x == 0) *failed = 0;
 }
 
+/** y of row t by rule 10, rounded to Real, from the F weights of an output; all lanes of a warp. */
+template <typename Real> __device__ __forceinline__ Real predicted(const Rows<Real>& rows, int t, const double* w) {
+  const int dotted = rows.features() - rows.constant;
+  double partial = 0.0;
+  for (int c = threadIdx.x & 31; c < dotted; c += 32) partial = portable::mulAdd(w[c], rows.value(t, c), partial);
+  return (Real)portable::add(portable::butterfly32(partial), rows.constant ? w[dotted] : 0.0);
+}
+
 /**
- * Sum over rows [first, last), rising, of (y - target)^2 of each output, on top of `squares`; y by
- * rule 10, rounded to Real. One member a block.
+ * Sum over rows [first, last), rising, of (y - target)^2 of each output, on top of `squares`. One
+ * member a block.
  */
 template <typename Real>
 __device__ __forceinline__ void score(Rows<Real> rows, int first, int last, const double* weights, double* squares) {
   constexpr int batch = 64;
   __shared__ double errors[batch];
-  const int features = rows.features(), dotted = features - rows.constant, lane = threadIdx.x & 31;
+  const int features = rows.features(), lane = threadIdx.x & 31;
   for (int o = 0; o < rows.outputs; o++) {
     const double* const w = weights + (size_t)o * features;
     double sum = squares[o];
     for (int t = first; t < last; t += batch) {
       const int count = min(batch, last - t);
       for (int row = threadIdx.x / 32; row < count; row += blockDim.x / 32) {
-        double partial = 0.0;
-        for (int c = lane; c < dotted; c += 32) partial = portable::mulAdd(w[c], rows.value(t + row, c), partial);
-        partial = portable::butterfly32(partial);
-        const double y = (double)(Real)portable::add(partial, rows.constant ? w[dotted] : 0.0);
+        const double y = (double)predicted(rows, t + row, w);
         if (lane == 0) errors[row] = portable::sub(y, rows.targets[(size_t)(t + row) * rows.outputs + o]);
       }
       __syncthreads();
@@ -214,6 +233,24 @@ __device__ __forceinline__ void score(Rows<Real> rows, int first, int last, cons
       __syncthreads();
     }
     if (threadIdx.x == 0) squares[o] = sum;
+  }
+}
+
+/**
+ * y of a single row, held to lower[o] .. upper[o], and NaN if it is not finite; it is the next
+ * input too. One member a block.
+ */
+template <typename Real>
+__device__ __forceinline__ void answer(Rows<Real> rows, const double* weights, const double* lower, const double* upper, Real* next, double* answers) {
+  for (int o = threadIdx.x / 32; o < rows.outputs; o += blockDim.x / 32) {
+    const Real free = predicted(rows, 0, weights + (size_t)o * rows.features());
+    double y = (double)free;
+    if (y < lower[o]) y = lower[o];
+    if (y > upper[o]) y = upper[o];
+    const Real held = portable::finite(free) ? (Real)y : free - free;
+    if ((threadIdx.x & 31) != 0) continue;
+    next[o] = held;
+    answers[o] = (double)held;
   }
 }
 
@@ -238,6 +275,16 @@ __device__ __forceinline__ void score(Rows<Real> rows, int first, int last, cons
       training_score_##suffix(ROW_PARAMETERS(Real), int first, int last, const double* weights, double* squareSums) {                         \
     const Rows<Real> rows = ROWS(Real);                                                                                                       \
     score(rows, first, last, weights + (size_t)blockIdx.y * outputs * rows.features(), squareSums + (size_t)blockIdx.y * outputs);            \
+  }                                                                                                                                           \
+  /* one row of each member, `each` members a start and range; grid: members of all starts; block: a multiple of 32 */                     \
+  extern "C" __global__ void __launch_bounds__(256)                                                                                           \
+      training_answer_##suffix(ROW_PARAMETERS(Real), int each, int readouts, const double* weights, const double* lower, const double* upper, \
+                               Real* next, double* answers) {                                                                                 \
+    const size_t member = blockIdx.x, range = member / each * outputs;                                                                        \
+    const Rows<Real> rows = Rows<Real>{states + member * statePitch, inputs + member * inputPitch, targets, size, inputSize, squares,         \
+                                       constant, outputs, squareOdd != 0};                                                                    \
+    answer(rows, weights + member % readouts * outputs * rows.features(), lower + range, upper + range, next + member * outputs,              \
+           answers + member * outputs);                                                                                                       \
   }                                                                                                                                           \
   /* rows [0, count) written out in binary64, features and targets side by side, for a library to multiply */                                 \
   extern "C" __global__ void __launch_bounds__(256) training_rows_##suffix(ROW_PARAMETERS(Real), int count, double* out) {                    \

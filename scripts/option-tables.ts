@@ -33,7 +33,7 @@ import { loadTable } from "../src/model/model-file.js";
 import { nvarScoreTable, nvarStartTable, nvarTable } from "../src/model/nvar/options.js";
 import { onnxTable } from "../src/model/onnx/index.js";
 import { classifierOptionsTable, classifierTable, forecasterOptionsTable, forecasterTable } from "../src/model/schemas.js";
-import { sweepSettingTable, sweepTable } from "../src/model/sweep/options.js";
+import { forecastSweepTable, sweepSettingTable, sweepTable } from "../src/model/sweep/options.js";
 import { spectralRadiusTable } from "../src/numerics/spectrum/radius.js";
 import { pipelineTable } from "../src/pipeline/check.js";
 import { crossValidationTable } from "../src/pipeline/cross-validate.js";
@@ -220,6 +220,7 @@ export function optionsPage(): string {
     ofTable("`toOnnx`", onnxTable),
     ofTable("`sweepReadouts`", sweepTable),
     ofTable("Its `settings`", sweepSettingTable),
+    ofTable("`sweepForecasts`", forecastSweepTable),
     ofTable("`readCsv`", csvTable),
     ofTable("`readTimes`", timeTable),
     ofTable("`writeCsv`", csvWriteTable),

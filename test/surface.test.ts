@@ -69,7 +69,8 @@ const rootValues = [
   // Reservoirs, and where they run.
   ...["ReservoirComputer", "ReservoirEnsemble", "runEnsemble", "Matrix", "probeEngines", "cudaBlas"],
   // Models, and their files.
-  ...["Forecaster", "NvarForecaster", "FieldForecaster", "Classifier", "sweepReadouts", "loadModel", "loadReservoir", "saveReservoir"],
+  ...["Forecaster", "NvarForecaster", "FieldForecaster", "Classifier", "loadModel", "loadReservoir", "saveReservoir"],
+  ...["sweepReadouts", "sweepForecasts"],
   // Trainers.
   ...["ridge", "recursiveLeastSquares", "leastMeanSquares", "softmaxRegression", "TrainedReadout"],
   // Scores.

@@ -44,6 +44,7 @@ export { NvarForecaster } from "./nvar/nvar.js";
 export type { NvarData, NvarOptions, NvarScoreOptions, NvarSequences, NvarSettings, NvarStartOptions } from "./nvar/options.js";
 export { type ForecasterUse, type OnnxOptions, saveOnnx, toOnnx } from "./onnx/index.js";
 export { decodeReservoir, encodeReservoir, type LoadedReservoir, loadReservoir, saveReservoir } from "./reservoir-file.js";
+export { type ForecastScore, type ForecastSweepOptions, type ForecastSweepResult, sweepForecasts } from "./sweep/forecasts.js";
 export { type SweepOptions, type SweepResult, type SweepSetting, type SweptReservoir, sweepReadouts } from "./sweep/sweep.js";
 export type { TableNames } from "./table-names.js";
 export { packageVersion } from "./version.js";

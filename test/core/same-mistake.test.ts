@@ -122,6 +122,7 @@ const withOptions: readonly Place[] = [
   ["Classifier.create", (wrong) => Classifier.create({ ...small, ...(wrong as object) })],
   ["Classifier.predict", (wrong) => classifier.predict(cases as never, wrong)],
   ["sweepReadouts", (wrong) => spillway.sweepReadouts(wrong)],
+  ["sweepForecasts", (wrong) => spillway.sweepForecasts(wrong)],
   [
     "a setting of sweepReadouts",
     (wrong) => spillway.sweepReadouts({ ...small, settings: [wrong], inputs: rows(9), targets: rows(9), validation: 2 }),

@@ -11,6 +11,7 @@ import { abandonAll } from "./dispose.js";
 import { ensembleMicroseconds } from "./ensemble/cost.js";
 import { openTogether } from "./ensemble/index.js";
 import { sweepTogether } from "./ensemble/sweep.js";
+import { forecastTogether } from "./ensemble/sweep-forecasts.js";
 import { freeMemory, usableMemory } from "./memory.js";
 import { whyNoCompiler } from "./persistent/kernel-code.js";
 import { type Choice, choices, describeChoice, type Place, planNames } from "./plan.js";
@@ -164,6 +165,7 @@ function engineOf(name: string, device: EngineDevice, stepsPerChunk?: number): D
     },
 
     sweep: (work) => sweepTogether(device.context(), name, work),
+    sweepForecasts: (work) => forecastTogether(device.context(), name, work),
 
     context: () => device.context(),
     close: () => device.close(),

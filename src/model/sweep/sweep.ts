@@ -4,19 +4,15 @@ import { ArgumentError, SpillwayError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
 import { Matrix, type MatrixLike, type Seed } from "../../numerics/index.js";
 import { type FeatureOptions, ridge, type TrainedReadout } from "../../readout/index.js";
-import { checkActivation, isOwnActivation } from "../../reservoir/activations.js";
 import type { ReservoirConfig, ReservoirOptions } from "../../reservoir/config.js";
-import type { EnginePlan, SweepErrors, SweepMember, SweepWork, WorkOptions } from "../../reservoir/engine.js";
-import { EngineUnavailableError } from "../../reservoir/engine.js";
-import { chooseEngine, type EngineChoice } from "../../reservoir/engines.js";
+import type { SweepErrors, SweepWork, WorkOptions } from "../../reservoir/engine.js";
 import { featureCount } from "../../reservoir/features.js";
 import { anySeries, series } from "../../reservoir/inputs.js";
 import { addMeasurements, type Profile } from "../../reservoir/profile.js";
-import { expectedShape } from "../../reservoir/shape.js";
-import { expectedNonzeros } from "../../reservoir/topologies/index.js";
-import { buildModel, leakRateOf, weightFactor } from "../../reservoir/weights.js";
+import { buildModel } from "../../reservoir/weights.js";
 import { WorkInterruptedError } from "../../reservoir/work.js";
-import { type Base, BaseDrawing, type SeedRange } from "./bases.js";
+import { type Base, BaseDrawing } from "./bases.js";
+import { checkDetermined, engineFor, featuresOf, membersOf, partsOf, planOf, smallest } from "./members.js";
 import { oneByOne, retrain } from "./one-by-one.js";
 
 /**
@@ -165,13 +161,7 @@ export async function sweepReadouts(given: SweepOptions): Promise<SweepResult> {
         done = before + made;
         onProgress?.(done, total);
       };
-      const members = bases.flatMap((base, b) => {
-        const seed = seeds[part.from + b]!;
-        const leakRates = leakRatesOf(seed);
-        return variants.map((variant, i) =>
-          memberOf(base, b, { ...variant, seed }, leakRates(variant.leakRate, variant.size), lambdas[i]!),
-        );
-      });
+      const members = membersOf(bases, seeds.slice(part.from, part.to), variants, lambdas);
       const work: SweepWork = { ...rows, members, bases, onProgress: report };
       const swept =
         engine.sweep?.(work) ?? oneByOne(engine, work, (m) => configOf(part.from + members[m]!.base, m % settings.length), bases, trainers);
@@ -224,35 +214,6 @@ export async function sweepReadouts(given: SweepOptions): Promise<SweepResult> {
   };
 }
 
-/**
- * Members of one part of a sweep: enough to fill a device, and few enough to draw the next ones
- * meanwhile.
- */
-const membersOfPart = 8192;
-
-/** Bytes of W of the seeds of one part, near enough. */
-const weightBytesOfPart = 2 ** 28;
-
-/** The seeds of each part, in order; parts of one size, but for the last. */
-function partsOf(seeds: number, settings: number, config: ReservoirConfig): SeedRange[] {
-  const fit = Math.floor(weightBytesOfPart / (16 * expectedNonzeros(config) + 1));
-  const most = Math.max(1, Math.min(Math.ceil(membersOfPart / settings), fit));
-  const size = Math.ceil(seeds / Math.ceil(seeds / most));
-  return Array.from({ length: Math.ceil(seeds / size) }, (_, p) => ({ from: p * size, to: Math.min(seeds, (p + 1) * size) }));
-}
-
-/** The plan of all parts. */
-function planOf(results: readonly SweepErrors[], reservoirs: number): EnginePlan {
-  const { plan } = results[0]!;
-  if (results.length === 1) return plan;
-  const details = { ...plan.details, reservoirs, parts: results.length };
-  return { ...plan, summary: `${reservoirs} reservoirs in ${results.length} parts, the first: ${plan.summary}`, details };
-}
-
-function featuresOf({ transform, input, intercept }: FeatureOptions): FeatureOptions {
-  return { transform, input, intercept };
-}
-
 function checkRows(rows: number, targetRows: number, washout: number, validation: number): number {
   if (targetRows !== rows)
     throw ArgumentError.shape(`targets has ${targetRows} rows and inputs has ${rows}; they take the same number`, { field: "targets" });
@@ -263,58 +224,6 @@ function checkRows(rows: number, targetRows: number, washout: number, validation
       { field: "washout", value: washout },
     );
   return trainRows;
-}
-
-/**
- * A device that makes all members at once is worth opening from about this many reservoir-steps
- * times neurons on, a second of one core.
- */
-const worthADevice = 2e8;
-
-/** "auto" chooses for one reservoir; many of them suit a device better. */
-async function engineFor(name: string | undefined, template: ReservoirConfig, steps: number): Promise<EngineChoice> {
-  const { size, activation } = template;
-  const chosen = await chooseEngine(name, expectedShape(template));
-  checkActivation(chosen.engine, activation);
-  if ((name !== undefined && name !== "auto") || chosen.engine.sweep || isOwnActivation(activation) || steps * size < worthADevice)
-    return chosen;
-  try {
-    const { engine } = await chooseEngine("cuda");
-    return { engine, reason: `auto: ${(await engine.probe()).reason}; ${steps.toLocaleString("en")} reservoir-steps run together there` };
-  } catch (error) {
-    if (error instanceof EngineUnavailableError) return chosen;
-    throw error;
-  }
-}
-
-function checkDetermined(rows: number, count: number, lambda: number): void {
-  if (lambda === 0 && rows < count)
-    throw ArgumentError.shape(
-      `${rows} rows do not determine ${count} weights an output with lambda 0; it takes as many rows, or lambda above 0`,
-    );
-}
-
-/** Leak rates of a seed: of one description one list, which an engine then has once. */
-function leakRatesOf(seed: ReservoirConfig["seed"]): (leakRate: ReservoirConfig["leakRate"], size: number) => SweepMember["leakRate"] {
-  const lists = new Map<ReservoirConfig["leakRate"], readonly number[]>();
-  return (leakRate, size) => {
-    if (typeof leakRate === "number" || !("from" in leakRate)) return leakRate;
-    const list = lists.get(leakRate) ?? Array.from({ length: size }, leakRateOf({ leakRate, seed }));
-    lists.set(leakRate, list);
-    return list;
-  };
-}
-
-function memberOf(
-  { drawn, model: { precision } }: Base,
-  base: number,
-  config: ReservoirConfig,
-  leakRate: SweepMember["leakRate"],
-  lambda: number,
-): SweepMember {
-  const { inputScaling, bias, noiseLevel } = config;
-  const factor = weightFactor(config, drawn);
-  return { base, factor, inputScaling, bias, leakRate, noiseLevel: precision === "float32" ? Math.fround(noiseLevel) : noiseLevel, lambda };
 }
 
 /** Of each output, the sum of its squared deviations from its mean. */
@@ -333,11 +242,4 @@ function relative(squares: Matrix<Float64Array>, deviations: readonly number[]):
   return Float64Array.from({ length: squares.rows }, (_, m) =>
     squares.row(m).reduce((sum, square, o) => sum + square / deviations[o]! / deviations.length, 0),
   );
-}
-
-/** The place of the smallest score, or -1 if none is a number. */
-function smallest(scores: Float64Array): number {
-  let best = -1;
-  for (const [i, score] of scores.entries()) if (!Number.isNaN(score) && (best < 0 || score < scores[best]!)) best = i;
-  return best;
 }

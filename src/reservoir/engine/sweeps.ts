@@ -11,6 +11,8 @@ import type { WorkOptions } from "../work.js";
 export interface RunsSweeps {
   /** All members; undefined for work that is better done one member after the other. */
   sweep?(work: SweepWork): Promise<SweepErrors> | undefined;
+  /** Closed loops of all members; undefined as above. */
+  sweepForecasts?(work: ForecastSweepWork): Promise<SweptForecasts> | undefined;
 }
 
 /** Reservoirs that share all that was drawn for one seed. */
@@ -44,25 +46,27 @@ export interface SweepMember {
   readonly lambda: number;
 }
 
-/**
- * Many reservoirs over one series, each with a ridge readout (docs/numerics.md, rules 9 to 11) and
- * its errors.
- */
-export interface SweepWork extends WorkOptions {
+/** Many reservoirs, each with a ridge readout (docs/numerics.md, rules 9 to 11). */
+export interface SweptReadouts extends WorkOptions {
   readonly bases: readonly SweepBase[];
   readonly members: readonly SweepMember[];
-  /** T x I in the models' precision. */
-  readonly inputs: Matrix;
-  /** T x O in binary64. */
-  readonly targets: Matrix<Float64Array>;
-  /** Rows [washout, trainRows) train, rows [trainRows, T) are predicted. */
+  /** Rows at the start of a series that train nothing. */
   readonly washout: number;
-  readonly trainRows: number;
   readonly features: FeatureSpec;
   /** Whether there is a constant feature, which has no penalty. */
   readonly constant: boolean;
   /** Measure phases. */
   readonly profile?: boolean | undefined;
+}
+
+/** Such reservoirs over one series, and the errors of their readouts. */
+export interface SweepWork extends SweptReadouts {
+  /** T x I in the models' precision. */
+  readonly inputs: Matrix;
+  /** T x O in binary64. */
+  readonly targets: Matrix<Float64Array>;
+  /** Rows [washout, trainRows) train, rows [trainRows, T) are predicted. */
+  readonly trainRows: number;
 }
 
 /** What a sweep came to. */
@@ -72,6 +76,43 @@ export interface SweepErrors {
    * a factorisation failed.
    */
   readonly squares: Matrix<Float64Array>;
+  readonly plan: EnginePlan;
+  /** If it was asked for. */
+  readonly profile?: EngineProfile | undefined;
+}
+
+/** A series that goes on by itself from some of its rows. */
+export interface ForecastSeries {
+  /** T x I in the models' precision. */
+  readonly rows: Matrix;
+  /** The same in binary64: row t + 1 is what a readout learns to make of row t. */
+  readonly targets: Matrix<Float64Array>;
+  /** Row s is the first that is forecast; rising, each above the one before. */
+  readonly starts: readonly number[];
+  /** Starts x I: what outputs are held to. */
+  readonly lower: Matrix<Float64Array>;
+  readonly upper: Matrix<Float64Array>;
+}
+
+/**
+ * Such reservoirs over some series, whose readouts make a row of the series of the one before, and
+ * their closed loops.
+ */
+export interface ForecastSweepWork extends SweptReadouts {
+  readonly series: readonly ForecastSeries[];
+  readonly horizon: number;
+  /** Whether each start has a readout of all rows before it, or all have that of the first. */
+  readonly refit: boolean;
+  /**
+   * Takes a member's forecasts of a series, starts x horizon x I one after the other; NaN from an
+   * output on that is not finite, and all of them if a state of the series is not finite or the
+   * factorisation failed. It may not keep the array.
+   */
+  take(series: number, member: number, forecasts: Float64Array): void;
+}
+
+/** What a sweep of forecasts took. */
+export interface SweptForecasts {
   readonly plan: EnginePlan;
   /** If it was asked for. */
   readonly profile?: EngineProfile | undefined;

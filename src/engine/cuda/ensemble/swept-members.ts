@@ -1,0 +1,381 @@
+// Members of a sweep on a device: their weights made from what was drawn, their states, and the
+// readouts of each for all its penalties. What becomes of the readouts is for the sweep to say.
+import { ArgumentError } from "../../../core/errors.js";
+import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../../gpu/index.js";
+import { allocate, isSparse, type Matrix, type SparseMatrix, toDense } from "../../../numerics/index.js";
+import { type Trunk, trunksOf } from "../../../reservoir/engine/trunks.js";
+import type { SweepBase, SweepMember, SweptReadouts } from "../../../reservoir/engine.js";
+import { isQuantized } from "../../../reservoir/weight-rounding.js";
+import { activationNumber } from "../activation.js";
+import { type AnyKernel, realKernel } from "../kernels.js";
+import { freeMemory } from "../memory.js";
+import type { DeviceClock } from "../profile.js";
+import { elementBytes } from "../shape.js";
+import type { RealSlice } from "../time-loop.js";
+import { type DeviceGrams, type RowShape, rowFeatures } from "../training/gram.js";
+import { Distinct } from "./distinct.js";
+import { chooseEnsembleKernel, type EnsembleKernel } from "./kernel-choice.js";
+import { ensembleKernel, tableColumns } from "./members.js";
+import { type DeviceDraws, type ScaledRow, Scaling } from "./scaling.js";
+import { type SlicedPattern, slicePattern, sliceValues } from "./slices.js";
+import type { Uploads } from "./uploads.js";
+
+/** Threads of a block that solves (kernels/training.cu). */
+const solveThreads = 512;
+
+/** A grid's second axis, along which there is one block a member, ends above this. */
+const mostTrunks = 16_384;
+
+/** Draws of a base as the kernel wants its weights laid out. */
+interface Laid {
+  readonly values: Float64Array<ArrayBuffer>;
+  readonly pattern: SlicedPattern | undefined;
+}
+
+function layOut(draws: Matrix | SparseMatrix, sparse: boolean): Laid {
+  if (!sparse) return { values: (isSparse(draws) ? toDense(draws) : draws).data as Float64Array<ArrayBuffer>, pattern: undefined };
+  if (!isSparse(draws)) throw ArgumentError.because("draws of sparse weights are sparse themselves");
+  const pattern = slicePattern(draws);
+  return { values: sliceValues(pattern, draws.values, new Float64Array(pattern.entries)), pattern };
+}
+
+/** How the members of some bases run. */
+export interface SweepShape {
+  readonly kernel: EnsembleKernel;
+  readonly laid: readonly Laid[];
+  /** Stored values of a weight matrix. */
+  readonly entries: number;
+}
+
+/**
+ * Undefined if a base is of another shape than the first, too large for a block, or has weights of
+ * steps.
+ */
+export function sweepShape(context: Context, bases: readonly SweepBase[]): SweepShape | undefined {
+  const first = bases[0]!.model;
+  const sparse = isSparse(first.weights);
+  const same = bases.every(
+    ({ model }) =>
+      model.size === first.size &&
+      model.precision === first.precision &&
+      isSparse(model.weights) === sparse &&
+      !isQuantized(model.config.weightPrecision) &&
+      model.config.arithmetic === first.config.arithmetic &&
+      model.activation === first.activation,
+  );
+  if (!same || first.outputSize > 0 || first.size > 65_536) return undefined;
+  const laid = bases.map(({ draws }) => layOut(draws, sparse));
+  const patterns = laid.flatMap(({ pattern }) => (pattern ? [pattern] : []));
+  const sliced = patterns[0] && { slots: patterns[0].slots, entries: patterns.reduce((most, { entries }) => Math.max(most, entries), 0) };
+  const { size, precision, config } = first;
+  const kernel = chooseEnsembleKernel(context.info, { size, precision, arithmetic: config.arithmetic, sliced });
+  return kernel && { kernel, laid, entries: sliced?.entries ?? size * size };
+}
+
+/** What the bases drew, on the device for as long as the sweep runs. */
+export interface SharedDraws {
+  readonly weights: DeviceDraws;
+  /** Row base * I + i: column i of W_in. */
+  readonly inputWeights: DeviceDraws;
+  /** A row for each base, and one of zeros. */
+  readonly bias: DeviceDraws;
+  /** A row of ones, and one for each list of leak rates. */
+  readonly leakRates: DeviceDraws;
+  readonly leakLists: Distinct<readonly number[]>;
+  readonly initialStates: DeviceDraws;
+}
+
+/** Some trunks with their penalties, side by side on the device. */
+export interface Wave {
+  readonly trunks: readonly Trunk[];
+  /** Readouts, one for each trunk and penalty. */
+  readonly slots: number;
+  /**
+   * Penalty r of those trunks that have more than r, which are the first `count`; its slots are
+   * `first`, `first` + 1, ...
+   */
+  readonly rungs: readonly { readonly first: number; readonly count: number }[];
+  /** Of each slot its trunk, by its index. */
+  readonly trunkOf: Int32Array;
+  /** Of each slot its member, by its index in the sweep. */
+  readonly memberOf: Int32Array;
+}
+
+/** Trunks on the device, ready to run. */
+export interface Prepared {
+  /** Of each trunk its first state that is not finite, all ones if there is none. */
+  readonly failures: DeviceBuffer<"u64">;
+  readonly table: DeviceBuffer<"i32">;
+  /** trunks x N: x, and what it is before the first step. */
+  readonly state: RealSlice;
+  readonly initial: RealSlice;
+  readonly lambdas: DeviceBuffer<"f64">;
+  /** Room for the factors of Cholesky, if a block's shared memory is too small. */
+  readonly factors: DeviceBuffer<"f64"> | null;
+  /** What the kernel takes before the states, for inputs and states somewhere. */
+  arguments(inputs: RealSlice, state: RealSlice): unknown[];
+}
+
+/** The members of a sweep, as its device runs and trains them. */
+export class SweptMembers {
+  readonly kernel: EnsembleKernel;
+  readonly rowShape: RowShape;
+  readonly trunks: readonly Trunk[];
+  readonly #context: Context;
+  readonly #work: SweptReadouts;
+  readonly #laid: readonly Laid[];
+  readonly #entries: number;
+  readonly #run: AnyKernel;
+  readonly #scaling: Scaling;
+  readonly #solve: AnyKernel;
+  readonly #clock: DeviceClock | undefined;
+
+  constructor(
+    context: Context,
+    work: SweptReadouts,
+    outputs: number,
+    { kernel, laid, entries }: SweepShape,
+    clock: DeviceClock | undefined,
+  ) {
+    this.#context = context;
+    this.#work = work;
+    this.kernel = kernel;
+    this.#laid = laid;
+    this.#entries = entries;
+    this.#clock = clock;
+    const { size, inputSize, precision } = work.bases[0]!.model;
+    this.rowShape = { precision, size, inputSize, outputs, features: work.features, constant: work.constant };
+    // Those with most penalties first: of each penalty the trunks that have it are then the first.
+    this.trunks = trunksOf(work.members).sort((a, b) => b.places.length - a.places.length);
+    this.#run = ensembleKernel(context, kernel, precision);
+    this.#scaling = new Scaling(context, precision);
+    const solving = ["const f64*", "const f64*", "const f64*", "i64", "i32", "i32", "i32", "f64*", "f64*", "i32*"] as const;
+    this.#solve = realKernel(context, "training", "training_solve", precision, solving);
+  }
+
+  /** Features of a readout times its outputs. */
+  get readoutValues(): number {
+    return rowFeatures(this.rowShape) * this.rowShape.outputs;
+  }
+
+  /** Values of a factor of Cholesky and its right-hand sides. */
+  get #factorValues(): number {
+    const features = rowFeatures(this.rowShape);
+    return (features * (features + 1)) / 2 + this.readoutValues;
+  }
+
+  /** Bytes of a trunk's weights and Gram matrices. */
+  get fixedBytes(): number {
+    const { size, inputSize, precision, outputs } = this.rowShape;
+    const element = elementBytes(precision);
+    const columns = Math.ceil((rowFeatures(this.rowShape) + outputs) / 64) * 64;
+    return element * (this.#entries + size * (inputSize + 4)) + 8 * columns * (columns + 64) + 8 * columns * outputs;
+  }
+
+  /** Steps, of `rows`, whose states so many trunks can hold at once. */
+  chunkSteps(trunks: number, rows: number, budget: number): number {
+    const { size, precision } = this.rowShape;
+    return Math.max(1, Math.min(rows, Math.floor(budget / (trunks * size * elementBytes(precision)))));
+  }
+
+  /**
+   * Trunks whose weights and Gram matrices, with a chunk of their states and `further` bytes each,
+   * fit.
+   */
+  waveSize(rows: number, budget: number, further = 0): number {
+    const { size, precision } = this.rowShape;
+    const free = Math.min(freeMemory(this.#context) * 0.7, 4 * budget);
+    const states = elementBytes(precision) * size * Math.min(rows, 256);
+    const most = Math.max(1, Math.min(mostTrunks, Math.floor(free / (this.fixedBytes + states + further))));
+    // Waves of equal size: the last one is then not a small rest.
+    return Math.ceil(this.trunks.length / Math.ceil(this.trunks.length / most));
+  }
+
+  /** Trunks from `first` on, at most `size` of them. */
+  wave(first: number, size: number): Wave {
+    const trunks = this.trunks.slice(first, first + size);
+    const rungs: { readonly first: number; readonly count: number }[] = [];
+    let slots = 0;
+    for (let r = 0; r < trunks[0]!.places.length; r++) {
+      const count = trunks.filter(({ places }) => places.length > r).length;
+      rungs.push({ first: slots, count });
+      slots += count;
+    }
+    const trunkOf = new Int32Array(slots);
+    const memberOf = new Int32Array(slots);
+    for (const [r, rung] of rungs.entries())
+      for (let t = 0; t < rung.count; t++) {
+        trunkOf[rung.first + t] = t;
+        memberOf[rung.first + t] = trunks[t]!.places[r]!;
+      }
+    return { trunks, slots, rungs, trunkOf, memberOf };
+  }
+
+  /** Draws of all bases. */
+  upload(memory: Uploads): SharedDraws {
+    const { bases, members } = this.#work;
+    const { size } = bases[0]!.model;
+    const rows = (label: string, columns: number, values: readonly Float64Array[]): DeviceDraws => ({
+      ...{ values: memory.gathered(values, columns, `draws of ${label}`, (row) => row) as DeviceBuffer<"f64">, columns, label },
+    });
+    const columnsOf = ({ rows: n, cols, data }: Matrix<Float64Array>) =>
+      Array.from({ length: cols }, (_, c) => Float64Array.from({ length: n }, (_, r) => data[r * cols + c]!));
+    const lists = new Distinct<readonly number[]>();
+    for (const { leakRate } of members) if (typeof leakRate !== "number") lists.index(leakRate);
+    return {
+      weights: {
+        values: memory.matrix(this.#laid, this.#entries, "draws of W", ({ values }) => values) as DeviceBuffer<"f64">,
+        ...{ columns: this.#entries, label: "W" },
+      },
+      inputWeights: rows(
+        "W_in",
+        size,
+        bases.flatMap(({ inputDraws }) => columnsOf(inputDraws)),
+      ),
+      bias: rows("b", size, [...bases.map(({ biasDraws }) => biasDraws), new Float64Array(size)]),
+      leakRates: rows("leak rates", size, [new Float64Array(size).fill(1), ...lists.items.map((list) => Float64Array.from(list))]),
+      leakLists: lists,
+      initialStates: rows(
+        "x",
+        size,
+        bases.map(({ model }) => Float64Array.from(model.initialState)),
+      ),
+    };
+  }
+
+  /** Weights, parameters and states of a wave's trunks. */
+  prepare(stream: Stream, memory: Uploads, { trunks, slots, memberOf }: Wave, draws: SharedDraws): Prepared {
+    const { bases } = this.#work;
+    const { inputSize, precision, config } = bases[0]!.model;
+    const members = trunks.map(({ member }) => member);
+    const count = members.length;
+    const clock = this.#clock;
+    const scaled = (of: DeviceDraws, row: (member: SweepMember) => ScaledRow, bfloat16 = false) =>
+      this.#scaling.scale(stream, memory, of, members.map(row), bfloat16);
+    clock?.on(stream, "scale", { bytes: 0 });
+    const weights = scaled(draws.weights, ({ base, factor }) => ({ draws: base, factor }), config.weightPrecision === "bfloat16");
+    const inputRows = members.flatMap(({ base, inputScaling }) =>
+      Array.from({ length: inputSize }, (_, i) => ({
+        draws: base * inputSize + i,
+        factor: typeof inputScaling === "number" ? inputScaling : inputScaling[i]!,
+      })),
+    );
+    const inputWeights = this.#scaling.scale(stream, memory, draws.inputWeights, inputRows);
+    const noBias = { draws: bases.length, factor: 1 };
+    const bias = scaled(draws.bias, (member) => (member.bias === 0 ? noBias : { draws: member.base, factor: member.bias }));
+    const leakRates = scaled(draws.leakRates, ({ leakRate }) =>
+      typeof leakRate === "number" ? { draws: 0, factor: leakRate } : { draws: 1 + draws.leakLists.index(leakRate), factor: 1 },
+    );
+    const initial = scaled(draws.initialStates, ({ base }) => ({ draws: base, factor: 1 }));
+    clock?.on(stream, "upload");
+    const of = memory.table("i32", [Int32Array.from(members, ({ base }) => base)], count, "bases");
+    const keys = new Uint32Array(2 * count);
+    for (const [m, { base }] of members.entries()) keys.set(bases[base]!.model.noiseKey, 2 * m);
+    const noise = allocate(precision, count);
+    for (const [m, { noiseLevel }] of members.entries()) noise[m] = noiseLevel;
+    const failures = memory.take("u64", count, "first non-finite states");
+    const noiseLevels = memory.gathered([noise], count, "noise levels", (levels) => levels);
+    const noiseKeys = memory.table("u32", [keys], 2 * count, "noise keys");
+    const patterns = this.#patterns(memory, of);
+    const lambdas = memory.take("f64", slots, "lambdas");
+    stream.upload(
+      lambdas,
+      Float64Array.from(memberOf, (m) => this.#work.members[m]!.lambda),
+    );
+    clock?.off(stream);
+    const room = this.#context.info.attributes.sharedBytesPerBlockOptIn - 1024;
+    const inShared = this.#factorValues * 8 <= room;
+    const factors = inShared ? null : memory.take("f64", count * this.#factorValues, "factors of Cholesky");
+    return {
+      ...{ failures, lambdas, factors, state: memory.real(count * this.rowShape.size, "x"), initial },
+      table: memory.take("i32", tableColumns * count, "members"),
+      arguments: (inputs, state) => [
+        ...[weights, ...patterns, inputWeights, null, bias, leakRates, noiseLevels, noiseKeys, inputs, null, state],
+      ],
+    };
+  }
+
+  /** What sliced weights have beside their values. */
+  #patterns(memory: Uploads, of: DeviceBuffer<"i32">): unknown[] {
+    if (this.kernel.storage === "dense") return [];
+    const patterns = this.#laid.map(({ pattern }) => pattern!);
+    const { slots } = patterns[0]!;
+    return [
+      of,
+      memory.table(
+        "u16",
+        patterns.map(({ columns }) => columns),
+        this.#entries,
+        "columns",
+      ),
+      memory.table(
+        "i32",
+        patterns.map(({ order }) => order),
+        slots,
+        "rows of slots",
+      ),
+      memory.table(
+        "i32",
+        patterns.map(({ offsets }) => offsets),
+        slots / 32 + 1,
+        "slices",
+      ),
+      this.#entries,
+      slots,
+    ];
+  }
+
+  /** Puts x of a wave at its initial values. */
+  reset(stream: Stream, { state, initial, failures }: Prepared): void {
+    stream.copy(state as RealSlice<"f32">, initial as RealSlice<"f32">);
+    stream.fill(failures.as("u32"), 0xffffffff);
+  }
+
+  /**
+   * Steps [from, to) of a wave over a series, from x on; states are those of a trunk after those of
+   * the other.
+   */
+  run(stream: Stream, { trunks }: Wave, prepared: Prepared, series: RealSlice, states: RealSlice, from: number, to: number): void {
+    const table = new Int32Array(tableColumns * trunks.length);
+    for (let t = 0; t < trunks.length; t++) table.set([t, t, from, -1, t * (to - from), to - from, 0, from], t * tableColumns);
+    this.#clock?.on(stream, "batch", { steps: (to - from) * trunks.length, bytes: 0 });
+    stream.upload(prepared.table, table);
+    this.launch(stream, prepared.arguments(series, prepared.state), states, prepared.table, prepared.failures, trunks.length);
+  }
+
+  /** The members of a table, a block each. */
+  launch(
+    stream: Stream,
+    parameters: readonly unknown[],
+    states: RealSlice | null,
+    table: DeviceBuffer<"i32">,
+    failures: DeviceBuffer<"u64">,
+    count: number,
+  ): void {
+    const { size, inputSize, activation } = this.#work.bases[0]!.model;
+    const config = { grid: count, block: this.kernel.threads, shared: this.kernel.shared };
+    const sizes = [size, inputSize, 0, activationNumber[activation]];
+    stream.launch(this.#run, config, ...([...parameters, states, table, failures, ...sizes] as never[]));
+  }
+
+  /** Readouts of all slots, 0 if a factorisation failed; `failed` then is not 0. */
+  solve(
+    stream: Stream,
+    { rungs }: Wave,
+    { lambdas, factors }: Prepared,
+    grams: DeviceGrams,
+    weights: DeviceSlice<"f64">,
+    failed: DeviceSlice<"i32">,
+  ): void {
+    const features = rowFeatures(this.rowShape);
+    const { outputs, constant } = this.rowShape;
+    this.#clock?.on(stream, "solve", { bytes: 0 });
+    const sizes = [grams.tiles * 64 * 64, features, outputs, constant ? 1 : 0];
+    for (const { first, count } of rungs) {
+      const config = { grid: [1, count] as const, block: solveThreads, shared: factors ? 0 : this.#factorValues * 8 };
+      const found = weights.slice(first * this.readoutValues, (first + count) * this.readoutValues);
+      const given = [grams.sums, grams.totals, lambdas.slice(first, first + count), ...sizes];
+      stream.launch(this.#solve, config, ...([...given, factors, found, failed.slice(first, first + count)] as never[]));
+    }
+  }
+}

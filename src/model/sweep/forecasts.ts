@@ -1,0 +1,271 @@
+// A search by closed loops: many reservoirs over some series, each with a ridge readout, that
+// forecast from several rows of each series and are scored. If an engine can, all of it happens on
+// the device.
+import { ArgumentError, SpillwayError } from "../../core/errors.js";
+import { resolve } from "../../core/options.js";
+import { Matrix, type MatrixLike, type Seed } from "../../numerics/index.js";
+import { type FeatureOptions, ridge } from "../../readout/index.js";
+import type { ReservoirConfig, ReservoirOptions } from "../../reservoir/config.js";
+import type { ForecastSeries, ForecastSweepWork, SweptForecasts, WorkOptions } from "../../reservoir/engine.js";
+import { featureCount } from "../../reservoir/features.js";
+import { anySeries, series as checkedSeries } from "../../reservoir/inputs.js";
+import { addMeasurements, type Profile } from "../../reservoir/profile.js";
+import { WorkInterruptedError } from "../../reservoir/work.js";
+import { type ForecastLoss, type LossContext, losses } from "../forecaster/loss.js";
+import { rangeOf } from "../forecaster/road.js";
+import { fitStandardisation } from "../standardisation.js";
+import { BaseDrawing } from "./bases.js";
+import { forecastsOneByOne } from "./forecasts-one-by-one.js";
+import { checkDetermined, engineFor, featuresOf, membersOf, partsOf, planOf } from "./members.js";
+import type { SweepSetting, SweptReservoir } from "./sweep.js";
+
+/**
+ * A score of one's own: forecasts and what came, row k * horizon + h step h of start k, and the
+ * series by its index. Smaller is better; NaN counts as no score.
+ */
+export type ForecastScore = (forecasts: Matrix<Float64Array>, targets: Matrix<Float64Array>, series: number) => number;
+
+/** Options of `sweepForecasts`. */
+export interface ForecastSweepOptions extends WorkOptions, FeatureOptions {
+  /** The reservoir that all are variants of; it has an input for each column, and no feedback. */
+  readonly reservoir: ReservoirOptions;
+  /** Seeds of the weights; default only the description's. */
+  readonly seeds?: readonly Seed[] | undefined;
+  /** The settings that are tried with every seed. */
+  readonly settings: readonly SweepSetting[];
+  /** T x D each; of different lengths if need be. They are taken as they are: give z-scores. */
+  readonly series: readonly MatrixLike[];
+  /** Rows at the start of a series that train nothing; default 0. */
+  readonly washout?: number | undefined;
+  /**
+   * Rows that are the first of a forecast; below 0 they count from the end of the series: -30 is
+   * the first of its last 30 rows.
+   */
+  readonly starts: readonly number[];
+  /** Steps of a forecast, at least 1. */
+  readonly horizon: number;
+  /**
+   * Whether each start has a readout of its own, of all rows before it. Default false: all have
+   * the readout of the rows before the first.
+   */
+  readonly refit?: boolean | undefined;
+  /**
+   * Whether outputs are held to the range of the rows that the readout learned from, widened by half
+   * a standard deviation. Default true.
+   */
+  readonly hold?: boolean | undefined;
+  /**
+   * How forecasts are scored, by the deviation of the rows before the first start; default "rmse".
+   * Or a function.
+   */
+  readonly loss?: ForecastLoss | ForecastScore | undefined;
+  /**
+   * Default "auto": for many reservoir-steps a GPU if there is one, else what suits a single
+   * reservoir.
+   */
+  readonly engine?: string | undefined;
+  /**
+   * Measure what the work costs, phase by phase: `ForecastSweepResult.profile`. Default false, and
+   * then nothing is recorded.
+   */
+  readonly profile?: boolean | undefined;
+}
+
+/** What a sweep of forecasts found. */
+export interface ForecastSweepResult {
+  /**
+   * Of each series seeds x settings, smaller is better. NaN if a state or an output is not finite or
+   * lambda is too small for the factorisation.
+   */
+  readonly scores: readonly Matrix<Float64Array>[];
+  /** The engine, and why it was chosen. */
+  readonly engine: { readonly name: string; readonly reason: string };
+  /** What drawing and the members cost, with `profile: true`. */
+  readonly profile?: Profile | undefined;
+  /** The member of a seed and a setting, by their indices, with its score on a series (0). */
+  member(seed: number, setting: number, series?: number): SweptReservoir;
+  /** The `count` (1) best of a series (0), best first; fewer if fewer have a score. */
+  best(count?: number, series?: number): SweptReservoir[];
+}
+
+/**
+ * Trains a reservoir for each seed and setting to make the next row of a series of the one before,
+ * lets it go on by itself from each of `starts` for `horizon` steps, and scores that; all of it for
+ * each series. Settings that differ in lambda alone share their states and sums. Weights are drawn
+ * once a seed. Scores have the same bits on every engine, if the loss is one of the names.
+ *
+ * @example
+ * const { best } = await sweepForecasts({
+ *   reservoir: { size: 200 }, seeds: [1, 2, 3], settings: [1e-6, 1e-3, 1].map((lambda) => ({ lambda })),
+ *   series: [series], washout: 50, starts: [-90, -60, -30], horizon: 30, refit: true,
+ * });
+ * const [{ config, lambda, score }] = best();
+ * @throws ArgumentError naming what is wrong; SpillwayError of code "numeric" if every score is NaN
+ */
+export async function sweepForecasts(given: ForecastSweepOptions): Promise<ForecastSweepResult> {
+  const [{ resolveConfig }, { forecastSweepTable }] = await Promise.all([
+    import("../../reservoir/config-schema.js"),
+    import("./options.js"),
+  ]);
+  const options = resolve(forecastSweepTable, given);
+  const { settings, seeds = [options.reservoir.seed ?? "spillway"], washout, horizon, refit, signal, onProgress, profile } = options;
+  const template = resolveConfig(options.reservoir);
+  if (template.feedback) throw ArgumentError.because("reservoir has feedback; a sweep takes reservoirs without", { field: "reservoir" });
+  for (const seed of seeds) resolveConfig({ ...options.reservoir, seed });
+  const variants = settings.map(({ lambda: _, ...setting }) => resolveConfig({ ...options.reservoir, ...setting }));
+  const configOf = (s: number, i: number): ReservoirConfig => ({ ...variants[i]!, seed: seeds[s]! });
+  const all = options.series.map((each, s) => {
+    const name = `series[${s}]`;
+    const targets = anySeries(each, name, "float64") as Matrix<Float64Array>;
+    const rows = checkedSeries(each, name, template.inputSize, "inputSize", template.precision);
+    return prepare(rows, targets, name, options);
+  });
+  const lambdas = settings.map(({ lambda = 1e-6 }) => lambda);
+  const trainers = new Map(lambdas.map((lambda) => [lambda, ridge({ ...featuresOf(options), lambda })]));
+  const { features } = trainers.get(lambdas[0]!)!;
+  const constant = options.intercept;
+  checkDetermined(
+    Math.min(...all.map(({ starts }) => starts[0]! - 1 - washout)),
+    featureCount(features, template.size, template.inputSize) + (constant ? 1 : 0),
+    Math.min(...lambdas),
+  );
+  const rowsOfAll = all.reduce((sum, { starts }) => sum + starts.at(-1)!, 0);
+  const total = seeds.length * settings.length * rowsOfAll;
+  const { engine, reason } = await engineFor(options.engine, template, total);
+  const scores = all.map(() => Matrix.zeros(seeds.length, settings.length));
+  const begun = performance.now();
+  let done = 0;
+  const results: SweptForecasts[] = [];
+  // W's radius is measured if any setting takes it.
+  const scaled = Math.max(
+    0,
+    variants.findIndex(({ spectralRadius }) => spectralRadius !== null),
+  );
+  const drawing = new BaseDrawing(
+    seeds.map((_, s) => configOf(s, scaled)),
+    engine,
+    options,
+    () => done,
+    total,
+  );
+  try {
+    const parts = partsOf(seeds.length, settings.length, template);
+    let ahead = drawing.draw(parts[0]!);
+    for (const [p, part] of parts.entries()) {
+      const bases = await ahead;
+      const before = done;
+      const members = membersOf(bases, seeds.slice(part.from, part.to), variants, lambdas);
+      const work: ForecastSweepWork = {
+        ...{ bases, members, washout, features, constant, signal, profile, series: all, horizon, refit },
+        onProgress: (made) => {
+          done = before + made;
+          onProgress?.(done, total);
+        },
+        take: (s, m, forecasts) => {
+          scores[s]!.data[part.from * settings.length + m] = all[s]!.score(forecasts, s);
+        },
+      };
+      const swept =
+        engine.sweepForecasts?.(work) ??
+        forecastsOneByOne(engine, work, (m) => configOf(part.from + members[m]!.base, m % settings.length), bases, trainers);
+      // The device has its work; what the next part takes is drawn meanwhile.
+      const next = parts[p + 1];
+      if (next) {
+        ahead = drawing.draw(next);
+        ahead.catch(() => undefined);
+      }
+      results.push(await swept);
+    }
+  } catch (error) {
+    if (!(error instanceof WorkInterruptedError)) throw error;
+    throw new WorkInterruptedError(done, total, error.cause);
+  } finally {
+    await drawing.dispose();
+  }
+  if (scores.every(({ data }) => data.every(Number.isNaN)))
+    throw new SpillwayError(
+      "numeric",
+      "no member has a score: a state or an output of each is not finite, or its lambda is too small for the factorisation",
+    );
+  const milliseconds = performance.now() - begun;
+  const scoresOf = (s: number): Matrix<Float64Array> => {
+    if (!(s in scores)) throw ArgumentError.because(`there is no series ${s}; there are ${scores.length}`);
+    return scores[s]!;
+  };
+  const member = (s: number, i: number, of = 0): SweptReservoir => {
+    const score = scoresOf(of);
+    if (!(s in seeds && i in settings))
+      throw ArgumentError.because(`there is no member ${s}, ${i}; there are ${seeds.length} seeds and ${settings.length} settings`);
+    return { seed: seeds[s]!, setting: given.settings[i]!, config: configOf(s, i), lambda: lambdas[i]!, score: score.at(s, i) };
+  };
+  const measured = results.flatMap((result) => result.profile ?? []);
+  return {
+    ...{ scores, member, engine: { name: engine.name, reason } },
+    best: (count = 1, of = 0) => {
+      const { data } = scoresOf(of);
+      const places = Array.from(data.keys()).filter((place) => !Number.isNaN(data[place]!));
+      places.sort((a, b) => data[a]! - data[b]! || a - b);
+      return places.slice(0, count).map((place) => member(Math.floor(place / settings.length), place % settings.length, of));
+    },
+    ...(profile
+      ? {
+          profile: {
+            ...{ engine: engine.name, plan: planOf(results, seeds.length * settings.length), calls: 1, milliseconds },
+            ...addMeasurements([drawing.profile(), ...measured]),
+          },
+        }
+      : {}),
+  };
+}
+
+/** A series with how its forecasts are scored. */
+interface Scored extends ForecastSeries {
+  score(forecasts: Float64Array, series: number): number;
+}
+
+function prepare(
+  rows: Matrix,
+  targets: Matrix<Float64Array>,
+  name: string,
+  given: { starts: readonly number[]; horizon: number; washout: number; refit: boolean; hold: boolean; loss: ForecastLoss | ForecastScore },
+): Scored {
+  const { horizon, washout, refit, hold, loss } = given;
+  const starts = [...new Set(given.starts.map((start) => (start < 0 ? rows.rows + start : start)))].sort((a, b) => a - b);
+  const late = starts.find((start) => start + horizon > rows.rows);
+  if (late !== undefined)
+    throw ArgumentError.shape(`a start is row ${late} and horizon is ${horizon}; ${name} has ${rows.rows} rows`, { field: "starts" });
+  if (starts[0]! < washout + 2)
+    throw ArgumentError.shape(
+      `the first start is row ${starts[0]} of ${name} and washout is ${washout}; it takes ${washout + 2} or more, so that a row trains`,
+      { field: "starts", value: starts[0] },
+    );
+  const seen = starts.map((start) => targets.subarray(0, refit ? start : starts[0]!));
+  const ranges = seen.map((part) => (hold ? rangeOf([part]) : undefined));
+  const ends = (of: "lower" | "upper", free: number) =>
+    new Matrix(
+      starts.length,
+      rows.cols,
+      Float64Array.from(ranges.flatMap((range) => Array.from(range?.[of] ?? new Float64Array(rows.cols).fill(free)))),
+    );
+  const came = Matrix.zeros(starts.length * horizon, rows.cols);
+  for (const [k, start] of starts.entries()) came.data.set(targets.subarray(start, start + horizon).data, k * horizon * rows.cols);
+  return {
+    ...{ rows, targets, starts, lower: ends("lower", Number.NEGATIVE_INFINITY), upper: ends("upper", Number.POSITIVE_INFINITY) },
+    score: scoring(loss, came, contextOf(seen[0]!, horizon)),
+  };
+}
+
+function contextOf(part: Matrix<Float64Array>, horizon: number): LossContext {
+  const { deviation } = fitStandardisation([part]);
+  const changing = Array.from({ length: part.cols }, (_, c) => part.data.some((value, i) => i % part.cols === c && value !== part.data[c]));
+  return { deviation, changing, horizon };
+}
+
+function scoring(loss: ForecastLoss | ForecastScore, targets: Matrix<Float64Array>, context: LossContext): Scored["score"] {
+  return (values, series) => {
+    for (let i = 0; i < values.length; i++) if (Number.isNaN(values[i]!)) return Number.NaN;
+    const forecasts = new Matrix(targets.rows, targets.cols, values);
+    if (typeof loss === "function") return loss(forecasts, targets, series);
+    return losses[loss].score(losses[loss].costs(forecasts, targets, context));
+  };
+}
