@@ -27,6 +27,8 @@ import { npzTable, npzWriteTable } from "../src/io/npz.js";
 import { ueaTable } from "../src/io/uea.js";
 import { wavWriteTable } from "../src/io/wav-writer.js";
 import { labTable } from "../src/lab/options.js";
+import { conceptorTable } from "../src/model/conceptor/conceptor.js";
+import { conceptorMemoryTable, recallTable } from "../src/model/conceptor/options.js";
 import { fieldForecastTable, fieldOptionsTable } from "../src/model/field/options.js";
 import { forecastTable as closedLoopTable, predictTable, scoreTable } from "../src/model/forecaster/options.js";
 import { loadTable } from "../src/model/model-file.js";
@@ -215,6 +217,9 @@ export function optionsPage(): string {
     ofTable("`score` of an `NvarForecaster`", nvarScoreTable),
     ofTable("`FieldForecaster`", fieldOptionsTable),
     ofTable("`forecast` of a `FieldForecaster`", fieldForecastTable),
+    ofTable("`Conceptor.fromStates` and `Conceptor.fromCorrelation`", conceptorTable),
+    ofTable("`ConceptorMemory.store`", conceptorMemoryTable),
+    ofTable("`recall` of a `ConceptorMemory`", recallTable),
     ofTable("`Classifier`", { ...classifierOptionsTable, ...classifierTable }),
     ofTable("`load` and `fromBytes` of a model", loadTable),
     ofTable("`toOnnx`", onnxTable),

@@ -12,6 +12,9 @@ export type {
   Label,
   Representation,
 } from "./classifier/options.js";
+export { Conceptor, type ConceptorOptions } from "./conceptor/conceptor.js";
+export { ConceptorMemory } from "./conceptor/memory.js";
+export type { ConceptorMemoryOptions, RecallOptions } from "./conceptor/options.js";
 export { NotFittedError } from "./errors.js";
 export { FieldForecaster } from "./field/field.js";
 export type { FieldForecastOptions, FieldOptions, FieldSettings } from "./field/options.js";

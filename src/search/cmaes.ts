@@ -1,11 +1,10 @@
 // CMA-ES with active updates (Hansen, arXiv 1604.00772) in the unit cube of the numeric parameters.
 // Its state is not stored: it follows from the trials of each generation.
 import { optional, resolve, type TableOf, whole } from "../core/options.js";
-import { portableExp, portableLog } from "../numerics/index.js";
+import { Matrix, portableExp, portableLog, symmetricEigen } from "../numerics/index.js";
 import { Draws, isFinished, randomValue, type Sampler, type SamplerView, type SeenTrial } from "./sampler.js";
 import { type SamplerOptions, samplerTable } from "./sampler-options.js";
 import { isConstant, type SearchSpace, uniformOfValue, valueOfUniform } from "./space.js";
-import { symmetricEigen } from "./symmetric-eigen.js";
 
 /** Options of `cmaes`. */
 export interface CmaesOptions extends SamplerOptions {
@@ -248,14 +247,14 @@ function updated(state: State, y: readonly Float64Array[], best: number): State 
       for (let i = 0; i < y.length; i++) sum += cMu * rankMu[i]! * y[i]![a]! * y[i]![b]!;
       next[a * d + b] = next[b * d + a] = sum;
     }
-  const { values, vectors } = symmetricEigen(next, d);
+  const { values, vectors } = symmetricEigen(new Matrix(d, d, next));
   return {
     constants,
     age,
     mean: mean.map((m, j) => m + sigma * step[j]!),
     sigma: Math.min(sigma * portableExp((cSigma / dSigma) * (length / chi - 1)), 1e32),
     covariance: next,
-    basis: vectors,
+    basis: Float64Array.from(next, (_, i) => vectors.data[(i % d) * d + Math.floor(i / d)]!),
     lengths: values.map((value) => Math.sqrt(Math.max(value, 1e-32))),
     pathSigma,
     pathC,

@@ -74,10 +74,12 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
     ...["Bidiagonal", "CholeskyFactor", "InverseCovariance", "PortableGram", "ResidentRows", "SystemBlas", "SystemBlas.load"],
     ...[
       "TriangularFactor",
+      "Conceptor.from",
       "Matrix.from",
       "TrainedReadout",
       "numericalRank",
       "singularValues",
+      "symmetricEigen",
       "spectrum",
       "GramAccumulator",
       "RowAccumulator",

@@ -7,5 +7,6 @@ export { InverseCovariance } from "./inverse-covariance.js";
 export { MemoryLimitError } from "./memory.js";
 export type { ColumnSource, SquaredColumns } from "./panels.js";
 export { evaluateRows, ResidentRows } from "./row-products.js";
+export { type SymmetricEigen, symmetricEigen } from "./symmetric-eigen.js";
 export { SystemBlas, SystemBlasError, writeRows } from "./system-blas.js";
 export { TriangularFactor } from "./triangular.js";
