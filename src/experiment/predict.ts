@@ -59,10 +59,18 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
     // Outputs of readouts that learn row by row are scored in binary64, others as the
     // reservoir rounds them.
     const precision = learns(experiment.readout).online ? "float64" : undefined;
-    const raw = await watch.time("test", () => forecaster.predict(inputs, { signal, onProgress, precision, teacher: rows.test.teacher }));
-    const prediction = rows.restore(raw).subarray(rows.settle);
     const target = rows.target.subarray(rows.settle);
     const context: ScoreContext = { scoring };
+    const predict = async () => {
+      const raw = await forecaster.predict(inputs, { signal, onProgress, precision, teacher: rows.test.teacher });
+      return rows.restore(raw).subarray(rows.settle);
+    };
+    const prediction = await watch.time("test", predict);
+    const ladder = await options.ladder?.scores(async () => {
+      forecaster.state = trained;
+      if (rows.isSeparate) forecaster.reset();
+      return scoreSeries([{ prediction: await predict(), target }], metrics, context);
+    });
     const { series, start, training: trainingTargets } = rows.known;
     const { model } = computer;
     const scale = new DriveScale(
@@ -77,6 +85,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
       ...radiusOf(model),
       readout: { ...forecaster.readout.training },
       scores: scoreSeries([{ prediction, target }], metrics, context),
+      ladder,
       baselines: Object.fromEntries(
         experiment.baselines
           .filter((each) => each !== "majority")

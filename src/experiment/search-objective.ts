@@ -4,11 +4,13 @@ import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { metrics } from "../metrics/index.js";
 import type { Seed } from "../numerics/index.js";
 import { stratifiedKFold } from "../pipeline/index.js";
+import type { Trainer } from "../readout/index.js";
 import { NonFiniteStateError } from "../reservoir/index.js";
 import { rowsLost } from "../series/index.js";
 import { stratifiedSplit } from "./classify.js";
 import { type CaseData, type ExperimentData, loadData } from "./data.js";
 import type { Experiment, ForecastTask } from "./description.js";
+import { LadderTrainer } from "./ladder.js";
 import { withFields } from "./overrides.js";
 import { readExperiment } from "./parse.js";
 import { ownTransforms, rowsAhead, splitRows } from "./prepare.js";
@@ -88,14 +90,48 @@ export class SettingEvaluator {
    */
   async evaluate(values: Readonly<Record<string, unknown>>, seeds: readonly Seed[], trainRows?: number): Promise<SettingScores> {
     const { experiment, trainer } = readExperiment(withFields(this.#source, values));
-    const scores: number[] = [];
+    const [scores] = await this.#scores(experiment, [trainer], seeds, trainRows);
+    return this.#settled(scores!);
+  }
+
+  /**
+   * What `evaluate` gives for each of these lambdas, to the bit, by one training a seed.
+   * @returns undefined if the readout or the task takes a training for each
+   */
+  async evaluateLambdas(
+    values: Readonly<Record<string, unknown>>,
+    lambdas: readonly number[],
+    seeds: readonly Seed[],
+    trainRows?: number,
+  ): Promise<SettingScores[] | undefined> {
+    const read = lambdas.map((lambda) => readExperiment(withFields(this.#source, { ...values, "readout.lambda": lambda })));
+    const { experiment } = read[0]!;
+    const trainers = read.map(({ trainer }) => trainer);
+    if (experiment.task.type !== "predict" || !LadderTrainer.of(trainers)) return undefined;
+    return (await this.#scores(experiment, trainers, seeds, trainRows)).map((scores) => this.#settled(scores));
+  }
+
+  /** The score of each seed, for each trainer. */
+  async #scores(
+    experiment: Experiment,
+    trainers: readonly Trainer[],
+    seeds: readonly Seed[],
+    trainRows: number | undefined,
+  ): Promise<number[][]> {
+    const scores = trainers.map((): number[] => []);
     for (const seed of seeds) {
       const data = await this.#load(experiment, seed);
       const parts = this.#parts(experiment, data, seed, trainRows);
-      let sum = 0;
-      for (const part of parts) sum += (await this.#score(part.experiment, part.data, seed, trainer)) / parts.length;
-      scores.push(sum);
+      const sums = trainers.map(() => 0);
+      for (const part of parts)
+        for (const [k, score] of (await this.#score(part.experiment, part.data, seed, trainers)).entries())
+          sums[k]! += score / parts.length;
+      for (const [k, sum] of sums.entries()) scores[k]!.push(sum);
     }
+    return scores;
+  }
+
+  #settled(scores: readonly number[]): SettingScores {
     const worst = isLowerBetter(this.#objective.score) ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
     const finite = scores.filter(Number.isFinite);
     const diverged = scores.length - finite.length;
@@ -109,19 +145,17 @@ export class SettingEvaluator {
     return isLowerBetter(this.#objective.score) ? Math.max(...scores) : Math.min(...scores);
   }
 
-  async #score(
-    experiment: Experiment,
-    data: ExperimentData,
-    seed: Seed,
-    trainer: ReturnType<typeof readExperiment>["trainer"],
-  ): Promise<number> {
+  async #score(experiment: Experiment, data: ExperimentData, seed: Seed, trainers: readonly Trainer[]): Promise<number[]> {
     try {
-      const onProgress = () => undefined;
-      const trial = await runTask(experiment, data, { ...this.#run, seed, trainer, isFirst: false, withFigures: false, onProgress });
+      const ladder = trainers.length > 1 ? LadderTrainer.of(trainers) : undefined;
+      const options = { isFirst: false, withFigures: false, onProgress: () => undefined };
+      const trial = await runTask(experiment, data, { ...this.#run, ...options, seed, trainer: ladder ?? trainers[0]!, ladder });
       await trial.dispose();
-      return trial.scores[this.#objective.score]!;
+      const { score } = this.#objective;
+      return trial.ladder ? trial.ladder.map((scores) => scores?.[score] ?? Number.NaN) : [trial.scores[score]!];
     } catch (error) {
-      if (error instanceof NonFiniteStateError || (error instanceof SpillwayError && error.code === "numeric")) return Number.NaN;
+      if (error instanceof NonFiniteStateError || (error instanceof SpillwayError && error.code === "numeric"))
+        return trainers.map(() => Number.NaN);
       throw error;
     }
   }

@@ -61,9 +61,14 @@ export class TrialEvaluator implements TrialPlaces {
     const sign = isLowerBetter(this.#setup.objective.score) ? 1 : -1;
     let best: TrialScores | undefined;
     try {
-      for (const ladder of rungsOfLadders(this.#setup.ladders)) {
-        const found = await this.#settings.evaluate({ ...params, ...ladder }, seeds, rows);
-        if (best === undefined || sign * found.value < sign * best.value) best = { ...found, ladder };
+      const { "readout.lambda": lambdas, ...others } = this.#setup.ladders;
+      for (const rung of rungsOfLadders(others)) {
+        const along = lambdas && (await this.#settings.evaluateLambdas({ ...params, ...rung }, lambdas, seeds, rows));
+        const rungs = lambdas ? lambdas.map((lambda) => ({ ...rung, "readout.lambda": lambda })) : [rung];
+        for (const [k, ladder] of rungs.entries()) {
+          const found = along?.[k] ?? (await this.#settings.evaluate({ ...params, ...ladder }, seeds, rows));
+          if (best === undefined || sign * found.value < sign * best.value) best = { ...found, ladder };
+        }
       }
       return best;
     } catch (error) {

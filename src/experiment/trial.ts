@@ -12,6 +12,7 @@ import type { Bands } from "./bands.js";
 import type { Experiment, MetricName } from "./description.js";
 import type { ChosenSettings } from "./forecast-choice.js";
 import type { WrittenForecast } from "./forecasts-file.js";
+import type { LadderTrainer } from "./ladder.js";
 import type { RunFile } from "./output-folder.js";
 import type { Scores } from "./result.js";
 
@@ -30,6 +31,8 @@ export interface TrialOptions extends EngineChoiceOptions {
   readonly seed: Seed;
   /** What trains the readout. */
   readonly trainer: Trainer;
+  /** The trainer, if it stands for several whose scores are wanted; only `predict` knows it. */
+  readonly ladder?: LadderTrainer | undefined;
   /** Whether it is the first seed, whose forecasts and bands are kept. */
   readonly isFirst: boolean;
   /** Whether its figures are wanted: those of the first seed are. */
@@ -50,6 +53,8 @@ export interface Trial {
   /** Of forecasts whose settings were chosen. */
   readonly choice?: ChosenSettings | undefined;
   readonly scores: Scores;
+  /** The scores of each trainer of a ladder, undefined for one that could not be solved. */
+  readonly ladder?: readonly (Scores | undefined)[] | undefined;
   readonly baselines: Readonly<Record<string, Scores>>;
   /** Of forecasts: errors by start, of the model and of every baseline of a series. */
   /** Of forecasts of the first seed: every one, with its columns' names, and how their bands did. */

@@ -140,6 +140,26 @@ describe("a search over an experiment", () => {
     expect(result.best!.values["readout.lambda"]).toBeLessThan(1e4);
   });
 
+  it.each<[string, object]>([
+    ["a driven reservoir", {}],
+    ["a series with squares and inputs in the readout", { data: { task: "mackeyGlass" }, readout: { input: true, transform: "squares" } }],
+    ["outputs that are fed back", { data: { task: "mackeyGlass" }, reservoir: { size: 20, feedback: {} } }],
+    ["centred features and no intercept", { readout: { subtractMean: true, intercept: false } }],
+  ])("gives a ladder of lambdas from one training the bits of one by one: %s", async (_, rest) => {
+    const { search: __, ...source } = { ...predict, transforms: ["standardise"], ...rest };
+    const objective = objectiveOf(parseExperiment(source), {});
+    const signal = new AbortController().signal;
+    const evaluator = new SettingEvaluator({ source, path: undefined, objective, statistic: "median", run: { signal } });
+    // The first is too small to be solved.
+    const lambdas = [1e-300, 1e-9, 1e-4, 10];
+    const values = { "reservoir.spectralRadius": 0.8 };
+    const along = await evaluator.evaluateLambdas(values, lambdas, [3, 4]);
+    const each = [];
+    for (const lambda of lambdas) each.push(await evaluator.evaluate({ ...values, "readout.lambda": lambda }, [3, 4]));
+    expect(along).toEqual(each);
+    expect(new Set(each.map(({ value }) => value)).size).toBeGreaterThan(2);
+  });
+
   it("counts a setting whose forecasts leave for infinity as the worst, and goes on", async () => {
     const wild = { space: { "reservoir.spectralRadius": { choice: [1e30, 0.9] } }, sampler: "grid", seeds: 1 };
     const activation = { reservoir: { size: 8, activation: "identity" } };

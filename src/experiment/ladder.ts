@@ -1,0 +1,80 @@
+// One training for many readouts: the rows are summed up once, and each trainer of a ladder solves
+// from the same sums.
+import { SpillwayError } from "../core/errors.js";
+import { Matrix } from "../numerics/index.js";
+import { type ReadoutShape, RidgeTrainer, TrainedReadout, type Trainer, type TrainingStream } from "../readout/index.js";
+import type { Scores } from "./result.js";
+
+/**
+ * Ridge trainers that differ in lambda alone, as one trainer. The readout that it gives takes the
+ * weights of one after the other, which have the bits that each trainer would give by itself.
+ */
+export class LadderTrainer implements Trainer {
+  readonly features: Trainer["features"];
+  readonly #trainers: readonly RidgeTrainer[];
+  #solved: readonly (TrainedReadout | SpillwayError)[] = [];
+  #live: TrainedReadout | undefined;
+
+  private constructor(trainers: readonly RidgeTrainer[]) {
+    this.#trainers = trainers;
+    this.features = trainers[0]!.features;
+  }
+
+  /** @returns undefined if they do not take rows that stream by */
+  static of(trainers: readonly Trainer[]): LadderTrainer | undefined {
+    const streams = ({ description }: RidgeTrainer) =>
+      description.lambdas === undefined && (description.solver === undefined || description.solver === "cholesky");
+    return trainers.every((trainer) => trainer instanceof RidgeTrainer && streams(trainer))
+      ? new LadderTrainer(trainers as readonly RidgeTrainer[])
+      : undefined;
+  }
+
+  stream(shape: ReadoutShape): TrainingStream {
+    const [first] = this.#trainers;
+    const sums = first!.accumulator(shape);
+    const solve = () => {
+      this.#solved = this.#trainers.map((trainer) => numericErrorOr(() => trainer.solve(sums)));
+      const any = this.#solved.find((found): found is TrainedReadout => found instanceof TrainedReadout);
+      if (!any) throw this.#solved[0]!;
+      const { features, stateSize, inputSize, weights, intercept } = any;
+      this.#live = new TrainedReadout(
+        {
+          features,
+          stateSize,
+          inputSize,
+          weights: new Matrix(weights.rows, weights.cols, weights.data.slice()),
+          intercept: intercept.slice(),
+        },
+        any.training,
+      );
+      return this.#live;
+    };
+    return { sink: sums, solve, dispose: () => sums.dispose() };
+  }
+
+  fit(): never {
+    throw new SpillwayError("lifecycle", "a ladder takes rows that stream by");
+  }
+
+  /** The scores with each trainer's weights; undefined for one that could not be solved. */
+  async scores(score: () => Promise<Scores>): Promise<(Scores | undefined)[]> {
+    const out: (Scores | undefined)[] = [];
+    for (const found of this.#solved) {
+      if (found instanceof TrainedReadout) {
+        this.#live!.weights.data.set(found.weights.data);
+        this.#live!.intercept.set(found.intercept);
+      }
+      out.push(found instanceof TrainedReadout ? await score() : undefined);
+    }
+    return out;
+  }
+}
+
+function numericErrorOr<Result>(solve: () => Result): Result | SpillwayError {
+  try {
+    return solve();
+  } catch (error) {
+    if (error instanceof SpillwayError && error.code === "numeric") return error;
+    throw error;
+  }
+}
