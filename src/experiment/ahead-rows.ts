@@ -1,5 +1,5 @@
-// The rows that a saved model goes on from, and what is known of those to come, from a table: by the
-// names of its columns, whatever their order.
+// The rows that a saved model goes on from, and what is known of those to come, from a table: by
+// the names of its columns, whatever their order.
 import { ArgumentError } from "../core/errors.js";
 import { nearNames } from "../core/near-names.js";
 import { quoted } from "../core/text.js";
@@ -65,10 +65,10 @@ interface Columns {
 }
 
 /**
- * Reads the rows up to now: those as far as the last one with a measured value. Rows below are those
- * to come.
- * @throws FileError, FormatError, ExperimentError naming the column that is missing, or the row of a
- * value that is missing, of a time stamp out of order or repeated, and of a gap
+ * Reads the rows up to now: those as far as the last one with a measured value. Rows below are
+ * those to come.
+ * @throws FileError, FormatError, ExperimentError naming the column that is missing, or the row of
+ * a value that is missing, of a time stamp out of order or repeated, and of a gap
  */
 export async function readRowsUpToNow(path: string, wanted: Wanted, reading: Reading): Promise<AheadTable> {
   const { table, columns } = await readTable(path, wanted, reading, wanted.columns);

@@ -1,5 +1,5 @@
-// How wide the bands of forecasts are: the same forecaster, trained on the first part of the training
-// rows, forecasts the rest of them; or its choice has measured errors already.
+// How wide the bands of forecasts are: the same forecaster, trained on the first part of the
+// training rows, forecasts the rest of them; or its choice has measured errors already.
 import { ArgumentError } from "../core/errors.js";
 import type { MeasuredErrors } from "../model/forecaster/bands.js";
 import { Matrix } from "../numerics/index.js";
@@ -24,8 +24,8 @@ export interface Calibrator {
 }
 
 /**
- * The errors of forecasts of the last quarter of the training rows, which bands are made of. Undefined
- * if there are too few rows for it.
+ * The errors of forecasts of the last quarter of the training rows, which bands are made of.
+ * Undefined if there are too few rows for it.
  * @param trainRows the rows of `whole` that train. @param least rows before the first start.
  * @param train trains on the first `fitted` rows.
  */

@@ -151,11 +151,14 @@ export interface ForecastTask {
   /** The share of values that the bands of forecasts are to hold. */
   readonly level: number;
   /**
-   * Rows of a season, or of each of several. Left out, those that `baselines` names and those of the
-   * step in time; of a file without time stamps, if lambda is chosen, the one that its rows show.
+   * Rows of a season, or of each of several. Left out, those that `baselines` names and those of
+   * the step in time; of a file without time stamps, if lambda is chosen, the one that its rows
+   * show.
    */
   readonly season?: number | readonly number[] | undefined;
-  /** Rows of the series that the readout sees beside the state. Left out, they are chosen by season. */
+  /**
+   * Rows of the series that the readout sees beside the state. Left out, they are chosen by season.
+   */
   readonly lags?: number | "season" | undefined;
   /** Reservoirs whose median is the forecast. Default 5 if settings are chosen, else 1. */
   readonly members?: number | undefined;

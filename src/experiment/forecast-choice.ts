@@ -1,5 +1,5 @@
-// What an experiment leaves open of its forecaster, which the forecaster then chooses by closed-loop
-// forecasts of the task's horizon, and how the choice is said in words.
+// What an experiment leaves open of its forecaster, which the forecaster then chooses by
+// closed-loop forecasts of the task's horizon, and how the choice is said in words.
 
 import { fewestRows } from "../model/forecaster/choice.js";
 import { chooseDefaults, plannedMembers } from "../model/forecaster/plan.js";
@@ -43,8 +43,8 @@ const mostLags = 1000;
 const lagsOfSeason = (season: number) => season + Math.ceil(season / 7);
 
 /**
- * What a forecast's own settings are, and whether some are chosen: lambda, if the file leaves it out
- * and the readout is ridge, and lags, if the series has a season. What the file sets is held. A
+ * What a forecast's own settings are, and whether some are chosen: lambda, if the file leaves it
+ * out and the readout is ridge, and lags, if the series has a season. What the file sets is held. A
  * training part that is too short to choose by chooses nothing.
  */
 export function planForecast(
@@ -104,8 +104,8 @@ export function choiceOf({ choice, members }: Forecaster): ChosenSettings | unde
 }
 
 /**
- * "192 lags, lambda 0.01 (of 0, 28 or 192 lags and 8 lambdas from 1e-8 to 100, by 25 forecasts of 24
- * steps inside the training part); the median of 5 reservoirs forecasts"
+ * "192 lags, lambda 0.01 (of 0, 28 or 192 lags and 8 lambdas from 1e-8 to 100, by 25 forecasts of
+ * 24 steps inside the training part); the median of 5 reservoirs forecasts"
  */
 export function describeChoices(choices: readonly ChosenSettings[]): string | undefined {
   const [first] = choices;

@@ -176,9 +176,9 @@ function seriesDrive(
 }
 
 /**
- * Every forecast with its band and the best baseline's, and those beyond the end of each series. The
- * bands are made of the errors that the settings were chosen by; if none were chosen, of those of the
- * longest training part.
+ * Every forecast with its band and the best baseline's, and those beyond the end of each series.
+ * The bands are made of the errors that the settings were chosen by; if none were chosen, of those
+ * of the longest training part.
  */
 async function writtenForecasts(
   experiment: Experiment & { readonly task: ForecastTask },

@@ -248,7 +248,9 @@ function variant(schemas: Readonly<Record<string, Kind<unknown>>>, field: string
   throw new ArgumentError(`${field}.type`, type, `${Object.keys(schemas).join(", ")}${near ? ` (did you mean ${near}?)` : ""}`);
 }
 
-/** The options of an encoder. A sample rate may be left out: that of the recordings is filled in. */
+/**
+ * The options of an encoder. A sample rate may be left out: that of the recordings is filled in.
+ */
 function encoderTable(name: string): OptionTable {
   const { sampleRate, ...table } = encoders.table(name);
   return sampleRate === undefined ? table : { ...table, ...withoutDefaults({ sampleRate }) };

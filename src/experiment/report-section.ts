@@ -16,9 +16,9 @@ export function statisticOf({ seeds, statistic, sd, quartiles }: ScoreSummary): 
 }
 
 /**
- * How a result stands against its baselines, in words. Forecasts against the best of all on the same
- * starts; of other tasks how far each score is from its best baseline: "Better than every baseline:
- * rmse 0.83 times persistence."
+ * How a result stands against its baselines, in words. Forecasts against the best of all on the
+ * same starts; of other tasks how far each score is from its best baseline: "Better than every
+ * baseline: rmse 0.83 times persistence."
  */
 export function verdictOf({ scores, verdict }: ExperimentResult): string | undefined {
   if (verdict) return verdict.sentence;

@@ -26,7 +26,9 @@ export interface SearchPlan {
   readonly statistic: "median" | "mean" | "worst";
   readonly seeds: readonly Seed[];
   readonly sampler: Sampler;
-  /** Trials that are asked for and told at once; left out, one is asked for as soon as one is told. */
+  /**
+   * Trials that are asked for and told at once; left out, one is asked for as soon as one is told.
+   */
   readonly batch: number | undefined;
   readonly budget: { readonly trials?: number | undefined; readonly time?: string | number | undefined };
   readonly rungs: { readonly of: "rows" | "seeds"; readonly steps: readonly number[]; readonly keep: number } | undefined;

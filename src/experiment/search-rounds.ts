@@ -9,7 +9,9 @@ import type { TrialPlaces, TrialScores } from "./search-trials.js";
 
 /** What the search still wants. */
 export interface Demand {
-  /** How many more trials may be asked for beside those in work; 0 or less if the search is over. */
+  /**
+   * How many more trials may be asked for beside those in work; 0 or less if the search is over.
+   */
   readonly wanted: (inWork: number) => number;
   /** Called after trials were told. */
   readonly onTold: () => void;

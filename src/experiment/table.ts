@@ -1,5 +1,5 @@
-// A table of an experiment, from a CSV, NPY or WAV file: its columns, the time stamps of its rows, and
-// the series that it holds.
+// A table of an experiment, from a CSV, NPY or WAV file: its columns, the time stamps of its rows,
+// and the series that it holds.
 import { ArgumentError } from "../core/errors.js";
 import { quoted } from "../core/text.js";
 import type { CsvTable, MissingPolicy } from "../io/index.js";
@@ -86,7 +86,10 @@ export async function loadTable(data: FileData, path: string, format: "csv" | "n
   };
 }
 
-/** Fills the missing values of each group from its own rows. @throws ExperimentError if there is none to start from */
+/**
+ * Fills the missing values of each group from its own rows. @throws ExperimentError if there is
+ * none to start from
+ */
 function fillGroups({ matrix, columns, lines }: CsvTable, groups: readonly string[], policy: MissingPolicy, path: string): void {
   const places = new Map<string, number[]>();
   for (const [r, group] of groups.entries()) {

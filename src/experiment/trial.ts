@@ -57,7 +57,9 @@ export interface Trial {
   readonly ladder?: readonly (Scores | undefined)[] | undefined;
   readonly baselines: Readonly<Record<string, Scores>>;
   /** Of forecasts: errors by start, of the model and of every baseline of a series. */
-  /** Of forecasts of the first seed: every one, with its columns' names, and how their bands did. */
+  /**
+   * Of forecasts of the first seed: every one, with its columns' names, and how their bands did.
+   */
   readonly forecasts?:
     | { readonly written: readonly WrittenForecast[]; readonly names: readonly string[]; readonly bands?: Bands | undefined }
     | undefined;

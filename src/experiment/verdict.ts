@@ -5,9 +5,10 @@ import { meanAndDeviation, median } from "./scores.js";
 import type { Trial } from "./trial.js";
 
 /**
- * The verdict on the seeds that are finished, against the baselines that each of them has: of series
- * that are drawn anew, one may have a season that another lacks. If the best is none of those that
- * were asked for, a second sentence is about the best of these. Undefined if nothing was forecast.
+ * The verdict on the seeds that are finished, against the baselines that each of them has: of
+ * series that are drawn anew, one may have a season that another lacks. If the best is none of
+ * those that were asked for, a second sentence is about the best of these. Undefined if nothing was
+ * forecast.
  * @param asked the names of the baselines that the experiment names
  */
 export function verdictOn(

@@ -200,7 +200,9 @@ function initial(constants: CmaesConstants, mean: Float64Array): State {
   };
 }
 
-/** A point of the distribution: drawn again up to 10 d times if it leaves the cube, then clipped. */
+/**
+ * A point of the distribution: drawn again up to 10 d times if it leaves the cube, then clipped.
+ */
 function drawn({ mean, sigma, basis, lengths }: State, draws: Draws, k: number): Float64Array {
   const d = mean.length;
   let u = mean;

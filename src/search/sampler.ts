@@ -25,7 +25,9 @@ export interface SamplerView {
   readonly space: SearchSpace;
   /** All trials so far by number, each number once. The list may grow between two calls. */
   readonly trials: readonly SeenTrial[];
-  /** How many of them had their parameters given, by `enqueue` or by another that failed; default 0. */
+  /**
+   * How many of them had their parameters given, by `enqueue` or by another that failed; default 0.
+   */
   readonly given?: number | undefined;
 }
 

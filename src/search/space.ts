@@ -195,7 +195,9 @@ export class SearchSpace {
     );
   }
 
-  /** Internal values of what a user fixes. @throws ArgumentError for what the space does not take */
+  /**
+   * Internal values of what a user fixes. @throws ArgumentError for what the space does not take
+   */
   checkFixed(parameters: TrialParameters, field = "params"): Float64Array {
     const names = this.parameters.map(({ name }) => name);
     for (const name of Object.keys(parameters))

@@ -35,7 +35,9 @@ export interface TrialTemplate {
   readonly intermediate?: Readonly<Record<number, number>> | undefined;
 }
 
-/** Whether small values are good, or large ones; "several" of a study that has several objectives. */
+/**
+ * Whether small values are good, or large ones; "several" of a study that has several objectives.
+ */
 export type StudyDirection = "minimise" | "maximise" | "several";
 
 /**
