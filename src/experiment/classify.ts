@@ -11,7 +11,7 @@ import type { CaseData, Cases } from "./data.js";
 import type { ClassifyTask, Experiment } from "./description.js";
 import { encoded } from "./encode.js";
 import type { RunFile } from "./output-folder.js";
-import { splitRows } from "./prepare.js";
+import { splitRows, standardises } from "./prepare.js";
 import type { Scores } from "./result.js";
 import { everyRow, stackRows } from "./rows.js";
 import { scoreClasses } from "./scores.js";
@@ -21,14 +21,14 @@ import { radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } fr
 type ClassifyExperiment = Experiment & { readonly task: ClassifyTask };
 
 export async function runClassification(experiment: ClassifyExperiment, data: CaseData, options: TrialOptions): Promise<Trial> {
-  const { task, readout, washout, metrics, transforms } = experiment;
+  const { task, readout, washout, metrics } = experiment;
   const { seed, engine, threads, profile, signal } = options;
   const watch = new Stopwatch();
   const parts = data.test ? { train: data.train, test: data.test } : stratifiedSplit(experiment, data.train, seed);
   const { train, test } = await watch.time("encode", async () => encoded(experiment, parts, data));
   const progress = new StagedProgress(options.onProgress, train.sequences.length + test.sequences.length);
   const { type: _, ...settings } = task;
-  const standardise = transforms.includes("standardise");
+  const standardise = standardises(experiment);
   const reservoir = { ...experiment.reservoir, seed };
   const classifier = await watch.time("train", () =>
     Classifier.fit(train.sequences, train.labels, {

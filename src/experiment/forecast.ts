@@ -15,7 +15,7 @@ import type { Experiment, ForecastTask, GeneratedData } from "./description.js";
 import { type BaselineForecasts, baselineForecasts, type StartPoint, startErrors, type TrainingParts } from "./forecast-baselines.js";
 import { choiceOf, type ForecastPlan, planForecast } from "./forecast-choice.js";
 import type { WrittenForecast } from "./forecasts-file.js";
-import { describedRows, ownTransforms, type PreparedSeries, prepareAll, type RowFacts, startPlaces } from "./prepare.js";
+import { describedRows, ownTransforms, type PreparedSeries, prepareAll, type RowFacts, standardises, startPlaces } from "./prepare.js";
 import { stackRows } from "./rows.js";
 import { type Outcome, type ScoreContext, scoreSeries } from "./scores.js";
 import { DriveScale, stateFigures, streamStates } from "./states.js";
@@ -112,7 +112,7 @@ export async function runForecast(
     const training = stackRows(trained.map((each) => each.whole.series.subarray(0, each.trainRows)));
     const known = drivers[0]!.known && stackRows(drivers.map((each) => each.known!));
     const scale = new DriveScale(
-      experiment.transforms.includes("standardise")
+      standardises(experiment)
         ? { inputs: teacher ? (known ?? training) : known ? beside(training, known) : training, teacher: teacher ? training : undefined }
         : undefined,
     );

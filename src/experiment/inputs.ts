@@ -4,7 +4,7 @@ import type { Matrix } from "../numerics/index.js";
 import type { ExperimentData } from "./data.js";
 import type { Experiment } from "./description.js";
 import { encoded } from "./encode.js";
-import { prepareSeries } from "./prepare.js";
+import { prepareSeries, standardises } from "./prepare.js";
 import { stackRows } from "./rows.js";
 
 /** What the experiment would drive its reservoir with, test part included. */
@@ -15,5 +15,5 @@ export function inputsOf(experiment: Experiment, data: ExperimentData): Matrix {
       : data.kind === "driven"
         ? data.inputs
         : stackRows([...encoded(experiment, { train: data.train, test: { sequences: [], labels: [] } }, data).train.sequences]);
-  return experiment.transforms.includes("standardise") ? standardised(fitStandardisation([raw]), raw) : raw;
+  return standardises(experiment) ? standardised(fitStandardisation([raw]), raw) : raw;
 }

@@ -9,7 +9,7 @@ import { baselineName, predictBaseline } from "../series/index.js";
 import type { DrivenData, SeriesData } from "./data.js";
 import type { Experiment, PredictTask } from "./description.js";
 import { learns } from "./parse.js";
-import { prepareDriven, prepareSeries, rowsAhead } from "./prepare.js";
+import { prepareDriven, prepareSeries, rowsAhead, standardises } from "./prepare.js";
 import { stackRows } from "./rows.js";
 import { type ScoreContext, scoreSeries } from "./scores.js";
 import { type Drive, DriveScale, shownSteps, stateFigures, streamStates } from "./states.js";
@@ -74,9 +74,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
     const { series, start, training: trainingTargets } = rows.known;
     const { model } = computer;
     const scale = new DriveScale(
-      experiment.transforms.includes("standardise")
-        ? { inputs: rows.train.inputs, teacher: hasFeedback ? rows.train.targets : undefined }
-        : undefined,
+      standardises(experiment) ? { inputs: rows.train.inputs, teacher: hasFeedback ? rows.train.targets : undefined } : undefined,
     );
     const drive = (each: Drive) => scale.apply(each);
     return {

@@ -140,6 +140,11 @@ export function prepareAll(experiment: Experiment, data: SeriesData): PreparedSe
   return prepared;
 }
 
+/** Whether the model standardises what it sees. */
+export function standardises({ transforms }: Pick<Experiment, "transforms">): boolean {
+  return transforms.includes("standardise");
+}
+
 /** The transforms of the series; standardising is the model's own. */
 export function ownTransforms({ transforms }: Pick<Experiment, "transforms">): readonly Transform[] {
   return transforms.filter((each) => each !== "standardise");

@@ -14,6 +14,7 @@ import type { ChosenSettings } from "./forecast-choice.js";
 import type { WrittenForecast } from "./forecasts-file.js";
 import type { LadderTrainer } from "./ladder.js";
 import type { RunFile } from "./output-folder.js";
+import { standardises } from "./prepare.js";
 import type { Scores } from "./result.js";
 
 /** Which engine an experiment runs on. */
@@ -89,15 +90,14 @@ export function forecasterOptions(
   experiment: Experiment,
   { seed, trainer, engine, threads, profile, signal }: TrialOptions,
 ): ForecasterOptions & Pick<WorkOptions, "signal"> {
-  const { reservoir, washout, transforms } = experiment;
-  const standardise = transforms.includes("standardise");
+  const { reservoir, washout } = experiment;
   const calendar = calendarOf(experiment);
   return {
     ...(calendar.length > 0 && { calendar }),
     reservoir: { ...reservoir, seed },
     readout: trainer,
     washout,
-    standardise,
+    standardise: standardises(experiment),
     engine,
     threads,
     profile,
