@@ -29,7 +29,7 @@ import { reservoirKind } from "../reservoir/config-schema.js";
 import { calendarKind } from "../series/calendar.js";
 import { gapKind } from "../series/gaps.js";
 import { timeTable } from "../series/time-stamps.js";
-import { transformKind } from "../series/transforms.js";
+import { transformKind } from "../series/transform-kinds.js";
 import { encoders, patternTypes } from "../spikes/index.js";
 import { liquidKind, spikingKind } from "../spikes/liquid/schema.js";
 import { tasks } from "../tasks/index.js";

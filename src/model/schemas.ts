@@ -31,7 +31,7 @@ import type { AnyReservoirOptions, FeatureSpec, RadiusMethod, ReservoirOptions }
 import { contextTable, engineTable, matricesTable, profileTable, threadsTable } from "../reservoir/options.js";
 import { calendarKind } from "../series/calendar.js";
 import { firstTime, isTimeForm, lastTime } from "../series/time-form.js";
-import { anyTransformKind } from "../series/transforms.js";
+import { anyTransformKind } from "../series/transform-kinds.js";
 import type { ClassifierOptions, ClassifierReadout, ClassifierReservoir, ClassifierSettings } from "./classifier/options.js";
 import type { ForecasterChoice } from "./forecaster/choice.js";
 import type { ClockNote } from "./forecaster/clock.js";

@@ -42,21 +42,16 @@ export {
   timesAfter,
 } from "./time-grid.js";
 export { readTimes, type TimeLike, type TimeOptions } from "./time-stamps.js";
+export { keptTransforms, openTransforms } from "./transform-file.js";
+export { type FittedTransform, registerTransform, type Transform, type TransformPair, type TransformPart } from "./transform-kinds.js";
 export {
-  type FittedTransform,
   type FittedTransforms,
   fitTransforms,
-  keptTransforms,
   longestLookAhead,
-  openTransforms,
-  registerTransform,
   restoredForecast,
   restoredPredictions,
   rowsLost,
-  type Transform,
   type TransformedSeries,
-  type TransformPair,
-  type TransformPart,
   transformed,
   transformSeries,
 } from "./transforms.js";

@@ -1,7 +1,8 @@
 // The scale of a transformed series: what its transforms do to each value by itself, before the first
 // difference.
 import { Matrix } from "../numerics/index.js";
-import { type FittedTransform, type FittedTransforms, restoredForecast, transformed } from "./transforms.js";
+import type { FittedTransform } from "./transform-kinds.js";
+import { type FittedTransforms, restoredForecast, transformed } from "./transforms.js";
 
 /** A scale that is no straight line of the units of the data, such as that of a logarithm. */
 export interface ValueScale {

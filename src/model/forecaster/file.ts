@@ -4,7 +4,7 @@ import { Matrix } from "../../numerics/index.js";
 import type { TrainedReadout } from "../../readout/index.js";
 import { restoreReadout } from "../../readout/trainer.js";
 import type { AnyModel } from "../../reservoir/index.js";
-import { keptTransforms, openTransforms } from "../../series/transforms.js";
+import { keptTransforms, openTransforms } from "../../series/transform-file.js";
 import { getReadout, getReservoir, getState, putReadout, putReservoir, putState } from "../content.js";
 import { encodeModelFile, type ModelFile } from "../model-file.js";
 import { emptyContent, floats, type MutableContent } from "../mutable-content.js";

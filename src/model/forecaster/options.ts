@@ -6,7 +6,7 @@ import type { AnyReservoirOptions, ReservoirMatrices, ReservoirOptions, WorkOpti
 import { seriesOf } from "../../reservoir/options.js";
 import { workTable } from "../../reservoir/work.js";
 import type { CalendarFeature } from "../../series/calendar.js";
-import type { Transform } from "../../series/transforms.js";
+import type { Transform } from "../../series/transform-kinds.js";
 import { type LoadOptions, loadTable } from "../model-file.js";
 import type { TableNames } from "../table-names.js";
 import type { TimedRows } from "./clock.js";

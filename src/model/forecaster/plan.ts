@@ -4,7 +4,7 @@ import { ArgumentError } from "../../core/errors.js";
 import type { Seed } from "../../numerics/index.js";
 import { isTrainer, type ReadoutDescription, type RidgeOptions, type Trainer } from "../../readout/index.js";
 import { type AnyReservoirComputer, type AnyReservoirOptions, type CreateOptions, ReservoirComputer } from "../../reservoir/index.js";
-import type { Transform } from "../../series/transforms.js";
+import type { Transform } from "../../series/transform-kinds.js";
 import { forecasterReservoir } from "../defaults.js";
 import type { ForecastLoss } from "./loss.js";
 import type { ForecasterSettings, OwnReadout } from "./options.js";

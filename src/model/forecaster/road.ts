@@ -2,7 +2,8 @@
 // drive the reservoir and train its readout, and the way back to the units of the data.
 import { ArgumentError } from "../../core/errors.js";
 import type { Matrix } from "../../numerics/index.js";
-import { type FittedTransforms, fitTransforms, rowsLost, type Transform, transformed } from "../../series/transforms.js";
+import type { Transform } from "../../series/transform-kinds.js";
+import { type FittedTransforms, fitTransforms, rowsLost, transformed } from "../../series/transforms.js";
 import { columnsOf, fitStandardisation, noStandardisation, type Standardisation, standardised } from "../standardisation.js";
 import { type CheckedData, type CutRows, cutRows } from "./data.js";
 import { drives, type Hybrid, isSeen, modelledRows, withModel } from "./hybrid.js";
