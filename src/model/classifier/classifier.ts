@@ -11,7 +11,6 @@ import { isTrainer, type ReadoutDescription, type TrainedReadout, type Trainer, 
 import {
   type AnyReservoirComputer,
   type AnyReservoirOptions,
-  DeviceMatrix,
   ReservoirComputer,
   type SequenceLike,
   type WorkOptions,
@@ -21,10 +20,11 @@ import { Turns, workTable } from "../../reservoir/work.js";
 import { classifierReservoir, classifierSettings, descriptionOf } from "../defaults.js";
 import { NotFittedError } from "../errors.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
-import { fitStandardisation, noStandardisation, type Standardisation, standardised } from "../standardisation.js";
-import { differencesOf, fitLevels, type Levels, type MemberComputers } from "../views.js";
+import { noStandardisation, type Standardisation } from "../standardisation.js";
+import { fitLevels, type Levels, type MemberComputers } from "../views.js";
 import { checkClassTrainer, classTrainer, largest, trainClassReadout } from "./class-readout.js";
 import { decodeClassifier, encodeClassifier } from "./file.js";
+import { allOf, openAll } from "./members.js";
 import {
   type ClassifierOptions,
   type ClassifierSettings,
@@ -34,8 +34,9 @@ import {
   type Label,
   memberSeeds,
 } from "./options.js";
-import { classify, type PlacedShares, represent, type Seen, seenOnHost } from "./representation.js";
+import { classify, type PlacedShares, represent, seenOnHost } from "./representation.js";
 import { SaturationCount, warnWhereSaturated } from "./saturation.js";
+import { scaledInputs, seenBy, stepOf } from "./seen.js";
 
 /** The reservoir, and where it runs. */
 type Running = Pick<ClassifierOptions, "engine" | "context" | "threads" | "profile"> & { readonly reservoir: AnyReservoirOptions };
@@ -345,71 +346,6 @@ export class Classifier implements AsyncDisposable {
     this.#predictedOn = placed.map(({ computedOn }) => computedOn);
     return { classes, shares: placed.map(({ shares }) => shares) };
   }
-}
-
-/** Time from row to row of sequences on a device; the reservoir refuses several that differ. */
-function stepOf(sequences: readonly (Matrix | DeviceMatrix)[]): number | undefined {
-  return sequences.find((one): one is DeviceMatrix => one instanceof DeviceMatrix && one.stepMs !== undefined)?.stepMs;
-}
-
-/** z-scores of sequences where they lie, and by what. */
-interface Scaled extends Disposable {
-  readonly scale: Standardisation;
-  readonly inputs: readonly (Matrix | DeviceMatrix)[];
-}
-
-/**
- * z-scores by a scale, or by one that is fitted to these sequences; not `standardise`, those on a
- * device stay as they are. checkedSequences has seen to it that they lie in one place.
- */
-async function scaledInputs(
-  computer: AnyReservoirComputer,
-  sequences: readonly (Matrix | DeviceMatrix)[],
-  given: Standardisation | undefined,
-  standardise = given === undefined,
-): Promise<Scaled> {
-  const there = sequences.filter((one) => one instanceof DeviceMatrix);
-  if (standardise && there.length > 0) {
-    const { scale, series } = await computer.standardise(there, given);
-    return { scale, inputs: series.sequences, [Symbol.dispose]: () => series.dispose() };
-  }
-  const scale = given ?? fitStandardisation(sequences as readonly Matrix[]);
-  const inputs = sequences.map((one) => (one instanceof DeviceMatrix ? one : standardised(scale, one)));
-  return { scale, inputs, [Symbol.dispose]: () => undefined };
-}
-
-/**
- * Series, and z-scores of their differences if a second reservoir sees those: by a scale, or by one
- * that is fitted to them.
- */
-function seenBy(
-  [, second]: MemberComputers,
-  inputs: Seen["inputs"],
-  given?: Standardisation,
-): { readonly seen: Seen; readonly differences: Standardisation | undefined } {
-  if (!second) return { seen: { inputs }, differences: undefined };
-  const raw = seenOnHost({ inputs })[0]!.map(differencesOf);
-  const differences = given ?? fitStandardisation(raw);
-  return { seen: { inputs, differences: raw.map((one) => standardised(differences, one)) }, differences };
-}
-
-function allOf(computers: MemberComputers): AnyReservoirComputer[] {
-  return computers.filter((computer) => computer !== undefined);
-}
-
-/** All of them, or none: if one cannot be opened, those before it are given back. */
-async function openAll<One>(
-  members: readonly (readonly One[])[],
-  open: (one: One) => Promise<AnyReservoirComputer>,
-): Promise<MemberComputers[]> {
-  const opened: AnyReservoirComputer[] = [];
-  try {
-    for (const one of members.flat()) opened.push(await open(one));
-  } catch (error) {
-    await Promise.all(opened.map((computer) => computer.dispose()));
-    throw error;
-  }
-  return members.map(({ length }) => opened.splice(0, length) as unknown as MemberComputers);
 }
 
 /** Progress of member m of several as progress of the whole. */

@@ -1,0 +1,23 @@
+// The reservoirs of a classifier's members: opened together.
+import type { AnyReservoirComputer } from "../../reservoir/index.js";
+import type { MemberComputers } from "../views.js";
+
+/** The reservoirs of one member. */
+export function allOf(computers: MemberComputers): AnyReservoirComputer[] {
+  return computers.filter((computer) => computer !== undefined);
+}
+
+/** All of them, or none: if one cannot be opened, those before it are given back. */
+export async function openAll<One>(
+  members: readonly (readonly One[])[],
+  open: (one: One) => Promise<AnyReservoirComputer>,
+): Promise<MemberComputers[]> {
+  const opened: AnyReservoirComputer[] = [];
+  try {
+    for (const one of members.flat()) opened.push(await open(one));
+  } catch (error) {
+    await Promise.all(opened.map((computer) => computer.dispose()));
+    throw error;
+  }
+  return members.map(({ length }) => opened.splice(0, length) as unknown as MemberComputers);
+}
