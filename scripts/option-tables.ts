@@ -53,7 +53,7 @@ import { moduleTable } from "../src/ptx/builder/module.js";
 import { readouts } from "../src/readout/index.js";
 import { activations } from "../src/reservoir/activations.js";
 import { deepTable, groupsTable } from "../src/reservoir/composite/schema.js";
-import { batchTable, createTable, generateTable, runTable, streamTable, trainTable } from "../src/reservoir/computer.js";
+import { batchTable, createTable, generateTable, runTable, streamTable, trainTable } from "../src/reservoir/computer-options.js";
 import { reservoirTable } from "../src/reservoir/config-schema.js";
 import { registrationTable } from "../src/reservoir/engines.js";
 import { ensembleTable, ensembleWorkTable } from "../src/reservoir/ensemble.js";

@@ -18,15 +18,14 @@ export { Matrix } from "../numerics/index.js";
 export { type ActivationFunction, activationOf, registerActivation } from "./activations.js";
 export type * from "./composite/config.js";
 export type { AnyModel, CompositeModel } from "./composite/model.js";
-export {
-  type AnyReservoirComputer,
-  type ComputerBatchOptions,
-  type ComputerGenerateOptions,
-  type ComputerRunOptions,
-  type CreateOptions,
-  ReservoirComputer,
-  type TrainOptions,
-} from "./computer.js";
+export { type AnyReservoirComputer, ReservoirComputer } from "./computer.js";
+export type {
+  ComputerBatchOptions,
+  ComputerGenerateOptions,
+  ComputerRunOptions,
+  CreateOptions,
+  TrainOptions,
+} from "./computer-options.js";
 export type * from "./config.js";
 export { DeviceMatrix, DeviceSequences, type DeviceShape, type RealValues } from "./device-matrix.js";
 export * from "./engine.js";

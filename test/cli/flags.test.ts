@@ -13,7 +13,7 @@ import { launchTable } from "../../src/gpu/launch-config.js";
 import { openTable as deviceTable } from "../../src/gpu/open-device.js";
 import { labTable } from "../../src/lab/options.js";
 import { generatorTable } from "../../src/ptx/kernels/generated-kernel.js";
-import { createTable } from "../../src/reservoir/computer.js";
+import { createTable } from "../../src/reservoir/computer-options.js";
 import { serveTable } from "../../src/serve/options.js";
 import { spillway } from "./spillway.js";
 
