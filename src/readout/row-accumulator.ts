@@ -1,5 +1,5 @@
-// What all accumulators of training rows share: which features are taken, and the checks of rows and
-// of another accumulator that is added.
+// What all accumulators of training rows share: which features are taken, and the checks of rows
+// and of another accumulator that is added.
 import { ArgumentError } from "../core/errors.js";
 import { flag } from "../core/options.js";
 import { describe, Matrix } from "../numerics/index.js";
@@ -51,7 +51,9 @@ export abstract class RowAccumulator implements TrainingSink {
   /** @internal The same for rows that were checked before. */
   abstract addChecked(states: Matrix, inputs: Matrix, targets: Matrix): void;
 
-  /** @internal @throws ArgumentError if the other is no such class, or its shape or features differ */
+  /**
+   * @internal @throws ArgumentError if the other is no such class, or its shape or features differ
+   */
   protected checkLike(other: RowAccumulator, name: string): void {
     if (other?.constructor !== this.constructor) throw new ArgumentError("the other accumulator", other, `a ${name}`);
     const described = ({ features, shape, constant }: RowAccumulator) => JSON.stringify([features, shape, constant]);

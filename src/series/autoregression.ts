@@ -38,7 +38,9 @@ export const autoregressionTable = {
   standardise: option(flag, true, "Fit z-scores of each column."),
 } satisfies TableOf<AutoregressionOptions>;
 
-/** One column's model: z(t) = intercept + sum_j weights[j - 1] z(t - j), z = (y - mean) / deviation. */
+/**
+ * One column's model: z(t) = intercept + sum_j weights[j - 1] z(t - j), z = (y - mean) / deviation.
+ */
 interface Column {
   readonly mean: number;
   readonly deviation: number;

@@ -8,9 +8,9 @@ import { parseStamp } from "./time-form.js";
 import { describeStep, type TimeStep } from "./time-grid.js";
 
 /**
- * A cycle of the calendar. `hour`: the hour of the day, P = 24. `weekday`: the place in the week, in
- * hours since Monday 00:00, P = 168. `yearday`: the days since 1 January, P = the days of that year.
- * All have fractions.
+ * A cycle of the calendar. `hour`: the hour of the day, P = 24. `weekday`: the place in the week,
+ * in hours since Monday 00:00, P = 168. `yearday`: the days since 1 January, P = the days of that
+ * year. All have fractions.
  */
 export type CalendarCycle = "hour" | "weekday" | "yearday";
 

@@ -131,9 +131,10 @@ interface Pending {
  * Adaptive conformal prediction (Gibbs and Candès 2021): the level of a column follows what was
  * missed, a <- a + (g / H) (1 - level - missed) for each of the H steps of a forecast, and the band
  * of a step is that of its own last n errors at level 1 - a. A value counts when it is known, not
- * before. It is for a model that keeps receiving rows: the share that is covered comes near the level
- * whatever the series does. After M forecasts it is at most (max(a, 1 - a) + g) / (g M) off, if widths
- * may be infinite. A level for each step would follow one value a forecast, and H times as slowly.
+ * before. It is for a model that keeps receiving rows: the share that is covered comes near the
+ * level whatever the series does. After M forecasts it is at most (max(a, 1 - a) + g) / (g M) off,
+ * if widths may be infinite. A level for each step would follow one value a forecast, and H times
+ * as slowly.
  * @example
  * const bands = new AdaptiveConformal(errors, 24);
  * const { lower, upper } = bands.band(t, forecast); // of rows t to t + 23
@@ -242,9 +243,9 @@ export class AdaptiveConformal {
 }
 
 /**
- * A band from several forecasts of the same rows, such as those of several seeds: by step and column
- * the quantiles (1 - level) / 2 and (1 + level) / 2 of the members (Hyndman and Fan 1996, type 7).
- * It shows how far the members differ, not how far they are from what comes.
+ * A band from several forecasts of the same rows, such as those of several seeds: by step and
+ * column the quantiles (1 - level) / 2 and (1 + level) / 2 of the members (Hyndman and Fan 1996,
+ * type 7). It shows how far the members differ, not how far they are from what comes.
  * @throws ArgumentError for fewer than two members, or members of different shapes
  */
 export function ensembleBand(members: readonly MatrixLike[], share = 0.9): Band {

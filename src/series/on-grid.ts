@@ -42,7 +42,10 @@ export function axisOnGrid(column: TimeColumn, trained: TimeGrid, place: PlaceOf
   return { ...column, grid: { ...trained, form, last: wall[last]!, offset: offsets?.[last] ?? 0 }, gaps };
 }
 
-/** Stamps as they are written, one a row, or that of the first row alone: the others follow by the step. */
+/**
+ * Stamps as they are written, one a row, or that of the first row alone: the others follow by the
+ * step.
+ */
 export interface WrittenStamps {
   readonly times?: readonly TimeLike[] | undefined;
   readonly start?: TimeLike | undefined;
@@ -50,8 +53,8 @@ export interface WrittenStamps {
 
 /**
  * The stamps of rows on a grid; undefined if none are given.
- * @throws ArgumentError for both, for another number than of rows, and for stamps that are not on the
- * grid or out of order
+ * @throws ArgumentError for both, for another number than of rows, and for stamps that are not on
+ * the grid or out of order
  */
 export function stampsOnGrid({ times, start }: WrittenStamps, grid: TimeGrid, rows: number, name: string): TimeAxis | undefined {
   if (times !== undefined && start !== undefined)

@@ -1,5 +1,5 @@
-// The scale of a transformed series: what its transforms do to each value by itself, before the first
-// difference.
+// The scale of a transformed series: what its transforms do to each value by itself, before the
+// first difference.
 import { Matrix } from "../numerics/index.js";
 import type { FittedTransform } from "./transform-kinds.js";
 import { type FittedTransforms, restoredForecast, transformed } from "./transforms.js";
@@ -12,8 +12,8 @@ export interface ValueScale {
 }
 
 /**
- * The scale that transforms give a series before they take differences; undefined if it is a straight
- * line, on which errors are what they are in the units of the data.
+ * The scale that transforms give a series before they take differences; undefined if it is a
+ * straight line, on which errors are what they are in the units of the data.
  */
 export function scaleOf({ steps }: FittedTransforms): ValueScale | undefined {
   const end = steps.findIndex((step) => typeof step === "object" && "difference" in step);

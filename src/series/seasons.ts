@@ -7,8 +7,8 @@ import type { TimeStep } from "./time-grid.js";
 
 /**
  * Rows in each season that the calendar gives a series of this step: a day and a week of parts of a
- * day (24 and 168 hours), a week of days (7), a year of weeks (52) and of months (12 and its parts).
- * Empty if no season is a whole number of steps.
+ * day (24 and 168 hours), a week of days (7), a year of weeks (52) and of months (12 and its
+ * parts). Empty if no season is a whole number of steps.
  */
 export function calendarSeasons({ count, unit }: TimeStep): number[] {
   if (unit === "months") return count < 12 && 12 % count === 0 ? [12 / count] : [];

@@ -30,7 +30,9 @@ export interface TimeGap {
   readonly missing: number;
 }
 
-/** Where a grid stands, as plain data: what a model file keeps of the time stamps it was trained on. */
+/**
+ * Where a grid stands, as plain data: what a model file keeps of the time stamps it was trained on.
+ */
 export interface TimeGrid {
   readonly form: TimeForm;
   readonly step: TimeStep;
@@ -193,7 +195,9 @@ export function timesAfter(grid: TimeGrid, steps: number): string[] {
   return gridTexts(grid, wallsAfter(grid, checkWhole("steps", steps, 0)));
 }
 
-/** How many steps after the last stamp of a grid a stamp lies; undefined if it is not on the grid. */
+/**
+ * How many steps after the last stamp of a grid a stamp lies; undefined if it is not on the grid.
+ */
 export function stepsAfter(grid: TimeGrid, wall: number, offset: number): number | undefined {
   const { step, last, day } = grid;
   let difference: number;

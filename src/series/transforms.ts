@@ -76,7 +76,9 @@ export function restoredPredictions(predictions: Matrix, series: Matrix, start: 
   return restored(predictions, known, fitted, (_, stage, later, k, c) => stage.data[(k + later) * stage.cols + c]!);
 }
 
-/** What a difference adds to row k, column c of `out`: a value of its input, or one restored before. */
+/**
+ * What a difference adds to row k, column c of `out`: a value of its input, or one restored before.
+ */
 type Earlier = (out: Matrix<Float64Array>, stage: Matrix<Float64Array>, later: number, k: number, c: number, lag: number) => number;
 
 function restored(rows: Matrix, known: Matrix, { steps }: FittedTransforms, earlier: Earlier): Matrix<Float64Array> {

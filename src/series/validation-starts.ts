@@ -9,7 +9,10 @@ export const validationCount = 25;
 export interface ValidationStarts {
   /** T1: rows 0 to T1 - 1 are fitted. */
   readonly fitted: number;
-  /** a_k = T1 + floor(k (T - H - T1) / (S - 1)), k = 0 .. S - 1: a forecast is of rows a_k to a_k + H - 1. */
+  /**
+   * a_k = T1 + floor(k (T - H - T1) / (S - 1)), k = 0 .. S - 1: a forecast is of rows a_k to a_k +
+   * H - 1.
+   */
   readonly starts: readonly number[];
 }
 

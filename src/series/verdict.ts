@@ -29,7 +29,9 @@ export interface Verdict {
 
 const draws = 2000;
 const level = 0.95;
-/** With fewer starts not even a model that wins on each is told from chance: 2 / 2^5 is above 5 %. */
+/**
+ * With fewer starts not even a model that wins on each is told from chance: 2 / 2^5 is above 5 %.
+ */
 const fewestStarts = 6;
 
 /**

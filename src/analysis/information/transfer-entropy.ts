@@ -31,7 +31,9 @@ export interface TransferEntropyOptions {
   readonly seed?: Seed | undefined;
 }
 
-/** The options of `transferEntropy` and `transferEntropyMatrix`, where more surrogates are drawn. */
+/**
+ * The options of `transferEntropy` and `transferEntropyMatrix`, where more surrogates are drawn.
+ */
 export const transferEntropyTable = {
   lag: option(count, 1, "Steps from the source's newest value to the target's present one."),
   targetHistory: option(count, 1, "Past values of the target that are known already."),

@@ -28,8 +28,8 @@ const rounding = 1e-13;
  *
  * which minimises the mean of |x - C x|^2 + alpha^-2 |C|^2 (Jaeger 2014, "Controlling recurrent
  * neural networks by conceptors", arXiv 1403.3369, section 3.4). Conceptors have a logic (section
- * 3.9): `and`, `or`, `not` obey the laws of Boolean algebra but for absorption and C and C = C, which
- * hold only for projections.
+ * 3.9): `and`, `or`, `not` obey the laws of Boolean algebra but for absorption and C and C = C,
+ * which hold only for projections.
  *
  * Its arithmetic is binary64 in one order: the same bits everywhere. A conceptor does not change.
  *
@@ -86,7 +86,8 @@ export class Conceptor {
   }
 
   /**
-   * A conceptor that is given, such as one that was kept: N x N, symmetric, eigenvalues from 0 to 1.
+   * A conceptor that is given, such as one that was kept: N x N, symmetric, eigenvalues from 0 to
+   * 1.
    * @throws ArgumentError for another matrix
    */
   static from(matrix: MatrixLike): Conceptor {
@@ -132,8 +133,8 @@ export class Conceptor {
   }
 
   /**
-   * C and B = (C^-1 + B^-1 - I)^-1 if both can be inverted, and its limit if not (definition 4): what
-   * both let through. @throws ArgumentError for a conceptor of another size
+   * C and B = (C^-1 + B^-1 - I)^-1 if both can be inverted, and its limit if not (definition 4):
+   * what both let through. @throws ArgumentError for a conceptor of another size
    */
   and(other: Conceptor): Conceptor {
     this.#checkSize(other);

@@ -32,18 +32,18 @@ interface Parts {
 
 /**
  * Patterns in one reservoir (Jaeger 2014, arXiv 1403.3369, sections 3.3 to 3.5). Pattern p_j drives
- * the reservoir as it was drawn, x(t+1) = (1 - a) x(t) + a f(W* x(t) + W_in p_j(t+1) + b); its states
- * give the conceptor C_j. Then W is trained by ridge regression over all patterns to do without the
- * input, W x(t) near W* x(t) + W_in p_j(t+1), and a readout to say p_j(t) from x(t). Pattern j is
- * recalled by
+ * the reservoir as it was drawn, x(t+1) = (1 - a) x(t) + a f(W* x(t) + W_in p_j(t+1) + b); its
+ * states give the conceptor C_j. Then W is trained by ridge regression over all patterns to do
+ * without the input, W x(t) near W* x(t) + W_in p_j(t+1), and a readout to say p_j(t) from x(t).
+ * Pattern j is recalled by
  *
  *     x(t+1) = C_j ((1 - a) x(t) + a f(W x(t) + b)),  y(t) = W_out x(t) + c.
  *
  * Without the conceptor the loaded reservoir falls into any of its patterns, or between them.
  * Combined conceptors recall what has something of several patterns, or of none.
  *
- * It has no state: the same `recall` gives the same bits. Calls that are made while another is running wait
- * for it.
+ * It has no state: the same `recall` gives the same bits. Calls that are made while another is
+ * running wait for it.
  *
  * @example
  * await using memory = await ConceptorMemory.store([sine, sawtooth]);
@@ -111,10 +111,10 @@ export class ConceptorMemory implements AsyncDisposable {
   }
 
   /**
-   * Rows of a pattern (steps x D, binary64), or what a conceptor of your own makes of the reservoir.
-   * A pattern goes on from its last row that was stored, or from a cue. A random start (`seed`, and
-   * any start of a conceptor without a cue) finds it in some phase; now and then it finds another
-   * pattern that the reservoir happens to hold, most often the stored one times -1.
+   * Rows of a pattern (steps x D, binary64), or what a conceptor of your own makes of the
+   * reservoir. A pattern goes on from its last row that was stored, or from a cue. A random start
+   * (`seed`, and any start of a conceptor without a cue) finds it in some phase; now and then it
+   * finds another pattern that the reservoir happens to hold, most often the stored one times -1.
    * @throws ArgumentError for a pattern that is not there, or a conceptor or cue of another size;
    * NonFiniteStateError, WorkInterruptedError
    */

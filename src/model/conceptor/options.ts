@@ -23,8 +23,8 @@ import { workTable } from "../../reservoir/work.js";
 /** How patterns are stored. */
 export interface ConceptorMemoryOptions {
   /**
-   * The reservoir, without feedback. What is left out: 100 neurons, spectralRadius 1.5, inputScaling
-   * 1.5, bias 0.2, all weights normal, leakRate 1, precision float64.
+   * The reservoir, without feedback. What is left out: 100 neurons, spectralRadius 1.5,
+   * inputScaling 1.5, bias 0.2, all weights normal, leakRate 1, precision float64.
    */
   readonly reservoir?: Partial<ReservoirOptions> | undefined;
   /** alpha of the conceptors: one for all, or one a pattern. Default 10. */
@@ -55,9 +55,13 @@ export interface RecallOptions extends WorkOptions {
    * rows follow them. Left out, a pattern goes on from its last row that was stored.
    */
   readonly cue?: MatrixLike | undefined;
-  /** Steps that are not given out, while the state settles. Default 100 from a random start, else 0. */
+  /**
+   * Steps that are not given out, while the state settles. Default 100 from a random start, else 0.
+   */
   readonly settle?: number | undefined;
-  /** Start at random, by this seed; the phase is then any. "recall" for a conceptor without a cue. */
+  /**
+   * Start at random, by this seed; the phase is then any. "recall" for a conceptor without a cue.
+   */
   readonly seed?: Seed | undefined;
 }
 

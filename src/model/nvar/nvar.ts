@@ -221,7 +221,9 @@ export class NvarForecaster implements AsyncDisposable {
     return forecaster;
   }
 
-  /** Opens a file that `save` wrote (Node). @throws FileError with the reason if it cannot be used */
+  /**
+   * Opens a file that `save` wrote (Node). @throws FileError with the reason if it cannot be used
+   */
   static async load(path: string, options: Omit<LoadOptions, "source"> = {}): Promise<NvarForecaster> {
     resolve(loadTable, options);
     return NvarForecaster.fromBytes(await readBytes(path), { ...options, source: path });
