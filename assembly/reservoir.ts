@@ -33,11 +33,15 @@ export let sliceColumns: usize = 0;
 export let sliceRows: usize = 0;
 export let permutedState: usize = 0;
 export let preactivation: usize = 0;
+/** Dense products: those of W, which are the pre-activations, behind those of O if there is an O. */
+export let products: usize = 0;
 export let inputWeights: usize = 0;
 export let bias: usize = 0;
 export let feedbackWeights: usize = 0;
 export let leak: usize = 0;
 export let keep: usize = 0;
+/** What a step keeps, times `keep`: the state, or the first of the products, those of O. */
+export let kept: usize = 0;
 
 /** One chunk of the run: T x I inputs, T x O fed-back outputs, T x N states. */
 export let inputs: usize = 0;
@@ -97,7 +101,7 @@ function densePanels<T extends number>(first: i32, last: i32, split: bool): void
   const x = permutedState;
   let w = weights + <usize>first * <usize>size * (split ? 48 : 96);
   let second = w + secondStream;
-  let z = preactivation + <usize>first * 96;
+  let z = products + <usize>first * 96;
   for (let panel = first; panel < last; panel++) {
     let top = tree;
     for (let i = 0; i < 32; i++) {
@@ -353,7 +357,7 @@ function activate<T extends number>(first: usize, last: usize): void {
 }
 
 /**
- * x = (1 - a) x + a f(z), kept and copied to the states. Returns whether every new state is finite.
+ * x = k x + a f(z), or k O x + a f(z), k = 1 - a for the leaky cell; kept and copied to the states. Returns whether every new state is finite.
  */
 // @ts-ignore: decorator
 @inline
@@ -361,8 +365,8 @@ function integrate<T extends number>(row: usize, first: usize, last: usize): boo
   const infinity = splat<T>(Infinity);
   let finite = i64x2.splat(-1);
   for (let r = first; r < last; r += 16) {
-    const kept = v128.mul<T>(v128.load(keep + r), v128.load(r, stateAddress));
-    const x = v128.add<T>(kept, v128.mul<T>(v128.load(leak + r), v128.load(preactivation + r)));
+    const old = v128.mul<T>(v128.load(keep + r), v128.load(kept + r));
+    const x = v128.add<T>(old, v128.mul<T>(v128.load(leak + r), v128.load(preactivation + r)));
     finite = v128.and(finite, v128.lt<T>(v128.abs<T>(x), infinity));
     v128.store(r, x, stateAddress);
     v128.store(row + r, x);

@@ -110,19 +110,31 @@ class Tangent {
    * grew.
    */
   step(x: ArrayLike<number>, next: ArrayLike<number>): number {
-    const { leakRate, weights, activation, size } = this.#model;
+    const { leakRate, weights, activation, size, cell } = this.#model;
     const slope = slopes[activation]!;
     const v = this.#vector;
     const out = this.#next;
     multiply(weights, v, out);
+    const keptState = this.#kept(x);
+    const keptVector = this.#kept(v);
     for (let r = 0; r < size; r++) {
       const a = leakRate[r]!;
-      const f = (next[r]! - (1 - a) * x[r]!) / a;
-      out[r] = (1 - a) * v[r]! + a * slope(f) * out[r]!;
+      const keep = cell?.keep[r] ?? 1 - a;
+      const f = (next[r]! - keep * keptState[r]!) / a;
+      out[r] = keep * keptVector[r]! + (a === 0 ? 0 : a * slope(f) * out[r]!);
     }
     this.#vector = out;
     this.#next = v;
     return this.#rescale(out);
+  }
+
+  /** O times a vector, if the cell has an O. */
+  #kept(vector: ArrayLike<number>): ArrayLike<number> {
+    const { cell, size } = this.#model;
+    if (!cell?.orthogonal) return vector;
+    const out = new Float64Array(size);
+    multiply(cell.orthogonal, vector, out);
+    return out;
   }
 
   #rescale(v: Float64Array): number {
@@ -135,7 +147,7 @@ class Tangent {
 }
 
 /** out = W v. */
-function multiply(weights: Matrix | SparseMatrix, v: Float64Array, out: Float64Array): void {
+function multiply(weights: Matrix | SparseMatrix, v: ArrayLike<number>, out: Float64Array): void {
   for (let r = 0; r < weights.rows; r++) {
     let sum = 0;
     if (isSparse(weights)) {

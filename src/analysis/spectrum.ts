@@ -16,7 +16,7 @@ export interface Spectrum {
   /** Of W. */
   readonly weights: MatrixSpectrum;
   /**
-   * Of (1 - a) I + a W, rows scaled by each neuron's leak: the Jacobian of the step at the origin
+   * Of (1 - a) I + a W, rows scaled by each neuron's leak, or of k O + a W for a cell: the Jacobian of the step at the origin
    * for tanh, identity and no bias.
    */
   readonly effective: MatrixSpectrum;
@@ -31,13 +31,17 @@ export interface Spectrum {
  */
 export async function spectrum(source: ReservoirSource): Promise<Spectrum> {
   const model = await modelOf(source);
-  const { size, leakRate } = model;
+  const { size, leakRate, cell } = model;
   const dense = isSparse(model.weights) ? toDense(model.weights) : model.weights;
   const weights = new Matrix(size, size, Float64Array.from(dense.data));
   const effective = Matrix.zeros(size, size);
   for (let r = 0; r < size; r++) {
     const a = leakRate[r]!;
-    for (let c = 0; c < size; c++) effective.data[r * size + c] = a * weights.data[r * size + c]! + (r === c ? 1 - a : 0);
+    const keep = cell?.keep[r] ?? 1 - a;
+    for (let c = 0, p = r * size; c < size; c++, p++) {
+      const kept = cell?.orthogonal ? keep * cell.orthogonal.data[p]! : r === c ? keep : 0;
+      effective.data[p] = a * weights.data[p]! + kept;
+    }
   }
   return { weights: withRadius(weights), effective: withRadius(effective) };
 }

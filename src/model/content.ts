@@ -21,7 +21,7 @@ import type { TensorReader } from "./tensor-reader.js";
 /**
  * Tensors `${prefix}weights` (N x N; or `weights.values`, `weights.columns` and
  * `weights.rowOffsets` of its CSR form), `inputWeights` (N x I), `bias`, `initialState` (N), and
- * `feedbackWeights` (N x O) if there is feedback; note `${prefix}reservoir` with the
+ * `feedbackWeights` (N x O) if there is feedback, `orthogonal` (N x N) if the cell has one; note `${prefix}reservoir` with the
  * configuration and how its radius was measured. Leak rates and noise follow from the
  * configuration. A spiking reservoir: see spiking-content.ts. A composed one: each part under
  * `${prefix}parts.0.` and so on, and the configuration of the whole.
@@ -48,6 +48,7 @@ export function putReservoir(content: MutableContent, prefix: string, model: Any
   put("inputWeights", floats(inputWeights.data, [size, inputWeights.cols]));
   put("bias", floats(model.bias));
   put("initialState", floats(model.initialState));
+  if (model.cell?.orthogonal) put("orthogonal", floats(model.cell.orthogonal.data, [size, size]));
   if (feedbackWeights) put("feedbackWeights", floats(feedbackWeights.data, [size, feedbackWeights.cols]));
   content.metadata[`${prefix}reservoir`] = stableJson({ config, measuredRadius, radiusMethod });
 }
@@ -79,10 +80,11 @@ export async function getReservoir(reader: TensorReader, prefix: string): Promis
   const found = reader.json(`${prefix}reservoir`) as { readonly config?: { readonly kind?: unknown } } | null;
   if (found?.config?.kind === "spiking") return getSpiking(reader, prefix, { config: found.config });
   if (found?.config && isComposite(found.config)) return getComposite(reader, prefix, found.config);
-  const [{ parseReservoirNote }, { resolveConfig }, { buildModel }] = await Promise.all([
+  const [{ parseReservoirNote }, { resolveConfig }, { buildModel }, { cellWeights, hasOrthogonal }] = await Promise.all([
     import("./schemas.js"),
     import("../reservoir/config-schema.js"),
     import("../reservoir/weights.js"),
+    import("../reservoir/cell.js"),
   ]);
   return reader.check(`reservoir "${prefix}reservoir"`, () => {
     const note = parseReservoirNote(found);
@@ -106,7 +108,11 @@ export async function getReservoir(reader: TensorReader, prefix: string): Promis
       initialState: new Matrix(size, 1, reader.vector(`${prefix}initialState`, size, precision)),
       ...(feedback ? { feedbackWeights: reader.matrix(`${prefix}feedbackWeights`, size, feedback.size, precision) } : {}),
     };
-    return { ...buildModel(config, own), config, measuredRadius: note.measuredRadius, radiusMethod: note.radiusMethod };
+    // The weights of a cell are stored as its steps use them, and are not made anew.
+    const { cell, ...leaky } = config;
+    const orthogonal = hasOrthogonal(config) ? reader.matrix(`${prefix}orthogonal`, size, size, precision) : undefined;
+    const made = cell ? cellWeights(config, orthogonal) : {};
+    return { ...buildModel(leaky, own), ...made, config, measuredRadius: note.measuredRadius, radiusMethod: note.radiusMethod };
   });
 }
 

@@ -45,7 +45,7 @@ export function classifierReservoir(options: ClassifierReservoir, representation
   if (isSpiking(options)) return options;
   const { size = 100, bias = 0.5, ...rest } = options;
   if (representation !== "statistics") return { ...rest, size, bias };
-  const { spectralRadius = 0.9, leakRate = { from: 0.05, to: 1 }, topology, ...others } = rest;
+  const { spectralRadius = 0.9, leakRate = rest.cell ? undefined : { from: 0.05, to: 1 }, topology, ...others } = rest;
   const isSaid = topology !== undefined || rest.connectionProbability !== undefined;
   const degree = Math.max(0, Math.min(10, size - 1));
   return { ...others, size, bias, spectralRadius, leakRate, topology: isSaid ? topology : { type: "fixedInDegree", degree } };

@@ -22,6 +22,7 @@ import {
   whole,
 } from "../core/options.js";
 import { activations } from "./activations.js";
+import { cellKind, hasOrthogonal } from "./cell.js";
 import { isComposite } from "./composite/config.js";
 import type { LeakRange, ReservoirConfig, ReservoirOptions } from "./config.js";
 import type { Activation } from "./model.js";
@@ -90,6 +91,7 @@ export const reservoirTable = {
     0.3,
     "a in x' = (1 - a) x + a f(...); 1 is the plain echo state network.",
   ),
+  cell: optional(cellKind, "es2n, residual or euler: what a step keeps of the state and what it adds, in place of leaking."),
   noiseLevel: option(number({ atLeast: 0 }), 0, "Uniform noise in [-noiseLevel, noiseLevel) on every pre-activation."),
   activation: option(choiceOf<Activation>(activations), "tanh", "f, the activation function."),
   topology: option(byType<TopologyConfig>(topologies), { type: "erdosRenyi" }, "The pattern of W, by name or with settings."),
@@ -125,7 +127,7 @@ export function resolveConfig(options: ReservoirOptions): ReservoirConfig {
     throw ArgumentError.because("the reservoir is composed of layers or groups; this takes a single rate reservoir", {
       field: options.layers ? "layers" : "groups",
     });
-  const { feedback, ...rest } = resolve(reservoirTable, options);
+  const { feedback, ...rest } = withCell(resolve(reservoirTable, options), options);
   checkLength("leakRate", rest.leakRate, rest.size, "neuron");
   checkLength("inputScaling", rest.inputScaling, rest.inputSize, "input");
   if (Array.isArray(rest.initialState)) checkLength("initialState", rest.initialState, rest.size, "neuron");
@@ -135,6 +137,17 @@ export function resolveConfig(options: ReservoirOptions): ReservoirConfig {
   const { size = 1 } = feedback;
   checkLength("feedback.scaling", feedback.scaling, size, "output");
   return { ...rest, feedback: { ...feedback, size } };
+}
+
+/** A description whose cell has no leak rates and, with a matrix O, a dense W. @throws ArgumentError */
+function withCell(config: Parsed, { leakRate }: ReservoirOptions): Parsed {
+  if (!config.cell) return config;
+  if (leakRate !== undefined && leakRate !== 1)
+    throw new ArgumentError("leakRate", leakRate, `nothing beside the cell "${config.cell.type}", which has no leak`);
+  if (!hasOrthogonal(config)) return { ...config, leakRate: 1 };
+  if (config.storage === "sparse")
+    throw new ArgumentError("storage", "sparse", `"dense" or "auto" for the cell "${config.cell.type}", whose O is dense`);
+  return { ...config, leakRate: 1, storage: "dense" };
 }
 
 function checkLength(field: string, value: number | readonly number[] | object, length: number, each: string): void {

@@ -1,6 +1,7 @@
 // A reservoir described as JSON. What the fields mean stands here; what they take is checked in
 // config-schema.ts.
 import type { Seed } from "../numerics/index.js";
+import type { CellConfig } from "./cell.js";
 import type { Activation } from "./model.js";
 import type { TopologyConfig } from "./topologies/index.js";
 import type { WeightPrecision } from "./weight-rounding.js";
@@ -83,6 +84,11 @@ export interface ReservoirConfig {
    * plain echo state network.
    */
   readonly leakRate: number | readonly number[] | LeakRange;
+  /**
+   * What a step keeps of the state and what it adds, if not (1 - a) x + a f(z). `leakRate` is then
+   * left out. Default the leaky cell.
+   */
+  readonly cell?: CellConfig | undefined;
   /** Uniform noise in [-noiseLevel, noiseLevel) on every pre-activation; default 0. */
   readonly noiseLevel: number;
   /** f; default "tanh". */

@@ -6,6 +6,7 @@ import type { FloatArray, Matrix } from "../numerics/index.js";
 import type { AnyModel } from "./composite/model.js";
 import type { DeviceMatrix, DeviceSequences } from "./device-matrix.js";
 import type { RunsOwnActivations } from "./engine/activations.js";
+import type { RunsCells } from "./engine/cells.js";
 import type { KnowsCosts } from "./engine/costs.js";
 import type { HoldsDeviceData } from "./engine/device-data.js";
 import type { DrawsWeights } from "./engine/drawing.js";
@@ -164,7 +165,16 @@ export interface EngineSession extends HoldsDeviceData, Trains, Summarises, Prof
 }
 
 /** A place that runs reservoirs. What it extends are capabilities, which it has or leaves out. */
-export interface Engine extends KnowsLimits, KnowsCosts, HasPlans, RunsOwnActivations, DrawsWeights, FindsRadii, RunsEnsembles, RunsSweeps {
+export interface Engine
+  extends KnowsLimits,
+    KnowsCosts,
+    HasPlans,
+    RunsOwnActivations,
+    RunsCells,
+    DrawsWeights,
+    FindsRadii,
+    RunsEnsembles,
+    RunsSweeps {
   readonly name: string;
   /** Whether it can run here, and why not; does not throw. */
   probe(): Promise<EngineStatus>;

@@ -158,6 +158,10 @@ async function automatic(work: AnyShape | readonly AnyShape[] | undefined): Prom
       notes.push(`${engine.name} runs no activation function of your own`);
       continue;
     }
+    if (!engine.cells && shapes?.some((shape) => "cell" in shape)) {
+      notes.push(`${engine.name} has the leaky cell alone`);
+      continue;
+    }
     let cost: number | undefined;
     try {
       cost = shapes && costOf(engine, shapes);

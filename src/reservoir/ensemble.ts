@@ -3,6 +3,7 @@ import { ArgumentError, busyError } from "../core/errors.js";
 import { choice, given, list, object, option, optional, type Resolved, resolve, type TableOf, whole } from "../core/options.js";
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
 import { checkActivation } from "./activations.js";
+import { checkCell } from "./cell.js";
 import { isComposite } from "./composite/config.js";
 import type { EnsembleSession } from "./engine/ensembles.js";
 import { openEnsemble } from "./engine/one-by-one.js";
@@ -132,7 +133,11 @@ export class ReservoirEnsemble implements AsyncDisposable {
     const { engine, reason } = await chooseEngine(wanted, await shapesFor(wanted, configs));
     const models: EngineModel[] = [];
     for (const config of configs) models.push("noiseKey" in config ? config : await modelOf(config, engine));
-    for (const model of models) if (model.kind !== "spiking") checkActivation(engine, model.activation);
+    for (const model of models) {
+      if (model.kind === "spiking") continue;
+      checkActivation(engine, model.activation);
+      checkCell(engine, model.config);
+    }
     const session = await openEnsemble(engine, models, { profile });
     return new ReservoirEnsemble(models, session, engine.name, reason);
   }

@@ -16,6 +16,7 @@ export type { Part } from "../core/registry.js";
 export type { MatrixLike, Precision, Seed, SparseMatrix } from "../numerics/index.js";
 export { Matrix } from "../numerics/index.js";
 export { type ActivationFunction, activationOf, registerActivation } from "./activations.js";
+export type { CellConfig, CellWeights } from "./cell.js";
 export type * from "./composite/config.js";
 export type { AnyModel, CompositeModel } from "./composite/model.js";
 export { type AnyReservoirComputer, ReservoirComputer } from "./computer.js";

@@ -2,6 +2,7 @@
 // themselves known here.
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { checkActivation } from "./activations.js";
+import { checkCell } from "./cell.js";
 import { type CompositeOptions, isComposite } from "./composite/config.js";
 import type { AnyModel, CompositeModel } from "./composite/model.js";
 import type { ReservoirOptions } from "./config.js";
@@ -63,6 +64,7 @@ export async function modelOf(options: AnyReservoirOptions, engine: Engine, matr
   ]);
   const config = resolveConfig(options);
   checkActivation(engine, config.activation);
+  checkCell(engine, config);
   if (!matrices?.weights) refuseOversized(config, engine);
   if (matrices) return buildModel(config, matrices);
   if (engine.drawRowSums && isDrawnInPlace(config)) return buildDrawnModel(config, engine);
@@ -86,7 +88,10 @@ async function compositeOf(options: CompositeOptions, engine: Engine): Promise<C
  */
 export async function openModel(engine: Engine, model: AnyModel, options: EngineOptions): Promise<EngineSession> {
   for (const part of model.kind === "composite" ? model.parts : [model])
-    if (part.kind !== "spiking") checkActivation(engine, part.activation);
+    if (part.kind !== "spiking") {
+      checkActivation(engine, part.activation);
+      checkCell(engine, part.config);
+    }
   if (model.kind !== "composite") return engine.open(model, options);
   const { openComposite } = await import("./composite/session.js");
   return openComposite(engine, model, options);

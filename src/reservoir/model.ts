@@ -1,5 +1,6 @@
 // A reservoir as an engine sees it: plain arrays in the model's precision, nothing left to decide.
 import type { FloatArray, Matrix, PhiloxKey, Precision, SparseMatrix } from "../numerics/index.js";
+import type { CellWeights } from "./cell.js";
 import type { ReservoirConfig } from "./config.js";
 import type { WeightDraws } from "./weight-draws.js";
 
@@ -60,6 +61,10 @@ export interface ReservoirModel {
   readonly feedbackWeights?: Matrix;
   /** a, N values, rounded to the model's precision. */
   readonly leakRate: FloatArray;
+  /**
+   * Left out, the leaky cell: (1 - a) x is kept. Else k O x is, and a is the gain of f.
+   */
+  readonly cell?: CellWeights | undefined;
   /** x before the first step, N values. */
   readonly initialState: FloatArray;
   readonly activation: Activation;

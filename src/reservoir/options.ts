@@ -62,6 +62,7 @@ export const ownMatricesTable = {
   inputWeights: matrix("W_in, N x I."),
   bias: values("b, N values."),
   feedbackWeights: matrix("W_fb, N x O."),
+  orthogonal: matrix("O, N x N, of a cell that has one; used as it is."),
   initialState: values("x before the first step, N values."),
   rescale: option(flag, false, "Scale W to the description's spectral radius."),
 } satisfies TableOf<ReservoirMatrices>;

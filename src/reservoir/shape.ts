@@ -2,6 +2,7 @@
 // from a description before its weights are drawn.
 import { isSparse, type Precision, storedValues } from "../numerics/index.js";
 import { isOwnActivation } from "./activations.js";
+import { hasOrthogonal } from "./cell.js";
 import type { AnyModel } from "./composite/model.js";
 import type { ReservoirConfig } from "./config.js";
 import type { ReservoirModel } from "./model.js";
@@ -18,7 +19,7 @@ export interface ModelShape {
   /** O, the outputs that are fed back; 0 without feedback. */
   readonly outputSize: number;
   readonly storage: "dense" | "sparse";
-  /** Stored values of W. */
+  /** Stored values of W, and of O if the cell has one. */
   readonly nonzeros: number;
   readonly precision: Precision;
   readonly weightPrecision: WeightPrecision;
@@ -27,6 +28,8 @@ export interface ModelShape {
   readonly noisy: boolean;
   /** Whether the activation function is one of the user's own. */
   readonly ownActivation?: boolean;
+  /** Whether the cell is not the leaky one. */
+  readonly cell?: boolean;
   /** What the description allows: "fast" need not give the bits of the portable rules. */
   readonly arithmetic: "portable" | "fast";
 }
@@ -61,11 +64,14 @@ export function shapeOf(model: ReservoirModel): ModelShape {
     inputSize: model.inputSize,
     outputSize: model.outputSize,
     storage: isSparse(model.weights) ? "sparse" : "dense",
-    nonzeros: model.draws ? (model.draws.nonzeros ?? model.size ** 2) : storedValues(model.weights),
+    nonzeros:
+      (model.draws ? (model.draws.nonzeros ?? model.size ** 2) : storedValues(model.weights)) +
+      (model.cell?.orthogonal ? model.size ** 2 : 0),
     precision: model.precision,
     weightPrecision: model.config.weightPrecision,
     drawn: model.draws !== undefined,
     noisy: model.noiseLevel !== 0,
+    ...(model.cell && { cell: true }),
     ...(isOwnActivation(model.activation) && { ownActivation: true }),
     arithmetic: model.config.arithmetic,
   };
@@ -84,8 +90,9 @@ export function expectedShape(config: ReservoirConfig): ModelShape {
   const storage = config.storage === "auto" ? storageFor(size, nonzeros) : config.storage;
   return {
     ...{ size, inputSize, outputSize: config.feedback?.size ?? 0, precision, weightPrecision, storage, arithmetic },
-    nonzeros: storage === "dense" ? size * size : nonzeros,
+    nonzeros: (storage === "dense" ? size * size : nonzeros) + (hasOrthogonal(config) ? size * size : 0),
     noisy: noiseLevel !== 0,
+    ...(config.cell && { cell: true }),
     ...(isOwnActivation(config.activation) && { ownActivation: true }),
   };
 }

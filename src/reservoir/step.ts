@@ -10,7 +10,8 @@ type Round = (value: number) => number;
 const keep: Round = (value) => value;
 
 /**
- * x(t+1) = (1 - a) x(t) + a f(drive + W x(t) + W_fb y(t) + noise), drive = b + W_in u(t+1).
+ * x(t+1) = (1 - a) x(t) + a f(drive + W x(t) + W_fb y(t) + noise), drive = b + W_in u(t+1). With a
+ * cell k O x(t), or k x(t), stands for (1 - a) x(t).
  * docs/numerics.md, rules 1 to 6.
  *
  * @param state x(t), N values
@@ -35,9 +36,17 @@ export function reservoirStep(
     if (model.feedbackWeights) z = round(z + rowSum(model.feedbackWeights, r, output, round));
     if (model.noiseLevel !== 0) z = round(z + noise(model, r, step, sequence, round));
     const a = model.leakRate[r]!;
-    next[r] = round(round(round(1 - a) * state[r]!) + round(a * activate(z)));
+    const { keep: k = round(1 - a), value } = kept(model, r, state, round);
+    next[r] = round(round(k * value) + round(a * activate(z)));
   }
   return next;
+}
+
+/** What neuron r keeps of the state: row r of O x, or its own x, and its factor if a cell has one. */
+function kept({ cell }: ReservoirModel, r: number, state: FloatArray, round: Round): { readonly keep?: number; readonly value: number } {
+  if (!cell) return { value: state[r]! };
+  const value = cell.orthogonal ? rowDot(cell.orthogonal, r, state, round) : state[r]!;
+  return { keep: cell.keep[r]!, value };
 }
 
 /** b[r] + W_in[r, 0] u[0] + W_in[r, 1] u[1] + ... in rising order. */

@@ -26,6 +26,7 @@ import {
   toSparse,
 } from "../numerics/index.js";
 import { type RadiusPlaces, spectralRadiusBy } from "../numerics/spectrum/radius.js";
+import { antisymmetric, cellWeights, hasOrthogonal } from "./cell.js";
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
 import { EngineCapacityError } from "./engine/errors.js";
 import type { Engine } from "./engine.js";
@@ -45,6 +46,8 @@ export interface ReservoirMatrices {
   readonly bias?: MatrixLike | undefined;
   /** W_fb, N x O, dense or CSR. */
   readonly feedbackWeights?: MatrixLike | SparseMatrix | undefined;
+  /** O, N x N, of a cell that has one. It is used as it is. */
+  readonly orthogonal?: MatrixLike | SparseMatrix | undefined;
   /** x before the first step, N values. */
   readonly initialState?: MatrixLike | undefined;
   /** Scale W to the description's spectral radius; refused if W has radius 0. Default false. */
@@ -93,7 +96,7 @@ export function buildModel(
       ? ownMatrix("bias", own.bias, size, 1, config).data
       : drawn(config, keys, "bias", 1, config.bias === 0 ? 0 : config.biasDensity, config.biasDistribution, config.bias).data,
     ...(feedbackWeights ? { feedbackWeights } : {}),
-    leakRate: allocate(precision, size).map(leakRateOf(config)) as FloatArray,
+    ...cellOf(config, own),
     initialState: initialState(config, keys, own),
     activation: config.activation,
     noiseLevel: precision === "float32" ? Math.fround(config.noiseLevel) : config.noiseLevel,
@@ -101,6 +104,14 @@ export function buildModel(
     measuredRadius,
     radiusMethod,
   };
+}
+
+function cellOf(config: ReservoirConfig, { orthogonal }: ReservoirMatrices): Pick<ReservoirModel, "leakRate" | "cell"> {
+  const { size, precision } = config;
+  if (orthogonal && !hasOrthogonal(config))
+    throw new ArgumentError("matrices.orthogonal", orthogonal, "nothing without a cell that has one");
+  if (!config.cell) return { leakRate: allocate(precision, size).map(leakRateOf(config)) as FloatArray };
+  return cellWeights(config, orthogonal && ownMatrix("orthogonal", orthogonal, size, size, config));
 }
 
 /** As `buildModel`, with a W that is drawn on the device that runs it. */
@@ -305,13 +316,16 @@ function warnOfRadius({ size, connectionProbability, seed }: ReservoirConfig, wh
 
 function recurrentWeights(config: ReservoirConfig, drawn: DrawnWeights, own: ReservoirMatrices): Recurrent {
   const { matrix, analyticRadius } = drawn;
+  const { cell } = config;
+  const made = (factor: number) =>
+    cell?.type === "euler" ? stored(antisymmetric(matrix, factor, cell.damping), 1, config) : stored(matrix, factor, config);
   if (config.spectralRadius === null || (own.weights && own.rescale !== true)) {
     const radiusMethod = analyticRadius === undefined ? "unscaled" : "analytic";
-    return { weights: stored(matrix, 1, config), measuredRadius: analyticRadius ?? 0, radiusMethod };
+    return { weights: made(1), measuredRadius: analyticRadius ?? 0, radiusMethod };
   }
   const { radius, method } = drawn.measured();
   if (own.weights && radius === 0) throw new ArgumentError("matrices.rescale", true, "false for weights whose spectral radius is 0");
-  return { weights: stored(matrix, weightFactor(config, drawn), config), measuredRadius: radius, radiusMethod: method };
+  return { weights: made(weightFactor(config, drawn)), measuredRadius: radius, radiusMethod: method };
 }
 
 function unscaledWeights(

@@ -22,6 +22,7 @@ export const cpuEngine: Engine = {
   weightLimit: wasmMemoryLimit,
   expectedBytes: expectedMemory,
   ownActivations: true,
+  cells: true,
 
   async probe() {
     try {

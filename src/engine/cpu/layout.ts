@@ -16,6 +16,10 @@ const cacheBytes = 8 * 2 ** 20;
 export interface PanelLayout {
   readonly panelRows: number;
   readonly panels: number;
+  /** Panels that O has, before those of W; 0 if the cell has none. */
+  readonly before: number;
+  /** Neurons rounded up to whole panels of W, and to 32. */
+  readonly paddedSize: number;
   /** The most columns of a partial sum: the state lies in 32 parts of as many. */
   readonly columnsPerPartial: number;
   /** 1, or 2 for a W that comes from memory: each holds half of every panel's rows. */
@@ -24,21 +28,24 @@ export interface PanelLayout {
 }
 
 /** Sizes of the dense layout. */
-export function panelLayout(size: number, elementBytes: number): PanelLayout {
+export function panelLayout(size: number, elementBytes: number, hasOrthogonal = false): PanelLayout {
   const panelRows = (panelVectors * vectorBytes) / elementBytes;
-  const panels = Math.ceil(size / panelRows);
+  const ofWeights = Math.ceil(size / panelRows);
+  const paddedSize = Math.ceil((ofWeights * panelRows) / 32) * 32;
+  const before = hasOrthogonal ? Math.ceil(paddedSize / panelRows) : 0;
+  const panels = before + ofWeights;
   const columnsPerPartial = Math.ceil(size / 32);
   const bytes = panels * size * panelVectors * vectorBytes;
-  return { panelRows, panels, columnsPerPartial, streams: bytes > cacheBytes ? 2 : 1, bytes };
+  return { panelRows, panels, before, paddedSize, columnsPerPartial, streams: bytes > cacheBytes ? 2 : 1, bytes };
 }
 
-/** Writes a dense W into panels; what is beyond its rows stays zero. */
-export function packPanels(weights: Matrix, { panelRows, panels, streams }: PanelLayout, out: FloatArray): void {
+/** Writes a dense matrix into panels from `from` on; what is beyond its rows stays zero. */
+export function packPanels(weights: Matrix, { panelRows, panels, streams }: PanelLayout, out: FloatArray, from: number): void {
   const { rows, cols, data } = weights;
   const starts = partialStarts(cols, 5);
   const streamRows = panelRows / streams;
   for (let r = 0; r < rows; r++) {
-    const panel = Math.floor(r / panelRows);
+    const panel = from + Math.floor(r / panelRows);
     const stream = Math.floor((r % panelRows) / streamRows);
     const first = (stream * panels + panel) * cols * streamRows + (r % streamRows);
     for (let k = 0; k < cols; k++) out[first + (starts[k & 31]! + (k >>> 5)) * streamRows] = data[r * cols + k]!;

@@ -70,7 +70,7 @@ export function placeRegions<Name extends string>(
 export function planMemory(model: ReservoirModel): MemoryMap {
   const { size, weights } = model;
   const elementBytes = model.precision === "float32" ? 4 : 8;
-  const dense = isSparse(weights) ? undefined : panelLayout(size, elementBytes);
+  const dense = isSparse(weights) ? undefined : panelLayout(size, elementBytes, model.cell?.orthogonal !== undefined);
   const paddedSize = paddedFor(size, dense);
   const sparse = isSparse(weights) ? sliceLayout(weights, elementBytes, paddedSize) : undefined;
   const matrix = {
@@ -98,7 +98,7 @@ export function planMemory(model: ReservoirModel): MemoryMap {
  */
 export function expectedMemory({ size, inputSize, outputSize, precision, storage, nonzeros }: ModelShape): number {
   const elementBytes = precision === "float32" ? 4 : 8;
-  const dense = storage === "dense" ? panelLayout(size, elementBytes) : undefined;
+  const dense = storage === "dense" ? panelLayout(size, elementBytes, nonzeros > size * size) : undefined;
   const slices = Math.ceil(size / sliceRowsOf(elementBytes));
   const matrix = {
     sliceOffsets: dense ? 0 : 4 * (slices + 1),
@@ -110,7 +110,7 @@ export function expectedMemory({ size, inputSize, outputSize, precision, storage
 }
 
 function paddedFor(size: number, dense: PanelLayout | undefined): number {
-  return Math.ceil(Math.max(size, dense ? dense.panels * dense.panelRows : size) / 32) * 32;
+  return dense?.paddedSize ?? Math.ceil(size / 32) * 32;
 }
 
 function regionBytes(
@@ -126,7 +126,8 @@ function regionBytes(
     state: vector,
     barrier: 256,
     permutedState: dense ? dense.columnsPerPartial * 32 * elementBytes : 0,
-    preactivation: vector,
+    // What O makes of the state stands before the pre-activations, if the cell has an O.
+    preactivation: vector + (dense ? dense.before * dense.panelRows * elementBytes : 0),
     bias: vector,
     leak: vector,
     keep: vector,

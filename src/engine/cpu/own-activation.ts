@@ -1,13 +1,14 @@
 // A reservoir whose activation function is the user's own: a WebAssembly instance, with any number
 // of threads, makes the pre-activations, step by step; f and the leak are done here.
-import { allocate, type FloatArray } from "../../numerics/index.js";
+import { allocate, type FloatArray, rowDot } from "../../numerics/index.js";
 import { activationOf } from "../../reservoir/activations.js";
+import { keepOf } from "../../reservoir/cell.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { Stepper } from "../chunked-session.js";
 
 /** The model whose states are the pre-activations: f(z) = z, and no leak. */
 export function preactivationsOf(model: ReservoirModel): ReservoirModel {
-  return { ...model, activation: "identity", leakRate: model.leakRate.map(() => 1) as FloatArray };
+  return { ...model, cell: undefined, activation: "identity", leakRate: model.leakRate.map(() => 1) as FloatArray };
 }
 
 export class OwnActivationStepper implements Stepper {
@@ -36,7 +37,7 @@ export class OwnActivationStepper implements Stepper {
     this.#values = allocate(precision, size);
     this.#before = allocate(precision, size);
     this.#leak = leakRate;
-    this.#keep = leakRate.map((a) => 1 - a) as FloatArray;
+    this.#keep = keepOf(model);
     this.#round = precision === "float32" ? Math.fround : (value) => value;
     this.#f = activationOf(model);
   }
@@ -82,9 +83,11 @@ export class OwnActivationStepper implements Stepper {
     const keep = this.#keep;
     const round = this.#round;
     const f = this.#f;
+    const matrix = this.#model.cell?.orthogonal;
+    const before = matrix ? (x.slice() as FloatArray) : x;
     let finite = true;
     for (let r = 0; r < x.length; r++) {
-      const next = round(round(keep[r]! * x[r]!) + round(leak[r]! * f(z[r]!)));
+      const next = round(round(keep[r]! * (matrix ? rowDot(matrix, r, before, round) : x[r]!)) + round(leak[r]! * f(z[r]!)));
       x[r] = next;
       if (!(Math.abs(next) < Infinity)) finite = false;
     }

@@ -2,6 +2,7 @@
 // steps, alone or with worker threads.
 import { type FloatArray, isSparse } from "../../numerics/index.js";
 import type { WasmExports, WasmInstance } from "../../numerics/wasm/index.js";
+import { keepOf } from "../../reservoir/cell.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { Stepper } from "../chunked-session.js";
 import { asColumn, packColumns, packPanels, packSlices } from "./layout.js";
@@ -117,7 +118,7 @@ function fill(
   const { weights } = model;
   packColumns(asColumn(model.bias), paddedSize, view(regions.bias, paddedSize));
   packColumns(asColumn(model.leakRate), paddedSize, view(regions.leak, paddedSize));
-  packColumns(asColumn(model.leakRate.map((a) => 1 - a) as FloatArray), paddedSize, view(regions.keep, paddedSize));
+  packColumns(asColumn(keepOf(model)), paddedSize, view(regions.keep, paddedSize));
   packColumns(model.inputWeights, paddedSize, view(regions.inputWeights, model.inputSize * paddedSize));
   if (model.feedbackWeights) packColumns(model.feedbackWeights, paddedSize, view(regions.feedbackWeights, model.outputSize * paddedSize));
   const values = view(regions.weights, regions.weights.bytes / map.elementBytes);
@@ -130,16 +131,22 @@ function fill(
       : new Uint16Array(memory.buffer, regions.sliceColumns.address, bytes.columns / 2);
     packSlices(weights, map.sparse!, values, columns);
   } else {
-    packPanels(weights, map.dense!, values);
+    const dense = map.dense!;
+    packPanels(weights, dense, values, dense.before);
+    if (model.cell?.orthogonal) packPanels(model.cell.orthogonal, dense, values, 0);
   }
 }
 
 function globalsOf(model: ReservoirModel, map: MemoryMap, threads: number): Globals {
   const address = Object.fromEntries(Object.entries(map.regions).map(([name, region]) => [name, region.address | 0]));
-  const { state: _state, barrier, ...pointers } = address;
+  const { state, barrier, preactivation: products, ...pointers } = address;
+  const before = map.dense ? map.dense.before * map.dense.panelRows * map.elementBytes : 0;
   return {
     ...pointers,
     barrierAddress: barrier!,
+    products: products!,
+    preactivation: (products! + before) | 0,
+    kept: before > 0 ? products! : state!,
     size: model.size,
     paddedSize: map.paddedSize,
     inputSize: model.inputSize,

@@ -12,6 +12,7 @@ import { ReferenceSpikingStepper } from "./spiking.js";
 export const referenceEngine: Engine = {
   name: "reference",
   ownActivations: true,
+  cells: true,
 
   async probe() {
     return { available: true, reason: "plain TypeScript runs everywhere", device: "JavaScript" };

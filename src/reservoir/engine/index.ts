@@ -1,5 +1,6 @@
 // What the contract says besides `../engine.ts`: the errors of engines and their capabilities.
 export type * from "./activations.js";
+export type * from "./cells.js";
 export type * from "./costs.js";
 export type * from "./device-data.js";
 export type * from "./drawing.js";

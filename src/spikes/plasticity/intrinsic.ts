@@ -78,6 +78,7 @@ export function intrinsicPlasticity(
   const { epochs, ...wanted } = resolve(intrinsicTable, options);
   const { activation, size, inputSize } = model;
   if (activation !== "sigmoid" && activation !== "tanh") throw new ArgumentError("activation", activation, '"sigmoid" or "tanh"');
+  if (model.cell) throw new ArgumentError("cell", model.config.cell?.type, "nothing: gains are learnt of leaky neurons");
   if (model.outputSize > 0)
     throw new ArgumentError("feedback", model.config.feedback, "null: there is no output to feed back while gains are learnt");
   const rule = ruleOf(activation, wanted);

@@ -1,0 +1,117 @@
+// Cells: what a step keeps of the state, and what it adds. The leaky cell is the default, and
+// stands in model.ts and step.ts; the others are described here, and made from a description.
+import { ArgumentError } from "../core/errors.js";
+import { byType, given, number } from "../core/options.js";
+import { allocate, type FloatArray, isSparse, Matrix, RandomStream, type SparseMatrix, seedKeys, toDense } from "../numerics/index.js";
+import type { ReservoirConfig } from "./config.js";
+import type { Engine } from "./engine.js";
+import type { ReservoirModel } from "./model.js";
+import { orthogonal } from "./topologies/orthogonal.js";
+import { sparseFromRows } from "./topologies/random-rows.js";
+
+/**
+ * How a new state is made, if not by leaking:
+ * - "es2n": x' = (1 - B) O x + B f(z), B the `proximity` to the nonlinear reservoir. Ceni and
+ *   Gallicchio, "Edge of Stability Echo State Network", 2023.
+ * - "residual": x' = A O x + B f(z), A `keep` and B `gain`. Ceni and Gallicchio, "Residual Echo
+ *   State Networks", 2023.
+ * - "euler": x' = x + e f(z) with e the `step`, and V = W - W^T - G I in place of W, G the `damping`.
+ *   Gallicchio, "Euler State Networks", 2022.
+ *
+ * z = W x + W_in u + b + W_fb y + noise. O is a random orthogonal matrix, drawn from the seed.
+ */
+export type CellConfig =
+  | { readonly type: "es2n"; readonly proximity: number }
+  | { readonly type: "residual"; readonly keep: number; readonly gain: number }
+  | { readonly type: "euler"; readonly step: number; readonly damping: number };
+
+const share = number({ atLeast: 0, atMost: 1 });
+
+/** The options of each cell. */
+export const cellKind = byType<CellConfig>({
+  es2n: { proximity: given(share, "B in x' = (1 - B) O x + B f(z).") },
+  residual: { keep: given(share, "A in x' = A O x + B f(z)."), gain: given(share, "B in x' = A O x + B f(z).") },
+  euler: {
+    step: given(number({ above: 0, atMost: 1 }), "e in x' = x + e f(z)."),
+    damping: given(number({ atLeast: 0 }), "G in W - W^T - G I, which stands for W."),
+  },
+});
+
+/** What a step keeps of the state, in place of (1 - a) x. */
+export interface CellWeights {
+  /** k, N values. */
+  readonly keep: FloatArray;
+  /** O, N x N; left out, the identity. */
+  readonly orthogonal?: Matrix | undefined;
+}
+
+/** Whether a cell has a matrix O. */
+export function hasOrthogonal({ cell }: Pick<ReservoirConfig, "cell">): boolean {
+  return cell !== undefined && cell.type !== "euler";
+}
+
+/** The stream that O is drawn from; those of the other weights are 0 to 5. */
+const stream = 6;
+
+/** The leak rates and the cell of a model; O is drawn if it is not given. */
+export function cellWeights(config: ReservoirConfig, own?: Matrix): Pick<ReservoirModel, "leakRate" | "cell"> {
+  const { cell, size, precision, seed } = config;
+  if (!cell) throw new ArgumentError("cell", cell, "a cell");
+  const constant = (value: number) => allocate(precision, size).fill(value) as FloatArray;
+  if (cell.type === "euler") return { leakRate: constant(cell.step), cell: { keep: constant(1) } };
+  const leakRate = constant(cell.type === "es2n" ? cell.proximity : cell.gain);
+  const keep = cell.type === "es2n" ? (leakRate.map((b) => 1 - b) as FloatArray) : constant(cell.keep);
+  return { leakRate, cell: { keep, orthogonal: own ?? drawOrthogonal(size, precision, seed) } };
+}
+
+function drawOrthogonal(size: number, precision: ReservoirConfig["precision"], seed: ReservoirConfig["seed"]): Matrix {
+  const values = new RandomStream(seedKeys(seed).weights, stream);
+  const { matrix } = orthogonal.build({}, { size, values } as Parameters<typeof orthogonal.build>[1]);
+  const { data } = isSparse(matrix) ? toDense(matrix) : matrix;
+  return new Matrix(size, size, precision === "float32" ? Float32Array.from(data) : data);
+}
+
+/** k of a model, N values: 1 - a for the leaky cell. */
+export function keepOf({ cell, leakRate }: ReservoirModel): FloatArray {
+  return cell?.keep ?? (leakRate.map((a) => 1 - a) as FloatArray);
+}
+
+/** factor (W - W^T) - damping I, in binary64; sparse if W is. */
+export function antisymmetric(weights: Matrix | SparseMatrix, factor: number, damping: number): Matrix | SparseMatrix {
+  const size = weights.rows;
+  if (!isSparse(weights)) {
+    const out = Matrix.zeros(size, size);
+    const { data } = weights;
+    for (let r = 0; r < size; r++)
+      for (let c = 0; c < size; c++)
+        out.data[r * size + c] = r === c ? -damping : factor * data[r * size + c]! - factor * data[c * size + r]!;
+    return out;
+  }
+  const rows = Array.from({ length: size }, (_, r) => new Map<number, number>(damping === 0 ? [] : [[r, -damping]]));
+  const add = (r: number, c: number, value: number) => rows[r]!.set(c, (rows[r]!.get(c) ?? 0) + value);
+  for (let r = 0; r < size; r++) {
+    for (let p = weights.rowOffsets[r]!; p < weights.rowOffsets[r + 1]!; p++) {
+      const c = weights.columns[p]!;
+      if (r === c) continue;
+      add(r, c, factor * weights.values[p]!);
+      add(c, r, -(factor * weights.values[p]!));
+    }
+  }
+  const columns = rows.map((row) => [...row.keys()].sort((a, b) => a - b));
+  return sparseFromRows(
+    size,
+    size,
+    (r) => columns[r]!,
+    (r, _, c) => rows[r]!.get(c)!,
+  );
+}
+
+/** Refuses a cell that an engine does not run. @throws ArgumentError */
+export function checkCell(engine: Pick<Engine, "name" | "cells">, { cell }: Pick<ReservoirConfig, "cell">): void {
+  if (engine.cells || !cell) return;
+  throw new ArgumentError(
+    "cell",
+    cell.type,
+    `nothing on the engine "${engine.name}", which has the leaky cell alone; "cpu" and "reference" run it`,
+  );
+}
