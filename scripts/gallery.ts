@@ -2,17 +2,19 @@
 // it. Usage: npm run gallery
 import { writeFileSync } from "node:fs";
 import { chromium } from "playwright-core";
+import { Forecaster, lorenz, type Matrix, mackeyGlass, ReservoirComputer, ridge } from "spillway";
 import { memoryCapacity, spectrum } from "spillway/analysis";
-import { lorenz, type Matrix, mackeyGlass, ReservoirComputer, ridge } from "spillway";
 import { openLab } from "spillway/lab";
 import {
   type Figure,
+  plotCalibration,
   plotComparison,
   plotConfusion,
   plotError,
   plotForecast,
   plotMemoryCapacity,
   plotPhaseSpace,
+  plotResiduals,
   plotSpectrum,
   plotSpikeRaster,
   plotStateHeatmap,
@@ -46,6 +48,54 @@ for (let k = 0; k < 10; k++) {
   truths.push(series.slice(300 * k + 200, 300 * k + 400));
 }
 keep("error", plotError(forecasts, truths));
+
+// A made load, a row an hour: two cycles of the day, the week, and noise of a linear congruence.
+let noise = 1;
+const hourly = Array.from({ length: 2400 }, (_, t) => {
+  noise = (noise * 48_271) % 2_147_483_647;
+  const day = Math.sin((2 * Math.PI * t) / 24) + 0.5 * Math.sin((4 * Math.PI * t) / 24 + 1);
+  return [900 + 120 * day - (Math.floor(t / 24) % 7 > 4 ? 150 : 0) + 90 * (noise / 2_147_483_647 - 0.5)];
+});
+const times = hourly.map((_, t) => new Date(Date.UTC(2026, 0, 5) + 3_600_000 * t).toISOString().slice(0, 16));
+await using forecaster = await Forecaster.fit(hourly.slice(0, 2000), { horizon: 24, season: 168 });
+const predictions: Matrix[] = [];
+const levels = Array.from({ length: 9 }, (_, k) => (k + 1) / 10);
+const inside = levels.map(() => 0);
+const starts = Array.from({ length: 15 }, (_, k) => 2000 + 24 * k);
+for (const at of starts) {
+  const forecast = await forecaster.forecast(24, { warmup: hourly.slice(at - 400, at), intervals: levels });
+  predictions.push(forecast);
+  forecast.bands!.forEach(({ lower, upper }, k) => {
+    for (let h = 0; h < 24; h++) if (hourly[at + h]![0]! >= lower.at(h, 0) && hourly[at + h]![0]! <= upper.at(h, 0)) inside[k]!++;
+  });
+  if (at > 2000) continue;
+  keep(
+    "forecast-bands",
+    plotForecast(forecast, hourly.slice(at, at + 24), {
+      title: "24 hours ahead",
+      names: ["load"],
+      before: hourly.slice(at - 72, at),
+      times: times.slice(at - 72, at + 24),
+      bands: [forecast.bands![4]!, forecast.bands![8]!],
+      baseline: hourly.slice(at - 168, at - 144),
+      baselineName: "a week before",
+    }),
+  );
+}
+const came = starts.map((at) => hourly.slice(at, at + 24));
+const weekBefore = starts.map((at) => hourly.slice(at - 168, at - 144));
+keep(
+  "error-baselines",
+  plotError(predictions, came, { start: 1, statistic: "rms", baselines: [{ name: "a week before", predictions: weekBefore }] }),
+);
+keep("residuals", plotResiduals(predictions, came, { names: ["load"], times: starts.map((at) => times.slice(at, at + 24)) }));
+keep(
+  "calibration",
+  plotCalibration(
+    levels,
+    inside.map((count) => count / (24 * starts.length)),
+  ),
+);
 
 const { weights, effective } = await spectrum({ size: 200, spectralRadius: 0.95, leakRate: 0.3, seed: 1 });
 keep("spectrum", plotSpectrum({ weights, effective }));

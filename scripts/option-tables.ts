@@ -42,10 +42,12 @@ import { crossValidationTable } from "../src/pipeline/cross-validate.js";
 import { spikeFolderTable } from "../src/pipeline/data-folders.js";
 import { gridSearchTable } from "../src/pipeline/grid-search.js";
 import { foldTable, splitTable } from "../src/pipeline/splits.js";
+import { calibrationTable } from "../src/plot/calibration.js";
 import { errorTable } from "../src/plot/error.js";
 import { htmlTable, imageTable } from "../src/plot/output.js";
 import { phaseSpaceTable } from "../src/plot/phase-space.js";
 import { reportTable } from "../src/plot/report.js";
+import { residualTable } from "../src/plot/residuals.js";
 import { forecastTable, plotSeriesTable } from "../src/plot/series.js";
 import { rasterTable } from "../src/plot/spike-raster.js";
 import { heatmapTable, trajectoryTable } from "../src/plot/states.js";
@@ -179,6 +181,8 @@ const plotTables: Readonly<Record<string, OptionTable>> = {
   "`plotSeries`": plotSeriesTable,
   "`plotForecast`": forecastTable,
   "`plotError`": errorTable,
+  "`plotResiduals`": residualTable,
+  "`plotCalibration`": calibrationTable,
   "`plotStateHeatmap`": heatmapTable,
   "`plotTrajectories`": trajectoryTable,
   "`plotPhaseSpace`": phaseSpaceTable,

@@ -3,6 +3,7 @@
 import { ArgumentError } from "../core/errors.js";
 import type { MeasuredErrors } from "../model/forecaster/bands.js";
 import { Matrix } from "../numerics/index.js";
+import { formatShare } from "../plot/format.js";
 import { type Band, coverage, fewestScores, type TransformedSeries, validationStarts, winklerScore } from "../series/index.js";
 import type { Outcome } from "./scores.js";
 
@@ -14,7 +15,12 @@ export interface Bands {
   /** The share of the test values inside, and the mean Winkler score. */
   readonly covered: number;
   readonly winkler: number;
+  /** What bands of other levels from the same errors hold: how well they are calibrated. */
+  readonly calibration: readonly { readonly level: number; readonly covered: number }[];
 }
+
+/** The levels that show how well bands are calibrated. */
+const shownLevels = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
 
 /** A forecaster for the rows before `fitted`, which is given back when it has forecast. */
 export interface Calibrator {
@@ -57,23 +63,31 @@ export async function calibrate(
   return { horizon, targets, errors };
 }
 
-/** How bands did on the test starts. */
-export function judgeBands(outcomes: readonly Outcome[], bandOf: (prediction: Matrix) => Band, level: number, calibratedOn: number): Bands {
+/** How bands did on the test starts, those of `level` and those of others. */
+export function judgeBands(
+  outcomes: readonly Outcome[],
+  bandOf: (prediction: Matrix, level: number) => Band,
+  level: number,
+  calibratedOn: number,
+): Bands {
   const mean = (measure: (outcome: Outcome) => number) => outcomes.reduce((sum, outcome) => sum + measure(outcome), 0) / outcomes.length;
+  const covered = (share: number) => mean(({ prediction, target }) => coverage(target, bandOf(prediction, share)));
   return {
     level,
     calibratedOn,
-    covered: mean(({ prediction, target }) => coverage(target, bandOf(prediction))),
-    winkler: mean(({ prediction, target }) => winklerScore(target, bandOf(prediction), level)),
+    covered: covered(level),
+    winkler: mean(({ prediction, target }) => winklerScore(target, bandOf(prediction, level), level)),
+    calibration: shownLevels
+      .filter((share) => calibratedOn >= fewestScores(share))
+      .map((share) => ({ level: share, covered: covered(share) })),
   };
 }
 
 /** "bands of 90 % from 25 starts hold 88.2 % of the test values" */
 export function describeBands({ level, calibratedOn, covered }: Bands): string {
-  const percent = (share: number) => `${Number((100 * share).toFixed(1))} %`;
   const fewest = fewestScores(level);
-  if (calibratedOn < fewest) return `no bands: ${calibratedOn} starts cannot give ${percent(level)}; ${fewest} can`;
-  return `bands of ${percent(level)} from ${calibratedOn} starts hold ${percent(covered)} of the test values`;
+  if (calibratedOn < fewest) return `no bands: ${calibratedOn} starts cannot give ${formatShare(level)}; ${fewest} can`;
+  return `bands of ${formatShare(level)} from ${calibratedOn} starts hold ${formatShare(covered)} of the test values`;
 }
 
 function startsIn(rows: number, horizon: number, least: number) {

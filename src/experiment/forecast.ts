@@ -5,7 +5,6 @@ import { bandsAround, type MeasuredErrors } from "../model/forecaster/bands.js";
 import { beside, noInputs, seriesInputs } from "../model/forecaster/data.js";
 import { Forecaster, type ForecastOptions } from "../model/index.js";
 import { Matrix } from "../numerics/index.js";
-import { plotError, plotForecast } from "../plot/index.js";
 import { NonFiniteStateError } from "../reservoir/index.js";
 import { type CalendarFeature, calendarInputs } from "../series/calendar.js";
 import { type TransformedSeries, timesAfter, transformSeries } from "../series/index.js";
@@ -14,19 +13,13 @@ import { generateIndependent, type SeriesData } from "./data.js";
 import type { Experiment, ForecastTask, GeneratedData } from "./description.js";
 import { type BaselineForecasts, baselineForecasts, type StartPoint, startErrors, type TrainingParts } from "./forecast-baselines.js";
 import { choiceOf, type ForecastPlan, planForecast } from "./forecast-choice.js";
+import { comparedWith, forecastFigures, rowsBefore } from "./forecast-figures.js";
 import type { WrittenForecast } from "./forecasts-file.js";
 import { describedRows, ownTransforms, type PreparedSeries, prepareAll, type RowFacts, standardises, startPlaces } from "./prepare.js";
 import { stackRows } from "./rows.js";
 import { type Outcome, type ScoreContext, scoreSeries } from "./scores.js";
 import { DriveScale, stateFigures, streamStates } from "./states.js";
 import { calendarOf, forecasterOptions, radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
-
-/**
- * Most rows before a start that a figure shows, and most of them for each row of the forecast: a
- * short forecast must not be lost behind them.
- */
-const shownBefore = 60;
-const shownBeforeEach = 3;
 
 /** What was forecast, from where, and by what. */
 interface Tested {
@@ -99,7 +92,8 @@ export async function runForecast(
     const context: ScoreContext = { scoring, reference, dt, lyapunovExponent: scoring.lyapunovExponent ?? data.lyapunovExponent };
     const asked = experiment.baselines.filter((each) => each !== "majority");
     const baselines = await watch.time("baselines", async () => baselineForecasts(asked, starts, horizon, data.axis?.grid.step));
-    const best = bestBaseline(baselines);
+    const ranked = rankedBaselines(baselines);
+    const best = ranked[0];
     const forecasts = options.isFirst
       ? await watch.time("bands", () =>
           writtenForecasts(experiment, data, { prepared, starts, outcomes, best, forecaster, warmup, fitting }),
@@ -141,10 +135,15 @@ export async function runForecast(
       profile: computer.profile,
       summary: `closed-loop forecast of ${horizon} steps from ${starts.length} start${starts.length === 1 ? "" : "s"}, each after ${warmup} rows; trained on ${trainRows} rows${trained.length > 1 ? ` of ${trained.length} series` : ""} (${washout} of them washout${trained.length > 1 ? " in each" : ""})${tooShort(prepared, trained)}`,
       figures: options.withFigures
-        ? await figures(experiment, data, starts, outcomes, best, () => {
-            const { whole: series, facts, at } = starts[0]!;
-            return stateFigures(computer, drive(series, facts, at - warmup, at + horizon), -warmup, signal);
-          })
+        ? [
+            ...(forecasts ? forecastFigures(forecasts, comparedWith(ranked)) : []),
+            ...(await stateFigures(
+              computer,
+              drive(starts[0]!.whole, starts[0]!.facts, starts[0]!.at - warmup, starts[0]!.at + horizon),
+              -warmup,
+              signal,
+            )),
+          ]
         : [],
       unit: (metric) => metricParts.get(metric).unit?.(context),
       save: async (path) => {
@@ -206,18 +205,19 @@ async function writtenForecasts(
         dispose: () => earlier.dispose(),
       };
     }));
-  const bandWith = (errors: MeasuredErrors, prediction: Matrix) =>
-    bandsAround(prediction as Matrix<Float64Array>, errors, [longest.fitted], [level])[0]!;
-  const bandOf = (prediction: Matrix) => measured && bandWith(measured, prediction);
+  const bandWith = (errors: MeasuredErrors, prediction: Matrix, share: number) =>
+    bandsAround(prediction as Matrix<Float64Array>, errors, [longest.fitted], [share])[0]!;
+  const bandOf = (prediction: Matrix) => measured && bandWith(measured, prediction, level);
   const scored = starts.map(({ whole, at, times, group }, k): WrittenForecast => {
     const { prediction, target } = outcomes[k]!;
     const row = whole.lost + at;
     const own = { prediction, target, band: bandOf(prediction), baseline: best?.outcomes[k]?.prediction };
-    return { start: independent ? k : row, row, times: times?.slice(at, at + horizon), group, ...own };
+    const before = k === 0 ? rowsBefore(whole.original, at, experiment.task, times) : undefined;
+    return { start: independent ? k : row, row, times: times?.slice(at, at + horizon), group, before, ...own };
   });
   const beyond: WrittenForecast[] = [];
   const ends = independent ? [] : prepared.filter(({ group }, k) => !prepared.slice(k + 1).some((later) => later.group === group));
-  for (const { test, group } of ends) {
+  for (const { test, group, times: texts } of ends) {
     const { whole, facts } = test;
     const at = whole.series.rows;
     const training = starts.find((start) => start.group === group)?.training ?? starts[0]!.training;
@@ -226,10 +226,11 @@ async function writtenForecasts(
     const prediction = await closedLoop(forecaster, horizon, fromRow(whole, facts, at));
     const times = facts.axis && timesAfter(facts.axis.grid, horizon);
     const own = { prediction, band: bandOf(prediction), baseline: best?.from({ whole, facts, at, training }) };
-    beyond.push({ start: "last", row: whole.lost + at, times, group, ...own });
+    const before = rowsBefore(whole.original, at, experiment.task, test.isSeparate ? undefined : texts);
+    beyond.push({ start: "last", row: whole.lost + at, times, group, before, ...own });
   }
-  const bands = measured && judgeBands(outcomes, (prediction) => bandWith(measured, prediction), level, measured.errors.rows / horizon);
-  return { written: [...scored, ...beyond], names: data.names, bands };
+  const bands = measured && judgeBands(outcomes, (said, share) => bandWith(measured, said, share), level, measured.errors.rows / horizon);
+  return { written: [...scored, ...beyond], names: data.names, bands, level, baselineName: best?.name };
 }
 
 /** A forecast whose states leave for infinity is all NaN: it scores as worst. */
@@ -293,47 +294,14 @@ function startPoints(
   });
 }
 
-/** The baseline whose mean square error is the smallest, for the figure. */
-function bestBaseline(baselines: readonly BaselineForecasts[]): BaselineForecasts | undefined {
+/** The baselines by their mean square error, the smallest first. */
+function rankedBaselines(baselines: readonly BaselineForecasts[]): BaselineForecasts[] {
   const error = ({ name, outcomes }: BaselineForecasts) => {
     const mean = startErrors(name, outcomes).errors[0]!.reduce((sum, value) => sum + value, 0);
     return Number.isNaN(mean) ? Number.POSITIVE_INFINITY : mean;
   };
-  return baselines.map((each) => ({ each, rank: error(each) })).toSorted((a, b) => a.rank - b.rank)[0]?.each;
-}
-
-async function figures(
-  experiment: Experiment & { readonly task: ForecastTask },
-  data: SeriesData,
-  starts: readonly StartPoint[],
-  outcomes: readonly Outcome[],
-  baseline: BaselineForecasts | undefined,
-  states: () => ReturnType<typeof stateFigures>,
-) {
-  const { task } = experiment;
-  const { whole, at, times: texts } = starts[0]!;
-  const first = outcomes[0]!;
-  const from = Math.max(0, at - Math.min(shownBefore, shownBeforeEach * task.horizon, task.warmup));
-  const times = texts?.slice(from, at + task.horizon);
-  const when = times?.[at - from];
-  const finite = outcomes.filter(({ prediction }) => prediction.data.every(Number.isFinite));
-  return [
-    plotForecast(first.prediction, first.target, {
-      title: `Forecast from ${when ?? (starts.length > 1 ? "the first start" : "the end of the training part")}`,
-      names: data.names,
-      before: whole.original.subarray(from, at),
-      times,
-      ...(baseline ? { baseline: baseline.outcomes[0]!.prediction, baselineName: baseline.name } : {}),
-    }),
-    ...(finite.length > 0
-      ? [
-          plotError(
-            finite.map(({ prediction }) => prediction),
-            finite.map(({ target }) => target),
-            { title: "Error by step of the forecast", timeLabel: "step of the forecast", start: 1 },
-          ),
-        ]
-      : []),
-    ...(await states()),
-  ];
+  return baselines
+    .map((each) => ({ each, rank: error(each) }))
+    .sort((a, b) => (a.rank === b.rank ? 0 : a.rank - b.rank))
+    .map(({ each }) => each);
 }

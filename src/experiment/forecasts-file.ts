@@ -22,6 +22,8 @@ export interface WrittenForecast {
   /** Bands of other shares, which stand in columns of their own. */
   readonly more?: readonly (Band & { readonly level: number })[] | undefined;
   readonly baseline?: Matrix | undefined;
+  /** Rows before it, for a figure; they are not written. */
+  readonly before?: { readonly rows: Matrix; readonly times?: readonly string[] | undefined } | undefined;
 }
 
 const columns = ["start", "step", "time", "column", "target", "prediction", "lower", "upper", "baseline"];

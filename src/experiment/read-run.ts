@@ -13,6 +13,7 @@ import {
   number,
   type OptionTable,
   object,
+  option,
   optional,
   record,
   seed,
@@ -49,7 +50,10 @@ const scoreSummary = having(
   { unit: optional(anyText(), ""), published: optional(having({ value: number(), source: anyText() }), "") },
 );
 const seedResult = having({ seed, scores, baselines: record(scores, "an object of scores"), readout: details, timing: scores });
-const bands = having({ sentence: anyText(), level: figure, calibratedOn: whole(), covered: figure, winkler: figure });
+const bands = having(
+  { sentence: anyText(), level: figure, calibratedOn: whole(), covered: figure, winkler: figure },
+  { calibration: option(list(having({ level: figure, covered: figure }), "a list of levels"), [], "") },
+);
 const verdict = having({
   sentence: anyText(),
   against: anyText(),

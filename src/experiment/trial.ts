@@ -8,10 +8,9 @@ import type { Trainer } from "../readout/index.js";
 import type { AnyModel, EnginePlan, Profile, WorkOptions } from "../reservoir/index.js";
 import type { CalendarFeature } from "../series/calendar.js";
 import type { StartErrors } from "../series/index.js";
-import type { Bands } from "./bands.js";
 import type { Experiment, MetricName } from "./description.js";
 import type { ChosenSettings } from "./forecast-choice.js";
-import type { WrittenForecast } from "./forecasts-file.js";
+import type { RunForecasts } from "./forecast-figures.js";
 import type { LadderTrainer } from "./ladder.js";
 import type { RunFile } from "./output-folder.js";
 import { standardises } from "./prepare.js";
@@ -57,13 +56,9 @@ export interface Trial {
   /** The scores of each trainer of a ladder, undefined for one that could not be solved. */
   readonly ladder?: readonly (Scores | undefined)[] | undefined;
   readonly baselines: Readonly<Record<string, Scores>>;
+  /** Of forecasts of the first seed: every one, and how their bands did. */
+  readonly forecasts?: RunForecasts | undefined;
   /** Of forecasts: errors by start, of the model and of every baseline of a series. */
-  /**
-   * Of forecasts of the first seed: every one, with its columns' names, and how their bands did.
-   */
-  readonly forecasts?:
-    | { readonly written: readonly WrittenForecast[]; readonly names: readonly string[]; readonly bands?: Bands | undefined }
-    | undefined;
   readonly startErrors?: { readonly model: StartErrors; readonly baselines: readonly StartErrors[] } | undefined;
   /** Seconds by phase. */
   readonly timing: Readonly<Record<string, number>>;

@@ -1,12 +1,12 @@
 // Figures of errors by step.
 import { ArgumentError } from "../core/errors.js";
-import { flag, optional, resolve, type TableOf } from "../core/options.js";
+import { choice, flag, option, optional, resolve, type TableOf } from "../core/options.js";
 import type { Matrix, MatrixLike } from "../numerics/index.js";
 import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { line, type SeriesPlotOptions, sameShape, seriesTable } from "./line.js";
-import { checkList } from "./options.js";
-import { baselineColour, predictionColour } from "./palette.js";
+import { checkList, listKind } from "./options.js";
+import { baselineColour, otherColour, predictionColour } from "./palette.js";
 
 /** Options of `plotError`. */
 export interface ErrorPlotOptions extends SeriesPlotOptions {
@@ -15,12 +15,30 @@ export interface ErrorPlotOptions extends SeriesPlotOptions {
    * a power of ten.
    */
   readonly logarithmic?: boolean | undefined;
+  /**
+   * Others that forecast the same targets: one line each, the first five in colours of their own,
+   * in place of a line a start. Default none.
+   */
+  readonly baselines?: readonly BaselinePredictions[] | undefined;
+  /**
+   * What the thick line of several predictions is: the median of their errors (default), or "rms",
+   * the root of their mean square, which is what a root mean square error by step is.
+   */
+  readonly statistic?: "median" | "rms" | undefined;
+}
+
+/** What a baseline says from the same starts: as many predictions as there are targets. */
+export interface BaselinePredictions {
+  readonly name: string;
+  readonly predictions: readonly MatrixLike[];
 }
 
 /** The options of `plotError`. */
 export const errorTable = {
   ...seriesTable("Error"),
   logarithmic: optional(flag, "Whether the error axis is logarithmic; left out, if the error spans more than a power of ten."),
+  baselines: optional(listKind<BaselinePredictions>(), "Others that forecast the same targets: name and predictions."),
+  statistic: option(choice("median", "rms"), "median", "What the thick line of several predictions is."),
 } satisfies TableOf<ErrorPlotOptions>;
 
 /**
@@ -30,7 +48,7 @@ export const errorTable = {
  * @throws ArgumentError if the shapes differ.
  */
 export function plotError(predictions: readonly MatrixLike[], targets: readonly MatrixLike[], options: ErrorPlotOptions = {}): Figure {
-  const { title, start, maxPoints, timeLabel, ...asked } = resolve(errorTable, options);
+  const { title, start, maxPoints, timeLabel, statistic, ...asked } = resolve(errorTable, options);
   checkList(predictions, "predictions", "series");
   checkList(targets, "targets", "series");
   if (predictions.length === 0 || predictions.length !== targets.length) {
@@ -38,7 +56,15 @@ export function plotError(predictions: readonly MatrixLike[], targets: readonly 
       `there are ${predictions.length} predictions and ${targets.length} targets; it takes as many of both, at least one`,
     );
   }
-  const errors = predictions.map((prediction, k) => errorByStep(...sameShape(prediction, targets[k]!)));
+  const errorsOf = (said: readonly MatrixLike[]) => said.map((prediction, k) => errorByStep(...sameShape(prediction, targets[k]!)));
+  const errors = errorsOf(predictions);
+  const middleOf = statistic === "median" ? medianByStep : rmsByStep;
+  const others = (asked.baselines ?? []).map(({ name, predictions: said }, k) => {
+    checkList(said, `baselines[${k}].predictions`, "series");
+    if (said.length !== targets.length)
+      throw ArgumentError.shape(`baselines[${k}] has ${said.length} predictions; ${targets.length} targets take as many`);
+    return { name: String(name), values: middleOf(errorsOf(said)) };
+  });
   const many = errors.length > 1;
   const style = { color: many ? baselineColour : predictionColour, width: many ? 0.75 : 1.5 };
   const each = {
@@ -47,19 +73,32 @@ export function plotError(predictions: readonly MatrixLike[], targets: readonly 
     style,
     maxPoints: many ? Math.max(100, Math.floor((maxPoints * 4) / errors.length)) : maxPoints,
   };
-  const data = errors.map((values, k) => line({ ...each, values }, { showlegend: k === 0, opacity: many ? 0.55 : 1, legendgroup: "each" }));
-  const middle = many ? medianByStep(errors) : errors[0]!;
-  if (many) data.push(line({ name: "median", values: middle, start, style: { color: predictionColour, width: 2.5 }, maxPoints }));
-  const { logarithmic = decadesOf([middle]) > 1 } = asked;
-  const whose = many ? `, of ${errors.length} starts and their median` : "";
+  const data = (many && others.length > 0 ? [] : errors).map((values, k) =>
+    line({ ...each, values }, { showlegend: k === 0, opacity: many ? 0.55 : 1, legendgroup: "each" }),
+  );
+  const middle = many ? middleOf(errors) : errors[0]!;
+  const word = statistic === "median" ? "median" : "root mean square";
+  others.forEach(({ name, values }, k) => {
+    const style = { color: otherColour(k) ?? baselineColour, width: otherColour(k) ? 1.5 : 1, dash: otherColour(k) ? "dash" : "dot" };
+    const shown = { showlegend: otherColour(k) !== undefined };
+    data.push(line({ name, values, start, style, maxPoints }, shown));
+  });
+  if (many) data.push(line({ name: word, values: middle, start, style: { color: predictionColour, width: 2.5 }, maxPoints }));
+  const { logarithmic = decadesOf([middle, ...others.map(({ values }) => values)]) > 1 } = asked;
+  const whose = many ? `, of ${errors.length} starts and their ${word}` : "";
+  const beside = others.map(({ name, values }) => ` ${name}: ${formatNumber(values[0]!)} and ${formatNumber(values.at(-1)!)}.`).join("");
   return {
     title,
-    description: `The size of the error by step${whose}: ${formatNumber(middle[0]!)} at the first step, ${formatNumber(middle[middle.length - 1]!)} at the last.`,
+    description: `The size of the error by step${whose}: ${formatNumber(middle[0]!)} at the first step, ${formatNumber(middle[middle.length - 1]!)} at the last.${beside}`,
     data,
     layout: {
       height: 300,
       xaxis: { title: { text: timeLabel }, automargin: true },
-      yaxis: { title: { text: "error" }, ...(logarithmic ? logarithmicAxis(errors) : {}), automargin: true },
+      yaxis: {
+        title: { text: "error" },
+        ...(logarithmic ? logarithmicAxis([...errors, ...others.map(({ values }) => values)]) : {}),
+        automargin: true,
+      },
     },
   };
 }
@@ -96,6 +135,12 @@ export function errorByStep(prediction: Matrix, target: Matrix): Float64Array {
     out[t] = Math.sqrt(sum / cols);
   }
   return out;
+}
+
+/** The root of the mean of the squares, by step. */
+function rmsByStep(errors: readonly Float64Array[]): Float64Array {
+  const length = Math.min(...errors.map((error) => error.length));
+  return Float64Array.from({ length }, (_, t) => Math.sqrt(errors.reduce((sum, error) => sum + error[t]! ** 2, 0) / errors.length));
 }
 
 function medianByStep(errors: readonly Float64Array[]): Float64Array {

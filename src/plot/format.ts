@@ -11,6 +11,11 @@ export function formatNumber(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
+/** A share of 1 in percent: 90 %, 97.5 %. */
+export function formatShare(share: number): string {
+  return `${Number((100 * share).toFixed(1))} %`;
+}
+
 /** Text for the inside of an element or a quoted attribute. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);

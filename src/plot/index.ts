@@ -2,10 +2,12 @@
  * Figures as data (plotly JSON), and the page they are put on. Nothing here computes a score.
  * @module spillway/plot
  */
+export type { PlottedBand } from "./band.js";
+export { type CalibrationPlotOptions, plotCalibration } from "./calibration.js";
 export { plotComparison } from "./comparison.js";
 export { plotConfusion } from "./confusion.js";
 export { type Decimated, decimate } from "./decimate.js";
-export { type ErrorPlotOptions, plotError } from "./error.js";
+export { type BaselinePredictions, type ErrorPlotOptions, plotError } from "./error.js";
 export { type EncodableArray, type EncodedArray, encodeArray, type Figure } from "./figure.js";
 export type { SeriesPlotOptions } from "./line.js";
 export { type MemoryCurve, plotMemoryCapacity } from "./memory-capacity.js";
@@ -13,6 +15,7 @@ export { type FigureImage, type HtmlOptions, type ImageOptions, show, toHtml, to
 export { type PhaseSpaceOptions, plotPhaseSpace } from "./phase-space.js";
 export { plotlySource } from "./plotly-source.js";
 export { type ReportOptions, type ReportScore, type ReportSection, type ReportTable, reportHtml } from "./report.js";
+export { plotResiduals, type ResidualPlotOptions } from "./residuals.js";
 export { type ForecastPlotOptions, plotForecast, plotSeries } from "./series.js";
 export { type PlottedEigenvalues, plotSpectrum } from "./spectrum.js";
 export { plotSpikeRaster, type RasterOptions, type RasterSpikes } from "./spike-raster.js";

@@ -1,5 +1,5 @@
-// Options that several figures have, described once. Options of a single figure are described beside
-// it, and what a figure is drawn from is checked where it is drawn.
+// Options that several figures have, described once. Options of a single figure are described
+// beside it, and what a figure is drawn from is checked where it is drawn.
 import { ArgumentError } from "../core/errors.js";
 import { checked, type Kind, number, type Option, option, text } from "../core/options.js";
 

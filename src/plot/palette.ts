@@ -35,6 +35,11 @@ export function inkOn([red, green, blue]: readonly [number, number, number]): "#
   return (luminance + 0.05) ** 2 > 1.05 * 0.05 ? "#000000" : "#FFFFFF";
 }
 
+/** The colour of the k-th line beside a prediction; undefined if there are no more. */
+export function otherColour(k: number): string | undefined {
+  return seriesColours.filter((colour) => colour !== predictionColour)[k];
+}
+
 /** The colour of the k-th series. */
 export function seriesColour(k: number): string {
   return seriesColours[k % seriesColours.length]!;

@@ -3,15 +3,18 @@ import { ArgumentError } from "../core/errors.js";
 import { checkedLater, flag, given, number, object, option, optional, resolve, type TableOf, text } from "../core/options.js";
 import { validPredictionTime } from "../metrics/index.js";
 import { asMatrix, type MatrixLike } from "../numerics/index.js";
+import { bandTrace, checkedBand, type PlottedBand } from "./band.js";
 import { errorByStep } from "./error.js";
 import type { Figure } from "./figure.js";
-import { formatNumber } from "./format.js";
+import { formatNumber, formatShare } from "./format.js";
 import { line, namesOf, type SeriesPlotOptions, sameShape, seriesTable } from "./line.js";
 import { listKind, most } from "./options.js";
 import { baselineColour, predictionColour, seriesColour, targetColour } from "./palette.js";
 
 /** Options of `plotForecast`. */
 export interface ForecastPlotOptions extends SeriesPlotOptions {
+  /** Bands around the prediction, such as the `bands` of a forecast; default none. */
+  readonly bands?: readonly PlottedBand[] | undefined;
   /** T x D, drawn in grey: what a baseline says. */
   readonly baseline?: MatrixLike | undefined;
   /** What the legend calls the baseline; default "baseline". */
@@ -43,6 +46,7 @@ const above = number({ above: 0 });
 /** The options of `plotForecast`. */
 export const forecastTable = {
   ...seriesTable("Prediction against target"),
+  bands: optional(listKind<PlottedBand>(), "Bands around the prediction, T x D each; default none."),
   baseline: optional(checkedLater<MatrixLike>("a series, T x D"), "What a baseline says, drawn in grey."),
   baselineName: option(text(), "baseline", "What the legend calls the baseline."),
   before: optional(checkedLater<MatrixLike>("a series, P x D"), "Rows before the forecast begins, drawn as a part of the target."),
@@ -59,14 +63,23 @@ export const forecastTable = {
 export const plotSeriesTable = seriesTable("Series");
 
 /**
- * A prediction against its target, T x D each, one panel a column. A line of more than
- * `maxPoints` keeps the extremes of each stretch.
+ * A prediction against its target, T x D each, one panel a column: history, bands and a baseline
+ * beside them if they are given. A line of more than `maxPoints` keeps the extremes of each
+ * stretch.
+ * @param target what came; undefined if nobody knows it yet
  * @throws ArgumentError if the shapes differ, or `times` does not label every row.
+ * @example
+ * const { values, bands } = await forecaster.forecast(24, { intervals: [0.5, 0.9] });
+ * plotForecast(values, undefined, { before: history, bands });
  */
-export function plotForecast(prediction: MatrixLike, target: MatrixLike, options: ForecastPlotOptions = {}): Figure {
+export function plotForecast(prediction: MatrixLike, target: MatrixLike | undefined, options: ForecastPlotOptions = {}): Figure {
   const { start, maxPoints, maxColumns, timeLabel, baselineName, times, withError, lyapunov, ...asked } = resolve(forecastTable, options);
-  const [predicted, actual] = sameShape(prediction, target);
+  const predicted = asMatrix(prediction, "prediction");
+  const known = target === undefined ? undefined : sameShape(predicted, target)[1];
+  const actual = known ?? predicted;
+  const bands = (asked.bands ?? []).map((band, k) => checkedBand(band, predicted, `bands[${k}]`)).sort((a, b) => b.level - a.level);
   const baseline = asked.baseline && sameShape(asked.baseline, actual, "baseline")[0];
+  if (withError && !known) throw ArgumentError.because("withError is true and there is no target; an error takes both");
   const before = asked.before && asMatrix(asked.before, "before");
   const lead = before?.rows ?? 0;
   if (times && times.length !== lead + actual.rows) {
@@ -88,10 +101,12 @@ export function plotForecast(prediction: MatrixLike, target: MatrixLike, options
   for (let c = 0; c < shown; c++) {
     const axis = c === 0 ? "" : String(c + 1);
     const place = (legendgroup: string) => ({ yaxis: `y${axis}`, showlegend: c === 0, legendgroup });
-    const whole = Float64Array.from([...(before ? before.column(c) : []), ...actual.column(c)]);
-    const targetStyle = { color: targetColour, width: 4 };
-    const known = { values: whole, start: begin - lead, scale, times, style: targetStyle, maxPoints };
-    data.push(line({ name: "target", ...known }, place("target")));
+    bands.forEach((band, k) => {
+      data.push(bandTrace({ band, column: c, strength: (k + 1) / bands.length, ...ahead }, place(`band ${band.level}`)));
+    });
+    const whole = Float64Array.from([...(before ? before.column(c) : []), ...(known ? known.column(c) : [])]);
+    const drawn = { values: whole, start: begin - lead, scale, times, style: { color: targetColour, width: 4 }, maxPoints };
+    if (whole.length > 0) data.push(line({ name: "target", ...drawn }, place("target")));
     if (baseline) {
       const style = { color: baselineColour, width: 1.5, dash: "dash" };
       data.push(line({ name: baselineName, values: baseline.column(c), style, ...ahead }, place("baseline")));
@@ -105,9 +120,11 @@ export function plotForecast(prediction: MatrixLike, target: MatrixLike, options
     data.push(line({ name: "error", values: errorByStep(predicted, actual), style, ...ahead }, { yaxis: `y${panels}` }));
     layout[`yaxis${panels}`] = { title: { text: "error" }, domain: domainOf(panels - 1, panels), rangemode: "tozero", automargin: true };
   }
+  // Labels that are no dates stand in their own order, not in that of the first trace.
+  const order = times && bands.length > 0 ? { categoryorder: "array", categoryarray: [...times] } : {};
   const axisTitle = lyapunov ? "Lyapunov times" : times ? "" : timeLabel;
-  layout["xaxis"] = { title: { text: axisTitle }, anchor: panels === 1 ? "y" : `y${panels}`, automargin: true };
-  const valid = lyapunov && validPredictionTime(actual, predicted, { dt: lyapunov.dt, lyapunovExponent: lyapunov.exponent });
+  layout["xaxis"] = { title: { text: axisTitle }, anchor: panels === 1 ? "y" : `y${panels}`, automargin: true, ...order };
+  const valid = lyapunov && known && validPredictionTime(known, predicted, { dt: lyapunov.dt, lyapunovExponent: lyapunov.exponent });
   const shapes = [
     ...(lead > 0 ? [startLine(times ? times[lead]! : begin)] : []),
     ...(valid && !valid.reachedEnd ? [startLine(valid.lyapunovTimes!)] : []),
@@ -118,9 +135,13 @@ export function plotForecast(prediction: MatrixLike, target: MatrixLike, options
     : "";
   const left = actual.cols - shown;
   const more = left > 0 ? ` The first ${shown} of ${actual.cols} columns are drawn.` : "";
+  const beside = [
+    ...(bands.length > 0 ? [`bands of ${bands.map(({ level }) => formatShare(level)).join(" and ")}`] : []),
+    ...(baseline ? [baselineName] : []),
+  ];
   return {
     title: asked.title,
-    description: `The target and the prediction of ${names.slice(0, shown).join(", ")} over ${actual.rows} steps${baseline ? `, with ${baselineName} beside them` : ""}.${horizon}${more}`,
+    description: `${known ? "The target and the prediction" : "The prediction"} of ${names.slice(0, shown).join(", ")} over ${actual.rows} steps${beside.length > 0 ? `, with ${beside.join(" and ")} beside ${known ? "them" : "it"}` : ""}.${horizon}${more}`,
     data,
     layout,
   };

@@ -58,6 +58,31 @@ describe("forecasts.csv", () => {
     expect(result.bands!.sentence).toMatch(/^bands of 90 % from \d+ starts hold \d+(\.\d)? % of the test values$/);
   });
 
+  it("is drawn with bands and baseline, errors by step, residuals and the calibration of the bands", async () => {
+    const { section, result } = await runExperiment(described({ outputs: { report: true } }));
+    expect(section.figures.map(({ title }) => title)).toEqual([
+      "Forecast from 2021-12-07",
+      "Forecast beyond the end, from 2022-02-05",
+      "Error by step of the forecast",
+      "Residuals of the forecasts",
+      "Coverage of the bands on the test starts",
+      "States around their means, driven by the data",
+      "A few neurons, driven by the data",
+      "Where the time went",
+    ]);
+    const [first, beyond, error, residuals, calibration] = section.figures;
+    const names = ({ data }: (typeof section.figures)[number]) => data.map(({ name }) => name);
+    expect(names(first!)).toEqual(["90 %", "target", "ridge AR(8)", "prediction"]);
+    expect(names(beyond!)).toEqual(["90 %", "target", "ridge AR(8)", "prediction"]);
+    // 15 days before the five of the forecast; beyond the end the target ends with the table.
+    expect(first!.data[1]!["x"]).toHaveLength(20);
+    expect((beyond!.data[1]!["x"] as string[]).at(-1)).toBe("2022-02-04");
+    expect(new Set(names(error!))).toEqual(new Set([...result.verdict!.baselines.map(({ name }) => name), "root mean square"]));
+    expect(residuals!.data[0]!["x"]).toHaveLength(8 * 5);
+    expect(calibration!.description).toContain(`90 %: ${Number((100 * result.bands!.covered).toFixed(1))} %`);
+    expect(result.bands!.calibration.map(({ level }) => level)).toContain(0.5);
+  });
+
   it("is the same bytes on the reference engine", async () => {
     expect((await lines("reference", {}, "reference")).text).toBe((await lines("cpu")).text);
   });

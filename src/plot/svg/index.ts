@@ -59,14 +59,16 @@ export function toSvg(source: Figure, options: SvgOptions = {}): string {
   const { width, height = Number(layout["height"] ?? 320) + 40 } = asked;
   const theme = themes[asked.theme];
   const bar = figure.data.find((trace) => trace["colorbar"]);
-  const inner: Box = { left: 74, right: width - (bar ? 92 : 18), top: 58, bottom: height - 52 };
+  const right = width - (bar ? 92 : 18);
+  const entries = legend(figure.data, 74, right, theme.ink);
+  const inner: Box = { left: 74, right, top: 42 + 16 * Math.max(1, entries.lines), bottom: height - 52 };
   const drawn = panels(figure, inner);
   const parts = drawn.map((panel) => panelSvg(panel, layout, theme));
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" font-family="Helvetica, Arial, sans-serif" font-size="12">
 <title>${escapeHtml(figure.title)}</title><desc>${escapeHtml(figure.description)}</desc>
 <rect width="${width}" height="${height}" fill="${theme.paper}"/>
 <text x="${inner.left}" y="22" font-size="15" font-weight="600" fill="${theme.ink}">${escapeHtml(figure.title)}</text>
-${legend(figure.data, inner, theme.ink)}
+${entries.svg}
 ${parts.join("\n")}
 ${bar ? colourBar(bar, inner, theme.ink) : ""}
 </svg>
@@ -215,20 +217,28 @@ function annotations({ x, y, xName, yName }: Panel, layout: Figure["layout"], in
     .join("");
 }
 
-function legend(data: readonly Trace[], inner: Box, ink: string): string {
+/** The names of the traces, in as many lines as they take. */
+function legend(data: readonly Trace[], left: number, right: number, ink: string): { readonly svg: string; readonly lines: number } {
   const named = data.filter((trace) => trace["name"] !== undefined && trace["showlegend"] !== false && trace["type"] !== "heatmap");
-  if (named.length < 2) return "";
-  let at = inner.left;
-  return named
+  if (named.length < 2) return { svg: "", lines: 0 };
+  let at = left;
+  let y = 40;
+  const svg = named
     .map((trace) => {
       const colours = [trace["line"], trace["marker"]].map((part) => (part as Item | undefined)?.["color"]);
       const colour = String(colours.find((value) => typeof value === "string") ?? "#0072B2");
       const name = String(trace["name"]);
+      const wide = 34 + 7 * name.length;
+      if (at > left && at + wide > right + 11) {
+        at = left;
+        y += 16;
+      }
       const from = at;
-      at += 34 + 7 * name.length;
-      return `<line x1="${from}" x2="${from + 18}" y1="40" y2="40" stroke="${escapeHtml(colour)}" stroke-width="3"/><text x="${from + 23}" y="44" fill="${ink}">${escapeHtml(name)}</text>`;
+      at += wide;
+      return `<line x1="${from}" x2="${from + 18}" y1="${y}" y2="${y}" stroke="${escapeHtml(colour)}" stroke-width="3"/><text x="${from + 23}" y="${y + 4}" fill="${ink}">${escapeHtml(name)}</text>`;
     })
     .join("");
+  return { svg, lines: (y - 24) / 16 };
 }
 
 function colourBar(trace: Trace, inner: Box, ink: string): string {

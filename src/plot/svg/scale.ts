@@ -17,6 +17,7 @@ export interface AxisLayout {
   readonly tickvals?: readonly number[];
   readonly ticktext?: readonly string[];
   readonly scaleanchor?: string;
+  readonly categoryarray?: readonly string[];
 }
 
 /** From a value on an axis to a pixel. */
@@ -35,6 +36,7 @@ export class Scale {
     const first = values.find((list) => typeof list[0] === "string")?.[0];
     this.kind =
       layout.type === "log" ? "log" : !texts ? "linear" : layout.type !== "category" && isDate(first as string) ? "date" : "category";
+    if (this.kind === "category") for (const name of layout.categoryarray ?? []) this.#include(this.number(name));
     for (const list of values) {
       for (let i = 0; i < list.length; i++) this.#include(this.number(list[i]!));
     }
@@ -151,9 +153,11 @@ function dateTicks(low: number, high: number): Tick[] {
       ? text.slice(0, 4)
       : span > 90 * day
         ? text.slice(0, 7)
-        : span > 2 * day
+        : span > 12 * day
           ? text.slice(0, 10)
-          : text.slice(11, 16);
+          : span > day
+            ? text.slice(5, 16).replace("T", " ")
+            : text.slice(11, 16);
   };
   return Array.from({ length: 6 }, (_, k) => low + ((k + 0.5) * span) / 6).map((at) => ({ at, label: format(at) }));
 }

@@ -35,7 +35,8 @@ export function traceSvg(trace: Trace, x: Scale, y: Scale): string {
   const points = Array.from({ length: ys.length }, (_, i) => [x.pixel(xs[i]!), y.pixel(ys[i]!)] as const);
   const parts: string[] = [];
   if (trace["fill"] === "tozeroy") parts.push(area(points, y.pixelOf(0), String(trace["fillcolor"] ?? "#0072B233")));
-  if (mode.includes("lines")) parts.push(lines(points, trace));
+  if (trace["fill"] === "toself") parts.push(polygons(points, String(trace["fillcolor"] ?? "#0072B233")));
+  if (mode.includes("lines") && style(trace, "line")["width"] !== 0) parts.push(lines(points, trace));
   if (mode.includes("markers")) parts.push(marks(points, trace));
   return `<g${opacity}>${parts.join("")}</g>`;
 }
@@ -70,6 +71,19 @@ function area(points: readonly Point[], foot: number, colour: string): string {
   if (shown.length === 0) return "";
   const top = shown.map(([px, py]) => `L${round(px)} ${round(py)}`).join("");
   return `<path d="M${round(shown[0]![0])} ${round(foot)}${top}L${round(shown[shown.length - 1]![0])} ${round(foot)}Z" fill="${escapeHtml(colour)}"/>`;
+}
+
+/** A closed area for each stretch of finite points. */
+function polygons(points: readonly Point[], colour: string): string {
+  let path = "";
+  let drawing = false;
+  for (const [px, py] of points) {
+    const finite = Number.isFinite(px) && Number.isFinite(py);
+    if (finite) path += `${drawing ? "L" : "M"}${round(px)} ${round(py)}`;
+    else if (drawing) path += "Z";
+    drawing = finite;
+  }
+  return `<path d="${path}${drawing ? "Z" : ""}" fill="${escapeHtml(colour)}"/>`;
 }
 
 function marks(points: readonly Point[], trace: Trace): string {

@@ -1,0 +1,88 @@
+// What was promised against what came: bands that should hold a share of the values, and
+// probabilities that should come true as often as they say.
+import { ArgumentError } from "../core/errors.js";
+import { option, optional, resolve, type TableOf, text } from "../core/options.js";
+import { encodeArray, type Figure } from "./figure.js";
+import { formatNumber, formatShare } from "./format.js";
+import { checkList, listKind, titleTable } from "./options.js";
+import { baselineColour, predictionColour } from "./palette.js";
+
+/** Options of `plotCalibration`. */
+export interface CalibrationPlotOptions {
+  /** The figure's title; default "Calibration". */
+  readonly title?: string | undefined;
+  /** What was promised; default "nominal coverage". */
+  readonly nominalLabel?: string | undefined;
+  /** What came; default "measured coverage". */
+  readonly measuredLabel?: string | undefined;
+  /** How many values each point stands for: the weights of the mean gap. Default equal. */
+  readonly counts?: readonly number[] | undefined;
+}
+
+/** The options of `plotCalibration`. */
+export const calibrationTable = {
+  ...titleTable("Calibration"),
+  nominalLabel: option(text(), "nominal coverage", "What was promised."),
+  measuredLabel: option(text(), "measured coverage", "What came."),
+  counts: optional(listKind<number>(), "How many values each point stands for."),
+} satisfies TableOf<CalibrationPlotOptions>;
+
+/**
+ * Shares that were promised against shares that came, 0 to 1 each: the levels of bands against the
+ * values inside them, or the confidence of a classifier against how often it was right (a
+ * reliability diagram). On the diagonal they are equal; the description gives the mean gap, which
+ * of confidences is the expected calibration error (Naeini et al. 2015).
+ * @throws ArgumentError if the lists differ in length, are empty or hold anything but shares
+ */
+export function plotCalibration(nominal: readonly number[], measured: readonly number[], options: CalibrationPlotOptions = {}): Figure {
+  const { title, nominalLabel, measuredLabel, counts } = resolve(calibrationTable, options);
+  checkShares(nominal, "nominal");
+  checkShares(measured, "measured");
+  const points = nominal.length;
+  if (points === 0 || measured.length !== points || (counts && counts.length !== points))
+    throw ArgumentError.shape(
+      `there are ${points} nominal and ${measured.length} measured shares${counts ? ` and ${counts.length} counts` : ""}; it takes as many of each, at least one`,
+    );
+  const weights = counts ?? nominal.map(() => 1);
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const gap = nominal.reduce((sum, share, k) => sum + (weights[k]! / total) * Math.abs(share - measured[k]!), 0);
+  const axis = { range: [0, 1], automargin: true };
+  return {
+    title,
+    description: `${measuredLabel} against ${nominalLabel}, which should be equal: mean gap ${formatShare(gap)}. ${nominal
+      .map((share, k) => `${formatShare(share)}: ${formatShare(measured[k]!)}${counts ? ` of ${formatNumber(counts[k]!)}` : ""}`)
+      .join("; ")}.`,
+    data: [
+      {
+        type: "scatter",
+        mode: "lines",
+        name: "equal",
+        x: [0, 1],
+        y: [0, 1],
+        hoverinfo: "skip",
+        line: { color: baselineColour, width: 1, dash: "dash" },
+      },
+      {
+        type: "scatter",
+        mode: "lines+markers",
+        name: "measured",
+        x: encodeArray(Float64Array.from(nominal)),
+        y: encodeArray(Float64Array.from(measured)),
+        ...(counts ? { customdata: [...counts], hovertemplate: "%{x:.3f}: %{y:.3f} of %{customdata}<extra></extra>" } : {}),
+        line: { color: predictionColour, width: 1.5 },
+        marker: { color: predictionColour, size: 7 },
+      },
+    ],
+    layout: {
+      height: 360,
+      xaxis: { title: { text: nominalLabel }, ...axis },
+      yaxis: { title: { text: measuredLabel }, ...axis },
+    },
+  };
+}
+
+function checkShares(shares: readonly number[], name: string): void {
+  checkList(shares, name, "shares from 0 to 1");
+  for (const [k, share] of Array.from(shares).entries())
+    if (!(share >= 0 && share <= 1)) throw new ArgumentError(`${name}[${k}]`, share, "a share from 0 to 1");
+}

@@ -1,0 +1,182 @@
+// What forecasts leave over: residuals in the order of time, and how they are distributed.
+import { ArgumentError } from "../core/errors.js";
+import { option, optional, resolve, type TableOf, text, whole } from "../core/options.js";
+import type { Matrix, MatrixLike } from "../numerics/index.js";
+import { encodeArray, type Figure } from "./figure.js";
+import { formatNumber } from "./format.js";
+import { namesOf, sameShape } from "./line.js";
+import { checkList, listKind, most, titleTable } from "./options.js";
+import { baselineColour, seriesColour } from "./palette.js";
+
+/** Options of `plotResiduals`. */
+export interface ResidualPlotOptions {
+  /** The figure's title; default "Residuals". */
+  readonly title?: string | undefined;
+  /** What a row is; default "row". */
+  readonly timeLabel?: string | undefined;
+  /** What is measured, one name a column. */
+  readonly names?: readonly string[] | undefined;
+  /** The row at which each forecast begins; left out, they follow one another from 0. */
+  readonly starts?: readonly number[] | undefined;
+  /** A label for each row of each forecast, such as its date, in place of numbers. */
+  readonly times?: readonly (readonly string[])[] | undefined;
+  /** Most points that are drawn of a column; default 4000. The distribution counts all. */
+  readonly maxPoints?: number | undefined;
+  /** Bars of the distribution; default by the rule of Freedman and Diaconis, 8 to 60. */
+  readonly bins?: number | undefined;
+}
+
+/** The options of `plotResiduals`. */
+export const residualTable = {
+  ...titleTable("Residuals"),
+  timeLabel: option(text(), "row", "What a row is."),
+  names: optional(listKind<string>(), "What is measured, one name a column."),
+  starts: optional(listKind<number>(), "The row at which each forecast begins; left out, they follow one another from 0."),
+  times: optional(listKind<readonly string[]>(), "A label for each row of each forecast, in place of numbers."),
+  maxPoints: option(most(1), 4000, "Most points that are drawn of a column."),
+  bins: optional(whole({ atLeast: 1, atMost: 1000 }), "Bars of the distribution; left out, by the rule of Freedman and Diaconis."),
+} satisfies TableOf<ResidualPlotOptions>;
+
+interface Residuals {
+  readonly values: Float64Array;
+  readonly places: readonly (number | string)[];
+}
+
+/**
+ * Target less prediction of forecasts, H x D each: over time, and as a distribution beside the
+ * normal one of the same mean and deviation. One colour a column. Values that are not finite are
+ * left out and counted in the description.
+ * @throws ArgumentError if the shapes differ, or `starts` or `times` does not fit them
+ */
+export function plotResiduals(
+  predictions: readonly MatrixLike[],
+  targets: readonly MatrixLike[],
+  options: ResidualPlotOptions = {},
+): Figure {
+  const { title, timeLabel, starts, times, maxPoints, ...asked } = resolve(residualTable, options);
+  checkList(predictions, "predictions", "series");
+  checkList(targets, "targets", "series");
+  if (predictions.length === 0 || predictions.length !== targets.length)
+    throw ArgumentError.shape(
+      `there are ${predictions.length} predictions and ${targets.length} targets; it takes as many of both, at least one`,
+    );
+  const pairs = predictions.map((prediction, k) => sameShape(prediction, targets[k]!));
+  for (const [name, given] of [["starts", starts] as const, ["times", times] as const])
+    if (given && given.length !== pairs.length)
+      throw ArgumentError.shape(`${name} holds ${given.length}; ${pairs.length} forecasts take as many`, { field: name });
+  pairs.forEach(([prediction], k) => {
+    if (times && times[k]!.length !== prediction.rows)
+      throw ArgumentError.shape(`times[${k}] holds ${times[k]!.length} labels; the forecast has ${prediction.rows} rows`, {
+        field: "times",
+      });
+  });
+  const cols = pairs[0]![0].cols;
+  const names = namesOf(asked.names, cols);
+  const columns = names.map((_, c) => residualsOf(pairs, c, starts, times));
+  const all = Float64Array.from(columns.flatMap(({ values }) => [...values])).sort();
+  const left = pairs.reduce((sum, [prediction]) => sum + prediction.data.length, 0) - all.length;
+  const edges = edgesOf(all, asked.bins);
+  const data = names.flatMap((name, c): Record<string, unknown>[] => {
+    const color = seriesColour(c);
+    const { values, places } = columns[c]!;
+    const every = Math.max(1, Math.ceil(values.length / maxPoints));
+    const drawn = Array.from({ length: Math.ceil(values.length / every) }, (_, k) => k * every);
+    return [
+      {
+        type: "scatter",
+        mode: "markers",
+        name,
+        x: drawn.map((k) => places[k]!),
+        y: encodeArray(Float64Array.from(drawn, (k) => values[k]!)),
+        marker: { color, size: 4, opacity: 0.6 },
+      },
+      { ...histogram(values, edges), name, showlegend: false, line: { color, width: 1.5 }, fill: "tozeroy", fillcolor: `${color}33` },
+    ];
+  });
+  const { mean, sd } = momentsOf(all);
+  if (cols === 1 && sd > 0) data.push(normalCurve(edges, mean, sd));
+  const lost = left > 0 ? ` ${left} values are not finite and are left out.` : "";
+  return {
+    title,
+    description: `Target less prediction of ${names.join(", ")}, ${all.length} values of ${pairs.length} forecast${pairs.length === 1 ? "" : "s"}: mean ${formatNumber(mean)}, standard deviation ${formatNumber(sd)}.${lost}`,
+    data,
+    layout: {
+      height: 420,
+      xaxis: { title: { text: times ? "" : timeLabel }, anchor: "y", automargin: true },
+      yaxis: { title: { text: "target - prediction" }, domain: [0.56, 1], automargin: true },
+      xaxis2: { title: { text: "target - prediction" }, anchor: "y2", automargin: true },
+      yaxis2: { title: { text: "share" }, domain: [0, 0.36], anchor: "x2", rangemode: "tozero", automargin: true },
+      shapes: [zeroLine(columns)],
+    },
+  };
+}
+
+function residualsOf(
+  pairs: readonly (readonly [Matrix, Matrix])[],
+  column: number,
+  starts: readonly number[] | undefined,
+  times: readonly (readonly string[])[] | undefined,
+): Residuals {
+  const values: number[] = [];
+  const places: (number | string)[] = [];
+  let next = 0;
+  pairs.forEach(([prediction, target], k) => {
+    const first = starts?.[k] ?? next;
+    next += prediction.rows;
+    for (let h = 0; h < prediction.rows; h++) {
+      const value = target.at(h, column) - prediction.at(h, column);
+      if (!Number.isFinite(value)) continue;
+      values.push(value);
+      places.push(times ? times[k]![h]! : first + h);
+    }
+  });
+  return { values: Float64Array.from(values), places };
+}
+
+function zeroLine(columns: readonly Residuals[]): Record<string, unknown> {
+  const { places } = columns.find((column) => column.places.length > 0) ?? { places: [0] };
+  const sorted = typeof places[0] === "number" ? [...(places as number[])].sort((a, b) => a - b) : places;
+  const style = { color: baselineColour, width: 1, dash: "longdash" };
+  return { type: "line", xref: "x", yref: "y", x0: sorted[0], x1: sorted.at(-1), y0: 0, y1: 0, line: style };
+}
+
+/** Ends of bins of width 2 (q3 - q1) n^(-1/3) over all values: Freedman and Diaconis 1981. */
+function edgesOf(sorted: Float64Array, bins: number | undefined): Float64Array {
+  const [low = -0.5, high = 0.5] = [sorted[0], sorted.at(-1)];
+  if (!(low < high)) return Float64Array.of(low - 0.5, low + 0.5);
+  const quartile = (share: number) => sorted[Math.floor(share * (sorted.length - 1))]!;
+  const width = (2 * (quartile(0.75) - quartile(0.25))) / Math.cbrt(sorted.length);
+  const count = Math.round(bins ?? Math.min(60, Math.max(8, width > 0 ? (high - low) / width : 60)));
+  return Float64Array.from({ length: count + 1 }, (_, k) => low + ((high - low) * k) / count);
+}
+
+/** The outline of a histogram: the share of the values in each bin. */
+function histogram(values: Float64Array, edges: Float64Array): Record<string, unknown> {
+  const bins = edges.length - 1;
+  const counts = new Float64Array(bins);
+  const [low, high] = [edges[0]!, edges[bins]!];
+  for (const value of values) counts[Math.min(bins - 1, Math.max(0, Math.floor(((value - low) / (high - low)) * bins)))]!++;
+  const x = [low];
+  const y = [0];
+  counts.forEach((count, k) => {
+    x.push(edges[k]!, edges[k + 1]!);
+    y.push(count / values.length, count / values.length);
+  });
+  const outline = { x: encodeArray(Float64Array.from([...x, high])), y: encodeArray(Float64Array.from([...y, 0])) };
+  return { type: "scatter", mode: "lines", ...outline, xaxis: "x2", yaxis: "y2" };
+}
+
+function normalCurve(edges: Float64Array, mean: number, sd: number): Record<string, unknown> {
+  const [low, high] = [edges[0]!, edges.at(-1)!];
+  const width = (high - low) / (edges.length - 1);
+  const x = Float64Array.from({ length: 121 }, (_, k) => low + ((high - low) * k) / 120);
+  const density = (value: number) => Math.exp(-0.5 * ((value - mean) / sd) ** 2) / (sd * Math.sqrt(2 * Math.PI));
+  const line = { color: baselineColour, width: 1.5, dash: "dash" };
+  const y = x.map((value) => width * density(value));
+  return { type: "scatter", mode: "lines", name: "normal", x: encodeArray(x), y: encodeArray(y), xaxis: "x2", yaxis: "y2", line };
+}
+
+function momentsOf(values: Float64Array): { readonly mean: number; readonly sd: number } {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  return { mean, sd: Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length) };
+}
