@@ -8,8 +8,8 @@ export const fitted = 150;
 export const scored = 29;
 const horizon = 30;
 /** A candidate is fitted on all but so many rows of the train series, and forecasts the 30 after. */
-const leftOut = [30, 45, 60];
-const neurons = 200;
+export const leftOut = [30, 45, 60];
+export const neurons = 200;
 
 /** JSON in which numbers may be NaN. */
 export const parseWithNaN = (text) => JSON.parse(text.replace(/(?<=[[,:\s])NaN(?=[\],\s}])/g, "null"));
@@ -41,19 +41,18 @@ export function smape(target, prediction) {
  */
 export function candidate(system, repeat, k) {
   const draws = new RandomStream(seedKeys(`dysts ${repeat} ${system}`).weights, 0);
-  const uniform = (n, low, high) => low + (high - low) * draws.uniform(n, k);
+  const { lambda, washout, ...setting } = drawnSettings((n, low, high) => low + (high - low) * draws.uniform(n, k));
+  const reservoir = { size: neurons, seed: `dysts ${repeat} ${k}`, weightDistribution: "normal", radiusMethod: "circularLaw" };
+  return { reservoir: { ...reservoir, precision: "float64", ...setting }, lambda, washout };
+}
+
+/** Settings by draws n = 0, 1, ... that are uniform between two values. */
+export function drawnSettings(uniform) {
   return {
-    reservoir: {
-      size: neurons,
-      seed: `dysts ${repeat} ${k}`,
-      weightDistribution: "normal",
-      radiusMethod: "circularLaw",
-      precision: "float64",
-      spectralRadius: uniform(0, 0.2, 1.35),
-      inputScaling: 10 ** uniform(1, -0.6, 0.5),
-      bias: uniform(2, 0.2, 1.6),
-      leakRate: uniform(3, 0.2, 1),
-    },
+    spectralRadius: uniform(0, 0.2, 1.35),
+    inputScaling: 10 ** uniform(1, -0.6, 0.5),
+    bias: uniform(2, 0.2, 1.6),
+    leakRate: uniform(3, 0.2, 1),
     lambda: 10 ** uniform(4, -9, 0),
     washout: [5, 15, 30][Math.floor(uniform(5, 0, 3))],
   };

@@ -1,10 +1,14 @@
 // The dysts table: 131 chaotic systems by the published protocol, beside the stored results of other
 // models. Usage:
-//   node bench/accuracy/dysts.mjs [candidates] [repeats] [threads]
+//   node bench/accuracy/dysts.mjs [--candidates 60] [--repeats 3] [--threads 2]
+//   node bench/accuracy/dysts.mjs --engine cuda [--candidates 10000] [--repeats 3] [--precision float64]
+// The second tries the same candidates on every system, all of them by sweeps on one engine.
 import { existsSync, readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { RandomStream, seedKeys } from "spillway/numerics";
-import { choose, choosingSeries, fitted, forecast, median, medians, parseWithNaN, scored, smape } from "./dysts-protocol.mjs";
+import { choose, choosingSeries, fitted, forecast, leftOut, median, medians, parseWithNaN, scored, smape } from "./dysts-protocol.mjs";
+import { candidatesOf, combined, forecastsOf, ranked, scoresOf } from "./dysts-sweep.mjs";
 
 const best = 10;
 const folder = `${process.env.SPILLWAY_DATA ?? "../shared/data"}/dysts`;
@@ -39,12 +43,40 @@ if (!isMainThread) {
   parentPort.on("message", async ({ system, repeat }) => parentPort.postMessage(await solve(system, repeat, candidates)));
 } else await main();
 
-async function main() {
-  const [candidates = 60, repeats = 3, threads = 2] = process.argv.slice(2).map(Number);
+/** Every repeat by sweeps: scores of all systems, and seconds in all. */
+async function bySweeps({ engine, candidates, repeats, precision }) {
+  const results = [];
+  const seconds = [];
+  let reason;
+  for (let repeat = 0; repeat < repeats; repeat++) {
+    const begun = performance.now();
+    const drawn = candidatesOf(repeat, candidates);
+    const tests = systems.map((system) => test[system].values);
+    const choosing = systems.map((system, s) => choosingSeries(train[system].values, tests[s]));
+    const found = await scoresOf(drawn, choosing, leftOut, { engine, precision });
+    reason = found.reason;
+    const chosen = performance.now();
+    const forecasts = await forecastsOf(drawn, tests, fitted, { engine, precision });
+    const ended = performance.now();
+    for (const [s, system] of systems.entries()) {
+      const made = combined(ranked(found.scores[s], mean), forecasts[s], best);
+      results.push({
+        ...{ system, repeat, score: smape(tests[s].slice(fitted, fitted + scored), made) },
+        ...{ choosing: (chosen - begun) / 1000, fitting: (ended - chosen) / 1000 },
+      });
+    }
+    seconds.push((performance.now() - begun) / 1000);
+    process.stderr.write(`\r${repeat + 1} of ${repeats} repeats, ${seconds.at(-1).toFixed(1)} s `);
+  }
+  for (const each of results) for (const field of ["choosing", "fitting"]) each[field] /= systems.length;
+  return { results, ran: `${reason}; by the clock ${seconds.map((each) => each.toFixed(1)).join(", ")} s` };
+}
+
+/** Every repeat by threads that try a system's own candidates. */
+async function byThreads({ candidates, repeats, threads }) {
   const work = Array.from({ length: repeats }, (_, repeat) => systems.map((system) => ({ system, repeat }))).flat();
   const results = [];
   const begun = performance.now();
-  const ends = Array.from({ length: repeats }, () => 0);
   await Promise.all(
     Array.from({ length: threads }, () => {
       const worker = new Worker(new URL(import.meta.url), { workerData: { candidates } });
@@ -57,7 +89,6 @@ async function main() {
         worker.on("error", fail);
         worker.on("message", (result) => {
           results.push(result);
-          ends[result.repeat] = performance.now() - begun;
           process.stderr.write(`\r${results.length} of ${systems.length * repeats} `);
           next();
         });
@@ -65,6 +96,20 @@ async function main() {
       });
     }),
   );
+  return { results, ran: `${threads} threads; ${((performance.now() - begun) / 1000 / repeats).toFixed(0)} s a repeat by the clock` };
+}
+
+async function main() {
+  const text = { type: "string" };
+  const { values: flags } = parseArgs({
+    options: { engine: text, candidates: text, repeats: text, threads: text, precision: text },
+  });
+  const candidates = Number(flags.candidates ?? (flags.engine ? 10_000 : 60));
+  const [repeats, threads] = [flags.repeats ?? 3, flags.threads ?? 2].map(Number);
+  const precision = flags.precision ?? "float64";
+  const { results, ran } = flags.engine
+    ? await bySweeps({ engine: flags.engine, candidates, repeats, precision })
+    : await byThreads({ candidates, repeats, threads });
   process.stderr.write("\n");
   const nbeats = stored.models.indexOf("NBEATSModel");
   const toBeat = systems.map((system) => stored.smape[system][nbeats]);
@@ -109,8 +154,8 @@ async function main() {
   const sum = (field) => results.reduce((total, result) => total + result[field], 0) / repeats;
   const overall = { mean: mean(all.map((one) => one.mean)), wins: mean(all.map((one) => one.wins)) };
   console.log(
-    `\n200 neurons, binary64, ${candidates} candidates, ${threads} threads: choosing ${sum("choosing").toFixed(0)} s and fitting ` +
-      `${sum("fitting").toFixed(1)} s of one thread a repeat; ${(ends.at(-1) / 1000 / repeats).toFixed(0)} s a repeat by the clock`,
+    `\n200 neurons, ${flags.engine ? precision : "float64"}, ${candidates} candidates: choosing ${sum("choosing").toFixed(1)} s and forecasting ` +
+      `${sum("fitting").toFixed(1)} s a repeat; ${ran}`,
   );
   console.log(
     `mean of ${repeats} repeats: ${overall.mean.toFixed(1)} (bar 54), below NBEATS ${(100 * overall.wins).toFixed(0)} % (bar 68 %)`,
