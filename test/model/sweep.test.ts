@@ -36,6 +36,28 @@ describe("sweepReadouts", () => {
       }
   });
 
+  it("runs a reservoir once for settings that differ in lambda alone, with the scores of each alone", async () => {
+    let opened = 0;
+    const counted: typeof cpuEngine = {
+      ...cpuEngine,
+      name: "counted",
+      open(...given) {
+        opened++;
+        return cpuEngine.open(...given);
+      },
+    };
+    registerEngine("counted", async () => counted, { automatic: false });
+    const ladder = [1e-12, 1e-6, 1].flatMap((lambda) => settings.map((setting) => ({ ...setting, lambda })));
+    const given = { reservoir: { size: 15 }, seeds: [1, 2], ...data, engine: "counted" };
+    const { scores } = await sweepReadouts({ ...given, settings: ladder });
+    // Two settings a seed, and the best once more.
+    expect(opened).toBe(5);
+    for (const [i, setting] of ladder.entries()) {
+      const alone = await sweepReadouts({ ...given, settings: [setting], engine: "cpu" });
+      expect([scores.at(0, i), scores.at(1, i)]).toEqual([...alone.scores.data]);
+    }
+  });
+
   it("draws leak rates from a range as the reservoir of a seed alone does", async () => {
     const reservoir = { size: 20, leakRate: { from: 0.1, to: 1 }, precision: "float64" } as const;
     const swept = await sweepReadouts({ ...data, reservoir, seeds: [1, 2], settings: [{}], washout: 10, validation: 10 });

@@ -1,7 +1,7 @@
 // Closed loops of the members of a sweep one after the other, for engines that have no better way.
 // Bits are those of `Engine.sweepForecasts`.
 import { type FloatArray, Matrix } from "../../numerics/index.js";
-import { IllConditionedError, type ridge, SingularFitError, type TrainedReadout } from "../../readout/index.js";
+import type { ridge, TrainedReadout } from "../../readout/index.js";
 import type { ReservoirConfig } from "../../reservoir/config.js";
 import { NonFiniteStateError } from "../../reservoir/engine/errors.js";
 import type { ForecastSeries, ForecastSweepWork, SweptForecasts } from "../../reservoir/engine/sweeps.js";
@@ -12,6 +12,7 @@ import { addMeasurements, type EngineProfile } from "../../reservoir/profile.js"
 import { buildModel } from "../../reservoir/weights.js";
 import { WorkPacer } from "../../reservoir/work.js";
 import type { Base } from "./bases.js";
+import { solved } from "./one-by-one.js";
 
 type Trainer = ReturnType<typeof ridge>;
 
@@ -100,15 +101,6 @@ async function forecastFrom(
     }
   } finally {
     sink.dispose();
-  }
-}
-
-function solved(solve: () => TrainedReadout): TrainedReadout | undefined {
-  try {
-    return solve();
-  } catch (error) {
-    if (error instanceof IllConditionedError || error instanceof SingularFitError) return undefined;
-    throw error;
   }
 }
 
