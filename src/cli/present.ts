@@ -1,4 +1,5 @@
 // A result in a terminal: its first line, the table of scores, and the table of a profile.
+import { type ClassResult, classTable } from "../experiment/classes.js";
 import { clockOf, describeCalls, describeWork, figuresOf } from "../experiment/profile.js";
 import { formatSeconds, statisticOf } from "../experiment/report-section.js";
 import type { ExperimentResult } from "../experiment/result.js";
@@ -26,6 +27,16 @@ export function scoreTable({ scores }: ExperimentResult): string {
     ...(withPublished ? [score.published ? `${formatNumber(score.published.value)} (${score.published.source})` : ""] : []),
   ]);
   return formatTable(heads, lines);
+}
+
+/** Precision, recall and F1 of each class as a table for a terminal. */
+export function classLines(classes: ClassResult): string {
+  const { heads, lines } = classTable(classes);
+  return formatTable(
+    heads,
+    lines.map((cells) => cells.map((cell) => (typeof cell === "number" ? formatNumber(cell) : cell))),
+    [1, 2, 3, 4],
+  );
 }
 
 /** The first line about a result: what ran, on which engine and why. */

@@ -1,12 +1,13 @@
 // Task "classify": one seed trained on labelled sequences, then asked for the class of others.
 import { join } from "node:path";
 import { NpyWriter, writeNpy } from "../io/index.js";
-import { confusionMatrix } from "../metrics/index.js";
+import { type ConfusionMatrix, confusionMatrix, type Reliability, reliability } from "../metrics/index.js";
+import { largest } from "../model/classifier/class-readout.js";
 import { Classifier } from "../model/index.js";
 import { fitStandardisation, standardised } from "../model/standardisation.js";
 import { type Matrix, RandomStream, type Seed, seedKeys } from "../numerics/index.js";
-import { plotConfusion, plotStateHeatmap, plotTrajectories } from "../plot/index.js";
-import { type AnyReservoirComputer, addProfiles } from "../reservoir/index.js";
+import { type Figure, plotCalibration, plotConfusion, plotStateHeatmap, plotTrajectories } from "../plot/index.js";
+import { type AnyReservoirComputer, addProfiles, type WorkOptions } from "../reservoir/index.js";
 import type { CaseData, Cases } from "./data.js";
 import type { ClassifyTask, Experiment } from "./description.js";
 import { encoded } from "./encode.js";
@@ -46,7 +47,9 @@ export async function runClassification(experiment: ClassifyExperiment, data: Ca
   );
   try {
     const onProgress = ofCases(progress.stage(test.sequences.length), test);
-    const predicted = (await watch.time("test", () => classifier.predict(test.sequences, { signal, onProgress }))).map(String);
+    const { predicted, shares } = await watch.time("test", () => predictions(classifier, task.members > 1, test, { signal, onProgress }));
+    const counted = confusionMatrix(test.labels, predicted, data.classes);
+    const trusted = shares && reliability(test.labels, shares, classifier.classes.map(String));
     const computer = classifier.computers[0]!;
     const scale = standardise ? fitStandardisation(train.sequences) : undefined;
     const inputs = (sequences: readonly Matrix[]) => (scale ? sequences.map((sequence) => standardised(scale, sequence)) : sequences);
@@ -57,10 +60,12 @@ export async function runClassification(experiment: ClassifyExperiment, data: Ca
       readout: { ...classifier.readouts[0]!.training },
       scores: scoreClasses(test.labels, predicted, metrics, experiment.scoring),
       baselines: scoreBaselines(experiment, train.labels, test.labels),
+      confusion: counted,
+      reliability: trusted,
       timing: watch.seconds,
       profile: addProfiles(classifier.computers.flatMap((member) => member.profile ?? [])),
       summary: `classification of ${test.labels.length} sequences, trained on ${train.labels.length}; representation ${task.representation}${task.members > 1 ? `, vote of ${task.members} reservoirs` : ""}`,
-      figures: options.withFigures ? await figures(computer, inputs(firstCases(test.sequences)), test.labels, predicted, data.classes) : [],
+      figures: options.withFigures ? await figures(computer, inputs(firstCases(test.sequences)), counted, trusted) : [],
       unit: () => undefined,
       save: async (path) => {
         await classifier.save(path);
@@ -132,21 +137,50 @@ export function firstCases(sequences: readonly Matrix[]): Matrix[] {
   return shown;
 }
 
+/**
+ * The class of each test case, and the shares of all classes. Members that vote by majority may
+ * decide otherwise than their mean shares, which are then not computed.
+ */
+async function predictions(
+  classifier: Classifier,
+  votes: boolean,
+  { sequences }: Cases,
+  work: WorkOptions,
+): Promise<{ readonly predicted: readonly string[]; readonly shares: Matrix | undefined }> {
+  if (votes && classifier.settings.vote !== "mean")
+    return { predicted: (await classifier.predict(sequences, work)).map(String), shares: undefined };
+  const shares = await classifier.predictProba(sequences, work);
+  return { predicted: Array.from({ length: shares.rows }, (_, b) => String(classifier.classes[largest(shares.row(b))])), shares };
+}
+
+/** The reliability diagram of a classifier. */
+function reliabilityFigure({ bins }: Reliability): Figure {
+  return plotCalibration(
+    bins.map(({ confidence }) => confidence),
+    bins.map((bin) => bin.accuracy),
+    {
+      title: "Reliability of the probabilities",
+      nominalLabel: "confidence",
+      measuredLabel: "share that is right",
+      counts: bins.map(({ count }) => count),
+    },
+  );
+}
+
 async function figures(
   computer: AnyReservoirComputer,
   inputs: readonly Matrix[],
-  labels: readonly string[],
-  predicted: readonly string[],
-  classes: readonly string[],
+  { labels, counts }: ConfusionMatrix,
+  trusted: Reliability | undefined,
 ) {
-  const { counts } = confusionMatrix(labels, predicted, classes);
   const states = stackRows(await computer.batch(inputs));
   const which = inputs.length === 1 ? "the first test sequence" : `the first ${inputs.length} test sequences, one after the other`;
   return [
     plotConfusion(
       counts.map((row) => [...row]),
-      classes,
+      labels,
     ),
+    ...(trusted ? [reliabilityFigure(trusted)] : []),
     plotStateHeatmap(states, { title: `States over ${which}`, centred: true }),
     plotTrajectories(states, { title: `A few neurons over ${which}` }),
   ];

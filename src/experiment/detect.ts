@@ -44,6 +44,7 @@ export async function runDetection(
     const scores = scoreClasses(test.labels, found, metrics, experiment.scoring);
     const shown = firstCases(test.sequences);
     const classes = found.includes(noLabel) ? [...data.classes, noLabel] : [...data.classes];
+    const counted = confusionMatrix(test.labels, found, classes);
     return {
       engine: computer.engine,
       reservoir: computer.config,
@@ -55,13 +56,14 @@ export async function runDetection(
       },
       scores,
       baselines: scoreBaselines(experiment, train.labels, test.labels),
+      confusion: counted,
       timing: watch.seconds,
       profile: computer.profile,
       summary: `detection of ${templates.labels.length} templates in ${test.labels.length} sequences, learned from ${train.labels.length}; ${task.state} state, threshold ${task.threshold}${types ? `; types in the spikes: ${describeTypes(types)}` : ""}`,
       figures: options.withFigures
         ? [
             plotConfusion(
-              confusionMatrix(test.labels, found, classes).counts.map((row) => [...row]),
+              counted.counts.map((row) => [...row]),
               classes,
             ),
             plotStateHeatmap(stackRows(await computer.batch(shown)), {

@@ -54,6 +54,20 @@ const bands = having(
   { sentence: anyText(), level: figure, calibratedOn: whole(), covered: figure, winkler: figure },
   { calibration: option(list(having({ level: figure, covered: figure }), "a list of levels"), [], "") },
 );
+const classScores = having({ precision: figure, recall: figure, f1: figure, support: whole() });
+const label = checked<string | number>("a class", (value) => typeof value === "string" || typeof value === "number");
+const counts = list(list(whole(), "a list of counts"), "a list of rows");
+const bin = having({ confidence: figure, accuracy: figure, count: whole() });
+const classes = having(
+  {
+    classes: list(having({ label, precision: figure, recall: figure, f1: figure, support: whole() }), "a list of classes"),
+    macro: classScores,
+    weighted: classScores,
+    accuracy: figure,
+    confusion: having({ labels: list(label, "a list of classes"), counts }),
+  },
+  { reliability: optional(having({ bins: list(bin, "a list of bins"), expectedCalibrationError: figure }), "") },
+);
 const verdict = having({
   sentence: anyText(),
   against: anyText(),
@@ -82,7 +96,12 @@ const result = having(
     machine: details,
     files: list(anyText(), "a list of names"),
   },
-  { engine: optional(having({ name: anyText(), reason: anyText() }), ""), verdict: optional(verdict, ""), bands: optional(bands, "") },
+  {
+    engine: optional(having({ name: anyText(), reason: anyText() }), ""),
+    verdict: optional(verdict, ""),
+    bands: optional(bands, ""),
+    classes: optional(classes, ""),
+  },
 );
 
 /**

@@ -3,6 +3,7 @@ import { formatNumber } from "../plot/format.js";
 import type { Figure, ReportScore, ReportSection } from "../plot/index.js";
 import { isComposite, partsOf } from "../reservoir/composite/config.js";
 import { type AnyReservoirOptions, isSpiking, type ReservoirOptions, type SpikingReservoirOptions } from "../reservoir/index.js";
+import { classTable } from "./classes.js";
 import { profileFacts } from "./profile.js";
 import type { ExperimentResult, ScoreSummary } from "./result.js";
 import { timingFigure } from "./timing-figure.js";
@@ -86,9 +87,19 @@ export function reportSection(result: ExperimentResult, figures: readonly Figure
       heads: ["seed", ...scores.map(({ metric }) => metric)],
       lines: seeds.map((seed) => [String(seed.seed), ...scores.map(({ metric }) => seed.scores[metric]!)]),
     },
+    ...(result.classes ? { table: { caption: classCaption(result), ...classTable(result.classes, Infinity) } } : {}),
     figures: time ? [...figures, time] : figures,
     config,
   };
+}
+
+/** "Scores by class, 3 seeds together; expected calibration error 0.02" */
+export function classCaption({ classes, seeds }: ExperimentResult): string {
+  const { reliability } = classes ?? {};
+  return [
+    `Scores by class${seeds.length > 1 ? `, ${seeds.length} seeds together` : ""}`,
+    ...(reliability ? [`expected calibration error ${formatNumber(reliability.expectedCalibrationError)}`] : []),
+  ].join("; ");
 }
 
 function warningsOf({ interrupted, seeds, config, scores }: ExperimentResult): string[] {

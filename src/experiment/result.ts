@@ -4,6 +4,7 @@ import type { Seed } from "../numerics/index.js";
 import type { AnyModel, EnginePlan, Profile } from "../reservoir/index.js";
 import type { Verdict } from "../series/index.js";
 import type { Bands } from "./bands.js";
+import type { ClassResult } from "./classes.js";
 import type { Experiment, MetricName } from "./description.js";
 import type { ChosenSettings } from "./forecast-choice.js";
 import type { Machine } from "./machine.js";
@@ -77,6 +78,8 @@ export interface ExperimentResult {
   readonly verdict?: (Verdict & { readonly sentence: string }) | undefined;
   /** Of forecasts: the bands of forecasts.csv, and how much they hold. */
   readonly bands?: (Bands & { readonly sentence: string }) | undefined;
+  /** Of classifications: how well each class was found. */
+  readonly classes?: ClassResult | undefined;
   readonly engine: { readonly name: string; readonly reason: string; readonly plan: EnginePlan } | undefined;
   readonly data: Readonly<Record<string, unknown>>;
   /**

@@ -6,11 +6,13 @@ import { stringify } from "yaml";
 import { ArgumentError } from "../core/errors.js";
 import { resolve } from "../core/options.js";
 import { writeFileAtomic } from "../io/index.js";
+import type { ConfusionMatrix } from "../metrics/index.js";
 import { noteFinite } from "../numerics/known-finite.js";
 import { type Figure, type ReportSection, reportHtml } from "../plot/index.js";
 import type { Trainer } from "../readout/index.js";
 import { addProfiles } from "../reservoir/index.js";
 import { describeBands } from "./bands.js";
+import { classResult } from "./classes.js";
 import { runClassification } from "./classify.js";
 import { type ExperimentData, loadData } from "./data.js";
 import type { ClassifyTask, DetectTask, Experiment, ExperimentInput, ForecastTask, PredictTask } from "./description.js";
@@ -119,11 +121,12 @@ class Run {
   readonly #options: ExperimentRunOptions & { readonly signal: AbortSignal };
   readonly #seeds: SeedResult[] = [];
   readonly #startErrors: NonNullable<Trial["startErrors"]>[] = [];
+  readonly #confusions: ConfusionMatrix[] = [];
   readonly #begun = performance.now();
   #loading = 0;
   #kept = Number.NEGATIVE_INFINITY;
   #data: ExperimentData | undefined;
-  #first: Pick<Trial, "engine" | "reservoir" | "summary" | "unit" | "forecasts"> | undefined;
+  #first: Pick<Trial, "engine" | "reservoir" | "summary" | "unit" | "forecasts" | "reliability"> | undefined;
   #figures: readonly Figure[] = [];
   #files: RunFile[] = [];
 
@@ -186,6 +189,7 @@ class Run {
         this.#figures = trial.figures;
         this.#files = files;
       }
+      if (trial.confusion) this.#confusions.push(trial.confusion);
       if (trial.startErrors) this.#startErrors.push(trial.startErrors);
       this.#seeds.push({ seed, scores, baselines, readout, choice, measuredRadius, radiusMethod, timing, profile });
     } finally {
@@ -254,6 +258,7 @@ class Run {
       choice: chosen === undefined ? undefined : { sentence: chosen },
       verdict: verdictOn(this.#startErrors, experiment.scoring.statistic, Object.keys(this.#seeds[0]?.baselines ?? {})),
       bands: bands && { sentence: describeBands(bands), ...bands },
+      classes: classResult(this.#confusions, first?.reliability),
       seeds: this.#seeds,
       engine: first?.engine,
       data: { summary: data?.summary, times: data && "timesSaid" in data ? data.timesSaid : undefined, task: first?.summary },

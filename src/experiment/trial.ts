@@ -1,6 +1,7 @@
 // What one seed of an experiment gives back, for all tasks, and what it gets. The tasks are
 // predict.ts, forecast.ts and classify.ts.
 
+import type { ConfusionMatrix, Reliability } from "../metrics/index.js";
 import type { ForecasterOptions } from "../model/index.js";
 import type { Seed } from "../numerics/index.js";
 import type { Figure } from "../plot/index.js";
@@ -60,6 +61,9 @@ export interface Trial {
   readonly forecasts?: RunForecasts | undefined;
   /** Of forecasts: errors by start, of the model and of every baseline of a series. */
   readonly startErrors?: { readonly model: StartErrors; readonly baselines: readonly StartErrors[] } | undefined;
+  /** Of classes: how often each was taken for each, and of the first seed, how calibrated it is. */
+  readonly confusion?: ConfusionMatrix | undefined;
+  readonly reliability?: Reliability | undefined;
   /** Seconds by phase. */
   readonly timing: Readonly<Record<string, number>>;
   /** Of training and testing, if it was asked for. */

@@ -4,9 +4,11 @@
  * @module spillway/metrics
  */
 export { accuracy, type ClassLabel, type ConfusionMatrix, confusionMatrix } from "./classification.js";
+export { type ClassificationReport, classificationReport, type PrecisionRecall } from "./classification-report.js";
 export { mae, mse, rmse } from "./errors.js";
 export { type ClassMetric, type Metric, type MetricContext, metrics, registerMetric, type SeriesMetric } from "./metric.js";
 export { type NrmseNorm, type NrmseOptions, nrmse } from "./nrmse.js";
 export { type R2Options, r2 } from "./r2.js";
+export { type Reliability, type ReliabilityBin, reliability } from "./reliability.js";
 export { type SeasonalNaiveOptions, seasonalNaive } from "./seasonal-naive.js";
 export { type ValidPredictionTime, type ValidPredictionTimeOptions, validPredictionTime } from "./valid-prediction-time.js";

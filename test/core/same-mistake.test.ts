@@ -7,6 +7,7 @@ import * as gpu from "../../src/gpu/index.js";
 import * as spillway from "../../src/index.js";
 import * as io from "../../src/io/index.js";
 import { openLab } from "../../src/lab/index.js";
+import * as metrics from "../../src/metrics/index.js";
 import * as model from "../../src/model/index.js";
 import * as numerics from "../../src/numerics/index.js";
 import * as pipeline from "../../src/pipeline/index.js";
@@ -411,6 +412,8 @@ describe("the same mistake is the same class and code", () => {
     ["columns of learnt states", () => new spikes.RateHebbianPlasticity(square).apply(rows(3, 3))],
     ["neurons of a liquid's pattern", () => spikes.patternInputs(computer, pattern, { stepMs: 1 })],
     ["confusionMatrix", () => spillway.confusionMatrix(["a"], ["a", "b"])],
+    ["classificationReport", () => metrics.classificationReport(["a"], ["a", "b"])],
+    ["reliability", () => metrics.reliability(["a"], [[0.5, 0.5]], ["a"])],
     ["column names of formatCsv", () => io.formatCsv(rows(2, 2), { columns: ["a"] })],
     ["confusion counts", () => plot.plotConfusion(rows(2, 2), ["a", "b", "c"])],
     ["series of an analysis", () => analysis.nearestNeighbourInformation([1, 2, 3, 4, 5], [1, 2, 3, 4])],

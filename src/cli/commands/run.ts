@@ -2,12 +2,12 @@
 import "../../index.js";
 import { join } from "node:path";
 import { type LoadedExperiment, loadExperiment } from "../../experiment/file.js";
-import { verdictOf } from "../../experiment/report-section.js";
+import { classCaption, verdictOf } from "../../experiment/report-section.js";
 import { formatResult } from "../../experiment/result.js";
 import { type FinishedRun, runExperiment } from "../../experiment/run.js";
 import type { ExperimentRunOptions } from "../../experiment/run-options.js";
 import { UsageError } from "../exit.js";
-import { headline, profileTable, scoreTable } from "../present.js";
+import { classLines, headline, profileTable, scoreTable } from "../present.js";
 import { type Progress, reportTo } from "../progress.js";
 
 export interface RunCommandOptions extends Omit<ExperimentRunOptions, "onProgress" | "out" | "signal"> {
@@ -94,6 +94,7 @@ function describeRun({ result, folder }: WrittenRun): string {
     "",
     scores,
     ...said,
+    ...(result.classes ? ["", `${classCaption(result)}:`, classLines(result.classes)] : []),
     ...profile,
     "",
     report ? `report: ${report}` : `results: ${join(folder, "result.json")}`,
