@@ -3,12 +3,12 @@
 // root mean square error over the deviation of the training part.
 // Usage: node bench/accuracy/forecast.mjs [SERIES ...] [--seeds 5] [--fresh 20] [--calendar] [--write]
 // Data: SPILLWAY_DATA (../shared/data) and vega-datasets. --fresh: new series of Mackey-Glass and
-// Lorenz-63 too. --calendar: the hours also with hour of the day, of the week and day of the year.
+// Lorenz-63 too. --calendar: the hours also with their time stamps, so that the calendar is tried.
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { Forecaster, Matrix } from "../../dist/index.js";
+import { Forecaster } from "../../dist/index.js";
 import { fitAutoregression } from "../../dist/series/index.js";
 import { lorenz, mackeyGlass } from "../../dist/tasks/index.js";
 
@@ -101,21 +101,10 @@ const all = {
   },
 };
 
-/** sin and cos of hour of the day, hour of the week and day of the year, ten columns fewer four. */
-function calendar({ hour, start, values }) {
-  const begin = Date.parse(start) / 3.6e6;
-  const waves = [
-    [24, 2],
-    [168, 3],
-    [8766, 2],
-  ].flatMap(([period, count]) => Array.from({ length: count }, (_, j) => (2 * Math.PI * (j + 1)) / period));
-  const out = Matrix.zeros(values.length, 2 * waves.length);
-  for (let t = 0; t < out.rows; t++)
-    for (const [w, wave] of waves.entries()) {
-      out.data[t * out.cols + 2 * w] = Math.sin(wave * (begin + hour + t));
-      out.data[t * out.cols + 2 * w + 1] = Math.cos(wave * (begin + hour + t));
-    }
-  return out;
+/** The stamps of the rows, from which the calendar becomes a candidate. */
+function stamps({ hour, start, values }) {
+  const begin = Date.parse(start);
+  return values.map((_, t) => new Date(begin + 3.6e6 * (hour + t)).toISOString().slice(0, 16));
 }
 
 /** Starts of the test part, and the error of forecasts from them. */
@@ -135,23 +124,25 @@ function testing({ values, horizon }) {
   return { from, error };
 }
 
-async function forecaster(series, seed, known) {
+async function forecaster(series, seed, times) {
   const { values, horizon, season } = series;
   const { from, error } = testing(series);
   const rows = (a, b) => Float64Array.from(values.slice(a, b));
   const begun = performance.now();
-  const training = known ? { series: rows(0, from), known: known.subarray(0, from) } : rows(0, from);
+  const training = times ? { series: rows(0, from), times: times.slice(0, from) } : rows(0, from);
   const model = await Forecaster.fit(training, { horizon, season, reservoir: { seed } });
   const seconds = (performance.now() - begun) / 1000;
   let at = from;
   const score = await error(async (start) => {
-    if (start > at) await model.predict(rows(at, start), known ? { known: known.subarray(at, start) } : {});
+    if (start > at) await model.predict(rows(at, start));
     at = start;
-    return (await model.forecast(horizon, known ? { known: known.subarray(start, start + horizon) } : {})).data;
+    return (await model.forecast(horizon)).data;
   });
   const { lambda } = model.choice.kept[0];
+  const [{ lags }] = model.members;
+  const chosen = [lambda, ...(lags > 0 ? [`${lags} lags`] : []), ...(model.calendar.length > 0 ? ["calendar"] : [])].join(", ");
   await model.dispose();
-  return { score, seconds, chosen: `${lambda}${model.members[0].lags > 0 ? `, ${model.members[0].lags} lags` : ""}` };
+  return { score, seconds, chosen };
 }
 
 async function baselines(series) {
@@ -180,12 +171,12 @@ say("|---|---|---|---|---|---|---|---|");
 const medians = [];
 const rows = Object.entries(all).flatMap(([name, series]) => [
   { name, series, counts: true },
-  ...(flags.calendar && series.start ? [{ name: `${name}, calendar`, series, known: calendar(series), counts: false }] : []),
+  ...(flags.calendar && series.start ? [{ name: `${name}, calendar`, series, times: stamps(series), counts: false }] : []),
 ]);
-for (const { name, series, known, counts } of rows) {
+for (const { name, series, times, counts } of rows) {
   if (chosen.length > 0 && !chosen.includes(name)) continue;
   const made = [];
-  for (const seed of seeds) made.push(await forecaster(series, seed, known));
+  for (const seed of seeds) made.push(await forecaster(series, seed, times));
   const { naive, ridge } = await baselines(series);
   const scores = made.map(({ score }) => score);
   const median = middle(scores);

@@ -2,10 +2,11 @@
 // closed-loop forecasts of the task's horizon, and how the choice is said in words.
 
 import { fewestRows } from "../model/forecaster/choice.js";
-import { chooseDefaults, plannedMembers } from "../model/forecaster/plan.js";
-import type { Forecaster, ForecasterOptions } from "../model/index.js";
+import { chooseDefaults, opensCalendar, plannedMembers } from "../model/forecaster/plan.js";
+import type { Forecaster, ForecasterOptions, TriedSetting } from "../model/index.js";
 import { formatNumber } from "../plot/format.js";
 import type { RidgeOptions } from "../readout/index.js";
+import { type CalendarFeature, shownCycles } from "../series/calendar.js";
 import { seasonsOf, type TimeStep } from "../series/index.js";
 import type { Experiment, ForecastTask } from "./description.js";
 import type { PreparedSeries } from "./prepare.js";
@@ -22,15 +23,17 @@ export interface ForecastPlan {
 export interface ChosenSettings {
   /** Rows of the series that the readout sees beside the state. */
   readonly lags: number;
+  /** What of the calendar is an input; empty if nothing is. */
+  readonly calendar: readonly CalendarFeature[];
   /** The penalty of ridge regression. */
   readonly lambda: number;
   /** Its loss over validation forecasts, in deviations of the training part. */
   readonly score: number;
   /** Reservoirs whose median is the forecast. */
   readonly members: number;
-  /** What was tried: lags, penalties, and by how many forecasts of how many steps. */
+  /** What was tried: lags and calendar, penalties, and by how many forecasts of how many steps. */
   readonly among: {
-    readonly lags: readonly number[];
+    readonly settings: readonly TriedSetting[];
     readonly lambdas: readonly number[];
     readonly starts: number;
     readonly horizon: number;
@@ -44,8 +47,9 @@ const lagsOfSeason = (season: number) => season + Math.ceil(season / 7);
 
 /**
  * What a forecast's own settings are, and whether some are chosen: lambda, if the file leaves it
- * out and the readout is ridge, and lags, if the series has a season. What the file sets is held. A
- * training part that is too short to choose by chooses nothing.
+ * out and the readout is ridge, lags, if the series has a season, and the calendar, if it has time
+ * stamps. What the file sets is held. A training part that is too short to choose by chooses
+ * nothing.
  */
 export function planForecast(
   { task, readout, reservoir, data, baselines, washout }: Experiment & { readonly task: ForecastTask },
@@ -71,7 +75,8 @@ export function planForecast(
   const found = given ?? [...named, ...(step || isShown ? seasonsOf(early, { step }) : [])];
   const fit = (season: number) => 2 * season <= early.rows && (given !== undefined || lagsOfSeason(season) <= mostLags);
   const seasons = takesLags && typeof lags !== "number" ? [...new Set(found)].filter(fit).sort((a, b) => a - b) : [];
-  const isChosen = lambda === undefined || seasons.length > 0;
+  const isTimed = step !== undefined && "file" in data && data.calendar === undefined && shownCycles(step, early.rows).length > 0;
+  const isChosen = lambda === undefined || seasons.length > 0 || (isTimed && opensCalendar({ horizon }, reservoir, false));
   if (!isChosen) return { options: { lags: fixed, members }, isChosen, longestLags: fixed };
   return {
     options: {
@@ -85,17 +90,18 @@ export function planForecast(
 }
 
 /** What a forecaster chose; undefined if it chose nothing. */
-export function choiceOf({ choice, members }: Forecaster): ChosenSettings | undefined {
+export function choiceOf({ choice, members, calendar }: Forecaster): ChosenSettings | undefined {
   if (!choice) return undefined;
   const { candidates, kept, scores, starts, horizon } = choice;
   const [best] = kept;
   return {
     lags: candidates[best!.candidate]!.lags,
+    calendar,
     lambda: best!.lambda,
     score: best!.score!,
     members: members.length,
     among: {
-      lags: candidates.map(({ lags }) => lags),
+      settings: candidates,
       lambdas: scores.filter(({ candidate }) => candidate === 0).map(({ lambda }) => lambda),
       starts: starts.length,
       horizon,
@@ -103,29 +109,37 @@ export function choiceOf({ choice, members }: Forecaster): ChosenSettings | unde
   };
 }
 
+function describeSetting({ lags, calendar }: TriedSetting): string {
+  const said = lags === 0 ? "no lags" : `${lags} lags`;
+  return calendar ? `${said} with the calendar` : said;
+}
+
 /**
- * "192 lags, lambda 0.01 (of 0, 28 or 192 lags and 8 lambdas from 1e-8 to 100, by 25 forecasts of
- * 24 steps inside the training part); the median of 5 reservoirs forecasts"
+ * "192 lags with the calendar, lambda 0.01 (of no lags, 192 lags, 192 lags with the calendar, and 8
+ * lambdas from 1e-8 to 100, by 25 forecasts of 24 steps inside the training part); the median of 5
+ * reservoirs forecasts"
  */
 export function describeChoices(choices: readonly ChosenSettings[]): string | undefined {
   const [first] = choices;
   if (!first) return undefined;
   const { among, members } = first;
   const counts = new Map<string, number>();
-  const isOpen = among.lags.length > 1;
-  for (const { lags, lambda } of choices) {
-    const said = [...(isOpen ? [lags === 0 ? "no lags" : `${lags} lags`] : []), `lambda ${formatNumber(lambda)}`].join(", ");
+  const isOpen = among.settings.length > 1;
+  for (const { lags, calendar, lambda } of choices) {
+    const setting = describeSetting({ lags, calendar: calendar.length > 0 });
+    const said = [...(isOpen ? [setting] : []), `lambda ${formatNumber(lambda)}`].join(", ");
     counts.set(said, (counts.get(said) ?? 0) + 1);
   }
   const said = [...counts].sort(([, a], [, b]) => b - a).map(([text, count]) => (counts.size > 1 ? `${text} (${count} seeds)` : text));
   const { lambdas } = among;
-  const list = among.lags.join(", ").replace(/, (\d+)$/, " or $1");
   const tried = [
-    ...(isOpen ? [`${list} lags`] : []),
+    ...(isOpen ? among.settings.map(describeSetting) : []),
     lambdas.length > 1
       ? `${lambdas.length} lambdas from ${formatNumber(Math.min(...lambdas))} to ${formatNumber(Math.max(...lambdas))}`
       : "this lambda",
-  ].join(" and ");
+  ]
+    .join(", ")
+    .replace(/, (?=[^,]*$)/, isOpen ? ", and " : "");
   const how = `of ${tried}, by ${among.starts} forecasts of ${among.horizon} steps inside the training part`;
   return `${said.join("; ")} (${how})${members > 1 ? `; the median of ${members} reservoirs forecasts` : ""}`;
 }

@@ -19,7 +19,7 @@ import { describedRows, ownTransforms, type PreparedSeries, prepareAll, type Row
 import { stackRows } from "./rows.js";
 import { type Outcome, type ScoreContext, scoreSeries } from "./scores.js";
 import { DriveScale, stateFigures, streamStates } from "./states.js";
-import { calendarOf, forecasterOptions, radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
+import { forecasterOptions, radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
 /** What was forecast, from where, and by what. */
 interface Tested {
@@ -101,7 +101,7 @@ export async function runForecast(
       : undefined;
     const { model } = computer;
     const teacher = model.outputSize > 0;
-    const calendar = calendarOf(experiment);
+    const { calendar } = forecaster;
     const drivers = trained.map(({ whole, facts, trainRows: rows }) => seriesDrive(whole, facts, calendar, 0, rows));
     const training = stackRows(trained.map((each) => each.whole.series.subarray(0, each.trainRows)));
     const known = drivers[0]!.known && stackRows(drivers.map((each) => each.known!));

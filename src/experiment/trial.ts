@@ -7,7 +7,6 @@ import type { Seed } from "../numerics/index.js";
 import type { Figure } from "../plot/index.js";
 import type { Trainer } from "../readout/index.js";
 import type { AnyModel, EnginePlan, Profile, WorkOptions } from "../reservoir/index.js";
-import type { CalendarFeature } from "../series/calendar.js";
 import type { StartErrors } from "../series/index.js";
 import type { Experiment, MetricName } from "./description.js";
 import type { ChosenSettings } from "./forecast-choice.js";
@@ -79,20 +78,14 @@ export interface Trial {
   dispose(): Promise<void>;
 }
 
-/** What of the calendar a forecaster takes. */
-export function calendarOf({ data }: Experiment): readonly CalendarFeature[] {
-  return "file" in data ? (data.calendar ?? []) : [];
-}
-
 /** The forecaster of an experiment for one seed. */
 export function forecasterOptions(
   experiment: Experiment,
   { seed, trainer, engine, threads, profile, signal }: TrialOptions,
 ): ForecasterOptions & Pick<WorkOptions, "signal"> {
-  const { reservoir, washout } = experiment;
-  const calendar = calendarOf(experiment);
+  const { reservoir, washout, data } = experiment;
   return {
-    ...(calendar.length > 0 && { calendar }),
+    ...("calendar" in data && data.calendar !== undefined && { calendar: data.calendar }),
     reservoir: { ...reservoir, seed },
     readout: trainer,
     washout,

@@ -19,7 +19,7 @@ export { NotFittedError } from "./errors.js";
 export { FieldForecaster } from "./field/field.js";
 export type { FieldForecastOptions, FieldOptions, FieldSettings } from "./field/options.js";
 export type { Candidate, ForecasterChoice, ScoredPair, TriedSetting, ValidationStart } from "./forecaster/choice.js";
-export type { TimedRows } from "./forecaster/clock.js";
+export type { CalendarSetting, TimedRows } from "./forecaster/clock.js";
 export type { DescribedSeries, ForecasterData, ForecasterPrefix, ForecasterSequences, TimesLike } from "./forecaster/data.js";
 export { Forecast, type ForecastBand } from "./forecaster/forecast.js";
 export { type FittedMember, Forecaster, type ForecasterState } from "./forecaster/forecaster.js";

@@ -114,7 +114,10 @@ export const forecasterTable = {
   ),
   hold: option(flag, true, "Hold outputs of a closed loop near the range of the training rows."),
   lags: option(lagsKind, 0, "Rows of the series that the readout sees beside the state."),
-  calendar: optional(calendarKind, "What of the calendar is an input, by the time stamps of the rows."),
+  calendar: optional(
+    either(`${calendarKind.takes}, or "choose"`, calendarKind, choice("choose")),
+    "What of the calendar is an input, by the time stamps of the rows; left out, with a horizon it is chosen, else nothing.",
+  ),
   table: tableNamesOption,
   hybrid: optional(choice("both", "input", "output"), "Where a model of yours goes; both if there is one."),
   readout: option(record(anything, readoutTakes) as Kind<object>, {}, "Options of ridge."),
@@ -133,6 +136,7 @@ const gridKind = object({
 const clockNote = object({
   trained: given(gridKind, "Where training ended."),
   now: given(either("a grid or null", gridKind, nothing), "Now."),
+  calendar: optional(calendarKind, "What of the calendar was chosen."),
 });
 
 /** @throws ArgumentError */
@@ -156,7 +160,14 @@ const choiceNote = object({
   horizon: given(whole({ atLeast: 1 }), "Steps."),
   loss: given(choice("rmse", "mae", "smape", "validTime"), "How forecasts were scored."),
   starts: given(list(startKind, "a list of starts", 1), "Where forecasts started."),
-  candidates: option(list(object({ lags: given(whole(), "Rows that the readout sees.") }), "a list of candidates"), [], "What was tried."),
+  candidates: option(
+    list(
+      object({ lags: given(whole(), "Rows that the readout sees."), calendar: given(flag, "Whether the calendar is an input.") }),
+      "a list of candidates",
+    ),
+    [],
+    "What was tried.",
+  ),
   scores: given(list(pairKind, "a list of pairs", 1), "Every pair."),
   kept: given(list(pairKind, "a list of pairs", 1), "The best."),
   seconds: given(number({ atLeast: 0 }), "What choosing took."),

@@ -26,6 +26,8 @@ export type CalendarFeature =
   | { readonly holidays: readonly string[] };
 
 interface Cycle {
+  /** How long it is. */
+  readonly days: number;
   readonly harmonics: number;
   /** The step that it takes at most, in words, and whether a step is short enough. */
   readonly below: string;
@@ -38,12 +40,14 @@ const stepMs = ({ count, unit }: TimeStep): number => (unit === "ms" ? count : u
 
 const cycles: Readonly<Record<CalendarCycle, Cycle>> = {
   hour: {
+    days: 1,
     harmonics: 2,
     below: "a day",
     takes: (step) => stepMs(step) < dayMs,
     place: (wall) => ({ at: wall - Math.floor(wall / dayMs) * dayMs, period: dayMs }),
   },
   weekday: {
+    days: 7,
     harmonics: 3,
     below: "a week",
     takes: (step) => stepMs(step) < 7 * dayMs,
@@ -53,6 +57,7 @@ const cycles: Readonly<Record<CalendarCycle, Cycle>> = {
     },
   },
   yearday: {
+    days: 365,
     harmonics: 2,
     below: "a year",
     takes: ({ count, unit }) => unit !== "months" || count % 12 !== 0,
@@ -92,6 +97,15 @@ export const calendarKind: Kind<readonly CalendarFeature[]> = list(
 function isDay(text: string): boolean {
   const stamp = parseStamp(text);
   return typeof stamp === "object" && stamp.form === "YYYY-MM-DD";
+}
+
+/**
+ * The cycles that rows of this step can show: those that it is short enough for, and of which two
+ * stand in the rows.
+ */
+export function shownCycles(step: TimeStep, rows: number): readonly CalendarCycle[] {
+  const days = step.unit === "months" ? (rows * step.count * 365.25) / 12 : (rows * stepMs(step)) / dayMs;
+  return (Object.keys(cycles) as CalendarCycle[]).filter((name) => cycles[name].takes(step) && days >= 2 * cycles[name].days);
 }
 
 /** Columns that features give. */

@@ -4,8 +4,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ExperimentInput } from "../../src/experiment/index.js";
+import type { ChosenSettings, ExperimentInput } from "../../src/experiment/index.js";
 import { runExperiment } from "../../src/experiment/run.js";
+import type { CalendarFeature } from "../../src/series/index.js";
 import "../../src/index.js";
 
 let folder: string;
@@ -22,10 +23,20 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
+const hours = (calendar?: CalendarFeature[]) => ({
+  // The path of a test that is not running yet is not known.
+  get file() {
+    return join(folder, "hours.csv");
+  },
+  columns: ["load"],
+  time: "time",
+  ...(calendar && { calendar }),
+});
+const lagsOf = (choice: ChosenSettings | undefined) => choice!.among.settings.map(({ lags }) => lags);
 type Forecast = Exclude<ExperimentInput["task"], string>;
 const described = (more: Partial<ExperimentInput> = {}, task: object = {}): ExperimentInput => ({
   name: "hours",
-  data: { file: join(folder, "hours.csv"), columns: ["load"], time: "time" },
+  data: hours(),
   reservoir: { size: 30 },
   task: { type: "forecast", horizon: 12, starts: 8, warmup: 40, members: 2, ...task } as Forecast,
   washout: 30,
@@ -40,14 +51,14 @@ describe("a forecast whose file says nothing of lambda and lags", () => {
     const result = await run();
     const { choice } = result.seeds[0]!;
     expect(choice!.among).toEqual({
-      lags: [0, 28, 192],
+      settings: [...[0, 28, 192].map((lags) => ({ lags, calendar: false })), ...[28, 192].map((lags) => ({ lags, calendar: true }))],
       lambdas: [1e-8, 1e-6, 1e-4, 1e-2, 0.1, 1, 10, 100],
       starts: 25,
       horizon: 12,
     });
-    expect(choice!.among.lags).toContain(choice!.lags);
+    expect(choice!.among.settings).toContainEqual({ lags: choice!.lags, calendar: choice!.calendar.length > 0 });
     expect(result.choice!.sentence).toMatch(
-      /^(no|28|192) lags, lambda \S+ \(of 0, 28 or 192 lags and 8 lambdas from 1e-8 to 100, by 25 forecasts of 12 steps inside the training part\); the median of 2 reservoirs forecasts$/,
+      /^(no|28|192) lags( with the calendar)?, lambda \S+ \(of no lags, 28 lags, 192 lags, 28 lags with the calendar, 192 lags with the calendar, and 8 lambdas from 1e-8 to 100, by 25 forecasts of 12 steps inside the training part\); the median of 2 reservoirs forecasts$/,
     );
     expect(result.data["task"]).toContain("each after 192 rows");
   });
@@ -71,7 +82,7 @@ describe("a forecast whose file says nothing of lambda and lags", () => {
 
   it("takes the season that the rows show if there are no time stamps", async () => {
     const { seeds } = await run({ data: { file: join(folder, "hours.csv"), columns: ["load"], text: ["time"] }, baselines: [] });
-    expect(seeds[0]!.choice!.among.lags).toEqual([0, 28]);
+    expect(lagsOf(seeds[0]!.choice)).toEqual([0, 28]);
   });
 });
 
@@ -80,16 +91,18 @@ describe("what a forecast's file sets", () => {
     const lambda = await run({ readout: { lambda: 0.5 } });
     expect(lambda.seeds[0]!.choice).toMatchObject({ lambda: 0.5, among: { lambdas: [0.5] } });
     const lags = await run({}, { lags: 5 });
-    expect(lags.seeds[0]!.choice).toMatchObject({ lags: 5, among: { lags: [5] } });
-    expect(lags.choice!.sentence).toMatch(/^lambda \S+ \(of 8 lambdas/);
+    expect(lagsOf(lags.seeds[0]!.choice)).toEqual([5, 5]);
     const seasons = await run({}, { season: 12 });
-    expect(seasons.seeds[0]!.choice!.among.lags).toEqual([0, 14]);
-    const lambdas = await run({ readout: { lambdas: [0.1, 1] } }, { lags: 0 });
-    expect(lambdas.seeds[0]!.choice!.among).toMatchObject({ lags: [0], lambdas: [0.1, 1] });
+    expect(lagsOf(seasons.seeds[0]!.choice)).toEqual([0, 14, 14]);
+    const lambdas = await run({ readout: { lambdas: [0.1, 1] }, data: hours([]) }, { lags: 0 });
+    expect(lambdas.seeds[0]!.choice!.among).toMatchObject({ settings: [{ lags: 0, calendar: false }], lambdas: [0.1, 1] });
+    expect(lambdas.choice!.sentence).toMatch(/^lambda \S+ \(of 2 lambdas from 0.1 to 1, by/);
+    const calendar = await run({ data: hours(["hour"]) }, { lags: 3 });
+    expect(calendar.seeds[0]!.choice).toMatchObject({ calendar: ["hour"], among: { settings: [{ lags: 3, calendar: true }] } });
   });
 
   it.each([
-    ["lambda and lags", { readout: { lambda: 0.5 } }, { lags: 3 }],
+    ["lambda, lags and calendar", { readout: { lambda: 0.5 }, data: hours([]) }, { lags: 3 }],
     ["how lambda is chosen", { readout: { lambdas: [0.1, 1], selection: "gcv" as const } }, {}],
     ["another readout", { readout: { type: "rls" as const } }, {}],
   ])("leaves nothing to choose if it is %s", async (_, more, task) => {

@@ -15,7 +15,7 @@ import { ridgePath } from "../../readout/ridge-path.js";
 import { type AnyReservoirComputer, NonFiniteStateError, type WorkOptions, WorkPacer } from "../../reservoir/index.js";
 import { startsBetween } from "../../series/validation-starts.js";
 import { fitStandardisation } from "../standardisation.js";
-import type { CheckedData, CheckedSeries } from "./data.js";
+import { type CheckedData, type CheckedSeries, withoutCalendar } from "./data.js";
 import { type ForecastLoss, isNoWorse, losses, medianOf } from "./loss.js";
 import { ForecasterMember } from "./member.js";
 import type { RoadSettings } from "./road.js";
@@ -24,6 +24,8 @@ import type { RoadSettings } from "./road.js";
 export interface Candidate {
   /** Rows of the series that the readout sees beside the state. */
   readonly lags: number;
+  /** Whether the calendar, the last `calendarColumns` columns of what is known, is an input. */
+  readonly calendar: boolean;
   readonly transforms: RoadSettings["transforms"];
   /** What its readout sees and how it is solved; without lambda. */
   readonly readout: RidgeOptions;
@@ -35,6 +37,8 @@ export interface Candidate {
 export interface TriedSetting {
   /** Rows of the series that the readout sees beside the state. */
   readonly lags: number;
+  /** Whether the calendar is an input. */
+  readonly calendar: boolean;
 }
 
 /** What a choice is made by. */
@@ -46,6 +50,7 @@ export interface ChoiceOptions extends Omit<RoadSettings, "transforms"> {
   readonly keep: number;
   readonly loss: ForecastLoss;
   readonly washout: number;
+  readonly calendarColumns: number;
 }
 
 /** A start of a validation forecast: its first row is row `row` of sequence `sequence`. */
@@ -108,13 +113,17 @@ export async function chooseByForecasts(
   const { deviation } = fitStandardisation(parts.training.map(({ series }) => series));
   const changing = changingColumns(parts.training);
   const targets = targetsOf(data, parts.starts, horizon);
+  const bare = withoutCalendar(data, options.calendarColumns);
+  const bareParts = { ...parts, training: withoutCalendar(parts.training, options.calendarColumns) };
   const pacer = new WorkPacer(work, candidates.length);
   const scores: ScoredPair[] = [];
   const forecasts: (Matrix<Float64Array> | undefined)[] = [];
   const costs: Float64Array[] = [];
   const context = { deviation, changing, horizon };
   for (const [candidate, each] of candidates.entries()) {
-    const tried = await tryCandidate(data, parts, each, options, work.signal);
+    const tried = each.calendar
+      ? await tryCandidate(data, parts, each, options, work.signal)
+      : await tryCandidate(bare, bareParts, each, options, work.signal);
     for (const [l, lambda] of lambdas.entries()) {
       const made = tried[l]!;
       const isMade = made instanceof Matrix;
@@ -125,7 +134,7 @@ export async function chooseByForecasts(
     }
     await pacer.pause(candidate + 1);
   }
-  const kept = best(scores, costs, apart(data, parts, horizon), options.keep);
+  const kept = best(scores, costs, apart(data, parts, horizon), options.keep, candidates);
   if (kept.length === 0)
     throw ArgumentError.because(
       `no candidate and lambda gave a forecast: ${scores[0]!.failure}. Take larger lambdas, more rows or another reservoir`,
@@ -142,7 +151,7 @@ export async function chooseByForecasts(
     horizon,
     loss,
     starts: parts.starts,
-    candidates: candidates.map(({ lags }) => ({ lags })),
+    candidates: candidates.map(({ lags, calendar }) => ({ lags, calendar })),
     scores,
     kept: kept.map((place) => scores[place]!),
     seconds,
@@ -292,9 +301,15 @@ function apart(data: readonly CheckedSeries[], { training, starts }: Parts, hori
 /**
  * The places of the best pairs, at most two of one candidate. Of pairs that are as good as the best,
  * or no worse than few starts can show, it takes the one with the largest lambda, and of those the
- * earliest candidate.
+ * earliest candidate. All take the calendar, or none does.
  */
-function best(scores: readonly ScoredPair[], costs: readonly Float64Array[], starts: number, keep: number): number[] {
+function best(
+  scores: readonly ScoredPair[],
+  costs: readonly Float64Array[],
+  starts: number,
+  keep: number,
+  candidates: readonly Pick<Candidate, "calendar">[],
+): number[] {
   const left = scores.flatMap(({ score }, place) => (score === undefined || Number.isNaN(score) ? [] : [place]));
   const kept: number[] = [];
   while (kept.length < keep && left.length > 0) {
@@ -305,9 +320,10 @@ function best(scores: readonly ScoredPair[], costs: readonly Float64Array[], sta
     const chosen = left.filter(isTied).reduce((a, b) => (scores[b]!.lambda > scores[a]!.lambda ? b : a));
     kept.push(chosen);
     const { candidate } = scores[chosen]!;
+    const isOther = (place: number) => candidates[scores[place]!.candidate]!.calendar !== candidates[candidate]!.calendar;
     const isFull = kept.filter((place) => scores[place]!.candidate === candidate).length >= 2;
     for (let i = left.length - 1; i >= 0; i--) {
-      if (left[i] === chosen || (isFull && scores[left[i]!]!.candidate === candidate)) left.splice(i, 1);
+      if (left[i] === chosen || isOther(left[i]!) || (isFull && scores[left[i]!]!.candidate === candidate)) left.splice(i, 1);
     }
   }
   return kept;

@@ -3,7 +3,7 @@
 import { ArgumentError } from "../../core/errors.js";
 import { Matrix, type MatrixLike } from "../../numerics/index.js";
 import { count } from "../../reservoir/inputs.js";
-import { type CalendarFeature, calendarColumns, calendarInputs, checkCalendar } from "../../series/calendar.js";
+import { type CalendarFeature, calendarColumns, calendarInputs, checkCalendar, shownCycles } from "../../series/calendar.js";
 import { axisOnGrid } from "../../series/on-grid.js";
 import { formatStamp } from "../../series/time-form.js";
 import {
@@ -31,19 +31,36 @@ export interface ClockNote {
   readonly trained: TimeGrid;
   /** The last row that its state has seen; null if its time is not known. */
   readonly now: TimeGrid | null;
+  /** What of the calendar the model takes, if its settings leave that to a choice. */
+  readonly calendar?: readonly CalendarFeature[] | undefined;
 }
+
+/** What of the calendar is an input, or that it is to be chosen. */
+export type CalendarSetting = readonly CalendarFeature[] | "choose";
 
 /** Keeps time for a Forecaster. */
 export class Clock {
-  readonly calendar: readonly CalendarFeature[];
+  #calendar: readonly CalendarFeature[];
+  readonly #isOpen: boolean;
   #trained: TimeGrid | undefined;
   /** Ends at the last row that the forecaster has seen; undefined if its time is not known. */
   now: TimeGrid | undefined;
 
-  constructor(calendar: readonly CalendarFeature[] = [], note?: ClockNote) {
-    this.calendar = calendar;
+  constructor(calendar: CalendarSetting = [], note?: ClockNote) {
+    this.#isOpen = calendar === "choose";
+    this.#calendar = note?.calendar ?? (calendar === "choose" ? [] : calendar);
     this.#trained = note?.trained;
     this.now = note?.now ?? undefined;
+  }
+
+  /** What of the calendar is an input. */
+  get calendar(): readonly CalendarFeature[] {
+    return this.#calendar;
+  }
+
+  /** The calendar was a candidate, and was not chosen. */
+  leaveCalendar(): void {
+    this.#calendar = [];
   }
 
   /** Where training ended; undefined if it had no time stamps. */
@@ -53,7 +70,9 @@ export class Clock {
 
   /** What a model file keeps; undefined if the model was trained without time stamps. */
   get note(): ClockNote | undefined {
-    return this.#trained && { trained: this.#trained, now: this.now ?? null };
+    if (!this.#trained) return undefined;
+    const chosen = this.#isOpen && this.calendar.length > 0 ? { calendar: this.calendar } : {};
+    return { trained: this.#trained, now: this.now ?? null, ...chosen };
   }
 
   /** Columns that the calendar adds to what is known beforehand. */
@@ -62,7 +81,7 @@ export class Clock {
   }
 
   /**
-   * Training data with the calendar of its rows.
+   * Training data with the calendar of its rows: if it is to be chosen, the cycles that they show.
    * @throws ArgumentError for stamps that are missing, out of order or not on one grid
    */
   train(data: readonly CheckedData[]): readonly CheckedData[] {
@@ -84,6 +103,7 @@ export class Clock {
           `${first ? `a step of ${describeStep(first.grid.step)}` : "none"}; they take the same`,
         { field: "times" },
       );
+    if (first && this.#isOpen) this.#calendar = shownCycles(first.grid.step, Math.max(...data.map((one) => one.series?.rows ?? 0)));
     if (first) checkCalendar(this.calendar, first.grid.step);
     this.#trained = axes.at(-1)?.grid;
     this.now = this.#trained;

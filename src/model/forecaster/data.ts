@@ -223,6 +223,23 @@ export function checkedSeries(source: MatrixLike, name: string): Matrix {
   return matrix;
 }
 
+/** The same series, without the last columns of what is known of them, which are the calendar. */
+export function withoutCalendar<Data extends CheckedData>(data: readonly Data[], columns: number): readonly Data[] {
+  if (columns === 0) return data;
+  return data.map((one) => {
+    const { known } = one as Partial<CheckedSeries>;
+    return { ...one, known: known && known.cols > columns ? columnsUpTo(known, known.cols - columns) : undefined };
+  });
+}
+
+/** The first columns of a matrix. */
+export function columnsUpTo(matrix: Matrix, count: number): Matrix {
+  if (matrix.cols === count) return matrix;
+  const out = Matrix.zeros(matrix.rows, count);
+  for (let t = 0; t < matrix.rows; t++) out.data.set(matrix.row(t).subarray(0, count), t * count);
+  return out;
+}
+
 /** T rows of no inputs. */
 export function noInputs(rows: number): Matrix<Float64Array> {
   return new Matrix(rows, 0, new Float64Array(0));

@@ -104,7 +104,8 @@ export async function decodeForecaster(file: ModelFile, source: string): Promise
   if (members.some(({ readout }) => readout.outputSize !== first!.readout.outputSize)) throw reader.error("its members have other outputs");
   const choice = reader.hasNote("choice") ? await getChoice(reader, first!.readout.outputSize) : undefined;
   const time = reader.hasNote("time") ? reader.check("time", () => parseClockNote(reader.json("time"))) : undefined;
-  if (!time && (settings.calendar ?? []).length > 0) throw reader.error("it takes the calendar and has no note of its time");
+  if (!time && settings.calendar !== "choose" && (settings.calendar ?? []).length > 0)
+    throw reader.error("it takes the calendar and has no note of its time");
   reader.finish();
   return { settings, members, groups, choice, time };
 }

@@ -4,7 +4,7 @@ import { IllConditionedError, type Trainer } from "../../readout/index.js";
 import type { AnyReservoirComputer, AnyReservoirOptions, CreateOptions, WorkOptions } from "../../reservoir/index.js";
 import { forecasterTrainer } from "../defaults.js";
 import { chooseByForecasts, type ForecasterChoice } from "./choice.js";
-import { type CheckedData, type CheckedSeries, cutRows } from "./data.js";
+import { type CheckedData, type CheckedSeries, cutRows, withoutCalendar } from "./data.js";
 import { drives, type Hybrid, isSeen } from "./hybrid.js";
 import { ForecasterMember, type MemberTraining } from "./member.js";
 import type { ForecasterSettings } from "./options.js";
@@ -16,11 +16,15 @@ export interface TrainedMembers {
   /** For each member the kept pair that it belongs to. */
   readonly groups: readonly number[];
   readonly choice: ForecasterChoice | undefined;
+  /** Whether the calendar is an input. */
+  readonly calendar: boolean;
 }
 
 /** What a fit starts from. */
 export interface FitSource {
   readonly data: readonly CheckedData[];
+  /** How many of the last columns of what is known of them are the calendar. */
+  readonly calendarColumns: number;
   readonly settings: ForecasterSettings;
   readonly reservoir: AnyReservoirOptions;
   readonly create: CreateOptions;
@@ -33,8 +37,9 @@ export interface FitSource {
 
 /** @throws ArgumentError for data or settings that do not fit */
 export async function fitMembers(source: FitSource, work: WorkOptions): Promise<TrainedMembers> {
-  const { data, settings, reservoir, create, hybrid } = source;
-  const candidates = planCandidates(settings, reservoir, create.matrices !== undefined);
+  const { data, settings, reservoir, create, hybrid, calendarColumns } = source;
+  const planned = planCandidates(settings, reservoir, create.matrices !== undefined);
+  const candidates = planned.filter(({ calendar }) => !calendar || calendarColumns > 0);
   const { horizon, standardise, hold } = settings;
   const rows = Math.min(...data.map((one) => (one.series ?? one.targets).rows));
   const washout = settings.washout === "auto" ? plannedWashout(rows) : settings.washout;
@@ -42,30 +47,33 @@ export async function fitMembers(source: FitSource, work: WorkOptions): Promise<
   if (horizon === undefined) {
     const { trainer } = source;
     const members = await trainAll(source, [{ ...training, trainer, candidate: candidates[0]! }], work);
-    return { members, groups: members.map(() => 0), choice: undefined };
+    return { members, groups: members.map(() => 0), choice: undefined, calendar: calendarColumns > 0 };
   }
   const series = checkAllSeries(data);
+  const bare = { ...source, data: withoutCalendar(data, calendarColumns) };
   const { options, lambdas } = plannedRidge(settings.readout, settings);
   // Choosing is one half of the work, training the other, as progress counts it.
   const choice = await chooseByForecasts(
     series,
-    candidates.map(({ lags, transforms, reservoirs }) => ({
+    candidates.map(({ lags, calendar, transforms, reservoirs }) => ({
       lags,
+      calendar,
       transforms,
       readout: lags > 0 || isSeen(hybrid?.use) ? { ...options, input: true } : options,
-      members: reservoirs.map((each) => () => open(source, each, { ...create, engine: "cpu" })),
+      members: reservoirs.map((each) => () => open(calendar ? source : bare, each, { ...create, engine: "cpu" })),
     })),
-    { ...chooseDefaults, ...(settings.choose as Partial<typeof chooseDefaults>), ...training, horizon, lambdas },
+    { ...chooseDefaults, ...(settings.choose as Partial<typeof chooseDefaults>), ...training, horizon, lambdas, calendarColumns },
     half(work, 0),
   );
+  const { calendar } = candidates[choice.kept[0]!.candidate]!;
   const groups = choice.kept.map(({ candidate, lambda }) => ({
     ...training,
     candidate: candidates[candidate]!,
     trainer: forecasterTrainer({ ...options, lambda }, candidates[candidate]!.lags, hybrid?.use),
     instead: forecasterTrainer({ ...options, lambda, solver: "qr", blas: "portable" }, candidates[candidate]!.lags, hybrid?.use),
   }));
-  const members = await trainAll(source, groups, half(work, 1));
-  return { members, groups: groups.flatMap(({ candidate }, g) => candidate.reservoirs.map(() => g)), choice };
+  const members = await trainAll(calendar ? source : bare, groups, half(work, 1));
+  return { members, groups: groups.flatMap(({ candidate }, g) => candidate.reservoirs.map(() => g)), choice, calendar };
 }
 
 /** Members of one candidate; `instead` trains if the normal equations of `trainer` cannot be solved. */

@@ -10,6 +10,7 @@ import type { TrainedReadout, Trainer } from "../../readout/index.js";
 import { type AnyReservoirComputer, type AnyReservoirOptions, ReservoirComputer, type WorkOptions } from "../../reservoir/index.js";
 import { checkSequences, checkWhole } from "../../reservoir/inputs.js";
 import { Turns, workTable } from "../../reservoir/work.js";
+import type { CalendarFeature } from "../../series/calendar.js";
 import type { TimeGrid } from "../../series/index.js";
 import { describedTrainer, descriptionOf, forecasterReservoir, forecasterTrainer, withClassTargets, withStandardise } from "../defaults.js";
 import { NotFittedError } from "../errors.js";
@@ -56,7 +57,7 @@ import {
   type TimesOption,
 } from "./options.js";
 import { outsideOf } from "./outside.js";
-import { planCandidates, plannedReadout, plannedSize } from "./plan.js";
+import { opensCalendar, planCandidates, plannedReadout, plannedSize } from "./plan.js";
 
 /** What a forecaster is made from, beside its settings. */
 interface ForecasterSource extends Pick<ForecasterOptions, "matrices" | "engine" | "threads" | "profile" | "model"> {
@@ -146,8 +147,10 @@ export class Forecaster implements AsyncDisposable {
     const hybrid = hybridUse(model, rest.hybrid);
     const trainer = forecasterTrainer(readout, typeof rest.lags === "number" ? rest.lags : 0, hybrid);
     const said = withClassTargets(withStandardise(rest, reservoir), trainer);
+    const isOpen = opensCalendar(rest, reservoir, matrices !== undefined || model !== undefined);
     const settings = parseForecasterSettings({
       ...said,
+      ...(isOpen && { calendar: "choose" }),
       hybrid,
       ...(isPlanned && { washout: rest.washout ?? "auto", lags: rest.lags ?? (rest.season === undefined ? 0 : "season") }),
       readout: isPlanned ? plannedReadout(readout, rest) : descriptionOf(trainer),
@@ -204,6 +207,7 @@ export class Forecaster implements AsyncDisposable {
     this.#trained = await fitMembers(
       {
         data: timed,
+        calendarColumns: clock.columns,
         settings: this.settings,
         reservoir,
         create,
@@ -214,6 +218,7 @@ export class Forecaster implements AsyncDisposable {
       },
       work,
     );
+    if (!this.#trained.calendar) clock.leaveCalendar();
     this.#clock = clock;
     return this;
   }
@@ -406,6 +411,11 @@ export class Forecaster implements AsyncDisposable {
     return this.#first.road.known - this.ownInputs;
   }
 
+  /** What of the calendar is an input; empty if nothing is. */
+  get calendar(): readonly CalendarFeature[] {
+    return this.#clock.calendar;
+  }
+
   /** Columns of the inputs that it makes itself: the calendar, and the mask of missing values. */
   get ownInputs(): number {
     return this.#clock.columns + this.#masks;
@@ -456,8 +466,9 @@ export class Forecaster implements AsyncDisposable {
     const hybrid = hybridAgain(own, settings.hybrid);
     const forecaster = new Forecaster({ reservoir: parts[0]!.model.config, engine, threads, model: own }, settings);
     const members: ForecasterMember[] = [];
-    forecaster.#trained = { members, groups, choice };
-    forecaster.#clock = new Clock(settings.calendar, time);
+    const clock = new Clock(settings.calendar, time);
+    forecaster.#trained = { members, groups, choice, calendar: clock.columns > 0 };
+    forecaster.#clock = clock;
     try {
       for (const { model, readout, road, lags, state } of parts) {
         const computer = await ReservoirComputer.fromModel(model, { engine, threads });

@@ -5,11 +5,10 @@ import type { ReadoutDescription, Trainer } from "../../readout/index.js";
 import type { AnyReservoirOptions, ReservoirMatrices, ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
 import { seriesOf } from "../../reservoir/options.js";
 import { workTable } from "../../reservoir/work.js";
-import type { CalendarFeature } from "../../series/calendar.js";
 import type { Transform } from "../../series/transform-kinds.js";
 import { type LoadOptions, loadTable } from "../model-file.js";
 import type { TableNames } from "../table-names.js";
-import type { TimedRows } from "./clock.js";
+import type { CalendarSetting, TimedRows } from "./clock.js";
 import type { ForecasterPrefix, TimesLike } from "./data.js";
 import { type HybridUse, type RowModel, rowModelTakes } from "./hybrid.js";
 import type { ForecastLoss } from "./loss.js";
@@ -71,9 +70,11 @@ export interface ForecasterSettings {
   readonly lags: number | "season";
   /**
    * What of the calendar is an input that is known beforehand, by the time stamps of the rows: cycles
-   * ("hour", "weekday", "yearday") and holidays. Default none.
+   * ("hour", "weekday", "yearday") and holidays. "choose" tries none, and the cycles that the step is
+   * short enough for and of which two stand in the rows. Default "choose" with a horizon and time
+   * stamps, else none.
    */
-  readonly calendar?: readonly CalendarFeature[] | undefined;
+  readonly calendar?: CalendarSetting | undefined;
   /** Names of the table that the rows come from, which the file keeps for `spillway forecast`. */
   readonly table?: TableNames | undefined;
   /**

@@ -5,14 +5,16 @@ import type { Seed } from "../../numerics/index.js";
 import { isTrainer, type ReadoutDescription, type RidgeOptions, type Trainer } from "../../readout/index.js";
 import { type AnyReservoirComputer, type AnyReservoirOptions, type CreateOptions, ReservoirComputer } from "../../reservoir/index.js";
 import type { Transform } from "../../series/transform-kinds.js";
-import { forecasterReservoir } from "../defaults.js";
+import { forecasterReservoir, takesSpikes } from "../defaults.js";
 import type { ForecastLoss } from "./loss.js";
-import type { ForecasterSettings, OwnReadout } from "./options.js";
+import type { ForecasterOptions, ForecasterSettings, OwnReadout } from "./options.js";
 
 /** A candidate with everything written out. */
 export interface PlannedCandidate {
   readonly transforms: readonly Transform[];
   readonly lags: number;
+  /** Whether the calendar is an input. */
+  readonly calendar: boolean;
   /** One description a member. */
   readonly reservoirs: readonly AnyReservoirOptions[];
 }
@@ -49,7 +51,7 @@ export function planCandidates(
     const options = { ...described, ...reservoir } as AnyReservoirOptions;
     const own = hasMatrices ? options : forecasterReservoir(options);
     const reservoirs = seedsOf(members, own).map((seed) => ({ ...own, seed }));
-    return lagsOf(lags, settings).map((each) => ({ lags: each, transforms, reservoirs }));
+    return sightsOf(lagsOf(lags, settings), settings.calendar).map((each) => ({ ...each, transforms, reservoirs }));
   });
   if (hasMatrices && (planned[0]!.reservoirs.length > 1 || candidates.some(({ reservoir }) => reservoir !== undefined)))
     throw ArgumentError.because("matrices are of one reservoir; leave members and the reservoirs of candidates out", { field: "matrices" });
@@ -63,12 +65,37 @@ function seedsOf(members: number | readonly Seed[], { seed = "spillway" }: AnyRe
   return Array.from({ length: members }, (_, m) => (m === 0 ? seed : `${seed}/${m}`));
 }
 
+/**
+ * What readouts and reservoirs see beside the series: lags, and the calendar. If both are open the
+ * calendar is tried beside lags, for without them the state alone has to hold the level of the series.
+ */
+function sightsOf(lags: readonly number[], calendar: ForecasterSettings["calendar"] = []) {
+  if (calendar !== "choose") return lags.map((each) => ({ lags: each, calendar: calendar.length > 0 }));
+  const some = lags.filter((each) => each > 0);
+  return [
+    ...lags.map((each) => ({ lags: each, calendar: false })),
+    ...(some.length > 0 ? some : lags).map((each) => ({ lags: each, calendar: true })),
+  ];
+}
+
 /** The lags that a setting stands for: 0, and each season with a seventh of it. */
 function lagsOf(lags: number | "season", { season }: ForecasterSettings): readonly number[] {
   if (lags !== "season") return [lags];
   if (season === undefined)
     throw ArgumentError.because('lags is "season" and season is missing; say how many rows a season has', { field: "season" });
   return [0, ...(typeof season === "number" ? [season] : season).map((rows) => rows + Math.ceil(rows / 7))];
+}
+
+/**
+ * Whether a forecaster may choose the calendar if nothing is said of it: its reservoir has to take as
+ * many inputs as there are, and numbers. A model of the user's has its own view of the time.
+ */
+export function opensCalendar(
+  { horizon, calendar }: Pick<ForecasterOptions, "horizon" | "calendar">,
+  reservoir: AnyReservoirOptions,
+  isBound: boolean,
+): boolean {
+  return horizon !== undefined && calendar === undefined && reservoir.inputSize === undefined && !isBound && !takesSpikes(reservoir);
 }
 
 /** The readout as settings of a forecaster that chooses lambda have it. @throws ArgumentError */
