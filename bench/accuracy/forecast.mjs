@@ -1,7 +1,7 @@
 // Forecaster with nothing set but data, horizon and season, beside naive forecasts and ridge
 // autoregression, on twelve series. The last fifth of each tests, from up to 50 starts; NRMSE is the
 // root mean square error over the deviation of the training part.
-// Usage: node bench/accuracy/forecast.mjs [SERIES ...] [--seeds 5] [--fresh 20] [--calendar] [--write]
+// Usage: node bench/accuracy/forecast.mjs [SERIES ...] [--seeds 5] [--first 5001] [--fresh 20] [--calendar] [--write]
 // Data: SPILLWAY_DATA (../shared/data) and vega-datasets. --fresh: new series of Mackey-Glass and
 // Lorenz-63 too. --calendar: the hours also with their time stamps, so that the calendar is tried.
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
@@ -16,6 +16,7 @@ const { values: flags, positionals: chosen } = parseArgs({
   allowPositionals: true,
   options: {
     seeds: { type: "string", default: "5" },
+    first: { type: "string", default: "5001" },
     fresh: { type: "string", default: "0" },
     calendar: { type: "boolean", default: false },
     write: { type: "boolean", default: false },
@@ -163,7 +164,7 @@ async function baselines(series) {
 
 const middle = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 const show = (number) => number.toFixed(3);
-const seeds = Array.from({ length: Number(flags.seeds) }, (_, k) => 5001 + k);
+const seeds = Array.from({ length: Number(flags.seeds) }, (_, k) => Number(flags.first) + k);
 say(`Node ${process.version}, ${cpus()[0]?.model}, ${cpus().length} cores, one thread; seeds ${seeds.join(", ")}`);
 say();
 say("| series | median | least to most | chosen | ridge AR | best naive | over the best | fit, s |");
