@@ -6,9 +6,9 @@ import { visibleLines } from "../core/text.js";
 
 /**
  * 2: the user can mend it. 1: it failed. 130: stopped by a signal; of SIGTERM the supervisor makes
- * 143.
+ * 143. 3: two results of one trial differ.
  */
-export const exitCodes = { success: 0, failure: 1, usage: 2, interrupted: 130 } as const;
+export const exitCodes = { success: 0, failure: 1, usage: 2, different: 3, interrupted: 130 } as const;
 
 /** What the user gave was wrong, in a sentence. */
 export class UsageError extends SpillwayError {

@@ -21,6 +21,7 @@ import type { PtxFlags } from "./commands/ptx.js";
 import { kernelNumbers, kernelSwitches, kernelWords } from "./commands/ptx-options.js";
 import type { PtxRunFlags } from "./commands/ptx-run.js";
 import type { CommandOutcome } from "./commands/run.js";
+import type { RunsFlags } from "./commands/runs.js";
 import type { SearchFlags } from "./commands/search.js";
 import { exitCodes } from "./exit.js";
 import { flagOf, helpOf, longOf } from "./flag.js";
@@ -122,10 +123,13 @@ A finished run replaces the one that was there before. Ctrl-C keeps the seeds th
     .addOption(engineOption())
     .addOption(threadsOption())
     .addOption(flagOf(experimentSearchTable, "workers"))
+    .addOption(flagOf(experimentSearchTable, "storage", { value: "path" }))
+    .addOption(flagOf(experimentSearchTable, "study"))
+    .addOption(flagOf(experimentSearchTable, "shard", { value: "i/n" }))
     .addOption(setOption())
     .addOption(importOption())
     .option("--no-refit", "do not train and test the best setting in the end")
-    .option("--dry-run", "print what would be searched")
+    .option("--dry-run", "print what would be searched, evaluate the first trial, and say what the search takes")
     .option("--json", "print the result as JSON, and nothing else, on standard output")
     .option("--quiet", "no progress on standard error")
     .addHelpText(
@@ -134,10 +138,13 @@ A finished run replaces the one that was there before. Ctrl-C keeps the seeds th
 Examples:
   $ spillway search narma10.yaml
   $ spillway search narma10.yaml --trials 500 --time 10m --workers 4
+  $ spillway search narma10.yaml --storage redis://cache:6379/0?prefix=narma10
+  $ spillway search narma10.yaml --shard 0/8
 
 DIR/NAME/ receives journal.log (every trial, as soon as it is told), search.json, best.yaml, which
 spillway run takes, and NAME-best/ with the model. Trials never see the test part. The same command
-again goes on; Ctrl-C keeps every finished trial.`,
+again goes on; Ctrl-C keeps every finished trial. Any number of commands may share a storage; parts
+(--shard) share nothing, and spillway runs --merge joins them.`,
     )
     .action(async (file: string, flags: SearchFlags) => {
       const command = await import("./commands/search.js");
@@ -183,13 +190,35 @@ whose other cells are then empty. --out has the columns of a run's forecasts.csv
 
   program
     .command("runs")
-    .description("the runs and searches of a folder: state, score, trials")
-    .argument("[folder]", "a folder of runs", "runs")
+    .description("runs and searches: a folder of them, the trials of one, two side by side; journals merged or repaired")
+    .argument("[names...]", "a folder of runs; or with the flags below a run or search, its journal, or an address")
+    .addOption(outOption())
+    .option("--trials", "the trials of a search")
+    .addOption(new Option("--state <state>", "of them those in this state").choices(["running", "complete", "pruned", "failed", "waiting"]))
+    .option("--top <n>", "of them the best n", (text) => whole({ atLeast: 1 }).read(Number(text), "--top"))
+    .option("--study <name>", "the study, if a journal has several")
+    .option("--merge <journals...>", "bring the trials of these searches or journals into the named one")
+    .option("--repair", "take out of a journal what is no record")
+    .option("--csv", "the trials as CSV, numbers in full")
     .option("--json", "as JSON")
-    .addHelpText("after", "\nExamples:\n  $ spillway runs\n  $ spillway runs results --json")
-    .action(async (folder: string, flags: { json?: boolean }) =>
-      print(await (await import("./commands/search.js")).listRuns(folder, flags)),
-    );
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ spillway runs
+  $ spillway runs narma10 --trials --top 10
+  $ spillway runs narma10 --trials --csv > trials.csv
+  $ spillway runs narma10 other
+  $ spillway runs narma10 --merge narma10-0-of-2 narma10-1-of-2
+  $ spillway runs redis://cache:6379/0?prefix=narma10 --trials
+
+--merge counts a trial once that several have; if they differ in a bit it says so, and ends with 3.`,
+    )
+    .action(async (names: readonly string[], flags: RunsFlags) => {
+      const outcome = await (await import("./commands/runs.js")).runs(names, flags);
+      print(outcome.text);
+      exitCode = outcome.exitCode;
+    });
 
   program
     .command("demo")

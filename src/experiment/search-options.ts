@@ -102,6 +102,18 @@ export const searchTable = {
 export interface ExperimentSearchOptions extends Omit<EngineChoiceOptions, "profile"> {
   /** The folder that receives a folder of the experiment's name. Left out, nothing is written. */
   readonly out?: string | undefined;
+  /**
+   * Where the trials are kept, in place of `journal.log` in the folder: the path of a journal, or
+   * redis://host:6379/0?prefix=name. Any number of commands may share it.
+   */
+  readonly storage?: string | undefined;
+  /** The name of the study in its storage; default the experiment's. */
+  readonly study?: string | undefined;
+  /**
+   * A part of the search that shares nothing with the others, "0/8" to "7/8": every eighth trial of
+   * the whole, and its share of the budget. Its folder is named after it.
+   */
+  readonly shard?: string | undefined;
   /** Finished trials in all, in place of the file's. */
   readonly trials?: number | undefined;
   /** Time of this search, in place of the file's: seconds, or "90s", "10m", "2h". */
@@ -133,6 +145,9 @@ export const experimentSearchTable = {
     text("the path of a folder"),
     "The folder that receives a folder of the experiment's name; without one, nothing is written.",
   ),
+  storage: optional(text("the path of a journal, or an address"), "Where trials are kept: a path, or redis://host:6379/0?prefix=name."),
+  study: optional(text(), "The name of the study in its storage; left out, the experiment's."),
+  shard: optional(text('a part such as "0/8"'), 'A part of the search that shares nothing with the others: "0/8" to "7/8".'),
   trials: optional(whole({ atLeast: 1 }), "Finished trials in all, in place of the file's."),
   time: optional(duration, "Time of this search, in place of the file's."),
   workers: optional(whole({ atLeast: 1, atMost: 1024 }), "Threads that evaluate trials beside each other; left out, 1."),

@@ -6,7 +6,7 @@ import { stringify } from "yaml";
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { resolve } from "../core/options.js";
 import { writeFileAtomic } from "../io/index.js";
-import { journalFile, MemoryStorage, Study } from "../search/index.js";
+import { MemoryStorage, type Sampler, type Shard, Study, sharded, shardOf, shareOf } from "../search/index.js";
 import { runExperiment } from "./run.js";
 import { isLowerBetter } from "./search-objective.js";
 import { type ExperimentSearchOptions, experimentSearchTable, secondsOf } from "./search-options.js";
@@ -14,6 +14,7 @@ import { readSearch, type SearchInput, type SearchPlan } from "./search-plan.js"
 import { refitBest } from "./search-refit.js";
 import type { FinishedSearch, SearchResult } from "./search-result.js";
 import { runBatches, runStream } from "./search-rounds.js";
+import { openStorage } from "./search-storage.js";
 import { TrialEvaluator, type TrialPlaces, type TrialSetup } from "./search-trials.js";
 
 /**
@@ -40,7 +41,10 @@ class Search {
   readonly #evaluator: TrialEvaluator;
   readonly #setup: TrialSetup;
   readonly #begun = performance.now();
+  readonly #shard: Shard | undefined;
+  readonly #sampler: Sampler;
   readonly #trials: number;
+  readonly #points: number;
   readonly #seconds: number;
 
   constructor(plan: SearchPlan, options: ExperimentSearchOptions & { readonly refit: boolean }) {
@@ -50,25 +54,31 @@ class Search {
     this.#plan = plan;
     this.#options = options;
     this.#signal = signal;
-    this.#trials = options.trials ?? budget.trials ?? Number.POSITIVE_INFINITY;
+    this.#shard = options.shard === undefined ? undefined : shardOf(options.shard);
+    this.#sampler = this.#shard ? sharded(plan.sampler, this.#shard) : plan.sampler;
+    const share = (trials: number) => (this.#shard ? shareOf(this.#shard, trials) : trials);
+    this.#trials = share(options.trials ?? budget.trials ?? Number.POSITIVE_INFINITY);
+    this.#points = share(plan.points);
     this.#seconds = time === undefined ? Number.POSITIVE_INFINITY : secondsOf(time);
     this.#setup = { source, path, objective, statistic, ladders: space.ladders, run: { engine, threads } };
     this.#evaluator = new TrialEvaluator(this.#setup, signal);
   }
 
   async run(): Promise<FinishedSearch> {
-    const { experiment, space, objective, sampler } = this.#plan;
-    const { out } = this.#options;
-    const folder = out === undefined ? undefined : join(out, experiment.name);
+    const { experiment, space, objective } = this.#plan;
+    const { out, study: name = experiment.name } = this.#options;
+    const part = this.#shard ? `-${this.#shard.index}-of-${this.#shard.of}` : "";
+    const folder = out === undefined ? undefined : join(out, `${experiment.name}${part}`);
     if (folder !== undefined) await mkdir(folder, { recursive: true });
-    const storage = folder === undefined ? new MemoryStorage() : journalFile(join(folder, "journal.log"));
+    const place = this.#options.storage ?? (folder && join(folder, "journal.log"));
+    const storage = place === undefined ? new MemoryStorage() : await openStorage(place);
     const about = JSON.stringify([this.#plan.source, objective, this.#plan.seeds, this.#plan.statistic]);
     const direction = isLowerBetter(objective.score) ? "minimise" : "maximise";
     const study = await Study.open({
       space,
-      name: experiment.name,
+      name,
       direction,
-      sampler,
+      sampler: this.#sampler,
       storage,
       attributes: { "spillway:experiment": about },
     });
@@ -118,7 +128,7 @@ class Search {
   #wanted(study: Study, inWork: number): number {
     if (this.#signal.aborted || (performance.now() - this.#begun) / 1000 >= this.#seconds) return 0;
     const { asked, retried, waiting } = study.counts;
-    return Math.min(this.#trials - study.finished - inWork, this.#plan.points - (asked - retried) + waiting);
+    return Math.min(this.#trials - study.finished - inWork, this.#points - (asked - retried) + waiting);
   }
 
   #report(study: Study): void {
@@ -140,7 +150,7 @@ class Search {
       this.#plan,
       study.trials,
       isLower,
-      this.#options.refit && !interrupted
+      this.#options.refit && !interrupted && !this.#shard
         ? async (values, seeds, best) => [
             (await this.#evaluator.setting(values, seeds)).value,
             (await runExperiment(best, { engine, threads, out: folder, signal: this.#signal })).result,

@@ -35,6 +35,8 @@ export interface SamplerView {
 export interface Suggestion {
   readonly values: Float64Array;
   readonly generation?: number | undefined;
+  /** Its place in the whole search, if this is a part of one. */
+  readonly place?: number | undefined;
 }
 
 /** Proposes the parameters of trials. */

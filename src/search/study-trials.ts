@@ -5,6 +5,9 @@ import type { ParameterValue, SearchParameter, TrialParameters } from "./space.j
 import type { Attributes, Distribution, StudyOperation } from "./storage.js";
 import type { StoredTrial } from "./study-log.js";
 
+/** The system attribute with a trial's place in the whole search, of parts of one. */
+export const placeAttribute = "spillway:place";
+
 /** A trial that is to be evaluated. */
 export interface AskedTrial {
   readonly number: number;

@@ -9,7 +9,16 @@ import { SearchSpace, type SpaceDescription, type TrialParameters } from "./spac
 import { type Attributes, type Json, MemoryStorage, type StoredParameter, type StudyOperation, type StudyStorage } from "./storage.js";
 import { checkStudy, nextStudyId, spaceAttribute } from "./study-check.js";
 import { isOver, type StoredStudy, type StoredTrial, StudyLog } from "./study-log.js";
-import { type AskedTrial, distributionOf, finishing, paramsOf, publicTrial, type StudyTrial, type TrialOutcome } from "./study-trials.js";
+import {
+  type AskedTrial,
+  distributionOf,
+  finishing,
+  paramsOf,
+  placeAttribute,
+  publicTrial,
+  type StudyTrial,
+  type TrialOutcome,
+} from "./study-trials.js";
 import { fixedAttribute, generationAttribute, StudyView, type TrialCounts } from "./study-view.js";
 import { tpe } from "./tpe.js";
 
@@ -361,6 +370,10 @@ export class Study {
   }
 }
 
-function noted({ generation }: Suggestion, seen: number): Record<string, Json> {
-  return { [seenAttribute]: seen, ...(generation !== undefined && { [generationAttribute]: generation }) };
+function noted({ generation, place }: Suggestion, seen: number): Record<string, Json> {
+  return {
+    [seenAttribute]: seen,
+    ...(generation !== undefined && { [generationAttribute]: generation }),
+    ...(place !== undefined && { [placeAttribute]: place }),
+  };
 }

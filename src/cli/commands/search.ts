@@ -1,14 +1,13 @@
-// `spillway search`: the best settings of an experiment; and `spillway runs`: what stands in a
-// folder of runs.
+// `spillway search`: the best settings of an experiment.
 import "../../index.js";
-import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { formatBytes } from "../../core/bytes.js";
 import { visible } from "../../core/text.js";
 import { searchExperiment } from "../../experiment/search.js";
 import type { ExperimentSearchOptions } from "../../experiment/search-options.js";
 import { readSearch } from "../../experiment/search-plan.js";
-import type { FinishedSearch, SearchResult } from "../../experiment/search-result.js";
-import { FileError } from "../../io/index.js";
+import type { FinishedSearch } from "../../experiment/search-result.js";
+import { type TriedTrial, tryTrial } from "../../experiment/search-try.js";
 import { addressOf } from "../import-modules.js";
 import { type Progress, reportTo } from "../progress.js";
 import { formatTable } from "../table.js";
@@ -30,7 +29,7 @@ export async function search(
   { set = [], dryRun, json, quiet: _, import: imports = [], ...flags }: SearchFlags,
   { signal, progress }: { readonly signal: AbortSignal; readonly progress: Progress },
 ): Promise<CommandOutcome> {
-  if (dryRun) return { text: await describePlan(path, set), interrupted: false };
+  if (dryRun) return { text: await describePlan(path, set, flags, signal), interrupted: false };
   try {
     const finished = await searchExperiment(
       path,
@@ -46,8 +45,16 @@ export async function search(
   }
 }
 
-async function describePlan(path: string, set: readonly string[]): Promise<string> {
-  const { space, objective, seeds, sampler, batch, budget, rungs } = await readSearch(path, set);
+async function describePlan(
+  path: string,
+  set: readonly string[],
+  { engine, threads, workers = 1, trials }: ExperimentSearchOptions,
+  signal: AbortSignal,
+): Promise<string> {
+  const plan = await readSearch(path, set);
+  const { space, objective, seeds, sampler, batch, budget, rungs } = plan;
+  const tried = await tryTrial(plan, { engine, threads }, signal);
+  const wanted = trials ?? budget.trials;
   const ladders = Object.values(space.ladders).reduce((product, { length }) => product * length, 1);
   return [
     table([
@@ -63,8 +70,23 @@ async function describePlan(path: string, set: readonly string[]): Promise<strin
     "",
     `objective: ${objective.score} on ${objective.on}, ${seeds.length} seeds a trial${ladders > 1 ? `, ${ladders} values of the ladder` : ""}`,
     `sampler: ${sampler.name}${batch === undefined ? "" : `, ${batch} at a time`}; budget: ${budget.trials ?? "any number of"} trials${budget.time === undefined ? "" : `, ${budget.time}`}`,
+    describeTried(tried, objective.score),
+    wanted === undefined
+      ? ""
+      : `${wanted} trials with ${workers === 1 ? "one worker" : `${workers} workers`}: about ${formatSeconds(tried.secondsFor(wanted, workers))}, ${formatBytes(tried.bytes * workers)} of memory`,
     ...(rungs ? [`rungs: ${rungs.steps.join(", ")} ${rungs.of === "rows" ? "training rows" : "seeds"}`] : []),
   ].join("\n");
+}
+
+function describeTried({ outcome, seconds }: TriedTrial, score: string): string {
+  if (outcome === undefined) return "the first trial was stopped";
+  if (outcome instanceof Error) return `the first trial fails: ${outcome.message}`;
+  return `the first trial: ${score} ${outcome.value.toPrecision(4)} in ${formatSeconds(seconds)}`;
+}
+
+function formatSeconds(seconds: number): string {
+  if (seconds < 120) return `${Number(seconds.toPrecision(2))} s`;
+  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Number((seconds / 3600).toPrecision(2))} h`;
 }
 
 function describeSearch({ result, folder }: FinishedSearch): string {
@@ -95,72 +117,7 @@ function describeSearch({ result, folder }: FinishedSearch): string {
   ].join("\n");
 }
 
-/** Runs and searches of a folder, a line each. @throws FileError */
-export async function listRuns(folder: string, { json }: { readonly json?: boolean }): Promise<string> {
-  let names: string[];
-  try {
-    names = (await readdir(folder)).sort();
-  } catch (error) {
-    throw new FileError(folder, "no such folder; runs are written to runs/, or where --out says", "missing", error);
-  }
-  const found = (await Promise.all(names.map((name) => runOf(join(folder, name), name)))).flatMap((run) => run ?? []);
-  if (json) return JSON.stringify(found, undefined, 2);
-  if (found.length === 0) return `${folder}: no runs`;
-  return table([
-    ["name", "kind", "state", "score", "value", "done"],
-    ...found.map(({ name, kind, state, score, value, done }) => [
-      name,
-      kind,
-      state,
-      score ?? "-",
-      value === undefined || value === null ? "-" : value.toPrecision(4),
-      done,
-    ]),
-  ]);
-}
-
 /** A table whose first line are its heads. */
 function table([heads = [], ...lines]: readonly (readonly string[])[]): string {
   return formatTable(heads, lines);
-}
-
-interface ListedRun {
-  readonly name: string;
-  readonly kind: "run" | "search";
-  readonly state: string;
-  readonly score?: string | undefined;
-  readonly value?: number | null | undefined;
-  readonly done: string;
-}
-
-async function runOf(folder: string, name: string): Promise<ListedRun | undefined> {
-  const searched = (await readJson(join(folder, "search.json"))) as SearchResult | undefined;
-  if (searched?.format === "spillway-search") {
-    const { complete, pruned, failed } = searched.trials;
-    const done = `${complete} trials${pruned > 0 ? `, ${pruned} pruned` : ""}${failed > 0 ? `, ${failed} failed` : ""}`;
-    const state = searched.interrupted ? "interrupted" : "finished";
-    return { name, kind: "search", state, score: searched.score, value: searched.test ?? searched.validation, done };
-  }
-  const hasTrials = (await stat(join(folder, "journal.log")).catch(() => undefined)) !== undefined;
-  if (hasTrials) return { name, kind: "search", state: "running or stopped", done: "-" };
-  const run = (await readJson(join(folder, "result.json"))) as
-    | {
-        readonly interrupted: boolean;
-        readonly scores: readonly { readonly metric: string; readonly value: number | null }[];
-        readonly seeds: readonly unknown[];
-      }
-    | undefined;
-  if (!run || !Array.isArray(run.scores) || !Array.isArray(run.seeds)) return undefined;
-  const [first] = run.scores;
-  const seeds = `${run.seeds.length} seed${run.seeds.length === 1 ? "" : "s"}`;
-  return { name, kind: "run", state: run.interrupted ? "interrupted" : "finished", score: first?.metric, value: first?.value, done: seeds };
-}
-
-/** What a file holds; undefined if there is none, or no JSON in it. */
-async function readJson(path: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readFile(path, "utf8"));
-  } catch {
-    return undefined;
-  }
 }

@@ -1,0 +1,281 @@
+// `spillway runs`: what stands in a folder of runs, the trials of a search, two runs side by side;
+// journals that are merged or repaired.
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { visibleLines } from "../../core/text.js";
+import type { SearchResult } from "../../experiment/search-result.js";
+import { openStorage } from "../../experiment/search-storage.js";
+import { csvCell } from "../../io/csv-writer.js";
+import { FileError } from "../../io/index.js";
+import { mergeStudies, repairJournal, type StoredStudy, type StoredTrial, StudyLog } from "../../search/index.js";
+import { exitCodes, UsageError } from "../exit.js";
+import { formatTable } from "../table.js";
+
+/** What `spillway runs` takes beside names. */
+export interface RunsFlags {
+  readonly out: string;
+  readonly trials?: boolean;
+  readonly state?: string;
+  readonly top?: number;
+  readonly study?: string;
+  readonly merge?: readonly string[];
+  readonly repair?: boolean;
+  readonly json?: boolean;
+  readonly csv?: boolean;
+}
+
+/** What is printed, and the exit code: 3 if two results of one trial differ. */
+export interface RunsOutcome {
+  readonly text: string;
+  readonly exitCode: number;
+}
+
+/** @throws FileError, UsageError, and ArgumentError for a study that is not there */
+export async function runs(names: readonly string[], flags: RunsFlags): Promise<RunsOutcome> {
+  const { out, trials, merge, repair, csv } = flags;
+  const name = names[0] ?? out;
+  const work = [merge && "--merge", repair && "--repair", trials && "--trials"].filter((each) => typeof each === "string");
+  if (work.length > 1) throw new UsageError(`${work.join(" and ")} are given; take one of them`);
+  if (work.length > 0 && names.length !== 1) throw new UsageError(`${work[0]} takes one run, search or journal by name`);
+  if (csv && !trials) throw new UsageError("--csv is for --trials");
+  if (merge) return mergeInto(await journalOf(name, out, true), merge, flags);
+  if (repair) return said(await describeRepair(await journalOf(name, out)));
+  if (trials) return said(await describeTrials(await journalOf(name, out), flags));
+  if (names.length === 2) return said(await compareRuns(await folderOf(names[0]!, out), await folderOf(names[1]!, out), flags));
+  if (names.length > 2) throw new UsageError(`${names.length} names are given; take one folder, or two runs to compare`);
+  return said(await listRuns(name, flags));
+}
+
+function said(text: string): RunsOutcome {
+  return { text: visibleLines(text), exitCode: exitCodes.success };
+}
+
+/** The folder of a run: by its path, or by its name in the folder of runs. @throws FileError */
+async function folderOf(name: string, out: string): Promise<string> {
+  for (const folder of [name, join(out, name)]) if (await isRun(folder)) return folder;
+  throw new FileError(name, `no run or search of this name, here or in ${out}`, "missing");
+}
+
+async function isRun(folder: string): Promise<boolean> {
+  const found = await Promise.all(["search.json", "result.json", "journal.log"].map((file) => exists(join(folder, file))));
+  return found.includes(true);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
+}
+
+/**
+ * The journal that a name stands for: an address, a file, or that of a search. @throws FileError
+ */
+async function journalOf(name: string, out: string, isNew = false): Promise<string> {
+  if (name.includes("://")) return name;
+  const isFile = (await stat(name).catch(() => undefined))?.isFile();
+  if (isFile) return name;
+  for (const folder of [name, join(out, name)]) if (await exists(join(folder, "journal.log"))) return join(folder, "journal.log");
+  if (isNew) return name.endsWith(".log") ? name : join(out, name, "journal.log");
+  throw new FileError(name, `no journal, and no search of this name in ${out}`, "missing");
+}
+
+async function describeTrials(journal: string, { study, state, top, json, csv }: RunsFlags): Promise<string> {
+  const { trials, direction } = await studyIn(journal, study);
+  const sign = direction === "maximise" ? -1 : 1;
+  const wanted = trials.filter((trial) => state === undefined || trial.state === state);
+  const shown =
+    top === undefined
+      ? wanted
+      : wanted
+          .filter((trial) => trial.state === "complete" && trial.value !== undefined)
+          .sort((a, b) => sign * (a.value! - b.value!) || a.number - b.number)
+          .slice(0, top);
+  if (json) return JSON.stringify(shown.map(asRecord), (_, value) => (typeof value === "number" ? jsonNumber(value) : value), 2);
+  const names = [...new Set(shown.flatMap(({ parameters, attributes }) => [...parameters.keys(), ...ladderOf(attributes)]))];
+  const heads = ["number", "state", "value", "seconds", ...names, "error"];
+  const lines = shown.map((trial) => {
+    const record = asRecord(trial);
+    const error = trial.attributes.get("spillway:error");
+    const cells = [trial.number, trial.state, trial.value, record.seconds, ...names.map((each) => record.params[each])];
+    return [...cells.map((cell) => cellOf(cell, csv ?? false)), typeof error === "string" ? error : ""];
+  });
+  if (csv) return [heads, ...lines].map((cells) => cells.map((cell) => csvCell(cell)).join(",")).join("\n");
+  return lines.length === 0 ? `${journal}: no trials` : formatTable(heads, lines, [0, 2, 3]);
+}
+
+async function studyIn(journal: string, wanted: string | undefined): Promise<StoredStudy> {
+  const storage = await openStorage(journal);
+  try {
+    const log = new StudyLog();
+    log.apply(await storage.read(0));
+    const names = [...log.studies.keys()];
+    const found = log.studies.get(wanted ?? (names.length === 1 ? names[0]! : ""));
+    if (found) return found;
+    const there = names.length === 0 ? "holds no study" : `holds the studies ${names.join(", ")}; name one with --study`;
+    throw new FileError(storage.name, there, "content");
+  } finally {
+    await storage.close();
+  }
+}
+
+function ladderOf(attributes: StoredTrial["attributes"]): readonly string[] {
+  const ladder = attributes.get("spillway:ladder");
+  return typeof ladder === "object" && ladder !== null ? Object.keys(ladder) : [];
+}
+
+function asRecord({ number, state, value, started, finished, parameters, attributes, intermediate }: StoredTrial) {
+  const ladder = attributes.get("spillway:ladder");
+  const params: Record<string, unknown> = {};
+  for (const [name, { value: given, distribution }] of parameters)
+    params[name] = distribution.kind === "choice" ? distribution.choices[given] : given;
+  const seconds = started !== undefined && finished !== undefined ? (finished - started) / 1000 : undefined;
+  return {
+    ...{ number, state, value, seconds },
+    params: { ...params, ...(typeof ladder === "object" ? ladder : undefined) } as Readonly<Record<string, unknown>>,
+    intermediate: Object.fromEntries(intermediate),
+    attributes: Object.fromEntries(attributes),
+  };
+}
+
+function jsonNumber(value: number): number | string {
+  return Number.isFinite(value) ? value : String(value);
+}
+
+/** Numbers in full for a file, and short for people. */
+function cellOf(value: unknown, isExact: boolean): string {
+  if (value === undefined) return isExact ? "" : "-";
+  if (typeof value === "number") return isExact ? String(value) : String(Number(value.toPrecision(6)));
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+async function mergeInto(target: string, sources: readonly string[], { out, study, json }: RunsFlags): Promise<RunsOutcome> {
+  const journals = await Promise.all(sources.map((source) => journalOf(source, out)));
+  const open = [];
+  try {
+    for (const journal of [target, ...journals]) open.push(await openStorage(journal));
+    const merged = await mergeStudies(open[0]!, open.slice(1), study);
+    const { added, known, different } = merged;
+    const text = [
+      `${target}: ${added} trials came in, ${known} were there already`,
+      ...different.map(
+        ({ number, kept, other, from }) =>
+          `trial ${number} has two results: ${kept} stays, and ${from} has ${other}. The same trial gives the same bits: one of the two comes from another version or a faulty device`,
+      ),
+    ].join("\n");
+    const exitCode = different.length > 0 ? exitCodes.different : exitCodes.success;
+    return { text: json ? JSON.stringify(merged, undefined, 2) : visibleLines(text), exitCode };
+  } finally {
+    for (const storage of open) await storage.close();
+  }
+}
+
+async function describeRepair(journal: string): Promise<string> {
+  if (journal.includes("://")) throw new UsageError(`${journal}: a server keeps its records whole; --repair is for files`);
+  const { kept, mended, lost, broken } = await repairJournal(journal);
+  if (broken === undefined) return `${journal}: ${kept} records, nothing to repair`;
+  return [
+    `${journal}: ${kept} records kept; as it was it is ${broken}`,
+    ...mended.map((line) => `line ${line}: a whole record at its end was kept`),
+    ...lost.map(({ line, reason }) => `line ${line} is lost: ${reason}`),
+  ].join("\n");
+}
+
+/** What differs between two runs: settings, scores. */
+async function compareRuns(a: string, b: string, { json }: RunsFlags): Promise<string> {
+  const [one, other] = [await figuresOf(a), await figuresOf(b)];
+  const fields = [...new Set([...one.keys(), ...other.keys()])];
+  const lines = fields.flatMap((field) => {
+    const values = [one.get(field), other.get(field)].map((value) => cellOf(value, false));
+    return values[0] === values[1] ? [] : [[field, ...values]];
+  });
+  if (json) return JSON.stringify(Object.fromEntries(lines.map(([field, ...values]) => [field, values])), undefined, 2);
+  return lines.length === 0 ? `${a} and ${b} do not differ` : formatTable(["field", a, b], lines);
+}
+
+/** Settings and figures of a run or a search, flat. */
+async function figuresOf(folder: string): Promise<ReadonlyMap<string, unknown>> {
+  const out = new Map<string, unknown>();
+  const searched = (await readJson(join(folder, "search.json"))) as SearchResult | undefined;
+  if (searched?.format === "spillway-search") {
+    const { score, trials, best, validation, freshSeeds, test } = searched;
+    flatten({ ...best?.values }, "", out);
+    flatten({ trials }, "", out);
+    for (const [name, value] of Object.entries({ validation, freshSeeds, test })) out.set(`${score} (${name})`, value);
+    return out;
+  }
+  const run = (await readJson(join(folder, "result.json"))) as RunFile | undefined;
+  if (!run || !Array.isArray(run.scores)) throw new FileError(folder, "it holds no search.json and no result.json to compare", "content");
+  flatten(run.config ?? {}, "", out);
+  out.delete("name");
+  for (const { metric, value } of run.scores) out.set(`${metric} (test)`, value);
+  return out;
+}
+
+function flatten(value: unknown, path: string, out: Map<string, unknown>): void {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) out.set(path, value);
+  else for (const [name, each] of Object.entries(value)) flatten(each, path === "" ? name : `${path}.${name}`, out);
+}
+
+/** Runs and searches of a folder, a line each. @throws FileError */
+async function listRuns(folder: string, { json }: { readonly json?: boolean }): Promise<string> {
+  let names: string[];
+  try {
+    names = (await readdir(folder)).sort();
+  } catch (error) {
+    throw new FileError(folder, "no such folder; runs are written to runs/, or where --out says", "missing", error);
+  }
+  const found = (await Promise.all(names.map((name) => runOf(join(folder, name), name)))).flatMap((run) => run ?? []);
+  if (json) return JSON.stringify(found, undefined, 2);
+  if (found.length === 0) return `${folder}: no runs`;
+  return formatTable(
+    ["name", "kind", "state", "score", "value", "done"],
+    found.map(({ name, kind, state, score, value, done }) => [
+      name,
+      kind,
+      state,
+      score ?? "-",
+      value === undefined || value === null ? "-" : value.toPrecision(4),
+      done,
+    ]),
+  );
+}
+
+interface ListedRun {
+  readonly name: string;
+  readonly kind: "run" | "search";
+  readonly state: string;
+  readonly score?: string | undefined;
+  readonly value?: number | null | undefined;
+  readonly done: string;
+}
+
+/** What is used of a result.json. */
+interface RunFile {
+  readonly interrupted: boolean;
+  readonly scores: readonly { readonly metric: string; readonly value: number | null }[];
+  readonly seeds: readonly unknown[];
+  readonly config?: unknown;
+}
+
+async function runOf(folder: string, name: string): Promise<ListedRun | undefined> {
+  const searched = (await readJson(join(folder, "search.json"))) as SearchResult | undefined;
+  if (searched?.format === "spillway-search") {
+    const { complete, pruned, failed } = searched.trials;
+    const done = `${complete} trials${pruned > 0 ? `, ${pruned} pruned` : ""}${failed > 0 ? `, ${failed} failed` : ""}`;
+    const state = searched.interrupted ? "interrupted" : "finished";
+    return { name, kind: "search", state, score: searched.score, value: searched.test ?? searched.validation, done };
+  }
+  if (await exists(join(folder, "journal.log"))) return { name, kind: "search", state: "running or stopped", done: "-" };
+  const run = (await readJson(join(folder, "result.json"))) as RunFile | undefined;
+  if (!run || !Array.isArray(run.scores) || !Array.isArray(run.seeds)) return undefined;
+  const [first] = run.scores;
+  const seeds = `${run.seeds.length} seed${run.seeds.length === 1 ? "" : "s"}`;
+  return { name, kind: "run", state: run.interrupted ? "interrupted" : "finished", score: first?.metric, value: first?.value, done: seeds };
+}
+
+/** What a file holds; undefined if there is none, or no JSON in it. */
+async function readJson(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, "utf8"));
+  } catch {
+    return undefined;
+  }
+}

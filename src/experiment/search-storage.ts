@@ -1,0 +1,25 @@
+// Where a search keeps its trials, from the words of a command.
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import { ArgumentError } from "../core/errors.js";
+import { journalFile, redisJournal, type StudyStorage } from "../search/index.js";
+
+/**
+ * The storage that a text names: the path of a journal, or redis://host:6379/0?prefix=name, also
+ * rediss:// and valkey://. The folder of a path is made if it is not there.
+ * @throws ArgumentError for an address of another kind; SpillwayError "unavailable" if no server
+ * answers
+ */
+export async function openStorage(text: string): Promise<StudyStorage> {
+  const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(text) ?? [];
+  if (scheme === undefined) {
+    await mkdir(dirname(text), { recursive: true });
+    return journalFile(text);
+  }
+  if (!/^(redis|valkey)s?$/i.test(scheme) || !URL.canParse(text))
+    throw new ArgumentError("storage", text, "the path of a journal, or an address such as redis://host:6379/0?prefix=name");
+  const url = new URL(text.replace(/^valkey/i, "redis"));
+  const prefix = url.searchParams.get("prefix") ?? "";
+  url.search = "";
+  return redisJournal(url.href, { prefix });
+}

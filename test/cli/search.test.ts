@@ -1,0 +1,106 @@
+// `spillway search` and `spillway runs` as commands: parts and their merge, a storage of its own,
+// what is printed of trials and runs, exit codes.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { spillway } from "./spillway.js";
+
+const cwd = mkdtempSync(join(tmpdir(), "spillway-cli-search-"));
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+const run = (...args: readonly string[]) => spillway(args, { cwd });
+
+const file = `name: n
+data: { task: narma }
+reservoir: { size: 20 }
+task: predict
+washout: 30
+split: { train: 300, test: 100 }
+metrics: [nrmse]
+outputs: { report: false }
+search:
+  space:
+    reservoir.spectralRadius: { float: [0.1, 1.4] }
+    readout.lambda: { ladder: [1.0e-8, 1], points: 3 }
+  sampler: sobol
+  seeds: 2
+  budget: { trials: 6 }
+  refit: { seeds: 2 }
+`;
+
+beforeAll(() => writeFileSync(join(cwd, "n.yaml"), file));
+
+describe("spillway search", () => {
+  it("evaluates the first trial of a dry run and says what the search takes", async () => {
+    const { code, stdout } = await run("search", "n.yaml", "--dry-run", "--workers", "2");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/the first trial: nrmse 0\.\d+ in [\d.]+ s/);
+    expect(stdout).toMatch(/6 trials with 2 workers: about [\d.]+ s, \d+.* of memory/);
+    expect((await run("runs")).code).toBe(2);
+  });
+
+  it("is the whole of its parts, which are merged and gone on with", async () => {
+    await run("search", "n.yaml", "--out", "whole", "--quiet", "--workers", "2");
+    for (const shard of ["0/2", "1/2"]) expect((await run("search", "n.yaml", "--shard", shard, "--quiet")).code).toBe(0);
+    const merged = await run("runs", "n", "--merge", "n-0-of-2", "n-1-of-2");
+    expect(merged).toMatchObject({ code: 0, stdout: expect.stringContaining("6 trials came in, 0 were there already") });
+    const { code } = await run("search", "n.yaml", "--quiet");
+    expect(code).toBe(0);
+    const found = (out: string) => {
+      const { seconds: _, ...rest } = JSON.parse(readFileSync(join(cwd, out, "n", "search.json"), "utf8"));
+      return rest;
+    };
+    expect(found("runs")).toEqual(found("whole"));
+    expect((await run("runs", "n", "--merge", "whole/n")).stdout).toContain("0 trials came in, 6 were there already");
+    const path = join(cwd, "runs", "n-0-of-2", "journal.log");
+    const finish = /"values": ?\[([\d.]+)\]/;
+    writeFileSync(path, readFileSync(path, "utf8").replace(finish, '"values": [0.5]'));
+    const different = await run("runs", "n", "--merge", "n-0-of-2");
+    expect(different).toMatchObject({ code: 3, stdout: expect.stringContaining("has two results") });
+  });
+
+  it("prints the trials of a search: as a table, the best, as CSV and JSON", async () => {
+    const table = (await run("runs", "n", "--trials")).stdout.trimEnd().split("\n");
+    expect(table).toHaveLength(7);
+    expect(table[0]).toMatch(/^number +state +value +seconds +reservoir\.spectralRadius +readout\.lambda/);
+    const best = JSON.parse((await run("runs", "n", "--trials", "--top", "2", "--json")).stdout);
+    const all = JSON.parse((await run("runs", "n", "--trials", "--json", "--state", "complete")).stdout) as { value: number }[];
+    expect(best.map(({ value }: { value: number }) => value)).toEqual(all.map(({ value }) => value).sort((a, b) => a - b).slice(0, 2)); // biome-ignore format: one line
+    const csv = (await run("runs", "runs/n/journal.log", "--trials", "--csv")).stdout.trimEnd().split("\n");
+    expect(csv).toHaveLength(7);
+    expect(Number(csv[1]!.split(",")[2])).toBe(all[0]!.value);
+  });
+
+  it("keeps trials where --storage says, under the name of --study", async () => {
+    const args = ["search", "n.yaml", "--storage", "shared/all.log", "--study", "mine", "--out", "apart", "--no-refit", "--quiet"];
+    expect((await run(...args, "--trials", "2")).code).toBe(0);
+    expect((await run(...args, "--trials", "3")).code).toBe(0);
+    expect((await run("runs", "shared/all.log", "--trials", "--study", "mine")).stdout.trimEnd().split("\n")).toHaveLength(4);
+    expect((await run("runs", "shared/all.log", "--trials", "--study", "none")).stderr).toContain("holds the studies mine");
+    expect((await run("search", "n.yaml", "--storage", "http://here")).stderr).toContain('storage is "http://here"; it takes the path');
+  });
+
+  it("compares two runs and repairs a journal", async () => {
+    const text = readFileSync(join(cwd, "n.yaml"), "utf8").replace("name: n\n", "name: m\n").replace("size: 20", "size: 30");
+    writeFileSync(join(cwd, "m.yaml"), text);
+    await run("search", "m.yaml", "--quiet", "--trials", "3");
+    const { stdout } = await run("runs", "n", "m");
+    expect(stdout).toMatch(/nrmse \(test\) +0\.\d+ +0\.\d+/);
+    expect(stdout).toMatch(/trials\.complete +6 +3/);
+    expect((await run("runs", "runs/n", "runs/n")).stdout).toContain("do not differ");
+    writeFileSync(join(cwd, "runs", "m", "journal.log"), "torn", { flag: "a" });
+    expect((await run("runs", "m", "--repair")).stdout).toMatch(/is lost: it has no end: 4 bytes/);
+    expect((await run("runs", "m", "--repair")).stdout).toContain("nothing to repair");
+  });
+
+  it.each([
+    [["runs", "none", "--trials"], "none: no journal, and no search of this name in runs"],
+    [["runs", "n", "--trials", "--repair"], "--repair and --trials are given; take one of them"],
+    [["runs", "n", "--csv"], "--csv is for --trials"],
+    [["runs", "n", "--trials", "--top", "0"], "--top is 0"],
+    [["search", "n.yaml", "--shard", "2/2"], 'shard is "2/2"; it takes a part and how many there are'],
+  ])("refuses %j in a sentence", async (args, sentence) => {
+    const { code, stderr } = await run(...args);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)]);
+  });
+});
