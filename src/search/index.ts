@@ -13,7 +13,6 @@ export { type JournalRepair, repairJournal } from "./journal/repair.js";
 export { type DifferentTrial, mergeStudies, type StudyMerge } from "./merge.js";
 export type { Sampler, SamplerView, SeenTrial, Suggestion, TrialState } from "./sampler.js";
 export type { SamplerOptions } from "./sampler-options.js";
-export { type Shard, sharded, shardOf, shareOf } from "./shard.js";
 export { grid, gridSize, randomSampler, sobol } from "./simple-samplers.js";
 export {
   type ParameterCondition,

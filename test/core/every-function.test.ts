@@ -55,7 +55,17 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
     ],
   ],
   "arithmetic on numbers or arrays that its caller has checked": [
-    ...["gridSize", "hyperband", "nextPromotion", "parameterImportance", "survivors", "MemoryStorage", "StudyLog"],
+    ...[
+      "gridSize",
+      "hyperband",
+      "mergeStudies",
+      "nextPromotion",
+      "parameterImportance",
+      "repairJournal",
+      "survivors",
+      "MemoryStorage",
+      "StudyLog",
+    ],
     ...[
       "validationStarts",
       "bfloat16ToFloat32",
