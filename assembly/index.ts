@@ -3,4 +3,5 @@ export * from "./portable";
 export * from "./linear-algebra";
 export * from "./spectrum";
 export * from "./reservoir";
+export * from "./statistics";
 export { runSpiking32, runSpiking64, deliverSpikes } from "./spiking";

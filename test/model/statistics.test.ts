@@ -10,6 +10,7 @@ import { loadModel } from "../../src/model/index.js";
 import { parseClassifierSettings } from "../../src/model/schemas.js";
 import { differencesOf, fitLevels, statisticsCount, statisticsOf } from "../../src/model/views.js";
 import { RandomStream, seedKeys } from "../../src/numerics/index.js";
+import { plainStatistics } from "./plain-statistics.js";
 
 const draws = new RandomStream(seedKeys("statistics").weights, 90);
 const noise = (row: number, rows: number, cols = 1) =>
@@ -56,6 +57,42 @@ describe("statistics of states", () => {
     expect([...all.data]).toEqual(expected);
     expect(all.cols).toBe(statisticsCount(settings, 1, 1));
   });
+
+  it.each(["float32", "float64"] as const)(
+    "have the bits of plain loops, in %s, for any number of neurons, rows and levels",
+    (precision) => {
+      const awkward = [0, -0, 0, 1e-40, -1e30, 0.5, 0.5];
+      for (const [size, rows, count] of [
+        [1, 1, 0],
+        [2, 5, 1],
+        [3, 40, 3],
+        [4, 17, 2],
+        [5, 33, 3],
+        [7, 2, 5],
+        [9, 64, 3],
+        [102, 121, 3],
+      ] as const) {
+        const values = noise(size, rows, size);
+        values.data.forEach((_, i) => {
+          if (i % 11 === 3) values.data[i] = awkward[i % awkward.length]!;
+        });
+        const states = Matrix.from(values, precision);
+        const levels = levelsOf([states], count);
+        // Some between two binary32 values, on either side of 0.
+        levels.data.forEach((level, i) => {
+          levels.data[i] = [level, level * (1 + 1e-10), level * (1 - 1e-10), 1e-60, -1e-60, 1e39][i % 6]!;
+        });
+        const expected = new Float64Array(size * (6 + 2 * count));
+        plainStatistics(states, levels, expected);
+        const bits = (made: Float64Array) => [...new BigUint64Array(made.buffer)];
+        for (const part of [undefined, 1]) {
+          const out = new Float64Array(expected.length);
+          writeStatistics(states, levels, out, part);
+          expect(bits(out), `${size} x ${rows}, ${count} levels`).toEqual(bits(expected));
+        }
+      }
+    },
+  );
 
   it("of one row are its value, and nothing that changes", () => {
     const out = new Float64Array(8);

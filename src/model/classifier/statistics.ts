@@ -1,9 +1,13 @@
 // What each neuron did over a sequence, in a few numbers: the features of a classifier's
 // "statistics". docs/numerics.md, rule 10, has the order of sums. It runs no reservoir.
 import { Matrix } from "../../numerics/index.js";
+import { allocateRegions, float64View, type Regions } from "../../numerics/linear-algebra/memory.js";
 
 /** Statistics of a neuron that need no level. */
 const plain = 6;
+
+/** Bytes of states that are looked at together. */
+const partBytes = 2 ** 28;
 
 /** How many numbers a neuron has with so many levels. */
 export function statisticsPerNeuron(levels: number): number {
@@ -23,49 +27,50 @@ export function statisticsPerNeuron(levels: number): number {
  *
  * Sums are binary64, in rising t from 0. `levels` is Q x N and `out` takes N (6 + 2 Q) values.
  * Shares above levels are ROCKET's proportions of positive values (Dempster, Petitjean and Webb
- * 2020, Data Min. Knowl. Disc. 34).
+ * 2020, Data Min. Knowl. Disc. 34). The kernel is assembly/statistics.ts.
  */
-export function writeStatistics({ rows, cols: size, data }: Matrix, levels: Matrix<Float64Array>, out: Float64Array): void {
-  const x = new Float64Array(rows);
-  for (let r = 0; r < size; r++) {
-    for (let t = 0, at = r; t < rows; t++, at += size) x[t] = data[at]!;
-    let sum = 0;
-    let squares = 0;
-    let change = 0;
-    let largest = x[0]!;
-    let smallest = largest;
-    let before = largest;
-    for (let t = 0; t < rows; t++) {
-      const value = x[t]!;
-      sum += value;
-      squares += value * value;
-      change += Math.abs(value - before);
-      largest = Math.max(largest, value);
-      smallest = Math.min(smallest, value);
-      before = value;
-    }
-    const mean = sum / rows;
-    out[r] = mean;
-    out[size + r] = Math.sqrt(Math.max(0, squares / rows - mean * mean));
-    out[2 * size + r] = largest;
-    out[3 * size + r] = smallest;
-    out[4 * size + r] = before;
-    out[5 * size + r] = change / rows;
-    for (let q = 0; q < levels.rows; q++) {
-      const level = levels.data[q * size + r]!;
-      let above = 0;
-      let crossings = 0;
-      let was = x[0]! > level ? 1 : 0;
-      for (let t = 0; t < rows; t++) {
-        const is = x[t]! > level ? 1 : 0;
-        above += is;
-        crossings += is ^ was;
-        was = is;
-      }
-      out[(plain + q) * size + r] = above / rows;
-      out[(plain + levels.rows + q) * size + r] = crossings / rows;
-    }
+export function writeStatistics(states: Matrix, levels: Matrix<Float64Array>, out: Float64Array, part = partBytes): void {
+  const { rows, cols: size } = states;
+  const bytes = states.data.BYTES_PER_ELEMENT;
+  const most = Math.max(4, Math.floor(part / (rows * bytes)));
+  const statistics = statisticsPerNeuron(levels.rows);
+  for (let first = 0; first < size; first += most) {
+    const count = Math.min(most, size - first);
+    const memory = memoryFor({
+      states: rows * count * bytes,
+      levels: levels.rows * count * 8,
+      out: statistics * count * 8,
+      packed: rows * 48,
+    });
+    const { at, exports } = memory;
+    const view = new (bytes === 4 ? Float32Array : Float64Array)(memory.memory.buffer, at.states, rows * count);
+    copyColumns(states, first, count, view);
+    copyColumns(levels, first, count, float64View(memory, at.levels, levels.rows * count));
+    const run = bytes === 4 ? exports.statistics32 : exports.statistics64;
+    run(at.states, rows, count, at.levels, levels.rows, at.out, at.packed);
+    const made = float64View(memory, at.out, statistics * count);
+    for (let k = 0; k < statistics; k++) out.set(made.subarray(k * count, (k + 1) * count), k * size + first);
   }
+}
+
+/** Columns of a matrix, one row after the other. */
+function copyColumns({ rows, cols, data }: Matrix, first: number, count: number, into: Float32Array | Float64Array): void {
+  if (count === cols) into.set(data);
+  else for (let t = 0; t < rows; t++) into.set(data.subarray(t * cols + first, t * cols + first + count), t * count);
+}
+
+/** Bytes up to which memory is kept for the next sequence. */
+const keptBytes = 2 ** 26;
+
+type Sizes = Readonly<Record<"states" | "levels" | "out" | "packed", number>>;
+let kept: { readonly sizes: Sizes; readonly memory: Regions<keyof Sizes> } | undefined;
+
+function memoryFor(sizes: Sizes): Regions<keyof Sizes> {
+  const names = Object.keys(sizes) as (keyof Sizes)[];
+  if (kept && names.every((name) => kept!.sizes[name] >= sizes[name])) return kept.memory;
+  const memory = allocateRegions("the statistics of a sequence", sizes, "cut the sequence into shorter ones");
+  if (names.reduce((sum, name) => sum + sizes[name], 0) <= keptBytes) kept = { sizes, memory };
+  return memory;
 }
 
 /** About a hundred rows of a sequence, evenly spaced: every k-th, k = max(1, floor(T / 100)). */

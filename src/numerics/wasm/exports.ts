@@ -2,7 +2,13 @@
 // file of assembly/.
 
 /** Everything the WebAssembly module exports. */
-export interface WasmExports extends PortableExports, LinearAlgebraExports, SpectrumExports, ReservoirExports, SpikingExports {}
+export interface WasmExports
+  extends PortableExports,
+    LinearAlgebraExports,
+    SpectrumExports,
+    ReservoirExports,
+    StatisticsExports,
+    SpikingExports {}
 
 /** assembly/portable.ts. The hashes are those of docs/numerics.md, rule 4. */
 export interface PortableExports {
@@ -100,6 +106,12 @@ export interface SpectrumExports {
   krylovScale(ld: number, x: number, y: number, factor: number): void;
   krylovProject(count: number, ld: number, basis: number, w: number, h: number): void;
   krylovChangeBasis(count: number, keep: number, ld: number, basis: number, q: number, qld: number, work: number): void;
+}
+
+/** assembly/statistics.ts. */
+export interface StatisticsExports {
+  statistics32(states: number, rows: number, size: number, levels: number, count: number, out: number, packed: number): void;
+  statistics64(states: number, rows: number, size: number, levels: number, count: number, out: number, packed: number): void;
 }
 
 /**
