@@ -20,7 +20,8 @@ export type LoadedModel =
 
 /**
  * Reads a model file of any kind (Node). `model` is the model of yours of a hybrid forecaster.
- * @throws FileError with the reason if it cannot be used; ArgumentError if `model` does not go with it
+ * @throws FileError with the reason if it cannot be used; ArgumentError if `model` does not go with
+ * it
  */
 export async function loadModel(path: string, options: Omit<ForecasterLoadOptions, "source"> = {}): Promise<LoadedModel> {
   const { model, ...rest } = resolve(forecasterLoadTable, options);

@@ -1,5 +1,5 @@
-// A forecaster with a model of the user's: what drives the reservoir, what the readout sees, and that
-// the model is given again when a file is opened.
+// A forecaster with a model of the user's: what drives the reservoir, what the readout sees, and
+// that the model is given again when a file is opened.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

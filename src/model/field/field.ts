@@ -223,7 +223,9 @@ export class FieldForecaster implements AsyncDisposable {
     return forecaster;
   }
 
-  /** Opens a file that `save` wrote (Node). @throws FileError with the reason if it cannot be used */
+  /**
+   * Opens a file that `save` wrote (Node). @throws FileError with the reason if it cannot be used
+   */
   static async load(path: string, options: Omit<LoadOptions, "source"> = {}): Promise<FieldForecaster> {
     resolve(loadTable, options);
     return FieldForecaster.fromBytes(await readBytes(path), { ...options, source: path });

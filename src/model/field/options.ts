@@ -23,7 +23,9 @@ export interface FieldSettings {
   readonly washout: number;
   /** Turn the field into z-scores: over all sites if shared, else each by itself. Default true. */
   readonly standardise: boolean;
-  /** Hold forecasts to the range of the training data, widened by half a deviation. Default true. */
+  /**
+   * Hold forecasts to the range of the training data, widened by half a deviation. Default true.
+   */
   readonly hold: boolean;
   /** Ridge and its options. Default lambda 1e-3. */
   readonly readout: RidgeOptions;

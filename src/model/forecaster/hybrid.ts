@@ -5,9 +5,9 @@ import { restored, type Standardisation, standardised } from "../standardisation
 import { beside, type CheckedData } from "./data.js";
 
 /**
- * A model of the next row: M(u(t)), near u(t + 1), for row u(t) of the series (D values, in the units
- * of the data); such as one step of an integrator whose parameters are not quite right. It gives D
- * values, depends on nothing else, and may keep neither the row nor what it gives.
+ * A model of the next row: M(u(t)), near u(t + 1), for row u(t) of the series (D values, in the
+ * units of the data); such as one step of an integrator whose parameters are not quite right. It
+ * gives D values, depends on nothing else, and may keep neither the row nor what it gives.
  */
 export type RowModel = (row: Float64Array) => ArrayLike<number>;
 
@@ -30,7 +30,10 @@ export function hybridUse(model: RowModel | undefined, use: HybridUse | undefine
   throw ArgumentError.because(`hybrid is "${use}" and model is missing; give the model that it is of`, { field: "model" });
 }
 
-/** The model of a forecaster that is opened. @throws ArgumentError if it is missing, or there is none */
+/**
+ * The model of a forecaster that is opened. @throws ArgumentError if it is missing, or there is
+ * none
+ */
 export function hybridAgain(model: RowModel | undefined, use: HybridUse | undefined): Hybrid | undefined {
   if (model && use) return { model, use };
   if (use)

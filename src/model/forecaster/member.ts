@@ -311,7 +311,9 @@ export class ForecasterMember {
     return this.#following(restored(scale, made));
   }
 
-  /** The user's model for a loop whose outputs are z-scores of a scale; it has seen the last row. */
+  /**
+   * The user's model for a loop whose outputs are z-scores of a scale; it has seen the last row.
+   */
   #loopModel(output: Standardisation): LoopModel | undefined {
     const { hybrid, road, computer } = this;
     if (!hybrid) return undefined;
@@ -320,7 +322,9 @@ export class ForecasterMember {
     return model;
   }
 
-  /** The engine's own loop, of outputs that are not held; undefined if they run away and may not. */
+  /**
+   * The engine's own loop, of outputs that are not held; undefined if they run away and may not.
+   */
   async #freeLoop(
     steps: number,
     loop: TrainedReadout,

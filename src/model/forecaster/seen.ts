@@ -1,5 +1,5 @@
-// What a readout sees beside the state, if that is not what drives the reservoir: lags of the series,
-// what is known, and what a model of the user's says.
+// What a readout sees beside the state, if that is not what drives the reservoir: lags of the
+// series, what is known, and what a model of the user's says.
 import { ArgumentError } from "../../core/errors.js";
 import { allocate, type FloatArray, Matrix, type Precision } from "../../numerics/index.js";
 import { beside } from "./data.js";

@@ -34,7 +34,9 @@ export interface NvarSettings {
   readonly constant: boolean;
   /** What is learnt: y(t + 1) - y(t) ("increment", default) or y(t + 1) ("value"). */
   readonly target: "increment" | "value";
-  /** The penalty on squared weights, not divided by rows; 0 is plain least squares. Default 1e-6. */
+  /**
+   * The penalty on squared weights, not divided by rows; 0 is plain least squares. Default 1e-6.
+   */
   readonly lambda: number;
   /**
    * For a field on a ring: each column is predicted from itself and this many columns on each

@@ -86,7 +86,9 @@ export function copyRows({ high, low }: Numbers, { history, columns }: NvarFeatu
   return { high: high.slice(from, to), ...(low && { low: low.slice(from, to) }) };
 }
 
-/** Moves values outside of their range to its nearer end, and what is no number to the upper one. */
+/**
+ * Moves values outside of their range to its nearer end, and what is no number to the upper one.
+ */
 export function hold({ lower, upper }: Range, { high, low }: Numbers): void {
   for (let c = 0; c < high.length; c++) {
     const value = high[c]!;

@@ -84,7 +84,10 @@ function reflectRows(z: Float64Array, v: Float64Array, beta: number, from: numbe
   }
 }
 
-/** Diagonal d and what is beside it, e, become eigenvalues and 0; rotations are done to the rows of Z, too. */
+/**
+ * Diagonal d and what is beside it, e, become eigenvalues and 0; rotations are done to the rows of
+ * Z, too.
+ */
 function diagonalise(d: Float64Array, e: Float64Array, z: Float64Array, n: number): void {
   const isSmall = (i: number) => Math.abs(e[i]!) <= 2 ** -53 * (Math.abs(d[i]!) + Math.abs(d[i + 1]!)) || Math.abs(e[i]!) < 2 ** -500;
   let steps = 0;
