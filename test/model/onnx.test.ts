@@ -81,6 +81,28 @@ describe("toOnnx of a classifier", () => {
     }
   });
 
+  it.each([
+    {},
+    { input: true, washout: 2, thresholds: 2 },
+    { directions: "forward", layerNorm: true, scaleFeatures: false },
+    { differences: false, thresholds: 0, readout: { type: "softmax", l2: 0.1 } },
+    { members: 2, vote: "mean", readout: { lambda: 1 } },
+  ] as const)("of statistics gives the same labels, and the same shares to a row that a level counts otherwise: %j", async (settings) => {
+    const classifier = kept(await Classifier.fit(train.sequences, train.labels, { reservoir: { size: 30, seed: 3 }, ...settings }));
+    const session = await onnx.InferenceSession.create(await toOnnx(classifier));
+    const labels = await classifier.predict(test.sequences);
+    const shares = await classifier.predictProba(test.sequences);
+    const apart: number[] = [];
+    for (const [b, sequence] of test.sequences.entries()) {
+      const { label, probabilities } = await session.run({ sequence: matrixTensor(sequence) });
+      expect(label!.data[0]).toBe(labels[b]);
+      apart.push(furthest(probabilities!.data as Float32Array, shares.row(b)));
+    }
+    await session.release();
+    expect(apart.toSorted((x, y) => x - y)[6]).toBeLessThan(1e-5);
+    expect(Math.max(...apart)).toBeLessThan(0.02);
+  });
+
   itWithData("gives the same label for every test case of Japanese Vowels", "JapaneseVowels", async (folder) => {
     const training = await readUea(`${folder}/uea/JapaneseVowels_TRAIN.ts`);
     const testing = await readUea(`${folder}/uea/JapaneseVowels_TEST.ts`);
@@ -107,8 +129,7 @@ describe("toOnnx of a classifier", () => {
   it("refuses what a graph cannot stand for", async () => {
     const output = kept(await Classifier.fit(train.sequences, train.labels, { reservoir: { size: 10 }, representation: "output" }));
     await expect(toOnnx(output)).rejects.toThrow('representation is "output", which trains a readout in every sequence');
-    const counted = kept(await Classifier.fit(train.sequences, train.labels, { reservoir: { size: 10 } }));
-    await expect(toOnnx(counted)).rejects.toThrow('an ONNX graph takes a classifier of "last", "mean" or "last+mean"');
+    await expect(toOnnx(output)).rejects.toThrow('an ONNX graph takes a classifier of "statistics", "last", "mean" or "last+mean"');
     const reservoir = { size: 10, noiseLevel: 0.1 };
     const noisy = kept(await Classifier.fit(train.sequences, train.labels, { reservoir, representation: "mean" }));
     await expect(toOnnx(noisy)).rejects.toThrow("noiseLevel is 0.1; an ONNX graph has no noise");

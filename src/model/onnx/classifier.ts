@@ -1,62 +1,68 @@
 // A trained Classifier as an ONNX graph: one sequence in, its class out.
 import { ArgumentError } from "../../core/errors.js";
-import { SoftmaxReadout } from "../../readout/index.js";
+import { SoftmaxReadout, type TrainedReadout } from "../../readout/index.js";
 import type { ClassifierParts } from "../classifier/file.js";
 import { layerNormEpsilon } from "../layer-norm.js";
+import type { Standardisation } from "../standardisation.js";
+import { viewsOf } from "../views.js";
 import { type Graph, GraphBuilder } from "./graph.js";
-import { readoutConstants, readoutNodes, reservoirConstants, stepNodes } from "./reservoir.js";
+import { type ReservoirConstants, readoutConstants, readoutNodes, reservoirConstants, stepNodes } from "./reservoir.js";
+import { differenceNodes, statisticsNodes } from "./statistics.js";
 
 /**
  * Input "sequence" (T x C); outputs "label" (one text, or one number) and "probabilities" (K), in
  * the order of the classes: the mean over the members of what `predictProba` gives.
- * @throws ArgumentError for the representations "statistics" and "output", which trains a readout in
- * every sequence
+ * Counts of "statistics" jump at levels: a state less than 1e-5 above one is not counted, and
+ * probabilities then differ by the share of a row.
+ * @throws ArgumentError for the representation "output", which trains a readout in every sequence
  */
-export function classifierGraph({ settings, classes, scale, members }: ClassifierParts): Graph {
+export function classifierGraph({ settings, classes, scale, differences, members }: ClassifierParts): Graph {
   const { representation, input, washout, layerNorm } = settings;
-  if (representation === "output" || representation === "statistics") {
-    const why = representation === "output" ? "which trains a readout in every sequence" : "which counts by two reservoirs and levels";
+  if (representation === "output")
     throw ArgumentError.because(
-      `representation is "${representation}", ${why}; an ONNX graph takes a classifier of "last", "mean" or "last+mean"`,
+      'representation is "output", which trains a readout in every sequence; an ONNX graph takes a classifier of "statistics", "last", "mean" or "last+mean"',
       { field: "representation" },
     );
-  }
   const builder = new GraphBuilder("classifier");
   const channels = scale.mean.length;
   const sequence = builder.input("sequence", "float32", ["T", channels]);
-  const centred = builder.add("Sub", [sequence, builder.floats(scale.mean, [channels])]);
-  const inputs = builder.add("Div", [centred, builder.floats(scale.deviation, [channels])]);
+  const scores = (values: string, { mean, deviation }: Standardisation): string => {
+    const centred = builder.add("Sub", [values, builder.floats(mean, [channels])]);
+    return builder.add("Div", [centred, builder.floats(deviation, [channels])]);
+  };
+  const inputs = scores(sequence, scale);
+  const changed = differences && scores(differenceNodes(builder, inputs, channels), differences);
   const last = builder.whole([-1], []);
-  const statistics = (series: string): string[] => {
+  const counted = (series: string): string =>
+    washout === 0
+      ? series
+      : builder.add("Slice", [series, builder.whole([washout]), builder.whole([Number.MAX_SAFE_INTEGER]), builder.whole([0])]);
+  const summary = (series: string): string[] => {
     const parts: string[] = [];
     if (representation !== "mean") parts.push(builder.add("Gather", [series, last], { axis: { int: 0 } }));
-    if (representation !== "last") {
-      const counted =
-        washout === 0
-          ? series
-          : builder.add("Slice", [series, builder.whole([washout]), builder.whole([Number.MAX_SAFE_INTEGER]), builder.whole([0])]);
-      parts.push(builder.add("ReduceMean", [counted], { axes: { ints: [0] }, keepdims: { int: 0 } }));
-    }
+    if (representation !== "last") parts.push(builder.add("ReduceMean", [counted(series)], { axes: { ints: [0] }, keepdims: { int: 0 } }));
     return parts;
   };
-  const shares = members.map(({ models, readout }, m) => {
-    const model = models[0]!;
-    const constants = reservoirConstants(builder, model, `member.${m}.`);
-    const body = new GraphBuilder(`step.${m}`, builder);
-    const x = body.input(body.name("x"), "float32", [model.size]);
-    const u = body.input(body.name("u"), "float32", [channels]);
-    const next = stepNodes(body, constants, x, u, undefined);
-    body.output(body.name("next"), next, "float32", [model.size]);
-    body.output(body.name("state"), next, "float32", [model.size]);
-    const attributes = { num_scan_inputs: { int: 1 }, body: { graph: body.finish() } };
-    const [, states] = builder.addAll("Scan", [constants.initialState, inputs], 2, attributes);
-    const parts = [...statistics(states!), ...(input ? statistics(inputs) : [])];
+  const shares = members.map(({ models, readout, levels, factor }, m) => {
+    const constants = models.map((model, k) => reservoirConstants(builder, model, `member.${m}.${k > 0 ? "differences." : ""}`));
+    const run = (of: 0 | 1, backward: boolean): string =>
+      statesNodes(builder, constants[of]!, of === 0 ? inputs : changed!, { name: `step.${m}`, channels, backward });
+    const parts: string[] = [];
+    if (representation === "statistics") {
+      for (const [v, { of, backward }] of viewsOf(settings).entries()) {
+        parts.push(...statisticsNodes(builder, counted(run(of, backward)), levels!.states[v]!));
+        if (input && !backward) parts.push(...statisticsNodes(builder, counted(of === 0 ? inputs : changed!), levels!.inputs[of]!));
+      }
+    } else parts.push(...summary(run(0, false)), ...(input ? summary(inputs) : []));
     const joined = parts.length === 1 ? parts[0]! : builder.add("Concat", parts, { axis: { int: 0 } });
     const features = layerNorm ? normalised(builder, joined) : joined;
-    const outputs = readoutNodes(builder, readoutConstants(builder, readout, `member.${m}.`), features, undefined);
-    return readout instanceof SoftmaxReadout
-      ? builder.add("Softmax", [outputs], { axis: { int: 0 } })
-      : ridgeShares(builder, outputs, classes.length);
+    const outputs =
+      representation === "statistics"
+        ? preciseReadout(builder, readout, features)
+        : readoutNodes(builder, readoutConstants(builder, readout, `member.${m}.`), features, undefined);
+    if (readout instanceof SoftmaxReadout) return builder.add("Softmax", [outputs], { axis: { int: 0 } });
+    if (factor === undefined) return ridgeShares(builder, outputs, classes.length);
+    return builder.add("Softmax", [builder.add("Mul", [outputs, builder.floats([factor], [])])], { axis: { int: 0 } });
   });
   const sum = shares.reduce((total, share) => builder.add("Add", [total, share]));
   const mean = builder.add("Div", [sum, builder.floats([members.length], [])]);
@@ -73,6 +79,52 @@ export function classifierGraph({ settings, classes, scale, members }: Classifie
   builder.output("label", label, isText ? "text" : isWhole ? "int64" : "float32", []);
   builder.output("probabilities", mean, "float32", [classes.length]);
   return builder.finish();
+}
+
+/** States of a series, T x N, from its start or from its end. */
+function statesNodes(
+  builder: GraphBuilder,
+  constants: ReservoirConstants,
+  series: string,
+  { name, channels, backward }: { readonly name: string; readonly channels: number; readonly backward: boolean },
+): string {
+  const { size } = constants.model;
+  const body = new GraphBuilder(builder.name(name), builder);
+  const x = body.input(body.name("x"), "float32", [size]);
+  const u = body.input(body.name("u"), "float32", [channels]);
+  const next = stepNodes(body, constants, x, u, undefined);
+  body.output(body.name("next"), next, "float32", [size]);
+  body.output(body.name("state"), next, "float32", [size]);
+  const attributes = {
+    num_scan_inputs: { int: 1 },
+    ...(backward ? { scan_input_directions: { ints: [1] } } : {}),
+    body: { graph: body.finish() },
+  };
+  return builder.addAll("Scan", [constants.initialState, series], 2, attributes)[1]!;
+}
+
+/**
+ * A readout of plain features in binary64: of thousands of them, whose scales are in its weights,
+ * large terms of either sign add up to little.
+ */
+function preciseReadout(builder: GraphBuilder, readout: TrainedReadout, features: string): string {
+  const { state, squares } = readout.features;
+  const wide = builder.cast(features, "float64");
+  const powers = state === "squareHalf" ? squaredHalf(builder, wide, readout.stateSize) : wide;
+  const seen = squares ? builder.add("Concat", [powers, builder.add("Mul", [wide, wide])], { axis: { int: 0 } }) : powers;
+  const weights = builder.doubles(Float64Array.from(readout.weights.data), [readout.weights.rows, readout.weights.cols]);
+  const sums = builder.add("MatMul", [weights, seen]);
+  return builder.cast(builder.add("Add", [sums, builder.doubles(readout.intercept, [readout.weights.rows])]), "float32");
+}
+
+/** Every second value squared. */
+function squaredHalf(builder: GraphBuilder, x: string, count: number): string {
+  const odd = builder.doubles(
+    Float64Array.from({ length: count }, (_, i) => i & 1),
+    [count],
+  );
+  const change = builder.add("Sub", [builder.add("Mul", [x, x]), x]);
+  return builder.add("Add", [x, builder.add("Mul", [odd, change])]);
 }
 
 /** Layer norm of a vector. */

@@ -2,7 +2,7 @@
 // version 8).
 import type { Writer } from "protobufjs";
 import { toLittleEndian } from "../../io/typed-bytes.js";
-import { type Attribute, type ConstantTensor, elementType, type Graph, type Node, type ValueInfo } from "./graph.js";
+import { type Attribute, type ConstantTensor, type ElementType, elementType, type Graph, type Node, type ValueInfo } from "./graph.js";
 
 /** ONNX 1.14's intermediate representation and operator set: read by every runtime since 2022. */
 const irVersion = 8;
@@ -73,11 +73,16 @@ function writeAttribute(writer: Writer, name: string, attribute: Attribute): voi
 
 function writeTensor(writer: Writer, { name, shape, values }: ConstantTensor): void {
   for (const length of shape) writer.uint32(tag(1, varint)).int64(length);
-  const type = values instanceof Float32Array ? "float32" : values instanceof BigInt64Array ? "int64" : "text";
-  writer.uint32(tag(2, varint)).int32(elementType[type]);
+  writer.uint32(tag(2, varint)).int32(elementType[typeOf(values)]);
   writer.uint32(tag(8, bytes)).string(name);
   if (ArrayBuffer.isView(values)) writer.uint32(tag(9, bytes)).bytes(toLittleEndian(values));
   else for (const text of values) writer.uint32(tag(6, bytes)).bytes(new TextEncoder().encode(text));
+}
+
+function typeOf(values: ConstantTensor["values"]): ElementType {
+  if (values instanceof Float32Array) return "float32";
+  if (values instanceof Float64Array) return "float64";
+  return values instanceof BigInt64Array ? "int64" : "text";
 }
 
 function writeValueInfo(writer: Writer, { name, type, shape }: ValueInfo): void {

@@ -2,7 +2,7 @@
 // reservoirs, and writes no bytes.
 
 /** Element types, by their numbers in onnx.proto3 (TensorProto.DataType). */
-export const elementType = { float32: 1, int64: 7, text: 8, boolean: 9 } as const;
+export const elementType = { float32: 1, int64: 7, text: 8, boolean: 9, float64: 11 } as const;
 export type ElementType = keyof typeof elementType;
 
 /** A dimension: a length, or a name for one that is known when the model runs. */
@@ -17,7 +17,7 @@ export interface ValueInfo {
 export interface ConstantTensor {
   readonly name: string;
   readonly shape: readonly number[];
-  readonly values: Float32Array | BigInt64Array | readonly string[];
+  readonly values: Float32Array | Float64Array | BigInt64Array | readonly string[];
 }
 
 /** Attributes of a node: whole numbers, lists of them, numbers, texts, or a graph. */
@@ -69,6 +69,15 @@ export class GraphBuilder {
 
   floats(values: ArrayLike<number>, shape: readonly number[], name?: string): string {
     return this.#constant(Float32Array.from(values), shape, name);
+  }
+
+  doubles(values: Float64Array, shape: readonly number[], name?: string): string {
+    return this.#constant(values, shape, name);
+  }
+
+  /** The same values in another type. */
+  cast(value: string, type: ElementType): string {
+    return this.add("Cast", [value], { to: { int: elementType[type] } });
   }
 
   whole(values: readonly number[], shape: readonly number[] = [values.length]): string {
