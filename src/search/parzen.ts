@@ -55,7 +55,8 @@ export class ParzenEstimator {
     const m = observations.length;
     this.#kernels = m + 1;
     this.#columns = parameters.map((parameter, j) => {
-      const values = Float64Array.from(observations, (row) => row[j]!);
+      const values = new Float64Array(m);
+      for (let i = 0; i < m; i++) values[i] = observations[i]![j]!;
       return parameter.kind === "choice" ? new ChoiceColumn(parameter, values, room) : new NumberColumn(parameter, values, room);
     });
     this.#weights = new Float64Array(m + 1 + room).fill(1);

@@ -44,12 +44,13 @@ export function tpe(options: TpeOptions = {}): Sampler {
     seed,
     suggest: (view, numbers) => {
       const out: Suggestion[] = [];
-      const trials = [...view.trials];
+      const trials = numbers.length > chunk ? [...view.trials] : view.trials;
       for (let from = 0; from < numbers.length; from += chunk) {
         const part = suggestChunk({ space: view.space, trials }, numbers.slice(from, from + chunk), draws, settings);
         out.push(...part);
+        if (from + chunk >= numbers.length) break;
         for (const [i, { values }] of part.entries())
-          trials.push({ number: numbers[from + i]!, state: "running", values, loss: Number.NaN });
+          (trials as SeenTrial[]).push({ number: numbers[from + i]!, state: "running", values, loss: Number.NaN });
       }
       return out;
     },
@@ -95,9 +96,11 @@ function suggestGroup(
     for (const place of group) if (Number.isNaN(values[place]!)) return false;
     return true;
   };
-  const rows = (list: readonly SeenTrial[]) => list.map(({ values }) => Float64Array.from(group, (place) => values[place]!));
-  const good = new ParzenEstimator(parameters, rows(below.filter(hasAll)));
-  const { kept, weights } = thinned(above.filter(hasAll), draws.thinning(numbers[0]!));
+  // Without conditions every trial has all.
+  const having = (list: readonly SeenTrial[]) => (space.isConditional ? list.filter(hasAll) : list);
+  const rows = (list: readonly SeenTrial[]) => list.map(({ values }) => valuesAt(values, group));
+  const good = new ParzenEstimator(parameters, rows(having(below)));
+  const { kept, weights } = thinned(having(above), draws.thinning(numbers[0]!));
   const rest = new ParzenEstimator(parameters, rows(kept), weights, liar ? numbers.length : 0);
   const stride = group.length + 1;
   const drawn = numbers.map((k) =>
@@ -116,6 +119,12 @@ function suggestGroup(
     }
     return best.values;
   });
+}
+
+function valuesAt(values: Float64Array, places: readonly number[]): Float64Array {
+  const out = new Float64Array(places.length);
+  for (let i = 0; i < places.length; i++) out[i] = values[places[i]!]!;
+  return out;
 }
 
 /**
@@ -167,16 +176,23 @@ function split(
     best.splice(place, 0, trial);
     if (best.length > wanted) best.pop();
   };
-  for (const trial of trials) if (trial.state === "complete") insert(trial, (a, b) => a.loss < b.loss, 0);
+  const isBetter = (a: SeenTrial, b: SeenTrial) => a.loss < b.loss;
+  for (const trial of trials) {
+    if (trial.state !== "complete") continue;
+    // Nearly all trials of a long study end here.
+    if (best.length < wanted || (wanted > 0 && trial.loss < best[wanted - 1]!.loss)) insert(trial, isBetter, 0);
+  }
   const complete = best.length;
   if (complete < wanted) for (const trial of trials) if (trial.state === "pruned") insert(trial, cameFurther, complete);
-  const below = new Set(best);
+  const below = best.sort((a, b) => a.number - b.number);
   const above: SeenTrial[] = [];
+  let passed = 0;
   for (const trial of trials) {
-    const counts = isFinished(trial) || (liar && trial.state === "running");
-    if (counts && !below.has(trial)) above.push(trial);
+    // Both lists are in the order of numbers.
+    if (trial === below[passed]) passed++;
+    else if (isFinished(trial) || (liar && trial.state === "running")) above.push(trial);
   }
-  return { below: best.sort((a, b) => a.number - b.number), above };
+  return { below, above };
 }
 
 /** Whether a pruned trial came further than another, or as far with a smaller loss. */

@@ -1,0 +1,110 @@
+// Kills workers of a study at random moments, and says whether anything was lost: `npm run test:kill
+// -- --minutes 10`, or --seconds. Four processes share a journal; three of them are killed every 0.2
+// to 2 seconds and started again. In the end every trial is over, none twice, and each has the
+// parameters and the value that an undisturbed worker gives it.
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { journalFile, randomSampler, repairJournal, Study, StudyLog } from "../dist/search/index.js";
+
+const space = { x: { float: [0, 1] }, n: { int: [1, 1000], log: true }, c: { choice: ["a", "b", null] } };
+const score = ({ x, n, c }) => x * n + (c === "a" ? 1 : 2);
+/** Milliseconds without a sign of life after which a worker's trials are taken over. */
+const grace = 2000;
+const open = (path, lockGrace = grace / 1000) =>
+  Study.open({ space, storage: journalFile(path, { grace: lockGrace }), sampler: randomSampler({ seed: 7 }) });
+const pause = (ms) => new Promise((later) => setTimeout(later, ms));
+
+const [mode, path] = process.argv.slice(2);
+if (mode === "worker") await work(path);
+else process.exitCode = await supervise(secondsOf(process.argv.slice(2)));
+
+async function work(journal) {
+  const study = await open(journal);
+  await study.beat(grace);
+  const beating = setInterval(() => void study.beat(grace).catch(() => undefined), grace / 8);
+  let stopping = false;
+  process.on("SIGTERM", () => {
+    stopping = true;
+  });
+  while (!stopping) {
+    const trials = await study.ask(1 + (study.trials.length % 4));
+    await pause(5);
+    await study.tell(
+      trials.map((trial) => [trial, { value: score(trial.params), attributes: { "spillway:seeds": [score(trial.params)] } }]),
+    );
+  }
+  clearInterval(beating);
+  await study.close();
+}
+
+async function supervise(seconds) {
+  const folder = mkdtempSync(join(tmpdir(), "spillway-kill-"));
+  const journal = join(folder, "journal.log");
+  const start = () =>
+    spawn(process.execPath, [fileURLToPath(import.meta.url), "worker", journal], { stdio: ["ignore", "ignore", "inherit"] });
+  const workers = [start(), start(), start(), start()];
+  const end = performance.now() + 1000 * seconds;
+  let kills = 0;
+  for (let turn = 0; performance.now() < end; turn++) {
+    await pause(200 + 1800 * ((turn * 0.6180339887) % 1));
+    const victim = 1 + (turn % 3);
+    workers[victim].kill("SIGKILL");
+    kills++;
+    workers[victim] = start();
+  }
+  const ended = workers.map((worker) => new Promise((done) => worker.once("exit", done)));
+  for (const worker of workers) worker.kill("SIGTERM");
+  await Promise.all(ended);
+  const faults = await faultsOf(journal);
+  const { counts } = faults.study;
+  console.log(`${seconds} s, ${kills} kills: ${counts.complete} trials complete, ${counts.failed} taken over or given up`);
+  for (const fault of faults.list) console.log(`fault: ${fault}`);
+  if (faults.list.length === 0) rmSync(folder, { recursive: true, force: true });
+  else console.log(`the journal is kept: ${journal}`);
+  return faults.list.length === 0 ? 0 : 1;
+}
+
+/** Finishes what is left, as the next worker would, and looks for what is wrong. */
+async function faultsOf(journal) {
+  const list = [];
+  const study = await open(journal);
+  await study.beat(grace);
+  await pause(1.5 * grace);
+  await study.beat(grace);
+  for (let waiting = study.counts.waiting; waiting > 0; waiting = study.counts.waiting) {
+    const trials = await study.ask(waiting);
+    await study.tell(trials.map((trial) => [trial, score(trial.params)]));
+  }
+  if (study.counts.running > 0) list.push(`${study.counts.running} trials are left running`);
+  const plain = await Study.open({ space, sampler: randomSampler({ seed: 7 }) });
+  const wanted = await plain.ask(Math.max(1, study.trials.length));
+  const log = new StudyLog();
+  log.apply(await journalFile(journal).read(0));
+  const stored = log.studies.get("study").trials;
+  const isFirst = ({ number }) => !stored[number].systemAttributes.has("failed_trial");
+  for (const trial of study.trials) {
+    const { number, params, value, state } = trial;
+    const isFresh = isFirst(trial);
+    if (isFresh && JSON.stringify(params) !== JSON.stringify(wanted[number].params)) list.push(`trial ${number} has other parameters`);
+    if (state === "complete" && value !== score(params)) list.push(`trial ${number} has the value ${value}`);
+  }
+  const fresh = study.trials.filter(isFirst).map(({ params }) => JSON.stringify(params));
+  const done = study.trials.filter(({ state }) => state === "complete").map(({ params }) => JSON.stringify(params));
+  if (new Set(done).size !== done.length) list.push("a trial was counted twice");
+  const lost = fresh.filter((params) => !done.includes(params)).length;
+  const { failed, retried } = study.counts;
+  if (lost !== failed - retried) list.push(`${lost} trials have no result, and ${failed - retried} were given up`);
+  await study.close();
+  const { lost: lines, mended } = await repairJournal(journal);
+  if (lines.length + mended.length > 0) list.push(`lines that are no record: ${[...lines.map(({ line }) => line), ...mended]}`);
+  return { list, study };
+}
+
+function secondsOf(words) {
+  const at = (name) => Number(words[words.indexOf(name) + 1]);
+  if (words.includes("--minutes")) return 60 * at("--minutes");
+  return words.includes("--seconds") ? at("--seconds") : 60;
+}
