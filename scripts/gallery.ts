@@ -10,17 +10,23 @@ import {
   plotCalibration,
   plotComparison,
   plotConfusion,
+  plotContour,
   plotError,
   plotForecast,
+  plotHistory,
+  plotImportance,
   plotMemoryCapacity,
+  plotParallelCoordinates,
   plotPhaseSpace,
   plotResiduals,
+  plotSlices,
   plotSpectrum,
   plotSpikeRaster,
   plotStateHeatmap,
   plotTrajectories,
   toSvg,
 } from "spillway/plot";
+import { MemoryStorage, Study, tpe } from "spillway/search";
 import { DifferenceMeter } from "../src/analysis/compare/difference.js";
 import { findChromium } from "../src/plot/browser.js";
 
@@ -96,6 +102,37 @@ keep(
     inside.map((count) => count / (24 * starts.length)),
   ),
 );
+
+// A search over a made error with its valley at radius 0.9 and lambda 1e-5.
+const study = await Study.open({
+  storage: new MemoryStorage(),
+  name: "made",
+  direction: "minimise",
+  sampler: tpe({ seed: 1 }),
+  space: {
+    spectralRadius: { float: [0.1, 1.5] },
+    lambda: { float: [1e-9, 1], log: true },
+    size: { int: [100, 400], step: 100 },
+    topology: { choice: ["erdosRenyi", "ring"] },
+  },
+});
+while (study.finished < 200) {
+  const asked = await study.ask(8);
+  const error = ({ spectralRadius, lambda, size, topology }: Readonly<Record<string, unknown>>) =>
+    0.05 +
+    (Number(spectralRadius) - 0.9) ** 2 +
+    0.02 * (Math.log10(Number(lambda)) + 5) ** 2 +
+    5 / Number(size) +
+    (topology === "ring" ? 0.03 : 0);
+  await study.tell(asked.map((trial) => [trial, error(trial.params)] as const));
+}
+const importance = study.importance();
+keep("history", plotHistory(study));
+keep("parallel", plotParallelCoordinates(study, { importance }));
+keep("slices", plotSlices(study, { importance }));
+keep("contour", plotContour(study, "spectralRadius", "lambda"));
+keep("importance", plotImportance(importance));
+await study.close();
 
 const { weights, effective } = await spectrum({ size: 200, spectralRadius: 0.95, leakRate: 0.3, seed: 1 });
 keep("spectrum", plotSpectrum({ weights, effective }));

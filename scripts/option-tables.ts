@@ -48,6 +48,7 @@ import { htmlTable, imageTable } from "../src/plot/output.js";
 import { phaseSpaceTable } from "../src/plot/phase-space.js";
 import { reportTable } from "../src/plot/report.js";
 import { residualTable } from "../src/plot/residuals.js";
+import { parallelTable, slicesTable } from "../src/plot/search/space.js";
 import { forecastTable, plotSeriesTable } from "../src/plot/series.js";
 import { rasterTable } from "../src/plot/spike-raster.js";
 import { heatmapTable, trajectoryTable } from "../src/plot/states.js";
@@ -187,6 +188,8 @@ const plotTables: Readonly<Record<string, OptionTable>> = {
   "`plotTrajectories`": trajectoryTable,
   "`plotPhaseSpace`": phaseSpaceTable,
   "`plotSpikeRaster`": rasterTable,
+  "`plotParallelCoordinates`": parallelTable,
+  "`plotSlices`": slicesTable,
   "`toImage`; `toSvg` takes the first three": imageTable,
   "`toHtml` and `show`": htmlTable,
   "`reportHtml`": reportTable,

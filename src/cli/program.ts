@@ -141,10 +141,10 @@ Examples:
   $ spillway search narma10.yaml --storage redis://cache:6379/0?prefix=narma10
   $ spillway search narma10.yaml --shard 0/8
 
-DIR/NAME/ receives journal.log (every trial, as soon as it is told), search.json, best.yaml, which
-spillway run takes, and NAME-best/ with the model. Trials never see the test part. The same command
-again goes on; Ctrl-C keeps every finished trial. Any number of commands may share a storage; parts
-(--shard) share nothing, and spillway runs --merge joins them.`,
+DIR/NAME/ receives journal.log (every trial, as soon as it is told), search.json, report.html with
+the trials drawn, best.yaml, which spillway run takes, and NAME-best/ with the model. Trials never
+see the test part. The same command again goes on; Ctrl-C keeps every finished trial. Any number of
+commands may share a storage; parts (--shard) share nothing, and spillway runs --merge joins them.`,
     )
     .action(async (file: string, flags: SearchFlags) => {
       const command = await import("./commands/search.js");

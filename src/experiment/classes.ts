@@ -10,7 +10,9 @@ export interface ClassResult extends ClassificationReport {
   readonly reliability?: Reliability | undefined;
 }
 
-/** The classes of the seeds that are finished: their cases count together. Undefined without any. */
+/**
+ * The classes of the seeds that are finished: their cases count together. Undefined without any.
+ */
 export function classResult(confusions: readonly ConfusionMatrix[], reliability?: Reliability): ClassResult | undefined {
   const [first, ...others] = confusions;
   if (!first) return undefined;

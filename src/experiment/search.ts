@@ -6,6 +6,7 @@ import { stringify } from "yaml";
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { resolve } from "../core/options.js";
 import { writeFileAtomic } from "../io/index.js";
+import { reportHtml } from "../plot/index.js";
 import { MemoryStorage, type Sampler, Study } from "../search/index.js";
 import { type Shard, sharded, shardOf, shareOf } from "../search/shard.js";
 import { runExperiment } from "./run.js";
@@ -13,6 +14,7 @@ import { isLowerBetter } from "./search-objective.js";
 import { type ExperimentSearchOptions, experimentSearchTable, secondsOf } from "./search-options.js";
 import { readSearch, type SearchInput, type SearchPlan } from "./search-plan.js";
 import { refitBest } from "./search-refit.js";
+import { searchSection } from "./search-report.js";
 import type { FinishedSearch, SearchResult } from "./search-result.js";
 import { runBatches, runStream } from "./search-rounds.js";
 import { openStorage } from "./search-storage.js";
@@ -179,7 +181,10 @@ class Search {
       seconds: (performance.now() - this.#begun) / 1000,
     };
     if (folder !== undefined) {
-      if (best) await writeFileAtomic(join(folder, "best.yaml"), stringify(best, { lineWidth: 100 }));
+      const yaml = best && stringify(best, { lineWidth: 100 });
+      if (yaml !== undefined) await writeFileAtomic(join(folder, "best.yaml"), yaml);
+      const sections = [searchSection(result, study, yaml)];
+      await writeFileAtomic(join(folder, "report.html"), await reportHtml({ title: result.name, sections }));
       await writeFileAtomic(join(folder, "search.json"), `${JSON.stringify(result, undefined, 2)}\n`);
     }
     await study.close();

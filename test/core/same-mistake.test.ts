@@ -24,6 +24,11 @@ import * as tasks from "../../src/tasks/index.js";
 
 type Place = readonly [name: string, call: (wrong: never) => unknown];
 
+const searched: plot.PlottedStudy = {
+  direction: "minimise",
+  trials: [],
+  space: { parameters: [{ name: "a", kind: "float", low: 0, high: 1, log: false, choices: [] }] },
+};
 const { ReservoirComputer, ReservoirEnsemble, Forecaster, Classifier } = spillway;
 const reference = { engine: "reference" } as const;
 const rows = (count: number, cols = 1, value = 0.1) =>
@@ -203,6 +208,13 @@ const withOptions: readonly Place[] = [
   ["plotSeries", (wrong) => plot.plotSeries(rows(3), wrong)],
   ["plotError", (wrong) => plot.plotError([rows(3)], [rows(3)], wrong)],
   ["plotResiduals", (wrong) => plot.plotResiduals([rows(3)], [rows(3)], wrong)],
+  ["plotHistory", (wrong) => plot.plotHistory(searched, wrong)],
+  ["plotRungs", (wrong) => plot.plotRungs(searched, wrong)],
+  ["plotTimeline", (wrong) => plot.plotTimeline(searched, wrong)],
+  ["plotContour", (wrong) => plot.plotContour(searched, "a", "a", wrong)],
+  ["plotImportance", (wrong) => plot.plotImportance({}, wrong)],
+  ["plotParallelCoordinates", (wrong) => plot.plotParallelCoordinates(searched, wrong)],
+  ["plotSlices", (wrong) => plot.plotSlices(searched, wrong)],
   ["plotCalibration", (wrong) => plot.plotCalibration([0.5], [0.5], wrong)],
   ["plotTrajectories", (wrong) => plot.plotTrajectories(rows(3), wrong)],
   ["plotPhaseSpace", (wrong) => plot.plotPhaseSpace(rows(3, 2), wrong)],

@@ -48,6 +48,15 @@ describe("a search over an experiment", () => {
     expect((await runExperiment(best!)).result.scores).toEqual(refit!.scores);
   });
 
+  it("writes a page with its three figures side by side and its trials drawn", async () => {
+    const { folder: place } = await searchExperiment({ ...predict, name: "drawn" }, { out: folder });
+    const page = readFileSync(join(place!, "report.html"), "utf8");
+    const rows = ["of the trial that was chosen by it", "with seeds that no trial had", "on the test part"];
+    for (const row of rows) expect(page).toContain(`nrmse ${row}</th>`);
+    for (const title of ["Values by trial", "Trials across all parameters", "Values by parameter", "Importance of the parameters"])
+      expect(page).toContain(`${title}</figcaption>`);
+  });
+
   it("passes over a setting that cannot be trained with a fresh seed, says why, and takes the next best", async () => {
     const plan = await readSearch(predict);
     const trial = (number: number, value: number, state = "complete") =>

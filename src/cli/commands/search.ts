@@ -113,7 +113,7 @@ function describeSearch({ result, folder }: FinishedSearch): string {
       ["on the test part, trained on all rows", figure(test)],
     ]),
     ...passedOver.map(({ trial, reason }) => `trial ${trial} was better and is passed over: with a fresh seed, ${visible(reason, 300)}`),
-    ...(folder === undefined ? [] : ["", `best: ${join(folder, "best.yaml")}`]),
+    ...(folder === undefined ? [] : ["", `best: ${join(folder, "best.yaml")}`, `report: ${join(folder, "report.html")}`]),
   ].join("\n");
 }
 

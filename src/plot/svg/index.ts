@@ -60,8 +60,10 @@ export function toSvg(source: Figure, options: SvgOptions = {}): string {
   const theme = themes[asked.theme];
   const bar = figure.data.find((trace) => trace["colorbar"]);
   const right = width - (bar ? 92 : 18);
-  const entries = legend(figure.data, 74, right, theme.ink);
-  const inner: Box = { left: 74, right, top: 42 + 16 * Math.max(1, entries.lines), bottom: height - 52 };
+  const names = ((layout["yaxis"] as AxisLayout | undefined)?.ticktext ?? []).map((name) => name.length);
+  const left = Math.min(width / 3, Math.max(74, 7 * Math.max(0, ...names) + 30));
+  const entries = legend(figure.data, left, right, theme.ink);
+  const inner: Box = { left, right, top: 42 + 16 * Math.max(1, entries.lines), bottom: height - 52 };
   const drawn = panels(figure, inner);
   const parts = drawn.map((panel) => panelSvg(panel, layout, theme));
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" font-family="Helvetica, Arial, sans-serif" font-size="12">

@@ -1,0 +1,160 @@
+// What figures of searches share: trials as data, axes of parameters and of values, ranks, images
+// of many trials. The shapes are those of a study of spillway/search, which this room does not
+// import.
+import { ArgumentError } from "../../core/errors.js";
+import { Matrix } from "../../numerics/index.js";
+import { encodeArray } from "../figure.js";
+import { formatNumber } from "../format.js";
+import { isArrayLike } from "../options.js";
+import { sequentialScale } from "../palette.js";
+
+/** A trial of a search, such as `study.trials` holds. */
+export interface PlottedTrial {
+  readonly number: number;
+  /** "complete", "pruned", "failed", "running" or "waiting". */
+  readonly state: string;
+  readonly params: Readonly<Record<string, number | string | boolean | null>>;
+  /** Undefined unless it is complete, or pruned with a value. */
+  readonly value?: number | undefined;
+  /** Values on the way, by step: training rows or seeds. */
+  readonly intermediate?: Readonly<Record<number, number>> | undefined;
+  /** Milliseconds since 1970. */
+  readonly started?: number | undefined;
+  readonly finished?: number | undefined;
+}
+
+/** A parameter of the space of a search. */
+export interface PlottedParameter {
+  readonly name: string;
+  readonly kind: "float" | "int" | "choice";
+  readonly low: number;
+  readonly high: number;
+  readonly log: boolean;
+  /** Of a choice, its values. */
+  readonly choices: readonly (number | string | boolean | null)[];
+}
+
+/** A search as figures take it: a `Study` of spillway/search is one. */
+export interface PlottedStudy {
+  /** "minimise" or "maximise". */
+  readonly direction: string;
+  readonly trials: readonly PlottedTrial[];
+  readonly space: { readonly parameters: readonly PlottedParameter[] };
+}
+
+/** Trials above which most of them are drawn as an image, and those that are still drawn. */
+export const manyTrials = 5000;
+export const drawnTrials = 500;
+
+/** From the best to the worst: each stands apart on light paper and on dark. */
+export const rankColours = ["#D55E00", "#E69F00", "#4CA98A", "#56B4E9", "#8FA3B3", "#A9B4BD"] as const;
+
+/** A copy whose trials are read once. @throws ArgumentError if it is no study */
+export function checkedStudy(study: PlottedStudy): PlottedStudy {
+  const takes = "a study, or an object with direction, trials and space.parameters";
+  if (typeof study !== "object" || study === null) throw new ArgumentError("study", study, takes);
+  const { direction, trials, space } = study;
+  if (direction !== "minimise" && direction !== "maximise")
+    throw new ArgumentError("study.direction", direction, '"minimise" or "maximise"');
+  if (!isArrayLike(trials)) throw new ArgumentError("study.trials", trials, "a list of trials");
+  if (!isArrayLike(space?.parameters)) throw new ArgumentError("study.space.parameters", space?.parameters, "a list of parameters");
+  return { direction, trials, space };
+}
+
+/** A trial whose value is finite. */
+export type ScoredTrial = PlottedTrial & { readonly value: number };
+
+/** Complete trials with finite values, the best first. */
+export function ranked({ trials, direction }: PlottedStudy): ScoredTrial[] {
+  const sign = direction === "minimise" ? 1 : -1;
+  const scored = Array.from(trials).filter((trial): trial is ScoredTrial => trial.state === "complete" && Number.isFinite(trial.value));
+  return scored.sort((a, b) => sign * (a.value - b.value) || a.number - b.number);
+}
+
+/** One axis: where a value stands, and the ticks. Logarithms are taken here, so that images fit. */
+export interface PlotAxis {
+  readonly low: number;
+  readonly high: number;
+  /** NaN for what does not stand on it. */
+  at(value: unknown): number;
+  readonly ticks: { readonly tickvals: readonly number[]; readonly ticktext: readonly string[] };
+}
+
+/** The axis of a parameter, over its bounds. */
+export function parameterAxis({ kind, low, high, log, choices }: PlottedParameter): PlotAxis {
+  if (kind === "choice") {
+    const ticks = { tickvals: choices.map((_, k) => k), ticktext: choices.map(String) };
+    const at = (value: unknown) => (choices.includes(value as string) ? choices.indexOf(value as string) : Number.NaN);
+    return { low: -0.5, high: choices.length - 0.5, at, ticks };
+  }
+  return numberAxis(low, high, log);
+}
+
+/** The axis of values: logarithmic if all are above 0 and they span more than two powers of ten. */
+export function valueAxis(values: readonly number[]): PlotAxis {
+  let [low, high] = [Infinity, -Infinity];
+  for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
+  if (low > high) [low, high] = [0, 1];
+  return numberAxis(low, high, low > 0 && high / low > 100);
+}
+
+function numberAxis(least: number, most: number, log: boolean): PlotAxis {
+  const to = (value: number) => (log ? Math.log10(value) : value);
+  const at = (value: unknown) => (typeof value === "number" && Number.isFinite(value) && (!log || value > 0) ? to(value) : Number.NaN);
+  const [from, end] = [to(least), to(most)];
+  const room = 0.03 * (end - from || Math.abs(from) || 1);
+  const tickvals = [0, 1, 2, 3, 4].map((k) => from + ((end - from) * k) / 4).filter((_, k) => k === 0 || end > from);
+  return {
+    low: from - room,
+    high: end + room,
+    at,
+    ticks: { tickvals, ticktext: tickvals.map((tick) => formatNumber(log ? 10 ** tick : tick)) },
+  };
+}
+
+/** An axis as plotly's layout. */
+export function axisLayout({ low, high, ticks }: PlotAxis, title?: string): Record<string, unknown> {
+  return { ...(title === undefined ? {} : { title: { text: title } }), range: [low, high], tickmode: "array", ...ticks, automargin: true };
+}
+
+/** How many points lie where, as an image beneath those that are drawn one by one. */
+export function densityImage(
+  points: Iterable<readonly [number, number]>,
+  [x0, x1]: readonly [number, number],
+  [y0, y1]: readonly [number, number],
+  [cols, rows]: readonly [number, number],
+): Record<string, unknown> {
+  const counts = Matrix.zeros(rows, cols);
+  let most = 0;
+  for (const [x, y] of points) {
+    const c = Math.min(cols - 1, Math.floor(((x - x0) / (x1 - x0)) * cols));
+    const r = Math.min(rows - 1, Math.floor(((y - y0) / (y1 - y0)) * rows));
+    if (!(c >= 0 && r >= 0)) continue;
+    const count = ++counts.data[r * cols + c]!;
+    most = Math.max(most, count);
+  }
+  const [dx, dy] = [(x1 - x0) / cols, (y1 - y0) / rows];
+  const z = Float32Array.from(counts.data, (count) => Math.log1p(count));
+  const place = { x0: x0 + dx / 2, dx, y0: y0 + dy / 2, dy };
+  return {
+    type: "heatmap",
+    z: encodeArray(z, [rows, cols]),
+    ...place,
+    zmin: 0,
+    zmax: Math.log1p(most || 1),
+    colorscale: sequentialScale,
+    showscale: false,
+    hoverinfo: "skip",
+  };
+}
+
+/** Lines that do not touch as one trace: values that are no numbers interrupt it. */
+export function brokenLine(lines: readonly (readonly (readonly [number, number])[])[]): { readonly x: unknown; readonly y: unknown } {
+  const points = lines.flatMap((line) => [...line, [Number.NaN, Number.NaN] as const]);
+  return { x: encodeArray(Float64Array.from(points, ([x]) => x)), y: encodeArray(Float64Array.from(points, ([, y]) => y)) };
+}
+
+/** Points as marks. */
+export function pointsOf(points: readonly (readonly [number, number])[]): { readonly x: unknown; readonly y: unknown } {
+  return { x: encodeArray(Float64Array.from(points, ([x]) => x)), y: encodeArray(Float64Array.from(points, ([, y]) => y)) };
+}
