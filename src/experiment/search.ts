@@ -183,9 +183,11 @@ class Search {
     if (folder !== undefined) {
       const yaml = best && stringify(best, { lineWidth: 100 });
       if (yaml !== undefined) await writeFileAtomic(join(folder, "best.yaml"), yaml);
-      const sections = [searchSection(result, study, yaml)];
-      await writeFileAtomic(join(folder, "report.html"), await reportHtml({ title: result.name, sections }));
       await writeFileAtomic(join(folder, "search.json"), `${JSON.stringify(result, undefined, 2)}\n`);
+      if (experiment.outputs.report) {
+        const sections = [searchSection(result, study, yaml)];
+        await writeFileAtomic(join(folder, "report.html"), await reportHtml({ title: result.name, sections }));
+      }
     }
     await study.close();
     return { result, best, refit, folder, change: study.change };

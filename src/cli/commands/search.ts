@@ -89,7 +89,7 @@ function formatSeconds(seconds: number): string {
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Number((seconds / 3600).toPrecision(2))} h`;
 }
 
-function describeSearch({ result, folder }: FinishedSearch): string {
+function describeSearch({ result, folder, best: experiment }: FinishedSearch): string {
   const { name, score, better, trials, best, validation, passedOver, freshSeeds, test, importance, interrupted } = result;
   const counted = `${trials.complete} complete, ${trials.pruned} pruned, ${trials.failed} failed`;
   if (!best) return `${name}: no trial is complete (${counted})`;
@@ -113,7 +113,13 @@ function describeSearch({ result, folder }: FinishedSearch): string {
       ["on the test part, trained on all rows", figure(test)],
     ]),
     ...passedOver.map(({ trial, reason }) => `trial ${trial} was better and is passed over: with a fresh seed, ${visible(reason, 300)}`),
-    ...(folder === undefined ? [] : ["", `best: ${join(folder, "best.yaml")}`, `report: ${join(folder, "report.html")}`]),
+    ...(folder === undefined
+      ? []
+      : [
+          "",
+          `best: ${join(folder, "best.yaml")}`,
+          ...(experiment?.outputs?.report === false ? [] : [`report: ${join(folder, "report.html")}`]),
+        ]),
   ].join("\n");
 }
 
