@@ -6,6 +6,7 @@
 
 export type { JsonSchema } from "../core/options.js";
 export type { Bands } from "./bands.js";
+export type { ClassResult } from "./classes.js";
 export { type CaseData, type Cases, type DrivenData, type ExperimentData, loadData, type SeriesData } from "./data.js";
 export type {
   BaselineDescription,
