@@ -5,17 +5,23 @@ import { defineConfig } from "vitest/config";
  * Files of rooms that register engines, or replace modules or globals. Each has a process of its
  * own, as the files of all other rooms have.
  */
-const alone = ["test/experiment/road.test.ts", "test/reservoir/engines.test.ts"];
+const alone = [
+  ...["cpu", "ended-worker", "kernel-source", "minimal", "pool-room", "spin-limit"].map((name) => `test/engine/${name}.test.ts`),
+  "test/experiment/road.test.ts",
+  "test/reservoir/engines.test.ts",
+  "test/search/heartbeat.test.ts",
+  "test/series/transforms.test.ts",
+];
 
 /**
  * Files of rooms whose tests leave nothing behind in their modules. They share workers, which
  * spares each file the time to start one and to import the sources.
  */
 const shared =
-  "analysis,core,engine/device,experiment,io,kernels,lab,metrics,model,numerics,pipeline,plot,ptx,readout,reservoir,spikes,tasks"
+  "analysis,core,engine,experiment,gpu,io,kernels,lab,metrics,model,numerics,pipeline,plot,ptx,readout,reservoir,search,series,serve,sim,spikes,tasks"
     .split(",")
     .flatMap((room) => readdirSync(`test/${room}`, { recursive: true, encoding: "utf8" }).map((name) => `test/${room}/${name}`))
-    .filter((path) => path.endsWith(".test.ts") && !alone.includes(path));
+    .filter((path) => path.endsWith(".test.ts") && !alone.includes(path) && !path.startsWith("test/gpu/hardware/"));
 
 /** What needs gcc, nvcc, Python, Chromium or a GPU. */
 const elsewhere = ["test/toolchain/**", "test/browser/**", "test/gpu/hardware/**"];

@@ -5,8 +5,9 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { Classifier, Forecaster, Matrix, nrmse, ReservoirComputer } from "../../src/index.js";
 import { mackeyGlass } from "../../src/tasks/index.js";
+import { casesOf } from "../exhaustive.js";
 
-const seeds = [0, 1, 2, 3, 4];
+const seeds = casesOf([0, 1, 2, 3, 4], (seed) => seed < 2);
 
 describe("a forecaster with nothing set but its size", () => {
   it.each([
