@@ -26,8 +26,11 @@ export interface Refit {
   readonly passedOver: readonly PassedOver[];
 }
 
-/** Trials that are tried before a search gives up on training one of them again. */
-const most = 10;
+/**
+ * Trials that are tried before a search gives up on training one of them again: a sampler gathers
+ * its best at the edge of what can be solved.
+ */
+const most = 100;
 
 /**
  * The best setting that bears seeds no trial had. One that cannot be trained with one of them

@@ -154,10 +154,11 @@ class Search {
       study.trials,
       isLower,
       this.#options.refit && !interrupted && !this.#shard
-        ? async (values, seeds, best) => [
-            (await this.#evaluator.setting(values, seeds)).value,
-            (await runExperiment(best, { engine, threads, out: folder, signal: this.#signal })).result,
-          ]
+        ? async (values, seeds, best) => {
+            // First what throws at the first seed that cannot be trained.
+            const { result } = await runExperiment(best, { engine, threads, out: folder, signal: this.#signal });
+            return [(await this.#evaluator.setting(values, seeds)).value, result];
+          }
         : undefined,
     );
     const refit = found?.result;
