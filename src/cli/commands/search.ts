@@ -112,7 +112,7 @@ function describeSearch({ result, folder, best: experiment }: FinishedSearch): s
       ["the same with seeds that no trial had", figure(freshSeeds)],
       ["on the test part, trained on all rows", figure(test)],
     ]),
-    ...passedOver.map(({ trial, reason }) => `trial ${trial} was better and is passed over: with a fresh seed, ${visible(reason, 300)}`),
+    ...describePassedOver(passedOver),
     ...(folder === undefined
       ? []
       : [
@@ -121,6 +121,14 @@ function describeSearch({ result, folder, best: experiment }: FinishedSearch): s
           ...(experiment?.outputs?.report === false ? [] : [`report: ${join(folder, "report.html")}`]),
         ]),
   ].join("\n");
+}
+
+/** A line about trials that were better, and could not be trained again. */
+function describePassedOver(passed: FinishedSearch["result"]["passedOver"]): string[] {
+  const [first] = passed;
+  if (!first) return [];
+  const others = passed.length === 1 ? "trial" : `${passed.length} trials, the best of them trial`;
+  return [`${others} ${first.trial} had a better score and cannot be trained with a fresh seed: ${visible(first.reason, 300)}`];
 }
 
 /** A table whose first line are its heads. */
