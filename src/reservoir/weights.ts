@@ -185,7 +185,8 @@ function expectedWeightBytes(config: ReservoirConfig, inPlace: boolean): number 
   const elementBytes = precision === "float32" ? 4 : 8;
   const weightBytes = (inPlace && roundedBytes[config.weightPrecision]) || elementBytes;
   const recurrent = storage === "dense" ? size * size * weightBytes : nonzeros * (elementBytes + (size * elementBytes > 65536 ? 4 : 2));
-  return recurrent + size * (inputSize + outputSize) * elementBytes;
+  const orthogonal = hasOrthogonal(config) ? size * size * elementBytes : 0;
+  return recurrent + orthogonal + size * (inputSize + outputSize) * elementBytes;
 }
 
 /**
@@ -196,7 +197,9 @@ function expectedDrawingBytes(config: ReservoirConfig, inPlace: boolean): number
   const { size, inputSize, outputSize, storage, nonzeros, precision } = expectedShape(config);
   // CSR rows are drawn into room for 8 entries each.
   const recurrent = storage === "dense" ? 8 * size * size : 12 * Math.max(nonzeros, 8 * size) + 4 * size;
-  return (inPlace ? 0 : recurrent) + size * (inputSize + outputSize + 3) * (precision === "float32" ? 4 : 8);
+  // O is drawn in binary64, as rows with columns and as a matrix.
+  const orthogonal = hasOrthogonal(config) ? 28 * size * size : 0;
+  return (inPlace ? 0 : recurrent) + orthogonal + size * (inputSize + outputSize + 3) * (precision === "float32" ? 4 : 8);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { lyapunovExponent, spectrum } from "../../src/analysis/index.js";
+import { lyapunovExponent, memoryCapacity, spectrum } from "../../src/analysis/index.js";
 import { Forecaster, type Matrix, ReservoirComputer, ReservoirEnsemble, type ReservoirOptions, runEnsemble } from "../../src/index.js";
 import { toOnnx } from "../../src/model/onnx/index.js";
 import { decodeReservoir, encodeReservoir } from "../../src/model/reservoir-file.js";
@@ -138,6 +138,13 @@ describe("a cell", () => {
         for (let c = 0; c < 25; c++) dot += data[a * 25 + c]! * data[b * 25 + c]!;
         expect(dot).toBeCloseTo(a === b ? 1 : 0, 12);
       }
+  });
+
+  it("es2n remembers nearly as many inputs as it has neurons, and a random reservoir fewer", async () => {
+    const base = { size: 25, inputScaling: 0.1, precision: "float64", connectionProbability: 0.3, spectralRadius: 0.9, seed: 1 } as const;
+    const rows = { length: 1000, heldOut: 1000, seed: 1 };
+    expect((await memoryCapacity({ ...base, leakRate: 1 }, rows)).total).toBeLessThan(18);
+    expect((await memoryCapacity({ ...base, cell: { type: "es2n", proximity: 0.1 } }, rows)).total).toBeGreaterThan(23);
   });
 
   it("is in the effective spectrum and in the Lyapunov exponent", async () => {

@@ -2,7 +2,7 @@
 import { callback, checkedLater, choice, list, number, option, optional, type TableOf, whole } from "../../core/options.js";
 import type { Matrix, MatrixLike, Precision, Seed } from "../../numerics/index.js";
 import type { ReadoutDescription, Trainer } from "../../readout/index.js";
-import type { AnyReservoirOptions, ReservoirMatrices, ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
+import type { AnyReservoirOptions, CompositeOptions, ReservoirMatrices, ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
 import { seriesOf } from "../../reservoir/options.js";
 import { workTable } from "../../reservoir/work.js";
 import type { Transform } from "../../series/transform-kinds.js";
@@ -114,7 +114,7 @@ export interface ChooseOptions {
 /** A setting that is tried; what it leaves out is the forecaster's. */
 export interface CandidateOptions {
   /** Fields of the reservoir's description. */
-  readonly reservoir?: Partial<ReservoirOptions> | undefined;
+  readonly reservoir?: Partial<ReservoirOptions> | CompositeOptions | undefined;
   /** Rows of the series that the readout sees beside the state, as in `ForecasterSettings`. */
   readonly lags?: number | "season" | undefined;
   /** Fitted by each candidate on the rows that it is trained on. */

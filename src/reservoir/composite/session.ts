@@ -146,11 +146,14 @@ class CompositeSession implements EngineSession {
         const before = done;
         const onProgress = options.onProgress && ((some: number) => options.onProgress!(before + some, total));
         const seen = group.map((inputs, b) => ({ inputs: this.#seenRows(p, inputs, below[b]) }));
-        const made = await session.batch(seen, { signal: options.signal, onProgress, keep: feeds ? "all" : options.keep });
+        const wanted = { signal: options.signal, onProgress, keep: feeds ? "all" : options.keep } as const;
+        const made = await session.batch(seen, wanted).catch((error) => {
+          throw error instanceof NonFiniteStateError ? this.#located(error, p) : error;
+        });
         this.#alive();
         made.forEach((states, b) => {
-          const wanted = isLast ? states.subarray(states.rows - 1, states.rows) : states;
-          this.#put(wanted, p, results[from + b]!, 0, 1);
+          const rows = isLast ? states.subarray(states.rows - 1, states.rows) : states;
+          this.#put(rows, p, results[from + b]!, 0, 1);
           done += group[b]!.rows;
         });
         below = made;
