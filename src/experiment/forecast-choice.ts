@@ -1,14 +1,17 @@
 // What an experiment leaves open of its forecaster, which the forecaster then chooses by
 // closed-loop forecasts of the task's horizon, and how the choice is said in words.
 
+import { ArgumentError } from "../core/errors.js";
 import { fewestRows } from "../model/forecaster/choice.js";
 import { chooseDefaults, opensCalendar, plannedMembers } from "../model/forecaster/plan.js";
 import type { Forecaster, ForecasterOptions, TriedSetting } from "../model/index.js";
+import type { Matrix } from "../numerics/index.js";
 import { formatNumber } from "../plot/format.js";
 import type { RidgeOptions } from "../readout/index.js";
 import { type CalendarFeature, shownCycles } from "../series/calendar.js";
 import { seasonsOf, type TimeStep } from "../series/index.js";
 import type { Experiment, ForecastTask } from "./description.js";
+import { ExperimentError } from "./errors.js";
 import type { PreparedSeries } from "./prepare.js";
 
 /** A forecast's settings: what it chooses by and among, or what stands in its place. */
@@ -50,6 +53,8 @@ const lagsOfSeason = (season: number) => season + Math.ceil(season / 7);
  * out and the readout is ridge, lags, if the series has a season, and the calendar, if it has time
  * stamps. What the file sets is held. A training part that is too short to choose by chooses
  * nothing.
+ * @throws ExperimentError for a series that never changes, ArgumentError for lags or a season that
+ * its rows are too few for
  */
 export function planForecast(
   { task, readout, reservoir, data, baselines, washout }: Experiment & { readonly task: ForecastTask },
@@ -62,8 +67,13 @@ export function planForecast(
   const validation = chooseDefaults.validation;
   const longest = trained.reduce((a, b) => (a.trainRows >= b.trainRows ? a : b));
   const early = longest.whole.original.subarray(0, Math.floor((1 - validation) * longest.trainRows));
-  const changes = early.data.some((value, i) => value !== early.data[i % early.cols]);
+  const changes = isChanging(early);
   const isLong = longest.trainRows >= fewestRows({ horizon, washout, validation });
+  checkRows(task, longest);
+  if (trained.every(({ whole, trainRows }) => !isChanging(whole.original.subarray(0, trainRows))))
+    throw new ExperimentError(
+      `the series never changes in the ${longest.trainRows} rows of its training part, so there is nothing to learn; forecast other columns (data.columns) or rows (data.rows)`,
+    );
   const canChoose = type === "ridge" && selection === undefined && isLong && changes;
   const fixed = typeof lags === "number" ? lags : 0;
   if (!canChoose) return { options: { lags: fixed, members }, isChosen: false, longestLags: fixed };
@@ -87,6 +97,19 @@ export function planForecast(
     isChosen,
     longestLags: Math.max(fixed, ...seasons.map(lagsOfSeason)),
   };
+}
+
+function isChanging({ data, cols }: Matrix): boolean {
+  return data.some((value, i) => value !== data[i % cols]);
+}
+
+/** @throws ArgumentError for lags or a season that are longer than what trains */
+function checkRows({ lags, season }: ForecastTask, { trainRows }: PreparedSeries): void {
+  if (typeof lags === "number" && lags >= trainRows)
+    throw new ArgumentError("task.lags", lags, `fewer than the ${trainRows} rows of the training part`);
+  const long = [season ?? []].flat().find((each) => 2 * each > trainRows);
+  if (long !== undefined)
+    throw new ArgumentError("task.season", season, `seasons of which two stand in the ${trainRows} rows of the training part`);
 }
 
 /** What a forecaster chose; undefined if it chose nothing. */

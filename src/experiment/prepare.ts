@@ -209,7 +209,7 @@ export function startRows(task: ForecastTask, { test, trainRows }: PreparedSerie
     throw new ExperimentError(`task.warmup is ${warmup} and there are ${trainRows} rows before the test part; it takes at most as many`);
   if (room < 0) {
     throw new ExperimentError(
-      `the test part has ${test.rows} rows; a horizon of ${horizon}${test.isSeparate ? ` after a warm-up of ${warmup}` : ""} takes more`,
+      `the test part has ${test.rows} rows; a horizon of ${horizon}${test.isSeparate ? ` after a warm-up of ${warmup}` : ""} takes more: take a shorter horizon, more rows, or more of them to test (split.test)`,
     );
   }
   if (stride !== undefined && (starts - 1) * stride > room) {

@@ -13,6 +13,7 @@ import {
 } from "../../readout/index.js";
 import { ridgePath } from "../../readout/ridge-path.js";
 import { type AnyReservoirComputer, NonFiniteStateError, type WorkOptions, WorkPacer } from "../../reservoir/index.js";
+import { fitTransforms, transformed } from "../../series/transforms.js";
 import { startsBetween } from "../../series/validation-starts.js";
 import { fitStandardisation } from "../standardisation.js";
 import { type CheckedData, type CheckedSeries, withoutCalendar } from "./data.js";
@@ -51,6 +52,8 @@ export interface ChoiceOptions extends Omit<RoadSettings, "transforms"> {
   readonly loss: ForecastLoss;
   readonly washout: number;
   readonly calendarColumns: number;
+  /** Of each series, 1 where a value was filled and not measured: it counts for nothing. */
+  readonly masks: readonly (Matrix | undefined)[];
 }
 
 /** A start of a validation forecast: its first row is row `row` of sequence `sequence`. */
@@ -112,14 +115,21 @@ export async function chooseByForecasts(
   const parts = partsOf(data, options);
   const { deviation } = fitStandardisation(parts.training.map(({ series }) => series));
   const changing = changingColumns(parts.training);
-  const targets = targetsOf(data, parts.starts, horizon);
+  const targets = rowsOf(
+    data.map(({ series }) => series),
+    parts.starts,
+    horizon,
+  );
   const bare = withoutCalendar(data, options.calendarColumns);
   const bareParts = { ...parts, training: withoutCalendar(parts.training, options.calendarColumns) };
   const pacer = new WorkPacer(work, candidates.length);
   const scores: ScoredPair[] = [];
   const forecasts: (Matrix<Float64Array> | undefined)[] = [];
   const costs: Float64Array[] = [];
-  const context = { deviation, changing, horizon };
+  const filled = options.masks.some((mask) => mask?.data.includes(1))
+    ? rowsOf(options.masks as readonly Matrix[], parts.starts, horizon).data
+    : undefined;
+  const context = { deviation, changing, horizon, filled };
   for (const [candidate, each] of candidates.entries()) {
     const tried = each.calendar
       ? await tryCandidate(data, parts, each, options, work.signal)
@@ -135,6 +145,8 @@ export async function chooseByForecasts(
     await pacer.pause(candidate + 1);
   }
   const kept = best(scores, costs, apart(data, parts, horizon), options.keep, candidates);
+  const failure = candidates.length === 1 ? unfitTransform(data, parts, candidates[0]!.transforms) : undefined;
+  if (failure) throw failure;
   if (kept.length === 0)
     throw ArgumentError.because(
       `no candidate and lambda gave a forecast: ${scores[0]!.failure}. Take larger lambdas, more rows or another reservoir`,
@@ -169,6 +181,8 @@ async function tryCandidate(
   signal: AbortSignal | undefined,
 ): Promise<(Matrix<Float64Array> | Error)[]> {
   const { lambdas, horizon } = options;
+  const unfit = unfitTransform(data, parts, transforms);
+  if (unfit) return lambdas.map(() => unfit);
   const made: (Matrix<Float64Array> | Error)[][] = lambdas.map(() => []);
   for (const open of members) {
     const computer = await open();
@@ -189,6 +203,22 @@ async function tryCandidate(
     }
   }
   return made.map((list) => list.find((one) => one instanceof Error) ?? medianOf(list as Matrix<Float64Array>[]));
+}
+
+/** Why the rows cannot go through transforms, such as a logarithm of what is not above 0. */
+function unfitTransform(data: readonly CheckedSeries[], { training }: Parts, transforms: RoadSettings["transforms"]): Error | undefined {
+  if (transforms.length === 0) return undefined;
+  try {
+    const fitted = fitTransforms(
+      training.map(({ series }) => series),
+      transforms,
+    );
+    for (const { series } of data) transformed(series, fitted);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ArgumentError) return error;
+    throw error;
+  }
 }
 
 /** Goes over the validation rows once, and forecasts with every readout from every start. */
@@ -284,11 +314,12 @@ function changingColumns(series: readonly CheckedData[]): boolean[] {
   );
 }
 
-function targetsOf(data: readonly CheckedSeries[], starts: readonly ValidationStart[], horizon: number): Matrix<Float64Array> {
-  const { cols } = data[0]!.series;
+/** The rows that each start forecasts, under each other. */
+function rowsOf(series: readonly Matrix[], starts: readonly ValidationStart[], horizon: number): Matrix<Float64Array> {
+  const { cols } = series[0]!;
   const out = Matrix.zeros(starts.length * horizon, cols);
   for (const [k, { sequence, row }] of starts.entries())
-    out.data.set(data[sequence]!.series.subarray(row, row + horizon).data, k * horizon * cols);
+    out.data.set(series[sequence]!.subarray(row, row + horizon).data, k * horizon * cols);
   return out;
 }
 

@@ -1,5 +1,6 @@
 // How a Forecaster is trained: what is chosen, and then each member on all rows.
 import { ArgumentError } from "../../core/errors.js";
+import type { Matrix } from "../../numerics/index.js";
 import { IllConditionedError, type Trainer } from "../../readout/index.js";
 import type { AnyReservoirComputer, AnyReservoirOptions, CreateOptions, WorkOptions } from "../../reservoir/index.js";
 import { forecasterTrainer } from "../defaults.js";
@@ -23,6 +24,8 @@ export interface TrainedMembers {
 /** What a fit starts from. */
 export interface FitSource {
   readonly data: readonly CheckedData[];
+  /** Of each series, 1 where a value was filled; undefined if none can have been. */
+  readonly masks: readonly (Matrix | undefined)[];
   /** How many of the last columns of what is known of them are the calendar. */
   readonly calendarColumns: number;
   readonly settings: ForecasterSettings;
@@ -62,7 +65,15 @@ export async function fitMembers(source: FitSource, work: WorkOptions): Promise<
       readout: lags > 0 || isSeen(hybrid?.use) ? { ...options, input: true } : options,
       members: reservoirs.map((each) => () => open(calendar ? source : bare, each, { ...create, engine: "cpu" })),
     })),
-    { ...chooseDefaults, ...(settings.choose as Partial<typeof chooseDefaults>), ...training, horizon, lambdas, calendarColumns },
+    {
+      ...chooseDefaults,
+      ...(settings.choose as Partial<typeof chooseDefaults>),
+      ...training,
+      horizon,
+      lambdas,
+      calendarColumns,
+      masks: source.masks,
+    },
     half(work, 0),
   );
   const { calendar } = candidates[choice.kept[0]!.candidate]!;

@@ -207,6 +207,7 @@ export class Forecaster implements AsyncDisposable {
     this.#trained = await fitMembers(
       {
         data: timed,
+        masks: filled.map(({ mask }) => mask),
         calendarColumns: clock.columns,
         settings: this.settings,
         reservoir,

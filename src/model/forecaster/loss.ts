@@ -11,11 +11,13 @@ export interface LossContext {
   /** Whether a column changes at all; one that does not counts for nothing. */
   readonly changing: readonly boolean[];
   readonly horizon: number;
+  /** starts * horizon x D: 1 where the target was filled and not measured; undefined if none was. */
+  readonly filled?: Float64Array | undefined;
 }
 
 /** Smaller is better. */
 interface Loss {
-  /** One cost a start. */
+  /** One cost for each start that has a measured target. */
   costs(forecasts: Matrix<Float64Array>, targets: Matrix<Float64Array>, context: LossContext): Float64Array;
   score(costs: Float64Array): number;
 }
@@ -58,39 +60,43 @@ export function isNoWorse(costs: Float64Array, best: Float64Array, apart: number
 }
 
 function meanCosts(each: (error: number, target: number, forecast: number) => number): Loss["costs"] {
-  return (forecasts, targets, { deviation, changing, horizon }) => {
+  return (forecasts, targets, { deviation, changing, horizon, filled }) => {
     const costs = new Float64Array(targets.rows / horizon);
-    const counted = horizon * changing.filter(Boolean).length;
+    const counted = new Float64Array(costs.length);
     for (let i = 0, c = 0, t = 0; i < targets.data.length; i++) {
-      if (changing[c]) {
+      if (changing[c] && !filled?.[i]) {
         const y = targets.data[i]!;
         const p = forecasts.data[i]!;
         const k = Math.floor(t / horizon);
-        costs[k] = costs[k]! + each((y - p) / deviation[c]!, y, p) / counted;
+        costs[k] = costs[k]! + each((y - p) / deviation[c]!, y, p);
+        counted[k] = counted[k]! + 1;
       }
       if (++c < targets.cols) continue;
       c = 0;
       t++;
     }
-    return costs;
+    return costs.map((cost, k) => cost / counted[k]!).filter((_, k) => counted[k]! > 0);
   };
 }
 
 function validCosts(
   forecasts: Matrix<Float64Array>,
   targets: Matrix<Float64Array>,
-  { deviation, changing, horizon }: LossContext,
+  { deviation, changing, horizon, filled }: LossContext,
 ): Float64Array {
-  const columns = changing.filter(Boolean).length;
   return Float64Array.from({ length: targets.rows / horizon }, (_, k) => {
     let steps = 0;
     for (; steps < horizon; steps++) {
       let squares = 0;
+      let columns = 0;
       for (let c = 0; c < targets.cols; c++) {
         const i = (k * horizon + steps) * targets.cols + c;
-        if (changing[c]) squares += ((targets.data[i]! - forecasts.data[i]!) / deviation[c]!) ** 2;
+        if (!changing[c] || filled?.[i]) continue;
+        squares += ((targets.data[i]! - forecasts.data[i]!) / deviation[c]!) ** 2;
+        columns++;
       }
-      if (squares / columns > validWithin * validWithin) break;
+      // A step without a measured value says nothing against a forecast.
+      if (!(squares <= validWithin * validWithin * columns)) break;
     }
     return -steps;
   });

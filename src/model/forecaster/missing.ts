@@ -22,6 +22,8 @@ export const missingKind = choice<MissingInSeries>("error", "hold", "interpolate
 export interface FilledData<Data> {
   readonly data: Data;
   readonly counts: readonly number[];
+  /** T x D of a series: 1 if a value was filled, 0 if it was measured. */
+  readonly mask?: Matrix | undefined;
 }
 
 /**
@@ -50,10 +52,10 @@ export function fillData<Data extends ForecasterData | ForecasterPrefix>(data: D
   const described: { readonly series: MatrixLike; readonly known?: MatrixLike | undefined } | undefined =
     "series" in data ? data : undefined;
   const { series, mask, counts } = fillSeries(described ? described.series : (data as MatrixLike), policy, `${name}series`);
-  if (policy !== "mask") return { data: (described ? { ...described, series } : series) as Data, counts };
+  if (policy !== "mask") return { data: (described ? { ...described, series } : series) as Data, counts, mask };
   const known = described?.known === undefined ? undefined : filledSeries(described.known, `${name}known`);
   const masked = known && known.rows !== series.rows ? known : known ? beside(known, mask) : mask;
-  return { data: { ...described, series, known: masked } as Data, counts };
+  return { data: { ...described, series, known: masked } as Data, counts, mask };
 }
 
 /**
