@@ -54,17 +54,20 @@ describe("a file that asks for a forecast", () => {
       { transforms: [{ difference: 1 }, "log", "standardise"] },
       "add a constant by { log: c }, or leave the transform out",
     ],
-  ] as const)("%s", async (_, data, { transforms, ...task }: { readonly transforms?: object }, sentence) => {
-    const experiment = {
-      name: "bad",
-      data: { file: join(folder, "days.csv"), columns: ["load"], time: "date", text: ["empty"], ...data },
-      reservoir: { size: 20 },
-      task: { type: "forecast", horizon: 7, starts: 3, ...task },
-      ...(transforms && { transforms }),
-      outputs: { report: false },
-    } as unknown as ExperimentInput;
-    await expect(runExperiment(experiment)).rejects.toThrow(sentence);
-  });
+  ] as [string, object, { readonly transforms?: object; readonly [field: string]: unknown }, string][])(
+    "%s",
+    async (_, data, { transforms, ...task }, sentence) => {
+      const experiment = {
+        name: "bad",
+        data: { file: join(folder, "days.csv"), columns: ["load"], time: "date", text: ["empty"], ...data },
+        reservoir: { size: 20 },
+        task: { type: "forecast", horizon: 7, starts: 3, ...task },
+        ...(transforms && { transforms }),
+        outputs: { report: false },
+      } as unknown as ExperimentInput;
+      await expect(runExperiment(experiment)).rejects.toThrow(sentence);
+    },
+  );
 });
 
 describe("a program that asks for a forecast", () => {
