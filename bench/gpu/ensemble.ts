@@ -6,7 +6,6 @@
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
-import { runEnsembleOnce } from "../../src/reservoir/engine/one-by-one.js";
 import { DeviceMembers, type Member } from "../../src/engine/cuda/ensemble/members.js";
 import { planMembers, runMembers } from "../../src/engine/cuda/ensemble/run.js";
 import { DeviceEnsemble } from "../../src/engine/cuda/ensemble/session.js";
@@ -14,6 +13,7 @@ import { DeviceWeights } from "../../src/engine/cuda/ensemble/weights.js";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
 import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
+import { runEnsembleOnce } from "../../src/reservoir/engine/one-by-one.js";
 import { buildModel } from "../../src/reservoir/weights.js";
 
 const { values: flags } = parseArgs({ options: { "no-peers": { type: "boolean" } } });

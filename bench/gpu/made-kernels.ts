@@ -7,9 +7,9 @@
 import { parseArgs } from "node:util";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
 import { densePlan, sparsePlan } from "../../src/engine/cuda/persistent/index.js";
+import { whyNoCompiler } from "../../src/engine/cuda/persistent/kernel-code.js";
 import { madeDenseFits, madeSparseFits } from "../../src/engine/cuda/persistent/made-shapes.js";
 import { longestRow } from "../../src/engine/cuda/persistent/pack.js";
-import { whyNoCompiler } from "../../src/engine/cuda/persistent/kernel-code.js";
 import { choices } from "../../src/engine/cuda/plan.js";
 import { shapeOf } from "../../src/engine/cuda/shape.js";
 import type { RealSlice, TimeLoop, TimeLoopPlan } from "../../src/engine/cuda/time-loop.js";

@@ -4,9 +4,9 @@
 // Usage: npx tsx bench/gpu/spectrum.ts [--no-host]
 import { createHash } from "node:crypto";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
-import { Matrix, seedKeys, type SparseMatrix, SpectralRadiusError, matrixSpectralRadius } from "../../src/numerics/index.js";
-import { resolveConfig } from "../../src/reservoir/config-schema.js";
+import { Matrix, matrixSpectralRadius, type SparseMatrix, SpectralRadiusError, seedKeys } from "../../src/numerics/index.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
+import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import { modelOf } from "../../src/reservoir/kinds.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
 import { drawnMatrix, unscaledDraws } from "../../src/reservoir/weight-draws.js";

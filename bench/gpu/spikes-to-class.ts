@@ -8,6 +8,7 @@ import "../../src/index.js";
 import { openDevice } from "../../src/gpu/index.js";
 import "../../src/sim/index.js";
 import { Classifier, type Label } from "../../src/model/index.js";
+import { binPatternsOnDevice, DeviceDetector, DeviceSpikePatterns } from "../../src/spikes/gpu/index.js";
 import {
   binSpikes,
   jitterPattern,
@@ -16,7 +17,6 @@ import {
   poissonPattern,
   type SpikePattern,
 } from "../../src/spikes/index.js";
-import { binPatternsOnDevice, DeviceDetector, DeviceSpikePatterns } from "../../src/spikes/gpu/index.js";
 
 const { values: flags } = parseArgs({
   options: {

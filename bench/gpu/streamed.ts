@@ -5,7 +5,7 @@
 // Usage: npx tsx bench/gpu/streamed.ts [TEXT...], for the cases whose names have one of these texts, without peers
 import { spawnSync } from "node:child_process";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
-import { Matrix, seedKeys, type SparseMatrix } from "../../src/numerics/index.js";
+import { Matrix, type SparseMatrix, seedKeys } from "../../src/numerics/index.js";
 import type { ReservoirConfig } from "../../src/reservoir/config.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import { modelOf } from "../../src/reservoir/kinds.js";

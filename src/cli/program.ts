@@ -161,6 +161,7 @@ commands may share a storage; parts (--shard) share nothing, and spillway runs -
     .option("--intervals <shares>", helpOf(aheadTable.intervals), (text) =>
       aheadTable.intervals.read(text.split(",").map(Number), "--intervals"),
     )
+    .addOption(flagOf(aheadTable, "bandsFrom"))
     .addOption(flagOf(aheadTable, "missing"))
     .addOption(flagOf(aheadTable, "gaps"))
     .addOption(flagOf(aheadTable, "time", { value: "column" }))

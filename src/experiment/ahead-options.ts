@@ -23,6 +23,8 @@ export interface AheadOptions extends Omit<EngineChoiceOptions, "profile"> {
    * many steps, else none.
    */
   readonly intervals?: readonly number[] | undefined;
+  /** What bands are made of: what forecasts were off by (default), or what members differ by. */
+  readonly bandsFrom?: "errors" | "members" | undefined;
   /** What becomes of missing values. Left out, what the model was fitted with, else "error". */
   readonly missing?: "error" | "interpolate" | "hold" | undefined;
   /** What becomes of rows that are missing in time. Default "error". */
@@ -53,6 +55,7 @@ export const aheadTable = {
     list(number({ above: 0, below: 1 }), "a list of shares"),
     "Shares of the values to come that bands hold; left out, 0.9, if the model knows its errors.",
   ),
+  bandsFrom: option(choice("errors", "members"), "errors", "Bands from what forecasts were off by, or from what members differ by."),
   missing: optional(choice("error", "interpolate", "hold"), "What becomes of missing values; left out, what the model was fitted with."),
   gaps: option(choice("error", "interpolate", "hold"), "error", "What becomes of rows that are missing in time."),
   time: optional(text("the name of a column"), "The column of time stamps, if the model's file does not name it."),

@@ -95,10 +95,10 @@ async function aheadOf(loaded: Model, path: string, given: Given): Promise<Ahead
     throw ArgumentError.because("steps is missing; the model was fitted without a horizon, so say how many rows to forecast", {
       field: "steps",
     });
-  const levels = given.intervals ?? defaultLevels(loaded, steps);
+  const levels = given.intervals ?? defaultLevels(loaded, steps, given.bandsFrom);
   const forecasts: WrittenForecast[] = [];
   for (const [k, one] of series.entries()) {
-    forecasts.push(await forecastOne(loaded, { ...one, steps, levels, signal: given.signal }));
+    forecasts.push(await forecastOne(loaded, { ...one, steps, levels, bandsFrom: given.bandsFrom, signal: given.signal }));
     if (series.length > 1) given.onProgress?.(k + 1, series.length);
   }
   const columns = table?.columns ?? names?.columns ?? namesByPlace(wanted.columns);
@@ -141,8 +141,9 @@ function horizonOf(loaded: Model): number | undefined {
   return loaded.kind === "forecaster" ? loaded.forecaster.choice?.horizon : undefined;
 }
 
-/** 90 %, if there are errors of that many steps from enough starts. */
-function defaultLevels(loaded: Model, steps: number): readonly number[] {
+/** 90 %, if there are errors of that many steps from enough starts, or members to differ. */
+function defaultLevels(loaded: Model, steps: number, from: "errors" | "members"): readonly number[] {
+  if (from === "members") return [usualLevel];
   const choice = loaded.kind === "forecaster" ? loaded.forecaster.choice : undefined;
   return choice && steps <= choice.horizon && choice.starts.length >= fewestScores(usualLevel) ? [usualLevel] : [];
 }
@@ -158,10 +159,11 @@ interface One {
   readonly coming: RowsToCome | undefined;
   readonly steps: number;
   readonly levels: readonly number[];
+  readonly bandsFrom: "errors" | "members";
   readonly signal: AbortSignal | undefined;
 }
 
-async function forecastOne(loaded: Model, { rows, coming, steps, levels, signal }: One): Promise<WrittenForecast> {
+async function forecastOne(loaded: Model, { rows, coming, steps, levels, bandsFrom, signal }: One): Promise<WrittenForecast> {
   const place = { start: "last", row: rows?.series.rows ?? 0, group: rows?.group } as const;
   const times = rows?.axis && timesAfter(rows.axis.grid, steps);
   if (loaded.kind !== "forecaster") {
@@ -177,6 +179,7 @@ async function forecastOne(loaded: Model, { rows, coming, steps, levels, signal 
     warmup: rows && warmupOf(rows, forecaster),
     known: coming && (coming.times ? { values: coming.known, times: coming.times } : coming.known.subarray(0, steps)),
     intervals: levels,
+    bandsFrom,
     signal,
   });
   const [band, ...more] = said.bands ?? [];

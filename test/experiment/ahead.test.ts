@@ -244,6 +244,9 @@ describe("a model that a program saved", () => {
     const said = await forecaster.forecast(10, { warmup: series(520), intervals: [0.8, 0.9] });
     const { forecasts } = await forecastAhead(model, { data, intervals: [0.8, 0.9], out: at("bands.csv") });
     expect(forecasts[0]).toMatchObject({ row: 520, prediction: { data: said.data }, band: said.bands![0], more: [said.bands![1]] });
+    await expect(forecastAhead(model, { data, bandsFrom: "members" })).rejects.toThrow(
+      'bandsFrom is "members" and this forecaster has one',
+    );
     const written = (await readFile(at("bands.csv"), "utf8")).split("\n");
     expect(written[0]).toBe("start,step,time,column,target,prediction,lower,upper,baseline,lower 0.9,upper 0.9");
     expect(written[1]!.split(",")).toHaveLength(11);

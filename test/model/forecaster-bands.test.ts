@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Forecaster, Matrix } from "../../src/index.js";
 import type { ForecastBand } from "../../src/model/index.js";
 import { RandomStream, seedKeys } from "../../src/numerics/index.js";
-import { conformalOffsets, type Transform } from "../../src/series/index.js";
+import { conformalOffsets, ensembleBand, type Transform } from "../../src/series/index.js";
 
 /** A wave with noise, and a second column of another size. */
 const noise = new RandomStream(seedKeys("bands").weights, 0);
@@ -130,5 +130,26 @@ describe("bands after a logarithm or a power", () => {
       expect(bands![0]!.lower.data[h]).toBeLessThan(value);
       expect(bands![0]!.upper.data[h]).toBeGreaterThan(value);
     }
+  });
+});
+
+describe("bands from members", () => {
+  it("are quantiles of what the reservoirs of several seeds forecast, of any number of steps", async () => {
+    await using forecaster = await Forecaster.fit(rows(0, 300), { reservoir: { size: 20 }, members: [1, 2, 3, 4, 5] });
+    const single = await Promise.all(
+      [1, 2, 3, 4, 5].map(async (seed) => {
+        await using one = await Forecaster.fit(rows(0, 300), { reservoir: { size: 20, seed } });
+        return await one.forecast(8);
+      }),
+    );
+    const forecast = await forecaster.forecast(8, { intervals: [0.5, 0.9], bandsFrom: "members" });
+    expect(forecast.bands).toEqual([0.5, 0.9].map((level) => ({ level, ...ensembleBand(single, level) })));
+  });
+
+  it("take two members", async () => {
+    await using one = await Forecaster.fit(rows(0, 200), { reservoir: { size: 20 } });
+    await expect(one.forecast(2, { intervals: [0.9], bandsFrom: "members" })).rejects.toThrow(
+      'bandsFrom is "members" and this forecaster has one; fit it with members: 2 or more',
+    );
   });
 });

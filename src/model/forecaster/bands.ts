@@ -2,18 +2,31 @@
 // logarithm or a power they are measured on its scale.
 import { ArgumentError } from "../../core/errors.js";
 import { Matrix } from "../../numerics/index.js";
-import { type BandOffsets, conformalOffsets, fewestScores } from "../../series/conformal.js";
+import { type BandOffsets, conformalOffsets, ensembleBand, fewestScores } from "../../series/conformal.js";
 import { scaleOf, type ValueScale } from "../../series/pointwise.js";
 import type { FittedTransforms } from "../../series/transforms.js";
 import type { ForecasterChoice } from "./choice.js";
+import type { TrainedMembers } from "./fit.js";
 import type { ForecastBand } from "./forecast.js";
 
+/** What bands are asked for. */
+interface Asked {
+  readonly intervals: readonly number[];
+  readonly bandsFrom: "errors" | "members";
+}
+
 /**
- * Checks levels before any work. @throws ArgumentError if the forecaster chose nothing by
- * forecasts, looks less far ahead, or from too few starts
+ * Checks levels before any work. @throws ArgumentError if the forecaster chose nothing by forecasts,
+ * looks less far ahead, or from too few starts; or has one member, if bands are the members'
  */
-export function checkIntervals(choice: ForecasterChoice | undefined, steps: number, levels: readonly number[]): void {
+export function checkIntervals({ choice, members }: TrainedMembers, steps: number, { intervals: levels, bandsFrom }: Asked): void {
   if (levels.length === 0) return;
+  if (bandsFrom === "members") {
+    if (members.length > 1) return;
+    throw ArgumentError.because('bandsFrom is "members" and this forecaster has one; fit it with members: 2 or more', {
+      field: "bandsFrom",
+    });
+  }
   if (!choice)
     throw ArgumentError.because(
       "intervals was given; this forecaster knows no errors of forecasts to take them from; fit it with a horizon, or with choose",
@@ -37,6 +50,22 @@ export function checkIntervals(choice: ForecasterChoice | undefined, steps: numb
 
 /** Forecasts whose rows came since: what they were off by. */
 export type MeasuredErrors = Pick<ForecasterChoice, "horizon" | "targets" | "errors">;
+
+/** The bands of a forecast whose levels are checked; undefined if none are asked for. */
+export function bandsOf(
+  { choice, members }: TrainedMembers,
+  { values, made }: { readonly values: Matrix<Float64Array>; readonly made: readonly Matrix<Float64Array>[] },
+  { intervals, bandsFrom }: Asked,
+): readonly ForecastBand[] | undefined {
+  if (intervals.length === 0) return undefined;
+  if (bandsFrom === "members") return intervals.map((level) => ({ level, ...ensembleBand(made, level) }));
+  return bandsAround(
+    values,
+    choice!,
+    members.map(({ road }) => road.transforms),
+    intervals,
+  );
+}
 
 /**
  * The bands of a forecast of at most the horizon. If all members have the same logarithm or power

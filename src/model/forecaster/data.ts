@@ -240,6 +240,17 @@ export function columnsUpTo(matrix: Matrix, count: number): Matrix {
   return out;
 }
 
+/** Outputs to force, of as many rows as are predicted. @throws ArgumentError */
+export function checkedTeacher(teacher: MatrixLike | undefined, rows: number, outputs: number): Matrix | undefined {
+  if (teacher === undefined) return undefined;
+  if (outputs === 0) throw ArgumentError.because("teacher was given; this forecaster's reservoir has no feedback to force");
+  const forced = checkedSeries(teacher, "teacher");
+  checkColumns(forced, "teacher", outputs);
+  if (forced.rows !== rows)
+    throw ArgumentError.shape(`teacher has ${forced.rows} rows and inputs has ${rows}; they take the same number`, { field: "teacher" });
+  return forced;
+}
+
 /** T rows of no inputs. */
 export function noInputs(rows: number): Matrix<Float64Array> {
   return new Matrix(rows, 0, new Float64Array(0));

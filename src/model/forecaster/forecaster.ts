@@ -16,7 +16,7 @@ import { describedTrainer, descriptionOf, forecasterReservoir, forecasterTrainer
 import { NotFittedError } from "../errors.js";
 import { decodeModelFile } from "../model-file.js";
 import { checkTableNames } from "../table-names.js";
-import { bandsAround, checkIntervals } from "./bands.js";
+import { bandsOf, checkIntervals } from "./bands.js";
 import type { ForecasterChoice } from "./choice.js";
 import { Clock } from "./clock.js";
 import {
@@ -27,6 +27,7 @@ import {
   checkedData,
   checkedPrefix,
   checkedSeries,
+  checkedTeacher,
   cutRows,
   type ForecasterData,
   type ForecasterPrefix,
@@ -35,13 +36,13 @@ import {
   noInputs,
   withTimes,
 } from "./data.js";
+import { askMembers, medianOfMembers } from "./ensemble.js";
 import { decodeForecaster, encodeForecaster } from "./file.js";
 import { fitMembers, type TrainedMembers } from "./fit.js";
 import { Forecast } from "./forecast.js";
 import { type Hybrid, hybridAgain, hybridUse } from "./hybrid.js";
-import { medianOf } from "./loss.js";
 import { ForecasterMember, type MemberState } from "./member.js";
-import { fillData, maskAhead } from "./missing.js";
+import { fillData, fillPredicted, maskAhead } from "./missing.js";
 import {
   type ForecasterLoadOptions,
   type ForecasterOptions,
@@ -283,20 +284,7 @@ export class Forecaster implements AsyncDisposable {
    * @throws ArgumentError, NotFittedError
    */
   async predict(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions = {}): Promise<Matrix<Float64Array>> {
-    return this.#turns.take(() => this.#predict(...this.#filled(inputs, options)));
-  }
-
-  /** What is predicted from, without missing values. @throws ArgumentError */
-  #filled(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions) {
-    const { missing = "error" } = this.settings;
-    const isData = typeof inputs === "object" && inputs !== null && !("steps" in inputs);
-    if (missing === "error" || typeof options !== "object" || options === null) return [inputs, options] as const;
-    const teacher = options.teacher && (fillData(options.teacher, missing, "teacher: ").data as MatrixLike);
-    if (!isData) return [inputs, { ...options, teacher }] as const;
-    const { known } = options;
-    const { data } = fillData(known === undefined ? inputs : { series: inputs, known }, missing);
-    if (typeof data !== "object" || !("known" in data)) return [data as MatrixLike, { ...options, teacher }] as const;
-    return [data.series, { ...options, teacher, known: data.known }] as const;
+    return this.#turns.take(() => this.#predict(...fillPredicted(inputs, options, this.settings.missing)));
   }
 
   async #predict(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions): Promise<Matrix<Float64Array>> {
@@ -312,7 +300,7 @@ export class Forecaster implements AsyncDisposable {
         field: "inputs",
       });
     checkColumns(given, "inputs", givenInputs - road.known);
-    const teacher = this.#teacher(forced, given.rows);
+    const teacher = checkedTeacher(forced, given.rows, this.#first.computer.model.outputSize);
     await this.#start({ warmup, signal });
     const checked = this.#clock.known(given.rows, known, road.known);
     return this.#predictRows(knownAlone ? checked! : given, { known: checked, teacher, precision, signal, onProgress });
@@ -328,7 +316,9 @@ export class Forecaster implements AsyncDisposable {
       ...work
     }: WorkOptions & Pick<Parameters<ForecasterMember["predict"]>[1], "known" | "teacher" | "precision">,
   ): Promise<Matrix<Float64Array>> {
-    const out = await this.#combined(work, (member, each) => member.predict(inputs, { known, teacher, precision, ...each }));
+    const trained = this.#fitted();
+    const made = await askMembers(trained, work, (member, each) => member.predict(inputs, { known, teacher, precision, ...each }));
+    const out = medianOfMembers(trained, made);
     this.#clock.advance(inputs.rows);
     return out;
   }
@@ -344,30 +334,21 @@ export class Forecaster implements AsyncDisposable {
   }
 
   async #forecast(steps: number, options: ForecastOptions): Promise<Forecast> {
-    const { inputs: others, known, warmup, history, intervals, signal, onProgress } = resolve(forecastTable, options);
+    const { inputs: others, known, warmup, history, intervals, bandsFrom, signal, onProgress } = resolve(forecastTable, options);
+    const trained = this.#fitted();
     checkWhole("steps", steps, 1);
-    checkIntervals(this.choice, steps, intervals);
+    checkIntervals(trained, steps, { intervals, bandsFrom });
     return this.#puttingBack(async () => {
       await this.#start({ warmup, signal });
       if (history !== undefined) {
         const last = checkedSeries(history, "history");
-        for (const member of this.#fitted().members) member.recall(last);
+        for (const member of trained.members) member.recall(last);
       }
       const ahead = this.#masks > 0 ? maskAhead(known, steps, this.#masks, this.known) : known;
       const outside = outsideOf(this.#first, this.#clock, { inputs: others, known: ahead }, steps);
-      const values = await this.#combined({ signal, onProgress }, (member, work) => member.forecast(steps, outside, work));
-      return new Forecast(
-        values,
-        this.#clock.times(steps),
-        intervals.length > 0
-          ? bandsAround(
-              values,
-              this.choice!,
-              this.#fitted().members.map(({ road }) => road.transforms),
-              intervals,
-            )
-          : undefined,
-      );
+      const made = await askMembers(trained, { signal, onProgress }, (member, work) => member.forecast(steps, outside, work));
+      const values = medianOfMembers(trained, made);
+      return new Forecast(values, this.#clock.times(steps), bandsOf(trained, { values, made }, { intervals, bandsFrom }));
     });
   }
 
@@ -535,38 +516,12 @@ export class Forecaster implements AsyncDisposable {
     for (const { computer } of members) await computer.dispose();
   }
 
-  /** What each member gives, one after the other, and then their median. */
-  async #combined(
-    { signal, onProgress }: WorkOptions,
-    each: (member: ForecasterMember, work: WorkOptions) => Promise<Matrix<Float64Array>>,
-  ): Promise<Matrix<Float64Array>> {
-    const { members, groups } = this.#fitted();
-    const made: Matrix<Float64Array>[][] = Array.from({ length: Math.max(...groups) + 1 }, () => []);
-    for (const [m, member] of members.entries()) {
-      const progress = onProgress && ((done: number, total: number) => onProgress(m * total + done, members.length * total));
-      made[groups[m]!]!.push(await each(member, { signal, onProgress: progress }));
-    }
-    return medianOf(made.map(medianOf));
-  }
-
   /** Goes to the initial state and through the warm-up, if there is one. */
   async #start({ warmup, signal }: StartOptions): Promise<void> {
     if (warmup === undefined) return;
     const { data } = fillData(warmup, this.settings.missing ?? "error", "warmup.");
     const prefix = this.#clock.warmUp(checkedPrefix(data, this.#first.computer.model.outputSize > 0));
     for (const member of this.#fitted().members) await member.start(prefix, signal);
-  }
-
-  #teacher(teacher: MatrixLike | undefined, rows: number): Matrix | undefined {
-    if (teacher === undefined) return undefined;
-    const { computer } = this.#first;
-    if (computer.model.outputSize === 0)
-      throw ArgumentError.because("teacher was given; this forecaster's reservoir has no feedback to force");
-    const forced = checkedSeries(teacher, "teacher");
-    checkColumns(forced, "teacher", computer.model.outputSize);
-    if (forced.rows !== rows)
-      throw ArgumentError.shape(`teacher has ${forced.rows} rows and inputs has ${rows}; they take the same number`, { field: "teacher" });
-    return forced;
   }
 
   async #puttingBack<T>(work: () => Promise<T>): Promise<T> {

@@ -6,6 +6,7 @@ import { Matrix, type MatrixLike } from "../../numerics/index.js";
 import { filledSeries } from "../../reservoir/inputs.js";
 import type { TimedRows } from "./clock.js";
 import { beside, checkColumns, type ForecasterData, type ForecasterPrefix } from "./data.js";
+import type { PredictOptions } from "./options.js";
 
 /**
  * What becomes of missing values (NaN) of a series. `"error"` refuses them; `"hold"` repeats the
@@ -56,6 +57,22 @@ export function fillData<Data extends ForecasterData | ForecasterPrefix>(data: D
   const known = described?.known === undefined ? undefined : filledSeries(described.known, `${name}known`);
   const masked = known && known.rows !== series.rows ? known : known ? beside(known, mask) : mask;
   return { data: { ...described, series, known: masked } as Data, counts, mask };
+}
+
+/** What is predicted from, and its teacher, without missing values. @throws ArgumentError */
+export function fillPredicted(
+  inputs: MatrixLike | { readonly steps: number },
+  options: PredictOptions,
+  missing: MissingInSeries = "error",
+): readonly [MatrixLike | { readonly steps: number }, PredictOptions] {
+  const isData = typeof inputs === "object" && inputs !== null && !("steps" in inputs);
+  if (missing === "error" || typeof options !== "object" || options === null) return [inputs, options];
+  const teacher = options.teacher && (fillData(options.teacher, missing, "teacher: ").data as MatrixLike);
+  if (!isData) return [inputs, { ...options, teacher }];
+  const { known } = options;
+  const { data } = fillData(known === undefined ? inputs : { series: inputs, known }, missing);
+  if (typeof data !== "object" || !("known" in data)) return [data as MatrixLike, { ...options, teacher }];
+  return [data.series, { ...options, teacher, known: data.known }];
 }
 
 /**

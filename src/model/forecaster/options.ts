@@ -225,6 +225,13 @@ export interface ForecastOptions extends StartOptions {
    * Default none.
    */
   readonly intervals?: readonly number[] | undefined;
+  /**
+   * What bands are made of. "errors" (default): what forecasts inside the training part were off by.
+   * "members": by step and column the quantiles of the members' forecasts (`ensembleBand`), which
+   * shows how far reservoirs of other seeds differ, and not how far they are from what comes. It takes
+   * no horizon, and two members.
+   */
+  readonly bandsFrom?: "errors" | "members" | undefined;
 }
 
 /** Options of `score`. */
@@ -267,6 +274,7 @@ export const forecastTable = {
   ),
   history: optional(seriesOf("T x D"), "The last known rows of the series, in place of those that the model keeps."),
   intervals: option(list(number({ above: 0, below: 1 }), "a list of shares"), [], "Shares of the values to come that bands hold."),
+  bandsFrom: option(choice("errors", "members"), "errors", "Bands from what forecasts were off by, or from what members differ by."),
 } satisfies TableOf<ForecastOptions>;
 
 /** The options of `Forecaster.score`. */

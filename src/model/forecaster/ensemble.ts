@@ -1,0 +1,26 @@
+// What the members of a Forecaster give, and what they agree on.
+import type { Matrix } from "../../numerics/index.js";
+import type { WorkOptions } from "../../reservoir/index.js";
+import type { TrainedMembers } from "./fit.js";
+import { medianOf } from "./loss.js";
+import type { ForecasterMember } from "./member.js";
+
+/** What each member gives, one after the other. */
+export async function askMembers(
+  { members }: TrainedMembers,
+  { signal, onProgress }: WorkOptions,
+  ask: (member: ForecasterMember, work: WorkOptions) => Promise<Matrix<Float64Array>>,
+): Promise<readonly Matrix<Float64Array>[]> {
+  const made: Matrix<Float64Array>[] = [];
+  for (const [m, member] of members.entries()) {
+    const progress = onProgress && ((done: number, total: number) => onProgress(m * total + done, members.length * total));
+    made.push(await ask(member, { signal, onProgress: progress }));
+  }
+  return made;
+}
+
+/** The median of each kept pair's members, and then of the pairs. */
+export function medianOfMembers({ groups }: TrainedMembers, made: readonly Matrix<Float64Array>[]): Matrix<Float64Array> {
+  const pairs = Array.from({ length: Math.max(...groups) + 1 }, (_, g) => made.filter((_, m) => groups[m] === g));
+  return medianOf(pairs.map(medianOf));
+}
