@@ -3,8 +3,8 @@
 //   node bench/accuracy/choose-dysts.mjs [--engine cuda] [--candidates 10000] [--repeats 1] [--precision float64] [--systems 131]
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { fitted, median, parseWithNaN, scored, smape } from "./dysts-protocol.mjs";
-import { candidatesOf, combined, forecastsOf, ranked, scoresOf } from "./dysts-sweep.mjs";
+import { fitted, parseWithNaN, scored, smape } from "./dysts-protocol.mjs";
+import { candidatesOf, combinations, combined, forecastsOf, ranked, scoresOf } from "./dysts-sweep.mjs";
 
 const text = { type: "string" };
 const { values: flags } = parseArgs({ options: { engine: text, candidates: text, repeats: text, precision: text, systems: text } });
@@ -25,9 +25,10 @@ const choices = {
   "30 45 60 75": [30, 45, 60, 75],
   "all six": cuts,
 };
-const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
-const combinations = { mean, median, worst: (values) => Math.max(...values) };
+const { mean } = combinations;
 const kept = [1, 5, 10, 20, 50, 100, 300];
+
+const sums = new Map();
 
 console.log(`| cuts | combined by | ${kept.map((count) => `best ${count}`).join(" | ")} |\n|---|---|${kept.map(() => "---|").join("")}`);
 for (let repeat = 0; repeat < Number(flags.repeats ?? 1); repeat++) {
@@ -49,6 +50,11 @@ for (let repeat = 0; repeat < Number(flags.repeats ?? 1); repeat++) {
       const cells = kept.map((count) =>
         mean(list.map((values, s) => smape(values.slice(fitted, fitted + scored), combined(orders[s], forecasts[s], count)))),
       );
+      for (const [c, cell] of cells.entries()) {
+        const chosenFlags = `--cuts ${chosen.join(",")} --combine ${by} --best ${kept[c]}`;
+        sums.set(chosenFlags, (sums.get(chosenFlags) ?? 0) + cell);
+      }
       console.log(`| ${name} | ${by} | ${cells.map((cell) => cell.toFixed(1)).join(" | ")} |`);
     }
 }
+console.log(`\nleast: ${[...sums].reduce((a, b) => (b[1] < a[1] ? b : a))[0]}`);

@@ -2,7 +2,7 @@
 // all series at once, on any engine. Candidates are the same for every system.
 import { sweepForecasts } from "spillway";
 import { RandomStream, seedKeys } from "spillway/numerics";
-import { drawnSettings, medians, neurons, scored, smape } from "./dysts-protocol.mjs";
+import { drawnSettings, median, medians, neurons, scored, smape } from "./dysts-protocol.mjs";
 
 /** Seeds of the weights that candidates are made of, with as many settings as it takes. */
 const seedCount = 100;
@@ -82,6 +82,13 @@ export async function forecastsOf(candidates, list, fitted, options) {
   });
   return forecasts;
 }
+
+/** How the scores of a candidate after several cuts become one. */
+export const combinations = {
+  mean: (values) => values.reduce((sum, value) => sum + value, 0) / values.length,
+  median,
+  worst: (values) => Math.max(...values),
+};
 
 /** The candidates with a score, from best to worst. */
 export function ranked(scores, combine) {

@@ -1,16 +1,18 @@
 // The dysts table: 131 chaotic systems by the published protocol, beside the stored results of other
 // models. Usage:
 //   node bench/accuracy/dysts.mjs [--candidates 60] [--repeats 3] [--threads 2]
-//   node bench/accuracy/dysts.mjs --engine cuda [--candidates 10000] [--repeats 3] [--precision float64]
-// The second tries the same candidates on every system, all of them by sweeps on one engine.
+//   node bench/accuracy/dysts.mjs --engine cuda [--candidates 10000] [--repeats 3] [--precision float64] \
+//     [--cuts 30,45,60] [--combine mean] [--best 10]
+// The second tries the same candidates on every system, all of them by sweeps on one engine;
+// choose-dysts.mjs says what its last flags may be.
 import { existsSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { RandomStream, seedKeys } from "spillway/numerics";
 import { choose, choosingSeries, fitted, forecast, leftOut, median, medians, parseWithNaN, scored, smape } from "./dysts-protocol.mjs";
-import { candidatesOf, combined, forecastsOf, ranked, scoresOf } from "./dysts-sweep.mjs";
+import { candidatesOf, combinations, combined, forecastsOf, ranked, scoresOf } from "./dysts-sweep.mjs";
 
-const best = 10;
+const mostBest = 10;
 const folder = `${process.env.SPILLWAY_DATA ?? "../shared/data"}/dysts`;
 if (!existsSync(folder)) throw new Error(`no data in ${folder}: set SPILLWAY_DATA to the folder that holds dysts/`);
 const name = "univariate__pts_per_period_15__periods_12.json";
@@ -28,7 +30,7 @@ async function solve(system, repeat, candidates) {
   const tried = await choose(system, repeat, choosingSeries(train[system].values, series), candidates);
   const chosen = performance.now();
   const forecasts = [];
-  for (const { settings } of tried.slice(0, best)) forecasts.push(await forecast(settings, series));
+  for (const { settings } of tried.slice(0, mostBest)) forecasts.push(await forecast(settings, series));
   return {
     system,
     repeat,
@@ -44,7 +46,7 @@ if (!isMainThread) {
 } else await main();
 
 /** Every repeat by sweeps: scores of all systems, and seconds in all. */
-async function bySweeps({ engine, candidates, repeats, precision }) {
+async function bySweeps({ engine, candidates, repeats, precision, cuts, combine, best }) {
   const results = [];
   const seconds = [];
   let reason;
@@ -53,13 +55,13 @@ async function bySweeps({ engine, candidates, repeats, precision }) {
     const drawn = candidatesOf(repeat, candidates);
     const tests = systems.map((system) => test[system].values);
     const choosing = systems.map((system, s) => choosingSeries(train[system].values, tests[s]));
-    const found = await scoresOf(drawn, choosing, leftOut, { engine, precision });
+    const found = await scoresOf(drawn, choosing, cuts, { engine, precision });
     reason = found.reason;
     const chosen = performance.now();
     const forecasts = await forecastsOf(drawn, tests, fitted, { engine, precision });
     const ended = performance.now();
     for (const [s, system] of systems.entries()) {
-      const made = combined(ranked(found.scores[s], mean), forecasts[s], best);
+      const made = combined(ranked(found.scores[s], combinations[combine]), forecasts[s], best);
       results.push({
         ...{ system, repeat, score: smape(tests[s].slice(fitted, fitted + scored), made) },
         ...{ choosing: (chosen - begun) / 1000, fitting: (ended - chosen) / 1000 },
@@ -102,13 +104,18 @@ async function byThreads({ candidates, repeats, threads }) {
 async function main() {
   const text = { type: "string" };
   const { values: flags } = parseArgs({
-    options: { engine: text, candidates: text, repeats: text, threads: text, precision: text },
+    options: {
+      ...{ engine: text, candidates: text, repeats: text, threads: text },
+      ...{ precision: text, cuts: text, combine: text, best: text },
+    },
   });
   const candidates = Number(flags.candidates ?? (flags.engine ? 10_000 : 60));
   const [repeats, threads] = [flags.repeats ?? 3, flags.threads ?? 2].map(Number);
-  const precision = flags.precision ?? "float64";
+  const { precision = "float64", combine = "mean" } = flags;
+  const best = Number(flags.best ?? mostBest);
+  const cuts = flags.cuts?.split(",").map(Number) ?? leftOut;
   const { results, ran } = flags.engine
-    ? await bySweeps({ engine: flags.engine, candidates, repeats, precision })
+    ? await bySweeps({ engine: flags.engine, candidates, repeats, precision, cuts, combine, best })
     : await byThreads({ candidates, repeats, threads });
   process.stderr.write("\n");
   const nbeats = stored.models.indexOf("NBEATSModel");
@@ -154,7 +161,7 @@ async function main() {
   const sum = (field) => results.reduce((total, result) => total + result[field], 0) / repeats;
   const overall = { mean: mean(all.map((one) => one.mean)), wins: mean(all.map((one) => one.wins)) };
   console.log(
-    `\n200 neurons, ${flags.engine ? precision : "float64"}, ${candidates} candidates: choosing ${sum("choosing").toFixed(1)} s and forecasting ` +
+    `\n200 neurons, ${flags.engine ? precision : "float64"}, ${candidates} candidates, ${combine} of cuts ${cuts.join(", ")}: choosing ${sum("choosing").toFixed(1)} s and forecasting ` +
       `${sum("fitting").toFixed(1)} s a repeat; ${ran}`,
   );
   console.log(
