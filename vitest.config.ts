@@ -2,12 +2,13 @@ import { readdirSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 
 /**
- * Files of rooms that register engines, or replace modules or globals. Each has a process of its
- * own, as the files of all other rooms have.
+ * Files of rooms that register engines, replace modules or globals, or measure the memory of their
+ * process. Each has a process of its own, as the files of all other rooms have.
  */
 const alone = [
   ...["cpu", "ended-worker", "kernel-source", "minimal", "pool-room", "spin-limit"].map((name) => `test/engine/${name}.test.ts`),
   "test/experiment/road.test.ts",
+  "test/gpu/launch.test.ts",
   "test/reservoir/engines.test.ts",
   "test/search/heartbeat.test.ts",
   "test/series/transforms.test.ts",
