@@ -1,6 +1,7 @@
 // What the seeds of a sweep draw, ahead of the work that takes it. Radii are measured by threads,
 // if that is worth their start.
 import { SpillwayError } from "../../core/errors.js";
+import type { Seed } from "../../numerics/index.js";
 import { DenseThreads, spareThreads } from "../../numerics/spectrum/dense-threads.js";
 import type { ReservoirConfig } from "../../reservoir/config.js";
 import type { Engine, SweepBase, WorkOptions } from "../../reservoir/engine.js";
@@ -41,6 +42,28 @@ export class BaseDrawing {
   #drawMs = 0;
   #radiusMs = 0;
   #radii = 0;
+
+  /**
+   * The bases of every seed, which all settings of a sweep share. W's radius is measured if any
+   * setting takes it.
+   */
+  static of(
+    seeds: readonly Seed[],
+    settings: readonly ReservoirConfig[],
+    engine: Engine,
+    options: WorkOptions,
+    done: () => number,
+    total: number,
+  ): BaseDrawing {
+    const measured = settings.find(({ spectralRadius }) => spectralRadius !== null) ?? settings[0]!;
+    return new BaseDrawing(
+      seeds.map((seed) => ({ ...measured, seed })),
+      engine,
+      options,
+      done,
+      total,
+    );
+  }
 
   /** `done` of `total` steps of the sweep are reported while nothing but drawing goes on. */
   constructor(configs: readonly ReservoirConfig[], engine: Engine, options: WorkOptions, done: () => number, total: number) {

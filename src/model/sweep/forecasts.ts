@@ -136,18 +136,7 @@ export async function sweepForecasts(given: ForecastSweepOptions): Promise<Forec
   const begun = performance.now();
   let done = 0;
   const results: SweptForecasts[] = [];
-  // W's radius is measured if any setting takes it.
-  const scaled = Math.max(
-    0,
-    variants.findIndex(({ spectralRadius }) => spectralRadius !== null),
-  );
-  const drawing = new BaseDrawing(
-    seeds.map((_, s) => configOf(s, scaled)),
-    engine,
-    options,
-    () => done,
-    total,
-  );
+  const drawing = BaseDrawing.of(seeds, variants, engine, options, () => done, total);
   try {
     const parts = partsOf(seeds.length, settings.length, template);
     let ahead = drawing.draw(parts[0]!);
