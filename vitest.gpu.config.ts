@@ -11,7 +11,7 @@ export default defineConfig({
   test: {
     globalSetup: "test/build-first.ts",
     include: ["test/gpu/hardware/**/*.test.ts", "test/**/device/**/*.test.ts"],
-    env: { SPILLWAY_DEVICE: process.env["SPILLWAY_DEVICE"] || "0", SPILLWAY_EXHAUSTIVE: "1" },
+    env: { SPILLWAY_DEVICE: process.env["SPILLWAY_DEVICE"] || "0", SPILLWAY_EXHAUSTIVE: "all" },
     testTimeout: checker ? 0 : 300_000,
     hookTimeout: checker ? 0 : 10_000,
     fileParallelism: false,

@@ -1,15 +1,21 @@
 // Which cases of a test run. `npm test` takes representatives of long lists; `npm run
-// test:exhaustive` and the tests on a GPU take all. vitest.exhaustive.config.ts runs the files that
-// import this one.
+// test:exhaustive` takes the others, and the tests on a GPU take all. vitest.exhaustive.config.ts
+// runs the files that import this one.
 
-/** Whether every case runs. */
-export const exhaustive: boolean = process.env["SPILLWAY_EXHAUSTIVE"] === "1";
+const asked = process.env["SPILLWAY_EXHAUSTIVE"];
 
-/** All cases if every case runs, else those that represent them. @throws Error if none does */
+/** Whether more runs than what represents it. */
+export const exhaustive: boolean = asked === "all" || asked === "others";
+
+/**
+ * The cases that represent the others, all if every case runs, or those that the representatives
+ * leave out. @throws Error if none represents the others
+ */
 export function casesOf<T>(all: Iterable<T>, represents: (each: T, index: number) => boolean): T[] {
   const cases = [...all];
   const chosen = cases.filter(represents);
   if (chosen.length === 0) throw new Error("no case represents the others in npm test");
+  if (asked === "others") return cases.filter((each) => !chosen.includes(each));
   return exhaustive ? cases : chosen;
 }
 
