@@ -1,6 +1,7 @@
 // Writes docs/options.md from the descriptions of options in src. test/docs.test.ts says if it is
 // stale.
 import { writeFileSync } from "node:fs";
+import { informationCapacityTable } from "../src/analysis/capacity/options.js";
 import { compareTable } from "../src/analysis/compare/options.js";
 import { echoStateIndexTable } from "../src/analysis/echo-state-index.js";
 import { informationFlowTable } from "../src/analysis/information/information-flow.js";
@@ -167,6 +168,7 @@ const spikeAndPipelineTables: Readonly<Record<string, OptionTable>> = {
 };
 
 const analysisTables: Readonly<Record<string, OptionTable>> = {
+  "`informationCapacity`": informationCapacityTable,
   "`memoryCapacity`": memoryCapacityTable,
   "`kernelRank` and `generalisationRank`, which alone has `shared`": generalisationRankTable,
   "`lyapunovExponent`": lyapunovExponentTable,

@@ -30,6 +30,22 @@ export function gramAddRows(panels: usize, stride: i32, rows: i32, panelCount: i
   }
 }
 
+/**
+ * Adds the products of every left column with every right one, rows [0, rows), to the block sums,
+ * each sum continued in rising order of rows. The tiles of a right panel lie together, one a left
+ * panel.
+ */
+export function productAddRows(left: usize, leftPanels: i32, right: usize, rightPanels: i32, stride: i32, rows: i32, sums: usize): void {
+  const panelBytes = <usize>stride * 48;
+  for (let j = 0; j < rightPanels; j++) {
+    const b = right + <usize>j * panelBytes;
+    for (let i = 0; i < leftPanels; i++) {
+      addTileRows(left + <usize>i * panelBytes, b, rows, sums);
+      sums += 288;
+    }
+  }
+}
+
 /** Adds `count` block sums to the totals and sets them to +0. */
 export function gramFinishBlock(sums: usize, totals: usize, count: i32): void {
   for (let i = 0; i < count; i += 2) {

@@ -2,6 +2,7 @@
  * Measures of a reservoir itself, before any task: each file one measure, with its definition and
  * source. @module spillway/analysis
  */
+export * from "./capacity/index.js";
 export {
   type ComparedRun,
   type CompareOptions,

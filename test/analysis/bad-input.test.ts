@@ -12,6 +12,7 @@ const calls: Readonly<Record<string, (options: never) => unknown>> = {
   kernelRank: (options) => analysis.kernelRank(reservoir, options),
   generalisationRank: (options) => analysis.generalisationRank(reservoir, options),
   lyapunovExponent: (options) => analysis.lyapunovExponent(reservoir, options),
+  informationCapacity: (options) => analysis.informationCapacity(reservoir, options),
   memoryCapacity: (options) => analysis.memoryCapacity(reservoir, options),
   spectralRadius: (options) => analysis.spectralRadius(reservoir, options),
   compare: (options) => analysis.compare(reservoir, series, ["cpu", "reference"], options),
@@ -29,6 +30,7 @@ describe("analyses", () => {
 
   it.each([
     analysis.echoStateIndex,
+    analysis.informationCapacity,
     analysis.kernelRank,
     analysis.memoryCapacity,
     analysis.lyapunovExponent,

@@ -81,7 +81,16 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
     ...["ddSum", "doubleDouble", "eigenvalues", "evaluateRows", "firstFall", "firstNonFinite", "inPrecision", "isList", "isSparse"],
     ...["lostPivot", "mirrorLowerTriangle", "portableCos", "portableExp", "portableLog", "portablePow", "portableSin", "portableSinCos"],
     ...["portableTanh", "portableTanh32", "precisionOf", "rowDot", "shiftedTriangle", "storedValues", "toDense", "toSparse", "writeRows"],
-    ...["Bidiagonal", "CholeskyFactor", "InverseCovariance", "PortableGram", "ResidentRows", "SystemBlas", "SystemBlas.load"],
+    ...[
+      "Bidiagonal",
+      "CholeskyFactor",
+      "InverseCovariance",
+      "PortableGram",
+      "BlockProduct",
+      "ResidentRows",
+      "SystemBlas",
+      "SystemBlas.load",
+    ],
     ...[
       "TriangularFactor",
       "Conceptor.from",

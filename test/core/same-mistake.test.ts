@@ -152,6 +152,7 @@ const withOptions: readonly Place[] = [
   ["seasonalNaive", (wrong) => spillway.seasonalNaive(rows(3), wrong)],
   ["validPredictionTime", (wrong) => spillway.validPredictionTime(rows(3), rows(3), wrong)],
   ["memoryCapacity", (wrong) => analysis.memoryCapacity(computer, wrong)],
+  ["informationCapacity", (wrong) => analysis.informationCapacity({ size: 5 }, wrong)],
   ["kernelRank", (wrong) => analysis.kernelRank(computer, wrong)],
   ["lyapunovExponent", (wrong) => analysis.lyapunovExponent({ size: 5 }, wrong)],
   ["echoStateIndex", (wrong) => analysis.echoStateIndex({ size: 5 }, wrong)],

@@ -2,6 +2,7 @@
 export { Bidiagonal, type ShiftedProblem } from "./bidiagonal.js";
 export { CholeskyFactor, cholesky, lostPivot, NotPositiveDefiniteError } from "./cholesky.js";
 export { type DenseBlas, shiftedTriangle } from "./dense-blas.js";
+export { BlockProduct, type WriteColumn } from "./block-product.js";
 export { type GramBlocks, type GramSum, gramBlockRows, mirrorLowerTriangle, PortableGram } from "./gram.js";
 export { InverseCovariance } from "./inverse-covariance.js";
 export { MemoryLimitError } from "./memory.js";

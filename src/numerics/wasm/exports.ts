@@ -32,6 +32,7 @@ export interface LinearAlgebraExports {
   /** Pairs of columns whose later one lies in panels `from` to `to` (excluded). */
   gramAddRows(panels: number, stride: number, rows: number, panelCount: number, from: number, to: number, sums: number): void;
   gramFinishBlock(sums: number, totals: number, count: number): void;
+  productAddRows(left: number, leftPanels: number, right: number, rightPanels: number, stride: number, rows: number, sums: number): void;
   /** 0, or i + 1 if pivot i is not above 0. */
   choleskyFactor(matrix: number, n: number, work: number): number;
   solveLower(matrix: number, n: number, panel: number): void;

@@ -1,0 +1,117 @@
+// The sums that information processing capacity is made of, in one pass over the states: X^T z and
+// z^T z for every target z, and the triangular factor of X.
+import { BlockProduct, gramBlockRows, Matrix, TriangularFactor } from "../../numerics/index.js";
+import type { Targets } from "./targets.js";
+
+/** Targets of one input: those of the reservoir's own, or of one that it never heard. */
+export interface TargetGroup {
+  readonly targets: Targets;
+  /** P_0, P_1, ... of the input, for the rows that are added next and the delays before them. */
+  readonly values: readonly Float64Array[];
+  /** Where the first row of states stands in `values`. */
+  readonly offset: number;
+}
+
+/**
+ * Sums over rows of states. The states are taken less those of the first row, and centred by their
+ * means at the end: a column of ones comes before them.
+ */
+export class TargetSums {
+  readonly #size: number;
+  readonly #groups: readonly TargetGroup[];
+  readonly #groupOf: Uint16Array;
+  readonly #within: Uint32Array;
+  readonly #product: BlockProduct;
+  readonly #factor: TriangularFactor;
+  readonly #squares: Float64Array;
+  readonly #blockSquares: Float64Array;
+  #origin: Float64Array | undefined;
+  #row = 0;
+  #centred: { readonly means: Float64Array; readonly triangle: Matrix<Float64Array> } | undefined;
+
+  constructor(size: number, groups: readonly TargetGroup[]) {
+    this.#size = size;
+    this.#groups = groups;
+    const count = groups.reduce((sum, { targets }) => sum + targets.count, 0);
+    this.#groupOf = new Uint16Array(count);
+    this.#within = new Uint32Array(count);
+    let at = 0;
+    groups.forEach(({ targets }, g) => {
+      for (let j = 0; j < targets.count; j++, at++) {
+        this.#groupOf[at] = g;
+        this.#within[at] = j;
+      }
+    });
+    this.#product = new BlockProduct(size + 1, count);
+    this.#factor = new TriangularFactor(size + 1, 0);
+    this.#squares = new Float64Array(count);
+    this.#blockSquares = new Float64Array(count);
+  }
+
+  /** Adds rows of states, at most what is left of a block of 1024; yields between pieces of work. */
+  *add(states: Matrix): Generator<void, void> {
+    const { rows, cols } = states;
+    this.#origin ??= Float64Array.from(states.row(0));
+    const shifted = Matrix.zeros(rows, cols);
+    for (let t = 0, i = 0; t < rows; t++) for (let c = 0; c < cols; c++, i++) shifted.data[i] = states.data[i]! - this.#origin[c]!;
+    const sources = ["ones", { matrix: shifted, square: "none" }] as const;
+    this.#factor.add(sources, [], rows);
+    yield* this.#product.add(sources, rows, (j, first, count, out, at, step) => {
+      this.#write(j, this.#row + first, count, out, at, step);
+    });
+    this.#row += rows;
+    if (this.#row % gramBlockRows !== 0) return;
+    for (let j = 0; j < this.#squares.length; j++) this.#squares[j] = this.#squares[j]! + this.#blockSquares[j]!;
+    this.#blockSquares.fill(0);
+  }
+
+  /** The triangular factor of the centred states, N x N. */
+  triangle(): Matrix<Float64Array> {
+    return this.#means().triangle;
+  }
+
+  /** X^T z of target j, X centred: N values. */
+  product(j: number, out: Float64Array): Float64Array {
+    const { means } = this.#means();
+    const sums = this.#product.column(j);
+    for (let i = 0; i < this.#size; i++) out[i] = sums[i + 1]! - means[i]! * sums[0]!;
+    return out;
+  }
+
+  /** z^T z of target j. */
+  square(j: number): number {
+    return this.#squares[j]! + this.#blockSquares[j]!;
+  }
+
+  dispose(): void {
+    this.#product.dispose();
+    this.#factor.dispose();
+  }
+
+  #means(): { readonly means: Float64Array; readonly triangle: Matrix<Float64Array> } {
+    if (this.#centred) return this.#centred;
+    const r = this.#factor.triangle();
+    const size = this.#size;
+    const triangle = Matrix.zeros(size, size);
+    for (let i = 0; i < size; i++) triangle.row(i).set(r.row(i + 1).subarray(1));
+    this.#centred = { means: Float64Array.from({ length: size }, (_, i) => r.data[i + 1]! / r.data[0]!), triangle };
+    return this.#centred;
+  }
+
+  #write(column: number, first: number, rows: number, out: Float64Array, at: number, step: number): void {
+    const group = this.#groups[this.#groupOf[column]!]!;
+    const { first: starts, termDegrees, termDelays } = group.targets;
+    const from = starts[this.#within[column]!]!;
+    const to = starts[this.#within[column]! + 1]!;
+    const end = at + rows * step;
+    for (let term = from; term < to; term++) {
+      const values = group.values[termDegrees[term]!]!;
+      let t = group.offset + first - termDelays[term]!;
+      if (term === from) for (let p = at; p < end; p += step) out[p] = values[t++]!;
+      else for (let p = at; p < end; p += step) out[p] = out[p]! * values[t++]!;
+    }
+    let sum = this.#blockSquares[column]!;
+    for (let p = at; p < end; p += step) sum += out[p]! * out[p]!;
+    this.#blockSquares[column] = sum;
+  }
+}

@@ -1,0 +1,60 @@
+// The quantile of the chi-squared distribution: above what a capacity must lie to be no chance.
+
+/** Coefficients of Lanczos' approximation, g = 7, n = 9 (Press et al., Numerical Recipes, 6.1). */
+const lanczos = [
+  0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059, 12.507343278686905,
+  -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
+];
+
+/** ln Gamma(x), x >= 0.5, within 1e-13 relative. */
+function logGamma(x: number): number {
+  let sum = lanczos[0]!;
+  for (let i = 1; i < lanczos.length; i++) sum += lanczos[i]! / (x - 1 + i);
+  const t = x + 6.5;
+  return 0.5 * Math.log(2 * Math.PI) + (x - 0.5) * Math.log(t) - t + Math.log(sum);
+}
+
+/**
+ * Q(a, x), the upper regularised incomplete gamma function: 1 less its series below a + 1, its
+ * continued fraction above (Lentz), as in Numerical Recipes, 6.2.
+ */
+function upperGamma(a: number, x: number): number {
+  const front = Math.exp(a * Math.log(x) - x - logGamma(a));
+  if (x < a + 1) {
+    let term = 1 / a;
+    let sum = term;
+    for (let n = 1; term > sum * 1e-17; n++) {
+      term *= x / (a + n);
+      sum += term;
+    }
+    return 1 - front * sum;
+  }
+  let b = x + 1 - a;
+  let c = Infinity;
+  let d = 1 / b;
+  let fraction = d;
+  for (let n = 1; n < 10_000; n++) {
+    const step = -n * (n - a);
+    b += 2;
+    d = 1 / (step * d + b);
+    c = b + step / c;
+    const change = d * c;
+    fraction *= change;
+    if (Math.abs(change - 1) < 1e-16) break;
+  }
+  return front * fraction;
+}
+
+/** Above which a chi-squared value with r >= 1 degrees of freedom lies with probability p, 0 < p < 1. */
+export function chiSquaredAbove(p: number, r: number): number {
+  let low = 0;
+  let high = r + 10;
+  while (upperGamma(r / 2, high / 2) > p) high *= 2;
+  while (high - low > 1e-14 * high) {
+    const middle = (low + high) / 2;
+    if (middle <= low || middle >= high) break;
+    if (upperGamma(r / 2, middle / 2) > p) low = middle;
+    else high = middle;
+  }
+  return high;
+}
