@@ -276,6 +276,17 @@ __device__ __forceinline__ void answer(Rows<Real> rows, const double* weights, c
     const Rows<Real> rows = ROWS(Real);                                                                                                       \
     score(rows, first, last, weights + (size_t)blockIdx.y * outputs * rows.features(), squareSums + (size_t)blockIdx.y * outputs);            \
   }                                                                                                                                           \
+  /* y of rows [0, count) of each member, those of a member `pitch` after those of the other; grid: some x members; block: a multiple of 32 */          \
+  extern "C" __global__ void __launch_bounds__(256)                                                                                                     \
+      training_predict_##suffix(ROW_PARAMETERS(Real), int count, long long pitch, const double* weights, double* answers) {                             \
+    const Rows<Real> rows = ROWS(Real);                                                                                                                 \
+    const double* const w = weights + (size_t)blockIdx.y * outputs * rows.features();                                                                   \
+    const int warps = gridDim.x * blockDim.x / 32;                                                                                                      \
+    for (int at = (blockIdx.x * blockDim.x + threadIdx.x) / 32; at < count * outputs; at += warps) {                                                    \
+      const Real y = predicted(rows, at / outputs, w + (size_t)(at % outputs) * rows.features());                                                       \
+      if ((threadIdx.x & 31) == 0) answers[blockIdx.y * pitch + at] = (double)y;                                                                        \
+    }                                                                                                                                                   \
+  }                                                                                                                                                     \
   /* one row of each member, `each` members a start and range; grid: members of all starts; block: a multiple of 32 */                     \
   extern "C" __global__ void __launch_bounds__(256)                                                                                           \
       training_answer_##suffix(ROW_PARAMETERS(Real), int each, int readouts, const double* weights, const double* lower, const double* upper, \

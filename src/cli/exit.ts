@@ -3,6 +3,7 @@
 
 import { type ErrorCode, SpillwayError } from "../core/errors.js";
 import { visibleLines } from "../core/text.js";
+import { DifferentResultsError } from "../search/different-results.js";
 
 /**
  * 2: the user can mend it. 1: it failed. 130: stopped by a signal; of SIGTERM the supervisor makes
@@ -28,6 +29,7 @@ const usageCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["unknown-field", 
 export function exitCodeOf(error: unknown): number {
   if (!(error instanceof SpillwayError)) return exitCodes.failure;
   if (error.code === "aborted") return exitCodes.interrupted;
+  if (error instanceof DifferentResultsError) return exitCodes.different;
   if (error.code === "file")
     return "problem" in error && error.problem !== "full" && error.problem !== "other" ? exitCodes.usage : exitCodes.failure;
   return usageCodes.has(error.code) ? exitCodes.usage : exitCodes.failure;

@@ -15,10 +15,10 @@ import { type ScoreContext, scoreSeries } from "./scores.js";
 import { type Drive, DriveScale, shownSteps, stateFigures, streamStates } from "./states.js";
 import { forecasterOptions, radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
-type PredictExperiment = Experiment & { readonly task: PredictTask };
+export type PredictExperiment = Experiment & { readonly task: PredictTask };
 
 /** Rows for a model, and how its outputs become predictions in the units of the data. */
-interface Rows {
+export interface PredictionRows {
   readonly train: Drive & { readonly targets: Matrix };
   /** `teacher` is what may be fed back while it predicts: what is known by then. */
   readonly test: Drive & { readonly rows: number; readonly targets: Matrix };
@@ -39,14 +39,14 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
   const { metrics, scoring, washout } = experiment;
   const ahead = rowsAhead(experiment, data.kind);
   const { signal } = options;
-  const hasFeedback = experiment.reservoir.feedback !== undefined && experiment.reservoir.feedback !== null;
-  const rows = data.kind === "series" ? seriesRows(experiment, data, hasFeedback) : drivenRows(experiment, data);
+  const isFedBack = hasFeedback(experiment);
+  const rows = predictionRows(experiment, data);
   const trainRows = rows.train.inputs.rows;
   const progress = new StagedProgress(options.onProgress, trainRows + rows.test.rows);
   const watch = new Stopwatch();
   const training = { inputs: rows.train.inputs, targets: rows.train.targets };
 
-  const table = { columns: data.names, inputs: data.kind === "driven" ? data.inputNames : hasFeedback ? [] : data.names };
+  const table = { columns: data.names, inputs: data.kind === "driven" ? data.inputNames : isFedBack ? [] : data.names };
   const forecaster = await watch.time("train", () =>
     Forecaster.fit(training, { ...forecasterOptions(experiment, options), table, onProgress: progress.stage(trainRows) }),
   );
@@ -74,7 +74,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
     const { series, start, training: trainingTargets } = rows.known;
     const { model } = computer;
     const scale = new DriveScale(
-      standardises(experiment) ? { inputs: rows.train.inputs, teacher: hasFeedback ? rows.train.targets : undefined } : undefined,
+      standardises(experiment) ? { inputs: rows.train.inputs, teacher: isFedBack ? rows.train.targets : undefined } : undefined,
     );
     const drive = (each: Drive) => scale.apply(each);
     return {
@@ -98,7 +98,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
       figures: options.withFigures
         ? [
             ...predictionFigures(prediction, target, data.names),
-            ...(await stateFigures(computer, drive(testDrive(rows, hasFeedback)), 0, signal)),
+            ...(await stateFigures(computer, drive(testDrive(rows, isFedBack)), 0, signal)),
           ]
         : [],
       unit: () => undefined,
@@ -107,7 +107,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
         await forecaster.save(path);
         return [];
       },
-      saveStates: (folder, every, stop) => streamStates(computer, drive(wholeDrive(rows, hasFeedback)), folder, every, stop),
+      saveStates: (folder, every, stop) => streamStates(computer, drive(wholeDrive(rows, isFedBack)), folder, every, stop),
       dispose: () => forecaster.dispose(),
     };
   } catch (error) {
@@ -116,21 +116,30 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
   }
 }
 
-function seriesRows(experiment: PredictExperiment, data: SeriesData, hasFeedback: boolean): Rows {
+/** What trains and what is predicted. @throws ExperimentError if a part has no rows */
+export function predictionRows(experiment: PredictExperiment, data: SeriesData | DrivenData): PredictionRows {
+  return data.kind === "series" ? seriesRows(experiment, data, hasFeedback(experiment)) : drivenRows(experiment, data);
+}
+
+function hasFeedback({ reservoir }: PredictExperiment): boolean {
+  return reservoir.feedback !== undefined && reservoir.feedback !== null;
+}
+
+function seriesRows(experiment: PredictExperiment, data: SeriesData, isFedBack: boolean): PredictionRows {
   const ahead = rowsAhead(experiment, "series");
-  if (hasFeedback && ahead !== 1) throw new ArgumentError("task.ahead", ahead, "1 if outputs are fed back");
+  if (isFedBack && ahead !== 1) throw new ArgumentError("task.ahead", ahead, "1 if outputs are fed back");
   const { whole, trainRows, test } = prepareSeries(experiment, data);
-  const shift = hasFeedback ? 0 : ahead;
+  const shift = isFedBack ? 0 : ahead;
   const from = test.from;
   const targets = (series: Matrix<Float64Array>, start: number, rows: number) => series.subarray(start + ahead, start + ahead + rows);
   const testTargets = targets(test.whole.series, from, test.rows);
-  const inputs = (series: Matrix, start: number, rows: number) => (hasFeedback ? noInputs(rows) : series.subarray(start, start + rows));
-  const trainTargets = hasFeedback ? whole.series.subarray(0, trainRows + 1) : targets(whole.series, 0, trainRows);
+  const inputs = (series: Matrix, start: number, rows: number) => (isFedBack ? noInputs(rows) : series.subarray(start, start + rows));
+  const trainTargets = isFedBack ? whole.series.subarray(0, trainRows + 1) : targets(whole.series, 0, trainRows);
   return {
     train: { inputs: inputs(whole.series, 0, trainTargets.rows), targets: trainTargets },
     test: {
       inputs: inputs(test.whole.series, from, test.rows),
-      teacher: hasFeedback ? testTargets : undefined,
+      teacher: isFedBack ? testTargets : undefined,
       targets: testTargets,
       rows: test.rows,
     },
@@ -151,7 +160,7 @@ function wordsOf(kind: "series" | "driven", ahead: number): string {
   return kind === "series" ? `prediction${distance}` : `prediction of targets${distance} from inputs`;
 }
 
-function drivenRows(experiment: PredictExperiment, data: DrivenData): Rows {
+function drivenRows(experiment: PredictExperiment, data: DrivenData): PredictionRows {
   const ahead = rowsAhead(experiment, "driven");
   const { train: training, test } = prepareDriven(experiment, data);
   const targets = test.targets as Matrix<Float64Array>;
@@ -182,13 +191,13 @@ function settleRows({ washout }: Experiment, isSeparate: boolean, rows: number):
 }
 
 /** What drives the reservoir over the first rows of the test part. */
-function testDrive({ test }: Rows, hasFeedback: boolean): Drive {
+function testDrive({ test }: PredictionRows, hasFeedback: boolean): Drive {
   const shown = Math.min(test.rows, 2 * shownSteps);
   return { inputs: test.inputs.subarray(0, shown), teacher: hasFeedback ? test.targets.subarray(0, shown) : undefined };
 }
 
 /** What drives the reservoir over the training part and, if it follows, the test part. */
-function wholeDrive({ train: training, test, isSeparate }: Rows, hasFeedback: boolean): Drive {
+function wholeDrive({ train: training, test, isSeparate }: PredictionRows, hasFeedback: boolean): Drive {
   const parts = isSeparate ? [training] : [training, test];
   return {
     inputs: stackRows(parts.map(({ inputs }) => inputs)),

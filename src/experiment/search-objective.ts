@@ -59,6 +59,27 @@ export interface SettingScores {
   readonly diverged: number;
 }
 
+/** What is evaluated: values by their paths, with seeds and perhaps fewer training rows. */
+export interface Setting {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly seeds: readonly Seed[];
+  readonly trainRows?: number | undefined;
+}
+
+/** One reservoir to train and score, with each of some trainers. */
+export interface SeedJob {
+  readonly experiment: Experiment;
+  readonly data: ExperimentData;
+  readonly seed: Seed;
+  readonly trainers: readonly Trainer[];
+}
+
+/** The jobs of a setting, and what their scores come to for each trainer. */
+export interface SettingWork {
+  readonly jobs: readonly SeedJob[];
+  settle(scores: readonly (readonly number[])[]): SettingScores[];
+}
+
 /** Evaluates settings of one experiment. Data that several settings share is loaded once. */
 export class SettingEvaluator {
   readonly #source: unknown;
@@ -67,6 +88,7 @@ export class SettingEvaluator {
   readonly #statistic: SeedStatistic;
   readonly #run: EngineChoiceOptions & { readonly signal: AbortSignal };
   readonly #data = new Map<string, Promise<ExperimentData>>();
+  readonly #cuts = new WeakMap<ExperimentData, Map<string, ExperimentData>>();
 
   constructor(parts: {
     /** The experiment as it was written, without its search. */
@@ -89,46 +111,50 @@ export class SettingEvaluator {
    * @param trainRows train on the last so many rows before those that score; left out, on all
    */
   async evaluate(values: Readonly<Record<string, unknown>>, seeds: readonly Seed[], trainRows?: number): Promise<SettingScores> {
-    const { experiment, trainer } = readExperiment(withFields(this.#source, values));
-    const [scores] = await this.#scores(experiment, [trainer], seeds, trainRows);
-    return this.#settled(scores!);
+    const { jobs, settle } = await this.work({ values, seeds, trainRows });
+    const scores: (readonly number[])[] = [];
+    for (const job of jobs) scores.push(await this.score(job));
+    return settle(scores)[0]!;
+  }
+
+  /** What there is to do for a setting. */
+  work(setting: Setting): Promise<SettingWork> {
+    const { experiment, trainer } = readExperiment(withFields(this.#source, setting.values));
+    return this.#work(experiment, [trainer], setting);
   }
 
   /**
-   * What `evaluate` gives for each of these lambdas, to the bit, by one training a seed.
-   * @returns undefined if the readout or the task takes a training for each
+   * The same for each of some lambdas by one training a seed, to the bit of trainings one by one;
+   * undefined if the readout or the task takes a training for each.
    */
-  async evaluateLambdas(
-    values: Readonly<Record<string, unknown>>,
-    lambdas: readonly number[],
-    seeds: readonly Seed[],
-    trainRows?: number,
-  ): Promise<SettingScores[] | undefined> {
-    const read = lambdas.map((lambda) => readExperiment(withFields(this.#source, { ...values, "readout.lambda": lambda })));
+  ladderWork(setting: Setting, lambdas: readonly number[]): Promise<SettingWork> | undefined {
+    const read = lambdas.map((lambda) => readExperiment(withFields(this.#source, { ...setting.values, "readout.lambda": lambda })));
     const { experiment } = read[0]!;
     const trainers = read.map(({ trainer }) => trainer);
     if (experiment.task.type !== "predict" || !LadderTrainer.of(trainers)) return undefined;
-    return (await this.#scores(experiment, trainers, seeds, trainRows)).map((scores) => this.#settled(scores));
+    return this.#work(experiment, trainers, setting);
   }
 
-  /** The score of each seed, for each trainer. */
-  async #scores(
-    experiment: Experiment,
-    trainers: readonly Trainer[],
-    seeds: readonly Seed[],
-    trainRows: number | undefined,
-  ): Promise<number[][]> {
-    const scores = trainers.map((): number[] => []);
+  async #work(experiment: Experiment, trainers: readonly Trainer[], { seeds, trainRows }: Setting): Promise<SettingWork> {
+    const jobs: SeedJob[] = [];
+    const partsOfSeeds: number[] = [];
     for (const seed of seeds) {
-      const data = await this.#load(experiment, seed);
-      const parts = this.#parts(experiment, data, seed, trainRows);
-      const sums = trainers.map(() => 0);
-      for (const part of parts)
-        for (const [k, score] of (await this.#score(part.experiment, part.data, seed, trainers)).entries())
-          sums[k]! += score / parts.length;
-      for (const [k, sum] of sums.entries()) scores[k]!.push(sum);
+      const parts = this.#parts(experiment, await this.#load(experiment, seed), seed, trainRows);
+      partsOfSeeds.push(parts.length);
+      for (const part of parts) jobs.push({ ...part, seed, trainers });
     }
-    return scores;
+    const settle = (scores: readonly (readonly number[])[]) =>
+      trainers.map((_, k) => {
+        let at = 0;
+        return this.#settled(
+          partsOfSeeds.map((parts) => {
+            let sum = 0;
+            for (const end = at + parts; at < end; at++) sum += scores[at]![k]! / parts;
+            return sum;
+          }),
+        );
+      });
+    return { jobs, settle };
   }
 
   #settled(scores: readonly number[]): SettingScores {
@@ -145,7 +171,8 @@ export class SettingEvaluator {
     return isLowerBetter(this.#objective.score) ? Math.max(...scores) : Math.min(...scores);
   }
 
-  async #score(experiment: Experiment, data: ExperimentData, seed: Seed, trainers: readonly Trainer[]): Promise<number[]> {
+  /** The score of a job by each of its trainers; NaN if states or a readout are not finite. */
+  async score({ experiment, data, seed, trainers }: SeedJob): Promise<number[]> {
     try {
       const ladder = trainers.length > 1 ? LadderTrainer.of(trainers) : undefined;
       const options = { isFirst: false, withFigures: false, onProgress: () => undefined };
@@ -207,12 +234,23 @@ export class SettingEvaluator {
       );
     const end = whole + ahead + lost;
     const from = whole - validation - training;
-    const cut: ExperimentData =
-      data.kind === "series"
-        ? { ...data, series: data.series.subarray(from, end), test: undefined, times: data.times?.slice(from, end) }
-        : { ...data, inputs: data.inputs.subarray(from, end), targets: data.targets.subarray(from, end), test: undefined };
+    const cut = this.#cut(data, from, end);
     const task = experiment.task.type === "forecast" ? this.#closedLoop(experiment.task) : experiment.task;
     return [{ experiment: { ...bare, task, split: { train: training, test: validation } }, data: cut }];
+  }
+
+  /** Rows of data; asked for again they are the same object, so what is made of them can be kept. */
+  #cut(data: Exclude<ExperimentData, CaseData>, from: number, end: number): ExperimentData {
+    const known = this.#cuts.get(data) ?? new Map<string, ExperimentData>();
+    this.#cuts.set(data, known);
+    const name = `${from} ${end}`;
+    const cut: ExperimentData =
+      known.get(name) ??
+      (data.kind === "series"
+        ? { ...data, series: data.series.subarray(from, end), test: undefined, times: data.times?.slice(from, end) }
+        : { ...data, inputs: data.inputs.subarray(from, end), targets: data.targets.subarray(from, end), test: undefined });
+    known.set(name, cut);
+    return cut;
   }
 
   #closedLoop(task: ForecastTask): ForecastTask {

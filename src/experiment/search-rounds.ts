@@ -1,11 +1,10 @@
-// How a search gets from one trial to the next: whole batches, halved at rungs; or one trial as
+// How a search gets from one trial to the next: so many at once, halved at rungs; or one trial as
 // soon as the oldest in work is told. Either way what is told when depends on nothing that takes
 // time, so that a search over threads gives the same trials each time.
-import type { AskedTrial, Attributes, Study, TrialOutcome } from "../search/index.js";
-import { survivors } from "../search/index.js";
-import { isLowerBetter } from "./search-objective.js";
+import type { AskedTrial, Study } from "../search/index.js";
 import type { SearchPlan } from "./search-plan.js";
-import type { TrialPlaces, TrialScores } from "./search-trials.js";
+import { type Climber, type Outcome, outcomeOf, RungLadder } from "./search-rungs.js";
+import type { TrialOutcomeScores, TrialPlaces, TrialTask } from "./search-trials.js";
 
 /** What the search still wants. */
 export interface Demand {
@@ -17,18 +16,36 @@ export interface Demand {
   readonly onTold: () => void;
 }
 
-/** A trial's outcome; undefined if it was stopped before it had one. */
-type Outcome = TrialOutcome | undefined;
-
-/** Trials in batches: all are told at once. */
-export async function runBatches(plan: SearchPlan, study: Study, places: TrialPlaces, batch: number, demand: Demand): Promise<void> {
+/**
+ * `width` trials at once, all told at once. At a rung a trial goes on if it is among the best share
+ * of all that have reached it so far, by asynchronous halving that stops the others (Li et al. 2018,
+ * arXiv 1810.05934); a new trial takes the place of each that stops.
+ */
+export async function runBatches(plan: SearchPlan, study: Study, places: TrialPlaces, width: number, demand: Demand): Promise<void> {
+  const ladder = new RungLadder(plan, study.trials);
+  let climbing: readonly Climber[] = [];
   for (;;) {
-    const wanted = Math.min(batch, demand.wanted(0));
-    if (wanted < 1) return;
-    const trials = await study.ask(wanted);
-    await settle(study, trials, await outcomesOf(plan, places, trials));
+    const wanted = Math.min(width - climbing.length, demand.wanted(climbing.length));
+    const fresh = wanted > 0 ? await study.ask(wanted) : [];
+    const all = [...climbing, ...fresh.map((trial): Climber => ({ trial, rung: 0, intermediate: {} }))];
+    if (all.length === 0) return;
+    const found = await evaluateAll(
+      places,
+      all.map(({ trial, rung }) => ({ params: trial.params, ...ladder.resource(rung) })),
+    );
+    const { over, goingOn } = ladder.climb(all, found);
+    await settle(
+      study,
+      over.map(({ trial }) => trial),
+      over.map(({ outcome }) => outcome),
+    );
+    climbing = goingOn;
     demand.onTold();
   }
+}
+
+function evaluateAll(places: TrialPlaces, tasks: readonly TrialTask[]): Promise<readonly TrialOutcomeScores[]> {
+  return places.evaluateAll?.(tasks) ?? Promise.all(tasks.map((task) => places.evaluate(task)));
 }
 
 /**
@@ -42,7 +59,7 @@ export async function runStream(plan: SearchPlan, study: Study, places: TrialPla
       const wanted = Math.min(width - work.length, demand.wanted(work.length));
       if (wanted > 0)
         for (const trial of await study.ask(wanted)) {
-          const outcome = outcomesOf(plan, places, [trial]).then(([only]) => only);
+          const outcome = places.evaluate({ params: trial.params, seeds: plan.seeds }).then(outcomeOf);
           outcome.catch(() => undefined);
           work.push({ trial, outcome });
         }
@@ -70,47 +87,4 @@ async function settle(study: Study, trials: readonly AskedTrial[], outcomes: rea
   if (told.length > 0) await study.tell(told);
   const stopped = trials.filter((_, i) => outcomes[i] === undefined);
   if (stopped.length > 0) await study.giveBack(stopped);
-}
-
-/** The outcomes of trials, fewer of which go on at each rung. */
-async function outcomesOf(plan: SearchPlan, places: TrialPlaces, trials: readonly AskedTrial[]): Promise<Outcome[]> {
-  const { rungs, seeds, objective } = plan;
-  const sign = isLowerBetter(objective.score) ? 1 : -1;
-  const steps = rungs?.steps ?? [0];
-  const outcomes: Outcome[] = trials.map(() => undefined);
-  const intermediate = trials.map((): Record<number, number> => ({}));
-  let alive = trials.map((_, i) => i);
-  for (const [r, step] of steps.entries()) {
-    const isLast = r === steps.length - 1;
-    const some = rungs?.of === "seeds" ? seeds.slice(0, step) : seeds;
-    const rows = rungs?.of === "rows" ? step : undefined;
-    const found = await Promise.all(alive.map((i) => places.evaluate({ params: trials[i]!.params, seeds: some, rows })));
-    const losses = found.map((each) => (each === undefined || each instanceof Error ? Number.NaN : sign * each.value));
-    for (const [k, i] of alive.entries()) {
-      const each = found[k];
-      if (each === undefined || each instanceof Error) {
-        outcomes[i] = each;
-        continue;
-      }
-      if (rungs) intermediate[i]![step] = each.value;
-      outcomes[i] = { value: each.value, pruned: !isLast, intermediate: intermediate[i]!, attributes: attributesOf(each) };
-    }
-    if (isLast) break;
-    // A rung that was stopped on its way says nothing of who goes on.
-    if (found.includes(undefined)) {
-      for (const i of alive) outcomes[i] = undefined;
-      break;
-    }
-    const kept = new Set(survivors(losses, rungs!.keep).filter((k) => !Number.isNaN(losses[k]!)));
-    alive = alive.filter((_, k) => kept.has(k));
-  }
-  return outcomes;
-}
-
-function attributesOf({ seeds, diverged, ladder }: TrialScores): Attributes {
-  return {
-    "spillway:seeds": seeds,
-    ...(diverged > 0 && { "spillway:diverged": diverged }),
-    ...(Object.keys(ladder).length > 0 && { "spillway:ladder": ladder }),
-  };
 }

@@ -2,7 +2,15 @@
 // nothing of studies.
 import { SpillwayError } from "../core/errors.js";
 import type { Seed } from "../numerics/index.js";
-import { isLowerBetter, type SearchObjective, type SeedStatistic, SettingEvaluator, type SettingScores } from "./search-objective.js";
+import {
+  isLowerBetter,
+  type SearchObjective,
+  type SeedJob,
+  type SeedStatistic,
+  SettingEvaluator,
+  type SettingScores,
+  type SettingWork,
+} from "./search-objective.js";
 import type { EngineChoiceOptions } from "./trial.js";
 
 /** What a trial is evaluated with, the same for all of a search. It can be sent to a thread. */
@@ -30,13 +38,23 @@ export interface TrialScores extends SettingScores {
   readonly ladder: Readonly<Record<string, number>>;
 }
 
-/** Where trials are evaluated: in this thread, or in several. */
+/** What a trial comes to; an Error for one that failed, undefined for one that was stopped. */
+export type TrialOutcomeScores = TrialScores | Error | undefined;
+
+/** Where trials are evaluated: in this thread, in several, or on a device. */
 export interface TrialPlaces {
   /** How many are evaluated beside each other. */
   readonly count: number;
-  /** @returns an Error for a trial that failed; undefined for one that was stopped */
-  evaluate(task: TrialTask): Promise<TrialScores | Error | undefined>;
+  evaluate(task: TrialTask): Promise<TrialOutcomeScores>;
+  /** All of them together, if that is faster than beside each other. */
+  evaluateAll?(tasks: readonly TrialTask[]): Promise<readonly TrialOutcomeScores[]>;
   dispose(): Promise<void>;
+}
+
+/** The jobs of a trial, with all rungs of its ladders, and what their scores come to. */
+export interface TrialWork {
+  readonly jobs: readonly SeedJob[];
+  settle(scores: readonly (readonly number[])[]): TrialScores;
 }
 
 /** Evaluates trials in this thread, one after the other. */
@@ -57,20 +75,51 @@ export class TrialEvaluator implements TrialPlaces {
     return this.#settings.evaluate(values, seeds);
   }
 
-  async evaluate({ params, seeds, rows }: TrialTask): Promise<TrialScores | Error | undefined> {
+  evaluate(task: TrialTask): Promise<TrialOutcomeScores> {
+    return this.orError(async () => {
+      const { jobs, settle } = await this.work(task);
+      const scores: (readonly number[])[] = [];
+      for (const job of jobs) scores.push(await this.score(job));
+      return settle(scores);
+    });
+  }
+
+  /** What there is to do for a trial. @throws what its description gets wrong */
+  async work({ params, seeds, rows }: TrialTask): Promise<TrialWork> {
+    const settings = this.#settings;
+    const { "readout.lambda": lambdas, ...others } = this.#setup.ladders;
+    const parts: { readonly work: SettingWork; readonly ladders: readonly Record<string, number>[] }[] = [];
+    for (const rung of rungsOfLadders(others)) {
+      const setting = (ladder: Record<string, number>) => ({ values: { ...params, ...ladder }, seeds, trainRows: rows });
+      const ladders = lambdas ? lambdas.map((lambda) => ({ ...rung, "readout.lambda": lambda })) : [rung];
+      const along = lambdas && settings.ladderWork(setting(rung), lambdas);
+      if (along) parts.push({ work: await along, ladders });
+      else for (const ladder of ladders) parts.push({ work: await settings.work(setting(ladder)), ladders: [ladder] });
+    }
     const sign = isLowerBetter(this.#setup.objective.score) ? 1 : -1;
-    let best: TrialScores | undefined;
-    try {
-      const { "readout.lambda": lambdas, ...others } = this.#setup.ladders;
-      for (const rung of rungsOfLadders(others)) {
-        const along = lambdas && (await this.#settings.evaluateLambdas({ ...params, ...rung }, lambdas, seeds, rows));
-        const rungs = lambdas ? lambdas.map((lambda) => ({ ...rung, "readout.lambda": lambda })) : [rung];
-        for (const [k, ladder] of rungs.entries()) {
-          const found = along?.[k] ?? (await this.#settings.evaluate({ ...params, ...ladder }, seeds, rows));
-          if (best === undefined || sign * found.value < sign * best.value) best = { ...found, ladder };
-        }
+    const settle = (scores: readonly (readonly number[])[]) => {
+      let best: TrialScores | undefined;
+      let at = 0;
+      for (const { work, ladders } of parts) {
+        const found = work.settle(scores.slice(at, at + work.jobs.length));
+        at += work.jobs.length;
+        for (const [k, ladder] of ladders.entries())
+          if (best === undefined || sign * found[k]!.value < sign * best.value) best = { ...found[k]!, ladder };
       }
-      return best;
+      return best!;
+    };
+    return { jobs: parts.flatMap(({ work }) => work.jobs), settle };
+  }
+
+  /** The scores of a job by each of its trainers. */
+  score(job: SeedJob): Promise<readonly number[]> {
+    return this.#settings.score(job);
+  }
+
+  /** What work gives; the error of a trial that failed, and undefined if it was stopped. */
+  async orError<Result>(work: () => Promise<Result>): Promise<Result | SpillwayError | undefined> {
+    try {
+      return await work();
     } catch (error) {
       if (this.#signal.aborted) return undefined;
       if (error instanceof SpillwayError) return error;

@@ -10,6 +10,7 @@ import { reportHtml } from "../plot/index.js";
 import { MemoryStorage, type Sampler, Study } from "../search/index.js";
 import { type Shard, sharded, shardOf, shareOf } from "../search/shard.js";
 import { runExperiment } from "./run.js";
+import { DeviceTrials, deviceBatch } from "./search-device.js";
 import { isLowerBetter } from "./search-objective.js";
 import { type ExperimentSearchOptions, experimentSearchTable, secondsOf } from "./search-options.js";
 import { readSearch, type SearchInput, type SearchPlan } from "./search-plan.js";
@@ -101,7 +102,7 @@ class Search {
   }
 
   async #runTrials(study: Study): Promise<void> {
-    const { batch, rungs } = this.#plan;
+    const { rungs } = this.#plan;
     const places = await this.#places();
     const demand = {
       wanted: (inWork: number) => this.#wanted(study, inWork),
@@ -113,6 +114,7 @@ class Search {
     try {
       this.#report(study);
       const several = places.count > 1;
+      const batch = this.#plan.batch ?? (places instanceof DeviceTrials ? deviceBatch(this.#trials) : undefined);
       if (batch === undefined && rungs === undefined) await runStream(this.#plan, study, places, several ? 2 * places.count : 1, demand);
       else await runBatches(this.#plan, study, places, batch ?? 27, demand);
     } finally {
@@ -122,7 +124,12 @@ class Search {
 
   async #places(): Promise<TrialPlaces> {
     const { workers, imports = [] } = this.#options;
-    if (workers === undefined || workers < 2) return this.#evaluator;
+    if (workers === undefined || workers < 2) {
+      const { seeds, space } = this.#plan;
+      const params = space.toParameters(space.fill((place) => space.parameters[place]!.low));
+      const device = await DeviceTrials.of(this.#setup, this.#evaluator, { params, seeds }, this.#trials, this.#signal);
+      return device ?? this.#evaluator;
+    }
     const { TrialWorkers } = await import("./search-workers.js");
     return new TrialWorkers(this.#setup, workers, imports, this.#signal);
   }

@@ -5,6 +5,7 @@
  */
 
 export { type CmaesOptions, cmaes } from "./cmaes.js";
+export { DifferentResultsError } from "./different-results.js";
 export { type Bracket, hyperband, nextPromotion, type RungTrial, survivors } from "./halving.js";
 export { parameterImportance } from "./importance.js";
 export { type JournalFileOptions, journalFile } from "./journal/file.js";

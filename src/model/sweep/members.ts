@@ -86,7 +86,9 @@ export function membersOf(
 }
 
 /** Leak rates of a seed: of one description one list, which an engine then has once. */
-function leakRatesOf(seed: ReservoirConfig["seed"]): (leakRate: ReservoirConfig["leakRate"], size: number) => SweepMember["leakRate"] {
+export function leakRatesOf(
+  seed: ReservoirConfig["seed"],
+): (leakRate: ReservoirConfig["leakRate"], size: number) => SweepMember["leakRate"] {
   const lists = new Map<ReservoirConfig["leakRate"], readonly number[]>();
   return (leakRate, size) => {
     if (typeof leakRate === "number" || !("from" in leakRate)) return leakRate;
@@ -96,7 +98,8 @@ function leakRatesOf(seed: ReservoirConfig["seed"]): (leakRate: ReservoirConfig[
   };
 }
 
-function memberOf(
+/** One member of a base. */
+export function memberOf(
   { drawn, model: { precision } }: Base,
   base: number,
   config: ReservoirConfig,

@@ -67,13 +67,19 @@ export interface SweepWork extends SweptReadouts {
   readonly targets: Matrix<Float64Array>;
   /** Rows [washout, trainRows) train, rows [trainRows, T) are predicted. */
   readonly trainRows: number;
+  /**
+   * Takes what a member's readout makes of the rows after training, (T - trainRows) x O in the
+   * models' precision; undefined if a state is not finite or the factorisation failed. Only an
+   * engine's own sweep calls it, and then adds no squares up.
+   */
+  take?(member: number, predictions: Float64Array | undefined): void;
 }
 
 /** What a sweep came to. */
 export interface SweepErrors {
   /**
    * Sums of squared errors, members x O, added row by row from +0; NaN if a state is not finite or
-   * a factorisation failed.
+   * a factorisation failed. All 0 if predictions were taken.
    */
   readonly squares: Matrix<Float64Array>;
   readonly plan: EnginePlan;

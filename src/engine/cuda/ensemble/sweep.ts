@@ -6,7 +6,7 @@ import { Matrix } from "../../../numerics/index.js";
 import { type EnginePlan, formatBytes, type SweepErrors, type SweepWork } from "../../../reservoir/engine.js";
 import { WorkPacer } from "../../../reservoir/work.js";
 import { abandonAll, disposeAll } from "../dispose.js";
-import { type AnyKernel, realKernel, realType } from "../kernels.js";
+import { type AnyKernel, type RealParameter, realKernel, realType } from "../kernels.js";
 import { DeviceClock } from "../profile.js";
 import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
@@ -15,8 +15,8 @@ import { fastDetail } from "./kernel-choice.js";
 import { type SharedDraws, type SweepShape, SweptMembers, sweepShape, type Wave } from "./swept-members.js";
 import { Uploads } from "./uploads.js";
 
-/** Threads of a block that scores (kernels/training.cu). */
-const scoreThreads = 256;
+/** Threads of a block that scores or predicts (kernels/training.cu). */
+const answerThreads = 256;
 
 /** Bytes of states in one chunk; most of what a wave's memory is. */
 export const chunkBytes = 4 * 2 ** 30;
@@ -33,6 +33,7 @@ class Sweep {
   readonly #work: SweepWork;
   readonly #members: SweptMembers;
   readonly #score: AnyKernel;
+  readonly #predict: AnyKernel;
   /** While it runs, if it is to be measured. */
   readonly #clock: DeviceClock | undefined;
 
@@ -43,15 +44,17 @@ class Sweep {
     this.#clock = work.profile ? new DeviceClock(context) : undefined;
     this.#members = new SweptMembers(context, work, work.targets.cols, shape, this.#clock);
     const { precision } = work.bases[0]!.model;
-    const scoring = [...rowParameters, ...(["i32", "i32", "const f64*", "f64*"] as const)];
-    this.#score = realKernel(context, "training", `training_score_${realType(precision)}`, precision, scoring);
+    const kernel = (name: string, parameters: readonly RealParameter[]) =>
+      realKernel(context, "training", `training_${name}_${realType(precision)}`, precision, [...rowParameters, ...parameters]);
+    this.#score = kernel("score", ["i32", "i32", "const f64*", "f64*"]);
+    this.#predict = kernel("predict", ["i32", "i64", "const f64*", "f64*"]);
   }
 
   async run(budget = chunkBytes): Promise<SweepErrors> {
     const { members, inputs, targets } = this.#work;
     const pacer = new WorkPacer(this.#work, members.length * inputs.rows);
     const out = Matrix.zeros(members.length, targets.cols);
-    const size = this.#members.waveSize(inputs.rows, budget);
+    const size = this.#members.waveSize(inputs.rows, budget, Math.ceil(8 * this.#answerValues * this.#slotsPerTrunk));
     const stream = this.#context.stream({ label: "sweep" });
     const shared = new Uploads(this.#context, stream, "float64");
     const clock = this.#clock;
@@ -73,6 +76,16 @@ class Sweep {
     disposeAll([stream, shared, clock]);
     pacer.finish();
     return { squares: out, plan: this.#plan(size, budget), profile: clock?.read() };
+  }
+
+  /** What of a slot comes to the host: sums, or every prediction. */
+  get #answerValues(): number {
+    const { take, inputs, targets, trainRows } = this.#work;
+    return targets.cols * (take ? inputs.rows - trainRows : 1);
+  }
+
+  get #slotsPerTrunk(): number {
+    return this.#work.members.length / this.#members.trunks.length;
   }
 
   #plan(waveSize: number, budget: number): EnginePlan {
@@ -102,7 +115,7 @@ class Sweep {
     out: Matrix<Float64Array>,
     pause: () => Promise<void>,
   ): Promise<void> {
-    const { inputs, washout, trainRows } = this.#work;
+    const { inputs, washout, trainRows, take } = this.#work;
     const { size, inputSize, precision } = this.#work.bases[0]!.model;
     const outputs = this.#work.targets.cols;
     const { rowShape, readoutValues } = this.#members;
@@ -119,8 +132,9 @@ class Sweep {
       const states = memory.real(count * chunk * size, "states");
       const weights = memory.take("f64", wave.slots * readoutValues, "readouts");
       const failed = memory.take("i32", wave.slots, "factorisations");
-      const squares = memory.take("f64", wave.slots * outputs, "squared errors");
-      stream.fill(squares);
+      const values = this.#answerValues;
+      const answers = memory.take("f64", wave.slots * values, take ? "predictions" : "squared errors");
+      stream.fill(answers);
       // A readout that could not be solved predicts 0.
       stream.fill(weights);
       // Rows of training and rows to predict are chunks of their own.
@@ -141,32 +155,58 @@ class Sweep {
         if (to === trainRows) this.#members.solve(stream, wave, prepared, grams, weights, failed);
         if (from >= trainRows) {
           clock?.on(stream, "score", { steps: (to - from) * wave.slots, bytes: 0 });
-          for (const rung of wave.rungs) {
-            const config = { grid: [1, rung.count] as const, block: scoreThreads };
-            const readouts = weights.slice(rung.first * readoutValues, (rung.first + rung.count) * readoutValues);
-            const errors = squares.slice(rung.first * outputs, (rung.first + rung.count) * outputs);
-            stream.launch(this.#score, config, ...([...rowArguments(rowShape, rows), 0, to - from, readouts, errors] as never[]));
-          }
+          for (const rung of wave.rungs) this.#answer(stream, rung, rows, weights, answers, from - trainRows);
         }
         clock?.off(stream);
         from = to;
       }
       const [sums, singular, infinite] = [
-        await stream.download(squares, clock?.around(stream, squares.byteLength)),
+        await stream.download(answers, clock?.around(stream, answers.byteLength)),
         await stream.download(failed, clock?.around(stream, failed.byteLength)),
         // Two words a member, all ones if its states are finite.
         await stream.download(prepared.failures.as("u32"), clock?.around(stream, prepared.failures.byteLength)),
       ];
       clock?.collect();
       for (let slot = 0; slot < wave.slots; slot++) {
-        const row = out.row(wave.memberOf[slot]!);
+        const member = wave.memberOf[slot]!;
         const t = wave.trunkOf[slot]!;
-        if (singular[slot] !== 0 || infinite[2 * t] !== 0xffffffff || infinite[2 * t + 1] !== 0xffffffff) row.fill(Number.NaN);
-        else row.set(sums.subarray(slot * outputs, (slot + 1) * outputs));
+        const known = singular[slot] === 0 && infinite[2 * t] === 0xffffffff && infinite[2 * t + 1] === 0xffffffff;
+        const own = sums.subarray(slot * values, (slot + 1) * values);
+        if (take) take.call(this.#work, member, known ? own : undefined);
+        else if (known) out.row(member).set(own);
+        else out.row(member).fill(Number.NaN);
       }
       await pause();
     } finally {
       disposeAll([memory, grams]);
     }
+  }
+
+  /** Errors or predictions of rows after training, by the readouts of a rung. */
+  #answer(
+    stream: Stream,
+    rung: Wave["rungs"][number],
+    rows: MemberRows,
+    weights: DeviceBuffer<"f64">,
+    out: DeviceBuffer<"f64">,
+    at: number,
+  ): void {
+    const { rowShape, readoutValues } = this.#members;
+    const [first, end] = [rung.first, rung.first + rung.count];
+    const readouts = weights.slice(first * readoutValues, end * readoutValues);
+    const answers = out.slice(first * this.#answerValues, end * this.#answerValues);
+    const row = rowArguments(rowShape, rows);
+    if (!this.#work.take) {
+      stream.launch(
+        this.#score,
+        { grid: [1, rung.count], block: answerThreads },
+        ...([...row, 0, rows.rows, readouts, answers] as never[]),
+      );
+      return;
+    }
+    const blocks = Math.min(32, Math.ceil((32 * rows.rows * rowShape.outputs) / answerThreads));
+    const own = answers.slice(at * rowShape.outputs);
+    const given = [...row, rows.rows, this.#answerValues, readouts, own];
+    stream.launch(this.#predict, { grid: [blocks, rung.count], block: answerThreads }, ...(given as never[]));
   }
 }
