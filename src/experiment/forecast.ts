@@ -246,7 +246,7 @@ async function closedLoop(forecaster: Forecaster, steps: number, options: Foreca
 }
 
 /** The rows that train the readout, in the units of the data. */
-function referenceOf(trained: readonly PreparedSeries[], washout: number): Matrix<Float64Array> {
+export function referenceOf(trained: readonly PreparedSeries[], washout: number): Matrix<Float64Array> {
   const parts = trained.map(({ whole, trainRows }) => whole.original.subarray(washout, trainRows));
   return parts.length === 1 ? parts[0]! : (stackRows(parts) as Matrix<Float64Array>);
 }
@@ -257,10 +257,11 @@ function tooShort(prepared: readonly PreparedSeries[], trained: readonly Prepare
   return short > 0 ? `; ${short} parts are too short to train` : "";
 }
 
-function startPoints(
+/** Where the forecasts of a task start. */
+export function startPoints(
   experiment: Experiment & { readonly task: ForecastTask },
   prepared: readonly PreparedSeries[],
-  { seed }: TrialOptions,
+  { seed }: Pick<TrialOptions, "seed">,
 ): StartPoint[] {
   const { task, data, washout } = experiment;
   const { horizon, starts, warmup } = task;

@@ -1,18 +1,19 @@
 // Trials of a search on a device: all seeds and penalties of a batch side by side, with the scores
 // that the CPU gives, to the bit. Some of them are evaluated there as well, and compared.
-import type { SpillwayError } from "../core/errors.js";
+import { SpillwayError } from "../core/errors.js";
 import { CandidateSweep } from "../model/sweep/candidates.js";
 import { engineFor } from "../model/sweep/members.js";
-import type { Matrix } from "../numerics/index.js";
-import type { RidgeTrainer } from "../readout/index.js";
+import type { RidgeOptions, RidgeTrainer } from "../readout/index.js";
 import { resolveConfig } from "../reservoir/config-schema.js";
 import type { Engine } from "../reservoir/engine.js";
 import { isComposite } from "../reservoir/composite/config.js";
 import { isSpiking, type ReservoirOptions } from "../reservoir/index.js";
 import { DifferentResultsError } from "../search/different-results.js";
 import { LadderTrainer } from "./ladder.js";
-import { type PredictExperiment, type PredictionRows, predictionRows } from "./predict.js";
+import { type PlainForecast, plainForecast } from "./plain-forecast.js";
+import { type PredictionRows, predictionRows } from "./predict.js";
 import { standardises } from "./prepare.js";
+import type { Scores } from "./result.js";
 import { scoreSeries } from "./scores.js";
 import type { SeedJob } from "./search-objective.js";
 import {
@@ -32,13 +33,13 @@ export function deviceBatch(trials: number): number {
   return Math.max(16, Math.min(64, Math.ceil(trials / 4)));
 }
 
-/** A job that predicts rows from inputs by ridge regression of a plain reservoir. */
-type SweptJob = SeedJob & { readonly experiment: PredictExperiment };
+/** What the jobs of a group have in common: the rows, and how what is made of them is scored. */
+type SharedRows = { readonly prediction: PredictionRows } | { readonly forecast: PlainForecast };
 
-/** Jobs over the same rows, with what of their readouts is the same. */
+/** Jobs over the same rows, whose readouts see the same of them. */
 interface JobGroup {
-  readonly rows: PredictionRows;
-  readonly jobs: SweptJob[];
+  readonly shared: SharedRows;
+  readonly jobs: SeedJob[];
 }
 
 /** Evaluates batches of trials on an engine that has sweeps. */
@@ -50,7 +51,7 @@ export class DeviceTrials implements TrialPlaces {
   readonly #compared: TrialEvaluator;
   readonly #signal: AbortSignal;
   readonly #sweep: CandidateSweep;
-  readonly #rows = new WeakMap<object, Map<string, PredictionRows>>();
+  readonly #rows = new WeakMap<object, Map<string, SharedRows | undefined>>();
   readonly #begun = performance.now();
   #comparedMs = 0;
   #batches = 0;
@@ -76,8 +77,8 @@ export class DeviceTrials implements TrialPlaces {
     signal: AbortSignal,
   ): Promise<DeviceTrials | undefined> {
     const { jobs } = await evaluator.work(trial);
-    const [first] = jobs.filter(isSwept);
-    if (!first) return undefined;
+    const [first] = jobs;
+    if (!first || !isSummed(first) || sharedRowsOrNone(first) === undefined) return undefined;
     const { data, experiment } = first;
     const rows = data.kind === "series" ? data.series.rows : data.kind === "driven" ? data.inputs.rows : 0;
     const steps = rows * jobs.length * deviceBatch(trials);
@@ -93,7 +94,7 @@ export class DeviceTrials implements TrialPlaces {
     const works: (TrialWork | SpillwayError | undefined)[] = [];
     for (const task of tasks) works.push(await this.#evaluator.orError(() => this.#evaluator.work(task)));
     const jobs = works.flatMap((work) => (isWork(work) ? work.jobs : []));
-    const scores = await this.#evaluator.orError(() => this.#scores(jobs.filter(isSwept)));
+    const scores = await this.#evaluator.orError(() => this.#scores(jobs));
     if (scores instanceof Error) throw scores;
     const outcomes: TrialOutcomeScores[] = [];
     for (const work of works) outcomes.push(isWork(work) ? await this.#settle(work, scores) : work);
@@ -114,42 +115,65 @@ export class DeviceTrials implements TrialPlaces {
   async dispose(): Promise<void> {}
 
   /** The scores of jobs by each of their trainers; without those that the engine does not take. */
-  async #scores(jobs: readonly SweptJob[]): Promise<Map<SeedJob, readonly number[]>> {
-    const scores = new Map<SeedJob, number[]>(jobs.map((job) => [job, job.trainers.map(() => Number.NaN)]));
-    for (const { rows, jobs: group } of this.#groups(jobs)) {
-      const [{ experiment, trainers }] = group as [SweptJob];
-      const { intercept = true } = (trainers[0] as RidgeTrainer).description;
-      const left = await this.#sweep.predict(
-        group.map((job) => ({
-          reservoir: { ...(job.experiment.reservoir as ReservoirOptions), seed: job.seed },
-          lambdas: job.trainers.map((trainer) => (trainer as RidgeTrainer).description.lambda!),
-        })),
-        {
-          ...{ train: rows.train, test: rows.test, washout: experiment.washout, constant: intercept },
-          ...{ standardise: standardises(experiment), features: trainers[0]!.features },
-        },
-        (place, k, prediction) => {
-          const job = group[place]!;
-          if (prediction) scores.get(job)![k] = scoreOf(job, rows, rows.restore(prediction));
-        },
-        this.#signal,
-      );
-      for (const place of left) scores.delete(group[place]!);
+  async #scores(jobs: readonly SeedJob[]): Promise<Map<SeedJob, readonly number[]>> {
+    const scores = new Map<SeedJob, number[]>();
+    for (const { shared, jobs: group } of this.#groups(jobs)) {
+      for (const job of group) scores.set(job, new Array<number>(job.trainers.length).fill(Number.NaN));
+      const set = (place: number, k: number, found: Scores) => {
+        const job = group[place]!;
+        scores.get(job)![k] = found[job.experiment.metrics[0]!]!;
+      };
+      for (const place of await this.#sweepGroup(group, shared, set)) scores.delete(group[place]!);
     }
     await this.#compare(scores);
     return scores;
   }
 
-  /** Jobs over the same rows together. */
-  #groups(jobs: readonly SweptJob[]): readonly JobGroup[] {
-    const groups = new Map<PredictionRows, Map<string, JobGroup>>();
+  /** @returns the places of jobs that the engine does not take */
+  #sweepGroup(
+    jobs: readonly SeedJob[],
+    shared: SharedRows,
+    set: (place: number, trainer: number, scores: Scores) => void,
+  ): Promise<readonly number[]> {
+    const [{ experiment, trainers }] = jobs as [SeedJob];
+    const { washout } = experiment;
+    const { intercept: constant = true } = (trainers[0] as RidgeTrainer).description;
+    const common = { washout, constant, standardise: standardises(experiment), features: trainers[0]!.features };
+    const candidates = jobs.map((job) => ({
+      reservoir: { ...(job.experiment.reservoir as ReservoirOptions), seed: job.seed },
+      lambdas: job.trainers.map((trainer) => (trainer as RidgeTrainer).description.lambda!),
+    }));
+    if ("forecast" in shared)
+      return this.#sweep.forecast(
+        candidates,
+        { ...common, ...shared.forecast },
+        (place, k, forecasts) => forecasts && set(place, k, shared.forecast.score(forecasts, jobs[place]!.experiment)),
+        this.#signal,
+      );
+    const { train, test, restore, settle, target } = shared.prediction;
+    return this.#sweep.predict(
+      candidates,
+      { ...common, train, test },
+      (place, k, made) => {
+        if (!made) return;
+        const { metrics, scoring } = jobs[place]!.experiment;
+        set(place, k, scoreSeries([{ prediction: restore(made).subarray(settle), target: target.subarray(settle) }], metrics, { scoring }));
+      },
+      this.#signal,
+    );
+  }
+
+  /** Jobs over the same rows together; those that no sweep takes are left out. */
+  #groups(jobs: readonly SeedJob[]): readonly JobGroup[] {
+    const groups = new Map<SharedRows, Map<string, JobGroup>>();
     for (const job of jobs) {
-      const rows = this.#rowsOf(job);
+      const shared = isSummed(job) ? this.#sharedRows(job) : undefined;
+      if (!shared) continue;
       const { features, description } = job.trainers[0] as RidgeTrainer;
       const name = JSON.stringify([features, description.intercept]);
-      const alike = groups.get(rows) ?? new Map<string, JobGroup>();
-      groups.set(rows, alike);
-      const group = alike.get(name) ?? { rows, jobs: [] };
+      const alike = groups.get(shared) ?? new Map<string, JobGroup>();
+      groups.set(shared, alike);
+      const group = alike.get(name) ?? { shared, jobs: [] };
       alike.set(name, group);
       group.jobs.push(job);
     }
@@ -157,14 +181,14 @@ export class DeviceTrials implements TrialPlaces {
   }
 
   /** The rows of a job, made once for the jobs of all batches. */
-  #rowsOf({ experiment, data }: SweptJob): PredictionRows {
-    const { split, transforms, task, washout } = experiment;
-    const name = JSON.stringify([split, transforms, task, washout]);
-    const known = this.#rows.get(data) ?? new Map<string, PredictionRows>();
-    this.#rows.set(data, known);
-    const rows = known.get(name) ?? predictionRows(experiment, data as never);
-    known.set(name, rows);
-    return rows;
+  #sharedRows(job: SeedJob): SharedRows | undefined {
+    const { split, transforms, task, washout, readout } = job.experiment;
+    const { lambda, selection } = readout as RidgeOptions;
+    const name = JSON.stringify([split, transforms, task, washout, lambda === undefined, selection, job.experiment.baselines]);
+    const known = this.#rows.get(job.data) ?? new Map<string, SharedRows | undefined>();
+    this.#rows.set(job.data, known);
+    if (!known.has(name)) known.set(name, sharedRowsOrNone(job));
+    return known.get(name);
   }
 
   /**
@@ -191,20 +215,31 @@ function isWork(work: TrialWork | SpillwayError | undefined): work is TrialWork 
   return work !== undefined && "jobs" in work;
 }
 
-/** Whether a sweep can take it: inputs drive a plain reservoir, and sums of its states train ridge. */
-function isSwept(job: SeedJob): job is SweptJob {
-  const { experiment, data, trainers } = job;
-  const { reservoir, task, encode } = experiment;
-  if (task.type !== "predict" || data.kind === "cases" || encode || isSpiking(reservoir) || isComposite(reservoir)) return false;
-  if (reservoir.feedback || reservoir.cell || !LadderTrainer.of(trainers)) return false;
+/** Whether sums of a plain reservoir's states train ridge. */
+function isSummed({ experiment, trainers }: SeedJob): boolean {
+  const { reservoir, encode } = experiment;
+  if (encode || isSpiking(reservoir) || isComposite(reservoir) || reservoir.feedback || reservoir.cell) return false;
+  if (!LadderTrainer.of(trainers)) return false;
   return trainers.every((trainer) => {
     const { lambda = 0, subtractMean, blas } = (trainer as RidgeTrainer).description;
     return lambda > 0 && !subtractMean && (blas === undefined || blas === "portable");
   });
 }
 
-/** What an experiment would score. */
-function scoreOf({ experiment }: SweptJob, { target, settle }: PredictionRows, prediction: Matrix): number {
-  const { metrics, scoring } = experiment;
-  return scoreSeries([{ prediction: prediction.subarray(settle), target: target.subarray(settle) }], metrics, { scoring })[metrics[0]!]!;
+/** The same; undefined for a job that cannot be, which says why if it is evaluated by itself. */
+function sharedRowsOrNone(job: SeedJob): SharedRows | undefined {
+  try {
+    return sharedRows(job);
+  } catch (error) {
+    if (error instanceof SpillwayError) return undefined;
+    throw error;
+  }
+}
+
+/** The rows of a job, if all its readouts do is to predict them, or to go on from places in them. */
+function sharedRows({ experiment, data, seed }: SeedJob): SharedRows | undefined {
+  const { task } = experiment;
+  if (task.type === "predict" && data.kind !== "cases") return { prediction: predictionRows({ ...experiment, task }, data) };
+  const forecast = task.type === "forecast" && data.kind === "series" && plainForecast({ ...experiment, task }, data, seed);
+  return forecast ? { forecast } : undefined;
 }

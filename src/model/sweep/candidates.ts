@@ -1,14 +1,17 @@
 // Reservoirs that a search proposes, over the same rows: each its own description, seed and
-// penalties, predicted together if an engine can. What a seed draws is kept for the next ones.
+// penalties, trained and asked together if an engine can. What a seed draws is kept for the next ones.
+import { ArgumentError } from "../../core/errors.js";
 import { isSparse, Matrix } from "../../numerics/index.js";
 import { isOwnActivation } from "../../reservoir/activations.js";
 import type { ReservoirConfig, ReservoirOptions } from "../../reservoir/config.js";
-import type { Engine, SweepMember, SweepWork } from "../../reservoir/engine.js";
+import type { Engine, SweepMember } from "../../reservoir/engine.js";
 import type { FeatureSpec } from "../../reservoir/features.js";
 import { series } from "../../reservoir/inputs.js";
 import { expectedNonzeros } from "../../reservoir/topologies/index.js";
 import { forecasterReservoir } from "../defaults.js";
-import { alongRoad, fitRoad, type Road } from "../forecaster/road.js";
+import type { Transform } from "../../series/transform-kinds.js";
+import { restoredForecast, rowsLost } from "../../series/transforms.js";
+import { alongRoad, alongTransforms, fitRoad, inScores } from "../forecaster/road.js";
 import { restored, standardised } from "../standardisation.js";
 import { type Base, BaseDrawing } from "./bases.js";
 import { leakRatesOf, memberOf } from "./members.js";
@@ -30,6 +33,26 @@ export interface CandidateRows {
   /** Whether readouts have an intercept. */
   readonly constant: boolean;
 }
+
+/** A series whose first rows train, and places in it from which it is to go on by itself. */
+export interface CandidateSeries {
+  /** T x D, as it was measured. */
+  readonly series: Matrix;
+  readonly transforms: readonly Transform[];
+  /** Rows that train, and the first rows of forecasts, counted after those that transforms lose. */
+  readonly trainRows: number;
+  readonly starts: readonly number[];
+  /** Rows before each start over which the reservoir comes from its initial state. */
+  readonly warmup: number;
+  readonly horizon: number;
+  readonly washout: number;
+  readonly standardise: boolean;
+  readonly features: FeatureSpec;
+  readonly constant: boolean;
+}
+
+/** Takes a candidate's forecasts by one of its penalties, one a start; undefined as below. */
+export type TakeForecasts = (candidate: number, penalty: number, forecasts: readonly Matrix<Float64Array>[] | undefined) => void;
 
 /**
  * Takes what a candidate predicts by one of its penalties, T x O; undefined if a state is not
@@ -53,19 +76,82 @@ export class CandidateSweep {
    * What `Forecaster.fit` and `predict` give for each candidate and penalty, to the bit. Those of
    * one shape run side by side.
    * @returns the places of candidates that the engine does not take
-   * @throws ArgumentError for a description or rows that a Forecaster refuses
+   * @throws ArgumentError for rows that a Forecaster refuses
    */
-  async predict(
+  predict(
     candidates: readonly SweepCandidate[],
-    rows: CandidateRows,
+    { train, test, washout, standardise, features, constant }: CandidateRows,
     take: TakePrediction,
     signal: AbortSignal,
   ): Promise<readonly number[]> {
-    const { resolveConfig } = await import("../../reservoir/config-schema.js");
-    const inputSize = rows.train.inputs.cols;
-    const configs = candidates.map(({ reservoir }) => resolveConfig(forecasterReservoir({ inputSize, ...reservoir })));
-    const takes = ({ cell, feedback, activation }: ReservoirConfig) => !cell && !feedback && !isOwnActivation(activation);
-    const places = Array.from(configs.keys()).filter((place) => takes(configs[place]!));
+    const road = fitRoad([train], { transforms: [], standardise, hold: false }, false);
+    const trained = alongRoad(road, train, { hybrid: undefined, feedback: false });
+    const following = standardised(road.inputScale, test.inputs);
+    const outputs = trained.targets.cols;
+    const all = stacked(trained.inputs, following);
+    // Rows to predict have no targets, and take none.
+    const targets = stacked(trained.targets, Matrix.zeros(following.rows, outputs));
+    return this.#inGroups(candidates, train.inputs.cols, signal, ({ bases, members, slots }, { inputSize, precision }) =>
+      this.#engine.sweep?.({
+        ...{ bases, members, washout, features, constant, signal, targets, trainRows: trained.inputs.rows },
+        inputs: series(all, "inputs", inputSize, "inputSize", precision),
+        take: (m, values) => {
+          const { place, penalty } = slots[m]!;
+          take(place, penalty, values && restored(road.targetScale, new Matrix(following.rows, outputs, values)));
+        },
+      }),
+    );
+  }
+
+  /**
+   * What `Forecaster.fit` and `forecast` give for each candidate and penalty, to the bit: all rows
+   * NaN of a forecast that leaves the finite numbers. Returns and throws as `predict` does.
+   */
+  forecast(
+    candidates: readonly SweepCandidate[],
+    { series: measured, transforms, trainRows, starts, warmup, horizon, washout, standardise, features, constant }: CandidateSeries,
+    take: TakeForecasts,
+    signal: AbortSignal,
+  ): Promise<readonly number[]> {
+    const lost = rowsLost(transforms);
+    const road = fitRoad([{ series: measured.subarray(0, lost + trainRows) }], { transforms, standardise, hold: true }, false);
+    const scale = road.targetScale;
+    const scores = standardised(scale, alongTransforms(road.transforms, { series: measured }).series);
+    const held = inScores(road.held!, scale);
+    const ends = (of: "lower" | "upper") =>
+      new Matrix(starts.length, scores.cols, Float64Array.from(starts.flatMap(() => Array.from(held[of]))));
+    const range = { lower: ends("lower"), upper: ends("upper") };
+    const forecastOf = (values: Float64Array, start: number): Matrix<Float64Array> => {
+      if (!values.every(Number.isFinite)) return new Matrix(horizon, scores.cols, values.slice().fill(Number.NaN));
+      const made = restored(scale, new Matrix(horizon, scores.cols, values));
+      return lost > 0 || transforms.length > 0 ? restoredForecast(made, measured.subarray(0, lost + start), road.transforms) : made;
+    };
+    return this.#inGroups(candidates, scores.cols, signal, ({ bases, members, slots }, { inputSize, precision }) => {
+      const rows = series(scores, "series", inputSize, "inputSize", precision);
+      return this.#engine.sweepForecasts?.({
+        ...{ bases, members, washout, features, constant, signal, horizon, refit: false },
+        series: [{ rows, targets: scores, starts, ...range, apart: { trainRows, warmup } }],
+        take: (_, m, values) => {
+          const { place, penalty } = slots[m]!;
+          const length = horizon * scores.cols;
+          const isTrained = !values.every(Number.isNaN);
+          const made = starts.map((start, k) => forecastOf(values.subarray(k * length, (k + 1) * length), start));
+          take(place, penalty, isTrained ? made : undefined);
+        },
+      });
+    });
+  }
+
+  /** Runs candidates of one shape together; those that `run` gives nothing for are left. */
+  async #inGroups(
+    candidates: readonly SweepCandidate[],
+    inputSize: number,
+    signal: AbortSignal,
+    run: (members: GroupMembers, config: ReservoirConfig) => Promise<unknown> | undefined,
+  ): Promise<readonly number[]> {
+    const configs = await configsOf(candidates, inputSize);
+    const places = Array.from(configs.keys()).filter((place) => isPlain(configs[place]));
+    const left = Array.from(configs.keys()).filter((place) => !isPlain(configs[place]));
     const bases = await this.#draw(
       places.map((place) => configs[place]!),
       signal,
@@ -77,52 +163,12 @@ export class CandidateSweep {
       groups.set(key, group);
       group.push({ place, base: bases[p]! });
     }
-    const road = fitRoad([rows.train], { transforms: [], standardise: rows.standardise, hold: false }, false);
-    const left = Array.from(configs.keys()).filter((place) => !takes(configs[place]!));
     for (const group of groups.values()) {
-      const swept = this.#engine.sweep?.(this.#work(group, candidates, configs, rows, road, take, signal));
-      if (swept) await swept;
+      const running = run(membersOfGroup(group, candidates, configs), configs[group[0]!.place]!);
+      if (running) await running;
       else left.push(...group.map(({ place }) => place));
     }
     return left;
-  }
-
-  /** The sweep of candidates of one shape. */
-  #work(
-    group: readonly { readonly place: number; readonly base: Base }[],
-    candidates: readonly SweepCandidate[],
-    configs: readonly ReservoirConfig[],
-    { train, test, washout, features, constant }: CandidateRows,
-    road: Road,
-    take: TakePrediction,
-    signal: AbortSignal,
-  ): SweepWork {
-    const { inputSize, precision } = configs[group[0]!.place]!;
-    const trained = alongRoad(road, train, { hybrid: undefined, feedback: false });
-    const following = standardised(road.inputScale, test.inputs);
-    const outputs = trained.targets.cols;
-    const bases = [...new Set(group.map(({ base }) => base))];
-    const indices = new Map(bases.map((base, b) => [base, b]));
-    const members: SweepMember[] = [];
-    const slots: { readonly place: number; readonly penalty: number }[] = [];
-    for (const { place, base } of group) {
-      const config = configs[place]!;
-      const leakRate = leakRatesOf(config.seed)(config.leakRate, config.size);
-      for (const [penalty, lambda] of candidates[place]!.lambdas.entries()) {
-        members.push(memberOf(base, indices.get(base)!, config, leakRate, lambda));
-        slots.push({ place, penalty });
-      }
-    }
-    return {
-      ...{ bases, members, washout, features, constant, signal, trainRows: trained.inputs.rows },
-      inputs: series(stacked(trained.inputs, following), "inputs", inputSize, "inputSize", precision),
-      // Rows to predict have no targets, and take none.
-      targets: stacked(trained.targets, Matrix.zeros(following.rows, outputs)),
-      take: (m, values) => {
-        const { place, penalty } = slots[m]!;
-        take(place, penalty, values && restored(road.targetScale, new Matrix(following.rows, outputs, values)));
-      },
-    };
   }
 
   /** The bases of descriptions: those that are known, and the others drawn. */
@@ -152,6 +198,52 @@ export class CandidateSweep {
     }
     return found;
   }
+}
+
+/** The descriptions of candidates; undefined for one that is refused. */
+async function configsOf(candidates: readonly SweepCandidate[], inputSize: number): Promise<readonly (ReservoirConfig | undefined)[]> {
+  const { resolveConfig } = await import("../../reservoir/config-schema.js");
+  return candidates.map(({ reservoir }) => {
+    try {
+      return resolveConfig(forecasterReservoir({ inputSize, ...reservoir }));
+    } catch (error) {
+      if (error instanceof ArgumentError) return undefined;
+      throw error;
+    }
+  });
+}
+
+/** Whether members of a sweep can be made of a description. */
+function isPlain(config: ReservoirConfig | undefined): boolean {
+  return config !== undefined && !config.cell && !config.feedback && !isOwnActivation(config.activation);
+}
+
+/** Candidates of one shape as members, each with all its penalties. */
+interface GroupMembers {
+  readonly bases: readonly Base[];
+  readonly members: readonly SweepMember[];
+  /** Of each member its candidate and penalty. */
+  readonly slots: readonly { readonly place: number; readonly penalty: number }[];
+}
+
+function membersOfGroup(
+  group: readonly { readonly place: number; readonly base: Base }[],
+  candidates: readonly SweepCandidate[],
+  configs: readonly (ReservoirConfig | undefined)[],
+): GroupMembers {
+  const bases = [...new Set(group.map(({ base }) => base))];
+  const indices = new Map(bases.map((base, b) => [base, b]));
+  const members: SweepMember[] = [];
+  const slots: { readonly place: number; readonly penalty: number }[] = [];
+  for (const { place, base } of group) {
+    const config = configs[place]!;
+    const leakRate = leakRatesOf(config.seed)(config.leakRate, config.size);
+    for (const [penalty, lambda] of candidates[place]!.lambdas.entries()) {
+      members.push(memberOf(base, indices.get(base)!, config, leakRate, lambda));
+      slots.push({ place, penalty });
+    }
+  }
+  return { bases, members, slots };
 }
 
 /** What descriptions that draw the same have in common. */

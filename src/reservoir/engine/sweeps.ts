@@ -98,6 +98,12 @@ export interface ForecastSeries {
   /** Starts x I: what outputs are held to. */
   readonly lower: Matrix<Float64Array>;
   readonly upper: Matrix<Float64Array>;
+  /**
+   * If it is given, the first `trainRows` rows train the readout of all starts, and to each the
+   * reservoir comes from its initial state over the `warmup` rows before it. Left out, it goes on
+   * from start to start. Only without `refit`.
+   */
+  readonly apart?: { readonly trainRows: number; readonly warmup: number } | undefined;
 }
 
 /**

@@ -22,6 +22,10 @@ const watched = (name: string, change: (work: SweepWork) => SweepWork): string =
       sweeps.push({ members: work.members.length, bases: work.bases.length, rows: work.trainRows });
       return device.sweep!(change(work));
     },
+    sweepForecasts: (work) => {
+      sweeps.push({ members: work.members.length, bases: work.bases.length, rows: work.series[0]!.apart!.trainRows });
+      return device.sweepForecasts!(work);
+    },
   };
   registerEngine(name, async () => engine, { automatic: false });
   return name;
@@ -52,7 +56,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let searches = 0;
 
 /** Everything that a search keeps of its trials. */
-async function trialsOf(source: SearchInput, on: string): Promise<unknown[]> {
+async function trialsOf(source: SearchInput, on: string): Promise<unknown[][]> {
   const storage = join(folder, `${++searches}.log`);
   await searchExperiment(source, { engine: on, refit: false, storage });
   const log = new StudyLog();
@@ -82,11 +86,42 @@ describe("a search on a device", () => {
       2,
       18,
     ],
+    [
+      "closed loops from starts, with a transform, by the time that forecasts stay near",
+      withSearch(
+        { objective: { starts: 3, horizon: 6 } },
+        {
+          data: { task: "mackeyGlass" },
+          transforms: [{ difference: 1 }, "standardise"],
+          reservoir: { size: 10, connectionProbability: 0.4, precision: "float64", noiseLevel: 0.001 },
+          task: { type: "forecast", horizon: 10, warmup: 7 },
+          metrics: ["validPredictionTime"],
+        },
+      ),
+      2,
+      6,
+    ],
+    [
+      "closed loops, a ladder, inputs in the readout",
+      withSearch(
+        { space: { ...space, "readout.lambda": { ladder: [1e-8, 1], points: 2 } }, seeds: 1, budget: { trials: 3 } },
+        {
+          data: { task: "lorenz" },
+          readout: { input: true, transform: "squareHalf" },
+          task: { type: "forecast", horizon: 4, starts: 2, warmup: 5 },
+          metrics: ["nrmseAtHorizon"],
+        },
+      ),
+      1,
+      6,
+    ],
   ])("gives the values of the CPU, a batch in one sweep: %s", async (_, source, batches, members) => {
     sweeps.length = 0;
     const ours = await trialsOf(source, engine);
     expect(sweeps.map((each) => each.members)).toEqual(Array.from({ length: batches }, () => members));
     expect(ours).toEqual(await trialsOf(source, "cpu"));
+    const values = ours.map(([, value]) => value as number);
+    expect(values.every(Number.isFinite) && new Set(values).size > values.length / 2).toBe(true);
   });
 
   it("runs reservoirs of one shape together, whatever drew them, and draws a seed once", async () => {

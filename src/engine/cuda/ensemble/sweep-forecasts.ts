@@ -205,8 +205,8 @@ class ForecastSweep {
   #train(
     stream: Stream,
     wave: Wave,
-    { prepared, grams, chunk, states, readouts, failed, loops }: Room,
-    { starts, rows: { cols } }: ForecastSeries,
+    { prepared, grams, chunk, states, readouts, failed, failures, loops }: Room,
+    { starts, apart, rows: { cols } }: ForecastSeries,
     series: RealSlice,
     targets: DeviceBuffer<"f64">,
   ): void {
@@ -214,14 +214,22 @@ class ForecastSweep {
     const { size } = this.#members.rowShape;
     const values = this.#members.readoutValues;
     const clock = this.#clock;
+    const keep = (k: number) => {
+      for (const { first, count } of wave.rungs) {
+        const at = k * wave.slots + first;
+        const own = loops.slice(at * size, (at + count) * size);
+        stream.copy(own as RealSlice<"f32">, prepared.state.slice(0, count * size) as RealSlice<"f32">);
+      }
+    };
     this.#members.reset(stream, prepared);
     grams.clear(stream);
     // A readout that could not be solved predicts 0.
     stream.fill(readouts);
-    const end = starts.at(-1)!;
     // The target of the row before a start is not known at it.
-    const trained = (refit ? end : starts[0]!) - 1;
-    const cuts = [...new Set([washout, ...starts.flatMap((start) => [start - 1, start])])].sort((a, b) => a - b);
+    const trained = (apart?.trainRows ?? (refit ? starts.at(-1)! : starts[0]!)) - 1;
+    const end = apart ? trained : starts.at(-1)!;
+    const ends = apart ? [trained] : starts.flatMap((start) => [start - 1, start]);
+    const cuts = [...new Set([washout, ...ends])].sort((a, b) => a - b);
     for (let from = 0; from < end; ) {
       const to = Math.min(cuts.find((row) => row > from)!, from + chunk);
       this.#members.run(stream, wave, prepared, series, states, from, to);
@@ -233,22 +241,27 @@ class ForecastSweep {
           targets: targets.slice((from + 1) * cols, (to + 1) * cols),
         });
       }
-      for (const [k, start] of starts.entries()) {
-        if (to === start - 1 && (refit || k === 0)) {
-          const own = [readouts.slice(k * wave.slots * values), failed.slice(k * wave.slots)] as const;
-          this.#members.solve(stream, wave, prepared, grams, ...own);
+      const solve = (k: number) =>
+        this.#members.solve(stream, wave, prepared, grams, readouts.slice(k * wave.slots * values), failed.slice(k * wave.slots));
+      if (apart && to === trained) solve(0);
+      else if (!apart)
+        for (const [k, start] of starts.entries()) {
+          if (to === start - 1 && (refit || k === 0)) solve(k);
+          if (to === start) keep(k);
         }
-        if (to !== start) continue;
-        for (const { first, count } of wave.rungs) {
-          const at = k * wave.slots + first;
-          stream.copy(
-            loops.slice(at * size, (at + count) * size) as RealSlice<"f32">,
-            prepared.state.slice(0, count * size) as RealSlice<"f32">,
-          );
-        }
-      }
       clock?.off(stream);
       from = to;
+    }
+    if (!apart) return;
+    // What is not finite on the way to a start shows in its outputs.
+    const warming = { ...prepared, failures };
+    for (const [k, start] of starts.entries()) {
+      const origin = start - apart.warmup;
+      this.#members.reset(stream, warming);
+      for (let from = origin; from < start; from += chunk)
+        this.#members.run(stream, wave, warming, series, states, from, Math.min(start, from + chunk), origin);
+      clock?.off(stream);
+      keep(k);
     }
   }
 
@@ -257,7 +270,7 @@ class ForecastSweep {
     stream: Stream,
     wave: Wave,
     { prepared, readouts, loops: states, inputs, table, failures, answers }: Room,
-    { starts, rows }: ForecastSeries,
+    { starts, apart, rows }: ForecastSeries,
     [lower, upper]: readonly [DeviceBuffer<"f64">, DeviceBuffer<"f64">],
     targets: DeviceBuffer<"f64">,
   ): void {
@@ -265,6 +278,7 @@ class ForecastSweep {
     const { size, inputSize, precision } = this.#members.rowShape;
     const { slots } = wave;
     const loops = starts.length * slots;
+    const steps = apart ? starts.map(() => apart.warmup) : starts;
     const first = allocate(precision, loops * inputSize);
     for (const [k, start] of starts.entries())
       for (let slot = 0; slot < slots; slot++) first.set(rows.row(start - 1), (k * slots + slot) * inputSize);
@@ -278,16 +292,16 @@ class ForecastSweep {
       const given = [slots, refit ? loops : slots, readouts, lower, upper, next, out];
       stream.launch(this.#answer, config, ...([...rowArguments(this.#members.rowShape, shape), ...given] as never[]));
       if (h + 1 === horizon) break;
-      if (h === 0 || this.#noisy) stream.upload(table.slice(0, tableColumns * loops), this.#table(wave, starts, h));
+      if (h === 0 || this.#noisy) stream.upload(table.slice(0, tableColumns * loops), this.#table(wave, steps, h));
       this.#members.launch(stream, prepared.arguments(next, states), null, table, failures, loops);
     }
     this.#clock?.off(stream);
   }
 
-  /** Step h of each loop. */
-  #table({ slots, trunkOf }: Wave, starts: readonly number[], h: number): Int32Array<ArrayBuffer> {
-    const table = new Int32Array(tableColumns * starts.length * slots);
-    for (const [k, start] of starts.entries())
+  /** Step h of each loop, by the steps before each start. */
+  #table({ slots, trunkOf }: Wave, steps: readonly number[], h: number): Int32Array<ArrayBuffer> {
+    const table = new Int32Array(tableColumns * steps.length * slots);
+    for (const [k, start] of steps.entries())
       for (let slot = 0, loop = k * slots; slot < slots; slot++, loop++) {
         const trunk = trunkOf[slot]!;
         table.set([trunk, trunk, loop, -1, 0, 1, 0, start + h], loop * tableColumns);

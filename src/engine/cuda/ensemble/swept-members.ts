@@ -325,7 +325,7 @@ export class SweptMembers {
     ];
   }
 
-  /** Puts x of a wave at its initial values. */
+  /** Puts x of a wave at its initial values, without a state that is not finite. */
   reset(stream: Stream, { state, initial, failures }: Prepared): void {
     stream.copy(state as RealSlice<"f32">, initial as RealSlice<"f32">);
     stream.fill(failures.as("u32"), 0xffffffff);
@@ -333,11 +333,20 @@ export class SweptMembers {
 
   /**
    * Steps [from, to) of a wave over a series, from x on; states are those of a trunk after those of
-   * the other.
+   * the other. Step `origin` was the first.
    */
-  run(stream: Stream, { trunks }: Wave, prepared: Prepared, series: RealSlice, states: RealSlice, from: number, to: number): void {
+  run(
+    stream: Stream,
+    { trunks }: Wave,
+    prepared: Prepared,
+    series: RealSlice,
+    states: RealSlice,
+    from: number,
+    to: number,
+    origin = 0,
+  ): void {
     const table = new Int32Array(tableColumns * trunks.length);
-    for (let t = 0; t < trunks.length; t++) table.set([t, t, from, -1, t * (to - from), to - from, 0, from], t * tableColumns);
+    for (let t = 0; t < trunks.length; t++) table.set([t, t, from, -1, t * (to - from), to - from, 0, from - origin], t * tableColumns);
     this.#clock?.on(stream, "batch", { steps: (to - from) * trunks.length, bytes: 0 });
     stream.upload(prepared.table, table);
     this.launch(stream, prepared.arguments(series, prepared.state), states, prepared.table, prepared.failures, trunks.length);

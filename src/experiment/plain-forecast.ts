@@ -1,0 +1,49 @@
+// A forecast task that leaves nothing open: one reservoir, no lags, no calendar, one series. It is
+// the same work for many reservoirs, so that a device can do it for all of them at once.
+import type { Matrix, Seed } from "../numerics/index.js";
+import type { Transform } from "../series/index.js";
+import type { SeriesData } from "./data.js";
+import type { Experiment, ForecastTask } from "./description.js";
+import { referenceOf, startPoints } from "./forecast.js";
+import { planForecast } from "./forecast-choice.js";
+import { ownTransforms, prepareSeries } from "./prepare.js";
+import type { Scores } from "./result.js";
+import { scoreSeries } from "./scores.js";
+
+export type ForecastExperiment = Experiment & { readonly task: ForecastTask };
+
+/** What is forecast, from where, and how it is scored. */
+export interface PlainForecast {
+  /** The series as it was measured. */
+  readonly series: Matrix;
+  readonly transforms: readonly Transform[];
+  /** Rows after those that transforms lose: those that train, and the first of each forecast. */
+  readonly trainRows: number;
+  readonly starts: readonly number[];
+  readonly warmup: number;
+  readonly horizon: number;
+  score(forecasts: readonly Matrix[], experiment: Experiment): Scores;
+}
+
+/** Undefined if the task chooses, or sees more than the series. @throws as `runForecast` */
+export function plainForecast(experiment: ForecastExperiment, data: SeriesData, seed: Seed): PlainForecast | undefined {
+  const { task, washout } = experiment;
+  const calendar = "calendar" in experiment.data ? (experiment.data.calendar ?? []) : [];
+  if (data.more || data.known || data.test || calendar.length > 0 || task.independent || (task.members ?? 1) !== 1) return undefined;
+  const prepared = prepareSeries(experiment, data);
+  const plan = planForecast(experiment, [prepared], data.axis?.grid.step);
+  if (plan.isChosen || plan.longestLags > 0) return undefined;
+  const { whole, trainRows } = prepared;
+  const { horizon, warmup } = task;
+  const starts = startPoints(experiment, [prepared], { seed }).map(({ at }) => at);
+  if (warmup < 1 || starts.some((start, k) => k > 0 && start <= starts[k - 1]!)) return undefined;
+  const reference = referenceOf([prepared], washout);
+  return {
+    ...{ series: whole.measured, transforms: ownTransforms(experiment), trainRows, starts, warmup, horizon },
+    score: (forecasts, { metrics, scoring }) => {
+      const outcomes = forecasts.map((prediction, k) => ({ prediction, target: whole.original.subarray(starts[k], starts[k]! + horizon) }));
+      const { dt = data.dt, lyapunovExponent = data.lyapunovExponent } = scoring;
+      return scoreSeries(outcomes, metrics, { scoring, reference, dt, lyapunovExponent });
+    },
+  };
+}
