@@ -265,9 +265,14 @@ export function object<const Table extends OptionTable>(
 export function byType<Value extends { readonly type: string }>(
   tables: Readonly<Record<Value["type"], OptionTable>> | NamedParts,
 ): Kind<Value> {
+  return byName<Value>("type", tables);
+}
+
+/** The same by a field of another name, such as `rule`. */
+export function byName<Value>(key: string, tables: Readonly<Record<string, OptionTable>> | NamedParts): Kind<Value> {
   const parts = isNamedParts(tables) ? tables : asParts(tables);
-  const kindOf = (name: string) => object({ type: given(choice(name), ""), ...parts.table(name) }, "");
-  const takes = () => `one of ${parts.names().join(", ")}, or an object whose "type" is one of them`;
+  const kindOf = (name: string) => object({ [key]: given(choice(name), ""), ...parts.table(name) }, "");
+  const takes = () => `one of ${parts.names().join(", ")}, or an object whose "${key}" is one of them`;
   return {
     get takes() {
       return takes();
@@ -277,14 +282,14 @@ export function byType<Value extends { readonly type: string }>(
     },
     read(value, field) {
       const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-      const type = isObject ? (value as { type?: unknown }).type : value;
+      const type = isObject ? (value as Readonly<Record<string, unknown>>)[key] : value;
       const names = parts.names();
       const known = names.includes(type as string);
       const fields = (name: string) => Object.keys(parts.table(name));
       // The options of a type that is not known are not known either.
-      if (isObject && (known || typeof type !== "string")) checkNames(value, [...new Set(["type", ...names.flatMap(fields)])], `${field}.`);
-      if (known) return kindOf(type as string).read(isObject ? value : { type }, field) as unknown as Value;
-      throw new ArgumentError(isObject ? `${field}.type` : field, type, takes() + parts.advice(type));
+      if (isObject && (known || typeof type !== "string")) checkNames(value, [...new Set([key, ...names.flatMap(fields)])], `${field}.`);
+      if (known) return kindOf(type as string).read(isObject ? value : { [key]: type }, field) as unknown as Value;
+      throw new ArgumentError(isObject ? `${field}.${key}` : field, type, takes() + parts.advice(type));
     },
   };
 }

@@ -7,6 +7,7 @@ export { describe } from "../core/text.js";
 export * from "./double-double.js";
 export * from "./linear-algebra/index.js";
 export * from "./matrix.js";
+export { normalCdf, normalQuantile } from "./normal.js";
 export * from "./portable.js";
 export * from "./random.js";
 export { rowDot } from "./row-dot.js";

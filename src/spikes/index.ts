@@ -1,6 +1,6 @@
 /**
- * Spikes: patterns of them, encoders and decoders, plasticity, detection, spiking neurons and
- * liquids. @module spillway/spikes
+ * Spikes: patterns of them, encoders and decoders, plasticity, detection, spiking neurons,
+ * liquids and networks. @module spillway/spikes
  */
 
 export { ArgumentError, SpillwayError } from "../core/errors.js";
@@ -8,6 +8,7 @@ export * from "./detection/index.js";
 export { binWidth, type DriveOptions, drivingRows, rangeOf, type UnitRange } from "./drive.js";
 export * from "./encoders/index.js";
 export * from "./liquid/index.js";
+export * from "./network/index.js";
 export * from "./neurons/index.js";
 export * from "./pattern/index.js";
 export * from "./plasticity/index.js";

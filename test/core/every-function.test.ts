@@ -11,7 +11,21 @@ import { tasks } from "../../src/tasks/index.js";
  */
 const withoutRow: Readonly<Record<string, readonly string[]>> = {
   "its options are what describes options": [
-    ...["byType", "callback", "checked", "checkedLater", "choice", "choiceOf", "either", "filled", "given", "list", "number", "object"],
+    ...[
+      "byName",
+      "byType",
+      "callback",
+      "checked",
+      "checkedLater",
+      "choice",
+      "choiceOf",
+      "either",
+      "filled",
+      "given",
+      "list",
+      "number",
+      "object",
+    ],
     ...["option", "optional", "record", "resolve", "schemaOf", "text", "tuple", "whole", "withoutDefaults"],
   ],
   "takes one value, a name or a path, and no options": [
@@ -80,6 +94,7 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
     ...["cholesky", "circularLawOfRows", "columnMeans", "ddAdd", "ddDivide", "ddDot", "ddMultiply", "ddNegate", "ddSqrt", "ddSubtract"],
     ...["ddSum", "doubleDouble", "eigenvalues", "evaluateRows", "firstFall", "firstNonFinite", "inPrecision", "isList", "isSparse"],
     ...["lostPivot", "mirrorLowerTriangle", "portableCos", "portableExp", "portableLog", "portablePow", "portableSin", "portableSinCos"],
+    ...["normalCdf", "normalQuantile", "drawNetwork", "tableSum"],
     ...["portableTanh", "portableTanh32", "precisionOf", "rowDot", "shiftedTriangle", "storedValues", "toDense", "toSparse", "writeRows"],
     ...[
       "Bidiagonal",

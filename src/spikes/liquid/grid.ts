@@ -20,7 +20,11 @@ export function gridSides(size: number): GridSides {
  * down (Fisher-Yates): inhibitory neurons, which come last, are then everywhere.
  */
 export function gridPoints(size: number, key: PhiloxKey): Uint32Array {
-  const draws = new RandomStream(key, streams.grid);
+  return dealtPoints(size, new RandomStream(key, streams.grid));
+}
+
+/** The same from a stream of draws. */
+export function dealtPoints(size: number, draws: RandomStream): Uint32Array {
   const points = Uint32Array.from({ length: size }, (_, p) => p);
   for (let p = size - 1; p > 0; p--) {
     const other = draws.integer(0, p, p + 1);

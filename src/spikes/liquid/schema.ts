@@ -14,7 +14,6 @@ import {
   nothing,
   number,
   type Option,
-  type OptionTable,
   object,
   option,
   optional,
@@ -31,33 +30,10 @@ import type {
   SpikingReservoirConfig,
   SpikingReservoirOptions,
 } from "../../reservoir/spiking-config.js";
+import { neuronDefaults, neuronTables } from "../neurons/schema.js";
 import { notNegative, positive, share } from "../options.js";
 
-const finite = number();
 const millivolts = number({ unit: "mV" });
-
-const integrateAndFireTable = {
-  membraneTimeConstant: optional(positive("ms"), "Decay of the potential."),
-  restingPotential: optional(millivolts, "Where the potential decays to."),
-  threshold: optional(millivolts, "The potential at which a neuron fires."),
-  reset: optional(choice("value", "subtract"), "What a spike does to the potential."),
-  resetPotential: optional(millivolts, "The potential after a spike."),
-  refractoryPeriod: optional(notNegative("ms"), "How long the potential is held after a spike."),
-};
-const neuronTables = {
-  leakyIntegrateAndFire: integrateAndFireTable,
-  adaptiveIntegrateAndFire: {
-    ...integrateAndFireTable,
-    adaptationTimeConstant: optional(positive("ms"), "Decay of the threshold's rise."),
-    adaptationStep: optional(notNegative("mV"), "How much a spike raises the threshold."),
-  },
-  izhikevich: {
-    a: optional(positive("1/ms"), "Rate of recovery."),
-    b: optional(finite, "Sensitivity of recovery."),
-    c: optional(millivolts, "The potential after a spike."),
-    d: optional(finite, "Recovery after a spike."),
-  },
-} satisfies Record<NeuronType, OptionTable>;
 
 /** One value for all kinds of connection, or an object with some of them. */
 function pairs<Value>(value: Kind<Value>, takes: string, defaults: PairValues<Value>, description: string): Option<PairValues<Value>> {
@@ -203,19 +179,6 @@ export const spikingKind = object(spikingTable, takes);
 const { kind: _kind, ...liquidTable } = spikingTable;
 export const liquidKind = object(liquidTable, "an object that describes a spiking reservoir, at least {size}");
 
-const integrateAndFireDefaults = {
-  membraneTimeConstant: 30,
-  restingPotential: -70,
-  threshold: -55,
-  reset: "value",
-  resetPotential: -56.5,
-  refractoryPeriod: 3,
-} as const;
-const neuronDefaults = {
-  leakyIntegrateAndFire: integrateAndFireDefaults,
-  adaptiveIntegrateAndFire: { ...integrateAndFireDefaults, adaptationTimeConstant: 200, adaptationStep: 1 },
-  izhikevich: { a: 0.02, b: 0.2, c: -65, d: 8 },
-};
 const inhibitoryDefaults = {
   leakyIntegrateAndFire: { refractoryPeriod: 2 },
   adaptiveIntegrateAndFire: { refractoryPeriod: 2 },

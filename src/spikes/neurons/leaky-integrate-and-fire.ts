@@ -56,7 +56,8 @@ export function decay(timeConstant: number, timeStep: number): number {
   return timeConstant === 0 ? 0 : portableExp(-timeStep / timeConstant);
 }
 
-function synapticGain(synaptic: number, membrane: number, timeStep: number): number {
+/** What a synaptic current that begins a step at 1 mV adds to the potential. */
+export function synapticGain(synaptic: number, membrane: number, timeStep: number): number {
   const keep = portableExp(-timeStep / membrane);
   if (synaptic === 0) return keep;
   // The limit of the quotient if the two time constants meet and it would be 0/0.

@@ -1,0 +1,162 @@
+// A network of populations and projections, described as JSON. What the fields mean stands here;
+// what they take is checked in schema.ts.
+import type { Precision, Seed } from "../../numerics/index.js";
+import type { NeuronConfig, NeuronOptions } from "../../reservoir/spiking-config.js";
+
+/**
+ * A random number. `least` and `most` bound it: a number beyond them is drawn again
+ * (`outside: "redraw"`, the default), or is put on the bound ("clip").
+ */
+export type DistributionOptions =
+  | { readonly distribution: "constant"; readonly value: number }
+  | ({ readonly distribution: "uniform"; readonly from: number; readonly to: number } & BoundsOptions)
+  | ({ readonly distribution: "normal"; readonly mean: number; readonly deviation: number } & BoundsOptions)
+  /** exp of a normal number: `mean` and `deviation` are of the logarithm. */
+  | ({ readonly distribution: "lognormal"; readonly mean: number; readonly deviation: number } & BoundsOptions)
+  | ({ readonly distribution: "exponential"; readonly mean: number } & BoundsOptions);
+
+/** Bounds of a distribution. */
+export interface BoundsOptions {
+  readonly least?: number | undefined;
+  readonly most?: number | undefined;
+  /** Default "redraw". */
+  readonly outside?: "redraw" | "clip" | undefined;
+}
+
+/** The same with every default filled in; an open bound is left out. */
+export type DistributionConfig = DistributionOptions;
+
+/** One number for all, a list with one for each neuron, or a distribution. */
+export type Values = number | readonly number[] | DistributionOptions;
+
+/**
+ * Which neurons of two populations are connected. Numbers are of synapses.
+ *
+ * - fixedTotalNumber: so many, source and target of each drawn independently
+ * - fixedInDegree: so many onto each target; fixedOutDegree: so many from each source
+ * - bernoulli: each pair with this chance
+ * - oneToOne: the neurons of equal number; allToAll: all pairs
+ * - list: the pairs that are listed, numbered within their populations, with weights and delays of
+ *   their own if the entries have four numbers
+ * - distance: C exp(-(D / lambda)^2) at distance D, both populations on a grid of `grid` points
+ *   (null: the smallest box near a cube) whose points are dealt at random
+ */
+export type ConnectOptions =
+  | "oneToOne"
+  | "allToAll"
+  | { readonly rule: "fixedTotalNumber" | "fixedInDegree" | "fixedOutDegree"; readonly number: number }
+  | { readonly rule: "bernoulli"; readonly probability: number }
+  | { readonly rule: "oneToOne" | "allToAll" }
+  | { readonly rule: "list"; readonly synapses: readonly (readonly number[])[] }
+  | {
+      readonly rule: "distance";
+      readonly probability: number;
+      readonly lambda?: number | undefined;
+      readonly grid?: readonly [number, number, number] | null | undefined;
+    };
+
+/** A rule with every default filled in. */
+export type ConnectConfig =
+  | Exclude<ConnectOptions, string | { readonly rule: "distance" }>
+  | {
+      readonly rule: "distance";
+      readonly probability: number;
+      readonly lambda: number;
+      readonly grid: readonly [number, number, number] | null;
+    };
+
+/** A current of a neuron that jumps with each spike and decays with `timeConstant`, ms. */
+export interface ReceptorConfig {
+  /** ms; 0: the whole charge at once, so that the potential jumps. */
+  readonly timeConstant: number;
+}
+
+/** Spikes that reach every neuron of a population from outside the network. */
+export interface NetworkBackground {
+  /** Spikes per second and neuron. */
+  readonly rate: number;
+  /** Weight of each, as of a synapse. */
+  readonly weight: number;
+  /** Which receptor they reach; left out, the only one. */
+  readonly receptor?: string | undefined;
+}
+
+/** A group of neurons of one kind, or of sources that spikes are given to. */
+export interface PopulationConfig {
+  readonly size: number;
+  /**
+   * A neuron, or null for inputs: a population without neurons of its own, whose spikes are given.
+   */
+  readonly neuron: NeuronConfig | null;
+  /** pF: currents and weights are then in pA, and times the membrane's resistance in mV. */
+  readonly capacitance: number | null;
+  readonly receptors: Readonly<Record<string, ReceptorConfig>>;
+  /** A constant current, mV or pA. */
+  readonly current: Values;
+  readonly background: NetworkBackground | null;
+  /** mV; "rest" is c for Izhikevich neurons. */
+  readonly initialPotential: "rest" | Values;
+  /** Decay of the filtered spikes that a readout sees, ms; null keeps none. */
+  readonly stateTimeConstant: number | null;
+}
+
+/** Synapses from the neurons of one population to those of another. */
+export interface ProjectionConfig {
+  /** A population, or a slice of it: "L4E[0:100]". */
+  readonly from: string;
+  readonly to: string;
+  /** Which receptor of the target they act on. */
+  readonly receptor: string;
+  readonly connect: ConnectConfig;
+  /** mV, or pA if the target has a capacitance. */
+  readonly weight: DistributionConfig;
+  /** ms, rounded to whole steps. */
+  readonly delay: DistributionConfig;
+  /** Whether a neuron may be connected to itself. */
+  readonly selfConnections: boolean;
+  /** Whether two neurons may be connected by several synapses. */
+  readonly multiple: boolean;
+}
+
+/** A network's description with every default filled in. It is JSON and determines every bit. */
+export interface NetworkConfig {
+  readonly kind: "network";
+  /** Length of a step in ms. */
+  readonly timeStep: number;
+  readonly seed: Seed;
+  readonly precision: Precision;
+  /**
+   * Synaptic input is summed in units of 2^-fractionBits mV. null: the most with which every weight
+   * has 16 bits.
+   */
+  readonly fractionBits: number | null;
+  /** By name, in the order in which their neurons are numbered. */
+  readonly populations: Readonly<Record<string, PopulationConfig>>;
+  readonly projections: readonly ProjectionConfig[];
+}
+
+type Optional<Config> = { readonly [Field in keyof Config]?: Config[Field] | undefined };
+
+/** What a user writes of a population: its size, and what differs from the defaults. */
+export interface PopulationOptions extends Omit<Optional<PopulationConfig>, "neuron" | "size"> {
+  /** Another population, whose fields this one has unless it gives its own. */
+  readonly like?: string | undefined;
+  readonly size?: number | undefined;
+  readonly neuron?: NeuronOptions | null | undefined;
+}
+
+/** What a user writes of a projection. */
+export interface ProjectionOptions extends Omit<Optional<ProjectionConfig>, "from" | "to" | "connect" | "weight" | "delay"> {
+  readonly from: string;
+  readonly to: string;
+  readonly connect: ConnectOptions;
+  readonly weight: number | DistributionOptions;
+  readonly delay?: number | DistributionOptions | undefined;
+}
+
+/** What a user writes: populations, projections, and every field that differs from the defaults. */
+export interface NetworkOptions extends Optional<Pick<NetworkConfig, "timeStep" | "seed" | "precision" | "fractionBits">> {
+  readonly kind: "network";
+  readonly populations: Readonly<Record<string, PopulationOptions>>;
+  readonly projections?: readonly ProjectionOptions[] | undefined;
+}

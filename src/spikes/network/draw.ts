@@ -1,0 +1,145 @@
+// Draws a network from its plan on the host: the table of synapses, by rule 13 of
+// docs/numerics.md. A device draws the same table.
+import { ArgumentError } from "../../core/errors.js";
+import { machineMemory } from "../../core/machine-memory.js";
+import { allocate, philox4x32 } from "../../numerics/index.js";
+import { EngineCapacityError } from "../../reservoir/engine/errors.js";
+import type { Values } from "./config.js";
+import { type NetworkModel, type NetworkPlan, type NetworkTable, networkStreams, type PlannedPopulation } from "./plan.js";
+import { sample, samplerOf, stepsOf } from "./sampler.js";
+import { type Draws, wiringOf } from "./wiring.js";
+
+/**
+ * Draws the network of a plan. @throws EngineCapacityError before a synapse is drawn if they do not
+ * fit the machine; ArgumentError if sums of input do not fit 32 bits
+ */
+export function drawNetwork(plan: NetworkPlan): NetworkModel {
+  const bytes = plan.expectedSynapses * (plan.oneSign ? 6 : 8);
+  const limit = machineMemory();
+  if (bytes > limit || plan.expectedSynapses >= 2 ** 32) {
+    const most = Math.min(limit, 2 ** 32 * 6);
+    throw new EngineCapacityError(`the ${Math.round(plan.expectedSynapses)} synapses of ${plan.size} neurons`, bytes, most, "take fewer");
+  }
+  const synapses = drawTable(plan);
+  checkSums(plan, synapses);
+  return { ...plan, kind: "network", synapses, ...initialValues(plan) };
+}
+
+/** The synapses of a plan. */
+export function drawTable(plan: NetworkPlan): NetworkTable {
+  const { size, inputs, cellBits, fractionBits, oneSign, ringRows } = plan;
+  const sources = size + inputs;
+  const scale = 2 ** fractionBits;
+  const wirings = plan.projections.map((projection) => wiringOf(plan, projection));
+  const bySource = Array.from({ length: sources }, (): number[] => []);
+  const offsets = new Uint32Array(sources + 1);
+  const signs = new Int8Array(sources).fill(1);
+  wirings.forEach((wiring, w) => {
+    const { first, size } = wiring.projection.source;
+    for (let j = first; j < first + size; j++) {
+      bySource[j]!.push(w);
+      offsets[j + 1] = offsets[j + 1]! + wiring.degree(j);
+      if (oneSign) signs[j] = wiring.projection.sign;
+    }
+  });
+  let most = 0;
+  for (let j = 0; j < sources; j++) {
+    most = Math.max(most, offsets[j + 1]!);
+    offsets[j + 1] = offsets[j + 1]! + offsets[j]!;
+  }
+  const places = new Uint32Array(offsets[sources]!);
+  const units = oneSign ? new Uint16Array(places.length) : new Int32Array(places.length);
+  const place = new Uint32Array(most);
+  const unit = new Int32Array(most);
+  const draws: Draws = { block: new Uint32Array(4), target: 0, own: undefined };
+  const at = new Uint32Array(ringRows + 1);
+  for (let j = 0; j < sources; j++) {
+    at.fill(0);
+    let numbered = 0;
+    let count = 0;
+    for (const w of bySource[j]!) {
+      const wiring = wirings[w]!;
+      const { receptor, weight, delay, sign } = wiring.projection;
+      const degree = wiring.degree(j);
+      const first = receptor * size;
+      const signed = oneSign ? 1 : sign;
+      for (let k = 0; k < degree; k++, count++) {
+        wiring.draw(draws, j, numbered + k, k);
+        const { own } = draws;
+        const steps = own ? own[3]! : stepsOf(delay, draws.block[2]!);
+        place[count] = ((steps << cellBits) | (first + draws.target)) >>> 0;
+        unit[count] = own ? Math.floor(own[2]! * scale + 0.5) : signed * Math.floor(sample(weight, draws.block[1]!) * scale + 0.5);
+        at[steps + 1] = at[steps + 1]! + 1;
+      }
+      if (wiring.isNumbered) numbered += degree;
+    }
+    // In order of delay: delivery goes along the rows of the ring.
+    for (let d = 1; d <= ringRows; d++) at[d] = at[d]! + at[d - 1]!;
+    for (let k = 0; k < count; k++) {
+      const steps = place[k]! >>> cellBits;
+      const to = offsets[j]! + at[steps]!;
+      at[steps] = at[steps]! + 1;
+      places[to] = place[k]!;
+      units[to] = unit[k]!;
+    }
+  }
+  return { offsets, places, cellBits, units, signs };
+}
+
+/** @throws ArgumentError if the input that can reach a neuron at once does not fit 32 bits */
+export function checkSums(plan: NetworkPlan, { places, units, cellBits }: NetworkTable): void {
+  const mask = 2 ** cellBits - 1;
+  const sums = new Float64Array(plan.receptors * plan.size);
+  for (let s = 0; s < places.length; s++) {
+    const cell = places[s]! & mask;
+    sums[cell] = sums[cell]! + Math.abs(units[s]!);
+  }
+  const background = plan.populations.reduce(
+    (most, { background: one }) => Math.max(most, one ? Math.abs(one.units) * one.counts.thresholds.length : 0),
+    0,
+  );
+  const largest = sums.reduce((most, sum) => Math.max(most, sum), 0) + background;
+  if (largest < 2 ** 31) return;
+  let bits = plan.fractionBits;
+  while (largest / 2 ** (plan.fractionBits - bits) >= 2 ** 31) bits--;
+  const reaches = Math.round(largest / 2 ** plan.fractionBits);
+  throw new ArgumentError("fractionBits", plan.fractionBits, `at most ${bits} here, since up to ${reaches} mV can reach a neuron at once`);
+}
+
+/** Potentials before the first step, and what the constant currents add in a step. */
+export function initialValues(plan: NetworkPlan): Pick<NetworkModel, "initialPotential" | "drive"> {
+  const { size, precision, config } = plan;
+  const initialPotential = allocate(precision, size);
+  const drive = allocate(precision, size);
+  const round = precision === "float32" ? Math.fround : (value: number) => value;
+  for (const population of plan.populations) {
+    const { neuron, name, first } = population;
+    const { initialPotential: potential, current, neuron: given } = config.populations[name]!;
+    const start = given?.type === "izhikevich" ? given.c : neuron.rest;
+    const potentials = valuesOf(plan, population, potential === "rest" ? start : potential, 0, "initialPotential");
+    const currents = valuesOf(plan, population, current, 1, "current");
+    for (let k = 0; k < population.size; k++) {
+      initialPotential[first + k] = potentials(k) - neuron.rest;
+      drive[first + k] = neuron.driveGain * round(currents(k) * neuron.resistance);
+    }
+  }
+  return { initialPotential, drive };
+}
+
+/** Value k of a population: word 0 of Philox (neuron, purpose, 18, 0) if it is drawn. */
+function valuesOf(
+  { key }: NetworkPlan,
+  { first, name }: PlannedPopulation,
+  given: Values,
+  purpose: number,
+  field: string,
+): (k: number) => number {
+  if (typeof given === "number") return () => given;
+  if (!("distribution" in given)) return (k) => given[k]!;
+  const sampler = samplerOf(given, `populations.${name}.${field}`);
+  const block = new Uint32Array(4);
+  return (k) => {
+    philox4x32(key, first + k, purpose, networkStreams.values, 0, block);
+    return sample(sampler, block[0]!);
+  };
+}

@@ -1,0 +1,35 @@
+// Networks as data: populations and projections, drawn from a seed.
+export type {
+  BoundsOptions,
+  ConnectConfig,
+  ConnectOptions,
+  DistributionConfig,
+  DistributionOptions,
+  NetworkBackground,
+  NetworkConfig,
+  NetworkOptions,
+  PopulationConfig,
+  PopulationOptions,
+  ProjectionConfig,
+  ProjectionOptions,
+  ReceptorConfig,
+  Values,
+} from "./config.js";
+export { drawNetwork } from "./draw.js";
+export { type MicrocircuitOptions, microcircuit, microcircuitRates } from "./microcircuit.js";
+export type {
+  NetworkModel,
+  NetworkPlan,
+  NetworkTable,
+  NeuronRange,
+  PlannedInput,
+  PlannedNeuron,
+  PlannedPopulation,
+  PlannedProjection,
+  PlannedReceptor,
+  PlannedRule,
+  WordSampler,
+  WordSteps,
+} from "./plan.js";
+export { planNetwork } from "./planning.js";
+export { tableSum } from "./table-sum.js";

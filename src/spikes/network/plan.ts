@@ -1,0 +1,198 @@
+// What a network's description comes to before a synapse is drawn: numbers alone, nothing left to
+// decide. The host (draw.ts) and a device draw the same table from it. Rule 13 of docs/numerics.md.
+import type { FloatArray, PhiloxKey, Precision } from "../../numerics/index.js";
+import type { NetworkConfig } from "./config.js";
+
+/**
+ * A number by one random word of 32 bits. With U = low + share (word + .5) 2^-32 and Q the normal
+ * distribution's inverse (`normalQuantile`), it is
+ *
+ * - constant: a
+ * - uniform: a + b U
+ * - normal: a + b Q(U)
+ * - lognormal: exp(a + b Q(U))
+ * - exponential: -a log(1 - U)
+ *
+ * and then at least `least` and at most `most`. `low` is 0 and `share` is 1 unless numbers outside
+ * the bounds are drawn again.
+ */
+export interface WordSampler {
+  readonly family: "constant" | "uniform" | "normal" | "lognormal" | "exponential";
+  readonly a: number;
+  readonly b: number;
+  readonly low: number;
+  readonly share: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** A whole number by one random word: `first` + how many of the thresholds are at most the word. */
+export interface WordSteps {
+  readonly first: number;
+  /** Rising. */
+  readonly thresholds: Uint32Array;
+}
+
+/** A run of numbers: of neurons, or of input channels counted from N on. */
+export interface NeuronRange {
+  readonly first: number;
+  readonly size: number;
+}
+
+/** A receptor of a population's neurons: what is left of a current after a step, and its gain. */
+export interface PlannedReceptor {
+  readonly name: string;
+  readonly keep: number;
+  /** What a current that begins the step at 1 mV adds to the potential; 1 for Izhikevich. */
+  readonly gain: number;
+}
+
+/** Constants of a population's neurons, rounded to the network's precision; from rest. */
+export interface PlannedNeuron {
+  readonly type: "leakyIntegrateAndFire" | "adaptiveIntegrateAndFire" | "izhikevich";
+  /** exp(-dt / tau); Izhikevich: dt a. */
+  readonly keep: number;
+  /** 1 - keep; Izhikevich: 1. */
+  readonly driveGain: number;
+  /** Above rest; Izhikevich: 30. */
+  readonly threshold: number;
+  /** The potential after a spike from rest, or what a spike takes off it if `subtracts`. */
+  readonly reset: number;
+  readonly subtracts: boolean;
+  readonly refractorySteps: number;
+  /** Of an adaptive neuron's rise of the threshold; Izhikevich: b. */
+  readonly recoveryKeep: number;
+  /** What a spike adds to it; Izhikevich: d. */
+  readonly recoveryStep: number;
+  /** mV: potentials are measured from here; Izhikevich: 0. */
+  readonly rest: number;
+  /** mV a unit of current: the membrane's resistance, or 1 if there is no capacitance. */
+  readonly resistance: number;
+}
+
+/** A population of neurons. */
+export interface PlannedPopulation extends NeuronRange {
+  readonly name: string;
+  /** Its place in the description, inputs included: what projections are numbered by. */
+  readonly place: number;
+  readonly neuron: PlannedNeuron;
+  /** In the order of the description; at most R. */
+  readonly receptors: readonly PlannedReceptor[];
+  /**
+   * Spikes from outside: in step t, neuron j gets `counts` by word j mod 4 of Philox (t, floor(j /
+   * 4), 19, 0), each of `units` onto `receptor`.
+   */
+  readonly background: { readonly receptor: number; readonly units: number; readonly counts: WordSteps } | null;
+  /** What is left of a filtered spike after a step; null if none are kept. */
+  readonly stateKeep: number | null;
+}
+
+/** A population of inputs: sources N + ... of the table, which have no neurons. */
+export interface PlannedInput extends NeuronRange {
+  readonly name: string;
+  readonly place: number;
+}
+
+/** How the synapses of a projection come about. Sources and targets are counted within slices. */
+export type PlannedRule =
+  | { readonly rule: "fixedTotalNumber" | "fixedInDegree" | "fixedOutDegree"; readonly number: number }
+  | { readonly rule: "bernoulli"; readonly probability: number }
+  | { readonly rule: "oneToOne" | "allToAll" }
+  | { readonly rule: "list"; readonly synapses: readonly (readonly number[])[] }
+  | {
+      readonly rule: "distance";
+      readonly probability: number;
+      readonly lambda: number;
+      readonly grid: readonly [number, number, number] | null;
+    };
+
+/** A projection. */
+export interface PlannedProjection {
+  /** Its place in the description's list. */
+  readonly index: number;
+  /**
+   * p of the counters: populations * (place of the target) + (place of the source), and populations
+   * squared more for each earlier projection between the same two.
+   */
+  readonly number: number;
+  readonly source: NeuronRange;
+  readonly target: NeuronRange;
+  /** Which receptor of the target's population: the cell of target r is receptor * N + r. */
+  readonly receptor: number;
+  readonly rule: PlannedRule;
+  readonly selfConnections: boolean;
+  readonly multiple: boolean;
+  /** The size is drawn, so that the sign is that of the mean: -1 makes every size negative. */
+  readonly sign: 1 | -1;
+  /** mV. A weight is sign * floor(size 2^fractionBits + .5) units. */
+  readonly weight: WordSampler;
+  /** WordSteps: a spike of step t moves a potential first in step t + 1 + delay. */
+  readonly delay: WordSteps;
+}
+
+/** A network that can be drawn. */
+export interface NetworkPlan {
+  readonly config: NetworkConfig;
+  readonly precision: Precision;
+  /** N, the number of neurons. */
+  readonly size: number;
+  /** I, the number of input channels: rows N to N + I - 1 of the table. */
+  readonly inputs: number;
+  /** R, the receptors of the population that has most. */
+  readonly receptors: number;
+  readonly fractionBits: number;
+  /** Rows of the ring: the longest delay and 1. */
+  readonly ringRows: number;
+  /** Bits of a place that hold its cell; the delay is above them. */
+  readonly cellBits: number;
+  /**
+   * Of every draw: (seed, 0) for a seed that is a whole number of 32 bits, else words 0 and 1 of
+   * rule 7.
+   */
+  readonly key: PhiloxKey;
+  readonly populations: readonly PlannedPopulation[];
+  readonly inputPopulations: readonly PlannedInput[];
+  /**
+   * In order of the source's population, then of the target's, then of the description: the order
+   * in which a source's synapses are numbered.
+   */
+  readonly projections: readonly PlannedProjection[];
+  /** Synapses, on average over seeds. */
+  readonly expectedSynapses: number;
+  /** The largest size of a weight in units that can be drawn. */
+  readonly largestUnits: number;
+  /** Whether every source has weights of one sign: units then lie without it, in 16 bits. */
+  readonly oneSign: boolean;
+}
+
+/** Numbers of the streams that networks draw from (rule 7's, as those of liquids are). */
+export const networkStreams = { counts: 16, synapses: 17, values: 18, background: 19, incoming: 20, positions: 21, grid: 22 } as const;
+
+/**
+ * Synapses by where they come from (layout A): source j has entries offsets[j] to offsets[j + 1],
+ * in order of delay. Sources are the neurons, and then the input channels.
+ */
+export interface NetworkTable {
+  /** N + I + 1 values. */
+  readonly offsets: Uint32Array;
+  /** receptor * N + target, in `cellBits` bits, and above them the delay in steps. */
+  readonly places: Uint32Array;
+  readonly cellBits: number;
+  /** Sizes of weights in units of 2^-fractionBits mV, or weights with their signs. */
+  readonly units: Uint16Array | Int32Array;
+  /** 1 or -1 for each source, N + I values: what a source's units are times. */
+  readonly signs: Int8Array;
+}
+
+/** A network as an engine runs it: nothing left to draw. */
+export interface NetworkModel extends NetworkPlan {
+  readonly kind: "network";
+  readonly synapses: NetworkTable;
+  /** N values from rest, in the precision; for Izhikevich neurons in mV. */
+  readonly initialPotential: FloatArray;
+  /**
+   * What the constant current adds to the potential in a step: driveGain times current, each
+   * rounded; N values.
+   */
+  readonly drive: FloatArray;
+}

@@ -1,0 +1,330 @@
+// From a checked description to a plan: ranges, constants and samplers, before a synapse is drawn.
+import { ArgumentError } from "../../core/errors.js";
+import { type PhiloxKey, portableLog, type Seed, seedKeys } from "../../numerics/index.js";
+import type { NeuronConfig } from "../../reservoir/spiking-config.js";
+import { izhikevichPeak } from "../neurons/izhikevich.js";
+import { decay, integrateAndFireNumbers, synapticGain } from "../neurons/leaky-integrate-and-fire.js";
+import type { DistributionConfig, NetworkConfig, NetworkOptions, PopulationConfig, ProjectionConfig } from "./config.js";
+import type { NetworkPlan, NeuronRange, PlannedInput, PlannedNeuron, PlannedPopulation, PlannedProjection } from "./plan.js";
+import { delaySteps, leastOf, mostOf, mostSteps, negated, poissonSteps, samplerOf } from "./sampler.js";
+import { receptorOf, resolveNetworkConfig, sliceOf } from "./schema.js";
+
+/** The key of everything that is drawn for a network. */
+export function networkKey(seed: Seed): PhiloxKey {
+  const word = Number(seed);
+  return Number.isInteger(word) && word >= 0 && word < 2 ** 32 && String(word) === String(seed) ? [word, 0] : seedKeys(seed).weights;
+}
+
+/**
+ * Checks a description and plans its network, without drawing a synapse. @throws ArgumentError
+ * naming the field, the value and what it takes
+ */
+export function planNetwork(options: NetworkOptions): NetworkPlan {
+  return plan(resolveNetworkConfig(options));
+}
+
+interface Place extends NeuronRange {
+  readonly place: number;
+  readonly config: PopulationConfig;
+}
+
+function plan(config: NetworkConfig): NetworkPlan {
+  const names = Object.keys(config.populations);
+  const places = new Map<string, Place>();
+  let [size, inputs] = [0, 0];
+  names.forEach((name, place) => {
+    const population = config.populations[name]!;
+    const first = population.neuron ? size : inputs;
+    if (population.neuron) size += population.size;
+    else inputs += population.size;
+    places.set(name, { place, first, size: population.size, config: population });
+  });
+  if (size === 0) throw new ArgumentError("populations", names, "at least one population of neurons");
+  const isInput = (place: Place) => place.config.neuron === null;
+  const globalRange = (place: Place): NeuronRange => ({ first: isInput(place) ? size + place.first : place.first, size: place.size });
+  const drafts = config.projections.map((projection, index) => draft(projection, index, config, places, globalRange));
+  const fractionBits = config.fractionBits ?? mostBits(drafts, places);
+  const earlier = new Map<number, number>();
+  const numbered = drafts.map(({ from, to, ...projection }): PlannedProjection & { from: number; to: number } => {
+    const pair = names.length * to + from;
+    const before = earlier.get(pair) ?? 0;
+    earlier.set(pair, before + 1);
+    return { ...projection, number: pair + names.length * names.length * before, from, to };
+  });
+  const largestUnits = numbered.reduce((largest, each) => Math.max(largest, inUnits(sizeOf(each), fractionBits, each.index)), 0);
+  const projections = numbered.sort((a, b) => a.from - b.from || a.to - b.to || a.index - b.index);
+  const oneSign =
+    largestUnits < 65536 &&
+    projections.every((each) => !hasOwnWeights(each)) &&
+    projections.every((each) => leastOf(each.weight) >= 0) &&
+    projections.every((each) => projections.every((other) => other.from !== each.from || other.sign === each.sign));
+  const populations = names.flatMap((name): PlannedPopulation[] => {
+    const place = places.get(name)!;
+    return isInput(place) ? [] : [population(name, place, config, fractionBits)];
+  });
+  const receptors = Math.max(...populations.map((each) => each.receptors.length));
+  const longest = projections.reduce((most, each) => Math.max(most, longestOf(each)), 0);
+  const cellBits = Math.max(1, 32 - Math.clz32(receptors * size - 1));
+  if (longest >= 2 ** (32 - cellBits))
+    throw new ArgumentError(
+      "projections.delay",
+      longest * config.timeStep,
+      `delays below ${2 ** (32 - cellBits)} steps of ${config.timeStep} ms, as there are ${size} neurons`,
+    );
+  return {
+    config,
+    precision: config.precision,
+    size,
+    inputs,
+    receptors,
+    fractionBits,
+    ringRows: 1 + longest,
+    cellBits,
+    key: networkKey(config.seed),
+    populations,
+    inputPopulations: names.flatMap((name): PlannedInput[] => {
+      const place = places.get(name)!;
+      return isInput(place) ? [{ name, place: place.place, ...globalRange(place) }] : [];
+    }),
+    projections: projections.map(({ from: _from, to: _to, ...projection }) => projection),
+    expectedSynapses: projections.reduce((sum, each) => sum + expected(each), 0),
+    largestUnits,
+    oneSign,
+  };
+}
+
+type Draft = Omit<PlannedProjection, "number"> & { readonly from: number; readonly to: number };
+
+function draft(
+  projection: ProjectionConfig,
+  index: number,
+  { populations, timeStep }: NetworkConfig,
+  places: ReadonlyMap<string, Place>,
+  globalRange: (place: Place) => NeuronRange,
+): Draft {
+  const field = `projections[${index}]`;
+  const ranged = (value: string, end: string) => {
+    const { name, from, to } = sliceOf(value, `${field}.${end}`, populations);
+    const place = places.get(name)!;
+    return { place, range: { first: globalRange(place).first + from, size: to - from } };
+  };
+  const source = ranged(projection.from, "from");
+  const target = ranged(projection.to, "to");
+  const { connect, selfConnections, multiple } = projection;
+  checkRule(projection, field, source.range.size, target.range.size, timeStep);
+  const sign = meanOf(projection.weight) < 0 ? -1 : 1;
+  const weight = samplerOf(
+    scaled(sign < 0 ? negated(projection.weight) : projection.weight, resistanceOf(target.place.config)),
+    `${field}.weight`,
+  );
+  return {
+    index,
+    from: source.place.place,
+    to: target.place.place,
+    source: source.range,
+    target: target.range,
+    receptor: receptorOf(projection.receptor, target.place.config, `${field}.receptor`),
+    rule: connect.rule === "list" ? { ...connect, synapses: inSteps(connect.synapses, target.place.config, timeStep) } : connect,
+    selfConnections,
+    multiple,
+    sign,
+    weight,
+    delay: delaySteps(projection.delay, timeStep, `${field}.delay`),
+  };
+}
+
+/** Listed synapses with weights in mV and delays in steps. */
+function inSteps(synapses: readonly (readonly number[])[], target: PopulationConfig, timeStep: number): readonly (readonly number[])[] {
+  return synapses.map((each) =>
+    each.length === 2 ? each : [each[0]!, each[1]!, each[2]! * resistanceOf(target), Math.floor(each[3]! / timeStep + 0.5)],
+  );
+}
+
+function checkRule({ connect, multiple }: ProjectionConfig, field: string, sources: number, targets: number, timeStep: number): void {
+  const at = `${field}.connect`;
+  switch (connect.rule) {
+    case "fixedTotalNumber":
+      if (!multiple) throw new ArgumentError(`${field}.multiple`, multiple, "true with fixedTotalNumber; bernoulli never has several");
+      break;
+    case "fixedInDegree":
+    case "fixedOutDegree": {
+      const others = connect.rule === "fixedInDegree" ? sources : targets;
+      if (!multiple && connect.number > others / 2)
+        throw new ArgumentError(`${at}.number`, connect.number, `at most half of ${others} if multiple is false`);
+      break;
+    }
+    case "oneToOne":
+      if (sources !== targets) throw new ArgumentError(at, connect.rule, `populations of one size, and not of ${sources} and ${targets}`);
+      break;
+    case "list":
+      connect.synapses.forEach((synapse, k) => {
+        const [from, to, weight, delay] = synapse;
+        const isIn = (value: number, size: number) => Number.isInteger(value) && value >= 0 && value < size;
+        const isWhole = isIn(from!, sources) && isIn(to!, targets);
+        const steps = delay === undefined ? 1 : Math.floor(delay / timeStep + 0.5);
+        if (
+          !isWhole ||
+          !(synapse.length === 2 || (synapse.length === 4 && Number.isFinite(weight) && steps >= (delay === 0 ? 0 : 1) && steps <= 65534))
+        )
+          throw new ArgumentError(
+            `${at}.synapses[${k}]`,
+            synapse,
+            `[source below ${sources}, target below ${targets}], and behind them weight and delay or neither`,
+          );
+      });
+      break;
+    default:
+  }
+}
+
+function hasOwnWeights({ rule }: Pick<PlannedProjection, "rule">): boolean {
+  return rule.rule === "list" && rule.synapses.some((synapse) => synapse.length === 4);
+}
+
+/** The largest size of a weight of a projection, mV. */
+function sizeOf({ rule, weight }: Pick<PlannedProjection, "rule" | "weight">): number {
+  const listed = rule.rule === "list" ? rule.synapses.reduce((most, each) => Math.max(most, Math.abs(each[2] ?? 0)), 0) : 0;
+  return Math.max(listed, Math.abs(leastOf(weight)), Math.abs(mostOf(weight)));
+}
+
+/** The longest delay of a projection in steps. */
+function longestOf({ rule, delay }: PlannedProjection): number {
+  const listed = rule.rule === "list" ? rule.synapses.reduce((most, each) => Math.max(most, each[3] ?? 0), 0) : 0;
+  return Math.max(listed, mostSteps(delay));
+}
+
+/** The most bits with which every weight has 16 bits, and no more than 24. */
+function mostBits(drafts: readonly Draft[], places: ReadonlyMap<string, Place>): number {
+  let largest = drafts.reduce((most, each) => Math.max(most, sizeOf(each)), 0);
+  for (const { config: population } of places.values())
+    if (population.background) largest = Math.max(largest, Math.abs(population.background.weight) * resistanceOf(population));
+  if (largest === 0) return 12;
+  let bits = 0;
+  while (bits < 24 && largest * 2 ** (bits + 1) < 65535) bits++;
+  if (bits === 0 && largest >= 65535) throw new ArgumentError("projections.weight", largest, "weights below 65535 mV, or fractionBits 0");
+  return bits;
+}
+
+/** @throws ArgumentError beyond 24 bits */
+function inUnits(weight: number, fractionBits: number, index: number | string): number {
+  const units = Math.floor(weight * 2 ** fractionBits + 0.5);
+  if (Math.abs(units) <= 2 ** 24) return units;
+  const field = typeof index === "number" ? `projections[${index}].weight` : index;
+  throw new ArgumentError(
+    field,
+    weight,
+    `weights of at most ${2 ** (24 - fractionBits)} mV with fractionBits ${fractionBits}; take fewer bits`,
+  );
+}
+
+function meanOf(given: DistributionConfig): number {
+  if (given.distribution === "constant") return given.value;
+  if (given.distribution === "uniform") return given.from + given.to;
+  return given.distribution === "normal" ? given.mean : 1;
+}
+
+/** mV a unit of current. */
+function resistanceOf({ capacitance, neuron }: PopulationConfig): number {
+  return capacitance === null || neuron === null || neuron.type === "izhikevich" ? 1 : neuron.membraneTimeConstant / capacitance;
+}
+
+/** The same numbers times a factor above 0. */
+function scaled(given: DistributionConfig, factor: number): DistributionConfig {
+  if (factor === 1) return given;
+  if (given.distribution === "constant") return { ...given, value: given.value * factor };
+  const bounds = {
+    ...(given.least !== undefined && { least: given.least * factor }),
+    ...(given.most !== undefined && { most: given.most * factor }),
+  };
+  if (given.distribution === "uniform") return { ...given, from: given.from * factor, to: given.to * factor, ...bounds };
+  if (given.distribution === "exponential") return { ...given, mean: given.mean * factor, ...bounds };
+  if (given.distribution === "lognormal") return { ...given, ...bounds, mean: given.mean + portableLog(factor) };
+  return { ...given, mean: given.mean * factor, deviation: given.deviation * factor, ...bounds };
+}
+
+/** Synapses on average over seeds. */
+function expected({ rule, source, target, selfConnections }: PlannedProjection): number {
+  const pairs = source.size * target.size;
+  switch (rule.rule) {
+    case "fixedTotalNumber":
+      return rule.number;
+    case "fixedInDegree":
+      return rule.number * target.size;
+    case "fixedOutDegree":
+      return rule.number * source.size;
+    case "bernoulli":
+      return rule.probability * pairs;
+    case "oneToOne":
+      return source.size;
+    case "list":
+      return rule.synapses.length;
+    case "allToAll":
+      return pairs - (selfConnections ? 0 : Math.min(source.size, target.size));
+    default:
+      // Around a neuron in the middle of a large grid, exp(-(D / lambda)^2) adds up to (sqrt(pi)
+      // lambda)^3.
+      return rule.probability * source.size * Math.min(target.size, 5.568327996831708 * rule.lambda * rule.lambda * rule.lambda);
+  }
+}
+
+function population(name: string, { place, first, size, config }: Place, network: NetworkConfig, fractionBits: number): PlannedPopulation {
+  const { timeStep, precision } = network;
+  const round = precision === "float32" ? Math.fround : (value: number) => value;
+  const neuron = config.neuron!;
+  const { background } = config;
+  const field = `populations.${name}.background`;
+  return {
+    name,
+    place,
+    first,
+    size,
+    neuron: neuronOf(neuron, timeStep, resistanceOf(config), round),
+    receptors: Object.entries(config.receptors).map(([receptor, { timeConstant }]) => ({
+      name: receptor,
+      keep: round(decay(timeConstant, timeStep)),
+      gain: neuron.type === "izhikevich" ? 1 : round(synapticGain(timeConstant, neuron.membraneTimeConstant, timeStep)),
+    })),
+    background: background && {
+      receptor: receptorOf(background.receptor, config, `${field}.receptor`),
+      units: inUnits(background.weight * resistanceOf(config), fractionBits, `${field}.weight`),
+      counts: poissonSteps(background.rate * timeStep * 0.001, `${field}.rate`),
+    },
+    stateKeep: config.stateTimeConstant === null ? null : round(decay(config.stateTimeConstant, timeStep)),
+  };
+}
+
+function neuronOf(neuron: NeuronConfig, timeStep: number, resistance: number, round: (value: number) => number): PlannedNeuron {
+  if (neuron.type === "izhikevich")
+    return {
+      type: neuron.type,
+      keep: round(timeStep * neuron.a),
+      driveGain: 1,
+      threshold: izhikevichPeak,
+      reset: round(neuron.c),
+      subtracts: false,
+      refractorySteps: 0,
+      recoveryKeep: round(neuron.b),
+      recoveryStep: round(neuron.d),
+      rest: 0,
+      resistance,
+    };
+  const { keep, driveGain, threshold, reset, refractorySteps, adaptationKeep, adaptationStep } = integrateAndFireNumbers(
+    neuron,
+    timeStep,
+    0,
+    0,
+  );
+  return {
+    type: neuron.type,
+    keep: round(keep),
+    driveGain: round(driveGain),
+    threshold: round(threshold),
+    reset: round(reset),
+    subtracts: neuron.reset === "subtract",
+    refractorySteps,
+    recoveryKeep: round(adaptationKeep),
+    recoveryStep: round(adaptationStep),
+    rest: neuron.restingPotential,
+    resistance,
+  };
+}

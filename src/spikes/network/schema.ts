@@ -1,0 +1,289 @@
+// What the fields of a network's description are and take: the one description from which come
+// checks, defaults and JSON Schema.
+import { ArgumentError } from "../../core/errors.js";
+import { suggestion } from "../../core/near-names.js";
+import {
+  byName,
+  byType,
+  choice,
+  either,
+  flag,
+  given,
+  type Kind,
+  list,
+  nothing,
+  number,
+  type Option,
+  object,
+  option,
+  optional,
+  record,
+  resolve,
+  seed,
+  text,
+  tuple,
+  whole,
+} from "../../core/options.js";
+import type { NeuronConfig, NeuronType } from "../../reservoir/spiking-config.js";
+import { neuronDefaults, neuronTables } from "../neurons/schema.js";
+import { notNegative, positive, share } from "../options.js";
+import type {
+  ConnectConfig,
+  DistributionConfig,
+  NetworkConfig,
+  NetworkOptions,
+  PopulationConfig,
+  ProjectionConfig,
+  Values,
+} from "./config.js";
+
+const finite = number();
+const size = whole({ atLeast: 1, below: 2 ** 30, takes: "a whole number of at least 1" });
+const many = whole({ atLeast: 0, below: 2 ** 32 });
+
+const bounds = {
+  least: optional(finite, "The least it can be."),
+  most: optional(finite, "The most it can be."),
+  outside: option(choice("redraw", "clip"), "redraw", "What becomes of a number beyond the bounds."),
+};
+const centred = { mean: given(finite, "The mean."), deviation: given(notNegative("its unit"), "The standard deviation."), ...bounds };
+const distribution = byName<DistributionConfig>("distribution", {
+  constant: { value: given(finite, "The number.") },
+  uniform: { from: given(finite, "The least."), to: given(finite, "The most."), ...bounds },
+  normal: centred,
+  lognormal: centred,
+  exponential: { mean: given(positive("its unit"), "The mean."), ...bounds },
+});
+const drawnTakes = 'a number, or an object whose "distribution" is constant, uniform, normal, lognormal or exponential';
+
+/** A number or a distribution, as a distribution. */
+const drawn: Kind<DistributionConfig> = {
+  takes: drawnTakes,
+  schema: { anyOf: [finite.schema, distribution.schema] },
+  read(value, field) {
+    if (typeof value === "number") return { distribution: "constant", value: finite.read(value, field) };
+    if (typeof value !== "object" || value === null) throw new ArgumentError(field, value, drawnTakes);
+    return distribution.read(value, field);
+  },
+};
+const values = either(
+  "a number, a list with one for each neuron, or a distribution",
+  finite,
+  list(finite, "a list of numbers"),
+  distribution,
+) as Kind<Values>;
+
+const synapse = list(finite, "[source, target], or [source, target, weight, delay]", 2);
+const gridTakes = "three whole numbers of at least 1, points along x, y and z, or null";
+const side = whole({ atLeast: 1, takes: gridTakes });
+const howMany = { number: given(many, "How many synapses.") };
+const connect = byName<ConnectConfig>("rule", {
+  fixedTotalNumber: howMany,
+  fixedInDegree: howMany,
+  fixedOutDegree: howMany,
+  bernoulli: { probability: given(share, "Chance of each pair.") },
+  oneToOne: {},
+  allToAll: {},
+  list: { synapses: given(list(synapse, "a list of synapses"), "Each [source, target], or [source, target, weight, delay].") },
+  distance: {
+    probability: given(share, "Chance at distance 0."),
+    lambda: option(positive("grid steps"), 2, "How far connections reach."),
+    grid: option(
+      either(gridTakes, nothing, tuple<readonly [number, number, number]>(gridTakes, [side, side, side])),
+      null,
+      "Points along x, y and z; null takes the smallest box near a cube.",
+    ),
+  },
+});
+
+const receptor = object({ timeConstant: given(notNegative("ms"), "Decay of the current; 0 for a jump of the potential.") });
+const background = object({
+  rate: given(notNegative("spikes per second"), "Spikes per second and neuron."),
+  weight: given(finite, "Weight of each."),
+  receptor: optional(text(), "Which receptor they reach; left out, the only one."),
+});
+
+/** The fields of a population that stand behind `like`. */
+export const populationTable = {
+  size: given(size, "How many neurons."),
+  neuron: option(
+    either("a neuron, or null for inputs", nothing, byType<{ readonly type: NeuronType }>(neuronTables)),
+    { type: "leakyIntegrateAndFire" },
+    "The neurons, by name or with settings; null for inputs, whose spikes are given.",
+  ),
+  capacitance: option(
+    either("a number of pF above 0, or null", nothing, positive("pF")),
+    null,
+    "With it, currents and weights are in pA; without, in mV.",
+  ),
+  receptors: option(
+    record(receptor, "an object of receptors by name"),
+    { current: { timeConstant: 0.5 } },
+    "Currents that synapses act on, by name.",
+  ),
+  current: option(values, 0, "A constant current."),
+  background: option(either("null, or an object with rate and weight", nothing, background), null, "Poisson spikes from outside."),
+  initialPotential: option(either('"rest", or potentials in mV', choice("rest"), values), "rest", "Potentials at the start, mV."),
+  stateTimeConstant: option(
+    either("null, or a number of ms", nothing, notNegative("ms")),
+    null,
+    "Decay of the filtered spikes that readouts see; null keeps none.",
+  ),
+} satisfies { [Field in keyof PopulationConfig]: Option<unknown, unknown> };
+
+/** The fields of a projection. */
+export const projectionTable = {
+  from: given(text("the name of a population, or a slice such as E[0:100]"), "Where the synapses come from."),
+  to: given(text("the name of a population, or a slice such as E[0:100]"), "Where they lead."),
+  receptor: optional(text(), "Which receptor of the target they act on; left out, the only one."),
+  connect: given(connect, "Which neurons are connected."),
+  weight: given(drawn, "mV, or pA if the target has a capacitance."),
+  delay: optional(drawn, "ms, rounded to whole steps; left out, one step."),
+  selfConnections: option(flag, true, "Whether a neuron may be connected to itself."),
+  multiple: option(flag, true, "Whether two neurons may have several synapses."),
+} satisfies { [Field in keyof ProjectionConfig]: Option<unknown, unknown> };
+
+const anyPopulation: Kind<Readonly<Record<string, unknown>>> = record(
+  { takes: "", schema: {}, read: (value) => value },
+  "an object with the fields of a population",
+);
+/** Every field of a network's description. */
+export const networkTable = {
+  kind: given(choice("network"), "network: populations of spiking neurons and projections between them."),
+  timeStep: option(positive("ms"), 0.1, "Length of a step in ms."),
+  seed: option(seed, "spillway", "Determines every synapse."),
+  precision: option(choice("float32", "float64"), "float32", "Precision of potentials and currents."),
+  fractionBits: option(
+    either("a whole number from 0 to 24, or null", nothing, whole({ atLeast: 0, atMost: 24 })),
+    null,
+    "Synaptic input is summed in units of 2^-fractionBits mV; null takes the most with which weights have 16 bits.",
+  ),
+  populations: given(record(anyPopulation, "an object of populations by name"), "The populations, by name."),
+  projections: option(
+    list(object(projectionTable, "an object with from, to, connect and weight"), "a list of projections"),
+    [],
+    "The synapses.",
+  ),
+} satisfies { [Field in keyof NetworkConfig]: Option<unknown, unknown> };
+
+const takes = "an object that describes a network, at least {kind, populations}";
+
+/**
+ * Fills in defaults and checks every field of a network's description. @throws ArgumentError naming
+ * the field, the value and what it takes
+ */
+export function resolveNetworkConfig(options: NetworkOptions): NetworkConfig {
+  if (typeof options !== "object" || options === null) throw new ArgumentError("network", options, takes);
+  const { populations: given, projections, ...rest } = resolve(networkTable, options);
+  const names = Object.keys(given);
+  if (names.length === 0) throw new ArgumentError("populations", given, "at least one population");
+  for (const name of names)
+    if (/[[\]:]|^\d*$/.test(name)) throw new ArgumentError("populations", name, "names without [, ] and :, and not of digits alone");
+  const populations = Object.fromEntries(names.map((name) => [name, readPopulation(name, given)]));
+  return {
+    ...rest,
+    populations,
+    projections: projections.map((each, i) => readProjection(each, `projections[${i}]`, populations, rest.timeStep)),
+  };
+}
+
+function readPopulation(name: string, all: Readonly<Record<string, Readonly<Record<string, unknown>>>>): PopulationConfig {
+  const field = `populations.${name}`;
+  const fields = withLike(name, all, []);
+  const { neuron, ...rest } = object(populationTable).read(fields, field);
+  const type = neuron?.type;
+  const config: PopulationConfig = {
+    ...rest,
+    neuron: neuron && ({ ...neuronDefaults[neuron.type], ...withoutUndefined(neuron) } as NeuronConfig),
+  };
+  for (const each of ["current", "initialPotential"] as const) {
+    const value = config[each];
+    if (Array.isArray(value) && value.length !== config.size)
+      throw new ArgumentError(`${field}.${each}`, value, `a number, or one for each of the ${config.size} neurons`);
+  }
+  if (config.neuron && config.neuron.type !== "izhikevich") {
+    const { threshold, restingPotential, reset, resetPotential } = config.neuron;
+    if (threshold <= restingPotential)
+      throw new ArgumentError(`${field}.neuron.threshold`, threshold, `a potential above restingPotential, ${restingPotential} mV`);
+    if (reset === "value" && resetPotential >= threshold)
+      throw new ArgumentError(`${field}.neuron.resetPotential`, resetPotential, `a potential below threshold, ${threshold} mV`);
+  }
+  if (config.capacitance !== null && type === "izhikevich")
+    throw new ArgumentError(`${field}.capacitance`, config.capacitance, "null: Izhikevich neurons have none");
+  const receptors = Object.keys(config.receptors);
+  if (config.neuron && receptors.length === 0) throw new ArgumentError(`${field}.receptors`, config.receptors, "at least one receptor");
+  if (config.background) receptorOf(config.background.receptor, config, `${field}.background.receptor`);
+  return config;
+}
+
+/** The fields of a population, those of the one that it is like beneath them. */
+function withLike(
+  name: string,
+  all: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+  path: readonly string[],
+): Readonly<Record<string, unknown>> {
+  const { like, ...own } = all[name]!;
+  if (like === undefined) return own;
+  const field = `populations.${name}.like`;
+  if (typeof like !== "string" || !Object.hasOwn(all, like))
+    throw new ArgumentError(field, like, `the name of a population${suggestion(String(like), Object.keys(all))}`);
+  if (like === name || path.includes(like)) throw new ArgumentError(field, like, "a population that is not like this one itself");
+  return { ...withLike(like, all, [...path, name]), ...own };
+}
+
+/** A population and a slice of it: "E", "E[0:100]". */
+export interface Slice {
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** @throws ArgumentError if there is no such population or slice */
+export function sliceOf(value: string, field: string, populations: Readonly<Record<string, PopulationConfig>>): Slice {
+  const [, name, from, to] = /^([^[]*)(?:\[(\d*):(\d*)\])?$/.exec(value) ?? [];
+  if (name === undefined || !Object.hasOwn(populations, name)) {
+    const names = Object.keys(populations);
+    throw new ArgumentError(field, value, `a population, or a slice such as ${names[0]}[0:10]${suggestion(name ?? value, names)}`);
+  }
+  const { size: most } = populations[name]!;
+  const slice = { name, from: Number(from || 0), to: to ? Number(to) : most };
+  if (slice.from >= slice.to || slice.to > most) throw new ArgumentError(field, value, `a slice within ${name}[0:${most}]`);
+  return slice;
+}
+
+/** The place of a receptor in its population. @throws ArgumentError */
+export function receptorOf(name: string | undefined, population: PopulationConfig, field: string): number {
+  const names = Object.keys(population.receptors);
+  if (name === undefined && names.length === 1) return 0;
+  const place = names.indexOf(name ?? "");
+  if (place < 0) throw new ArgumentError(field, name, `one of the target's receptors: ${names.join(", ")}`);
+  return place;
+}
+
+function readProjection(
+  {
+    receptor,
+    delay,
+    ...rest
+  }: Omit<ProjectionConfig, "receptor" | "delay"> & {
+    readonly receptor?: string | undefined;
+    readonly delay?: DistributionConfig | undefined;
+  },
+  field: string,
+  populations: Readonly<Record<string, PopulationConfig>>,
+  timeStep: number,
+): ProjectionConfig {
+  sliceOf(rest.from, `${field}.from`, populations);
+  const target = populations[sliceOf(rest.to, `${field}.to`, populations).name]!;
+  if (target.neuron === null) throw new ArgumentError(`${field}.to`, rest.to, "a population of neurons; inputs only send spikes");
+  const place = receptorOf(receptor, target, `${field}.receptor`);
+  return {
+    ...rest,
+    receptor: Object.keys(target.receptors)[place]!,
+    delay: delay ?? { distribution: "constant", value: timeStep },
+  };
+}
+
+function withoutUndefined<T extends object>(value: T): T {
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T;
+}
