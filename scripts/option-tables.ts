@@ -4,8 +4,11 @@ import { writeFileSync } from "node:fs";
 import { informationCapacityTable } from "../src/analysis/capacity/options.js";
 import { compareTable } from "../src/analysis/compare/options.js";
 import { echoStateIndexTable } from "../src/analysis/echo-state-index.js";
+import { informationDynamicsTable } from "../src/analysis/information/dynamics.js";
+import { gaussianTransferTable } from "../src/analysis/information/gaussian.js";
 import { informationFlowTable } from "../src/analysis/information/information-flow.js";
-import { neighbourTransferTable } from "../src/analysis/information/nearest-neighbours.js";
+import { mutualInformationTable } from "../src/analysis/information/mutual-information.js";
+import { activeStorageTable, neighbourInformationTable, neighbourTransferTable } from "../src/analysis/information/nearest-neighbours.js";
 import { transferEntropyTable } from "../src/analysis/information/transfer-entropy.js";
 import { lyapunovExponentTable } from "../src/analysis/lyapunov-exponent.js";
 import { memoryCapacityTable } from "../src/analysis/memory-capacity.js";
@@ -176,7 +179,12 @@ const analysisTables: Readonly<Record<string, OptionTable>> = {
   "`spectralRadius`": radiusTable,
   "`compare`": compareTable,
   "`transferEntropy`": transferEntropyTable,
+  "`mutualInformation`": mutualInformationTable,
+  "`nearestNeighbourInformation`": neighbourInformationTable,
   "`nearestNeighbourTransferEntropy`": neighbourTransferTable,
+  "`activeInformationStorage`": activeStorageTable,
+  "`gaussianTransferEntropy`": gaussianTransferTable,
+  "`informationDynamics`": informationDynamicsTable,
   "`informationFlow`": informationFlowTable,
 };
 

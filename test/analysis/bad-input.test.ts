@@ -18,6 +18,10 @@ const calls: Readonly<Record<string, (options: never) => unknown>> = {
   compare: (options) => analysis.compare(reservoir, series, ["cpu", "reference"], options),
   nearestNeighbourInformation: (options) => analysis.nearestNeighbourInformation(series, series, options),
   nearestNeighbourTransferEntropy: (options) => analysis.nearestNeighbourTransferEntropy(series, series, options),
+  activeInformationStorage: (options) => analysis.activeInformationStorage(series, options),
+  gaussianTransferEntropy: (options) => analysis.gaussianTransferEntropy(series, series, options),
+  informationDynamics: (options) => analysis.informationDynamics(reservoir, options),
+  mutualInformation: (options) => analysis.mutualInformation(series, series, options),
   informationFlow: (options) => analysis.informationFlow([], options),
   transferEntropy: (options) => analysis.transferEntropy(series, series, options),
 };
@@ -31,6 +35,7 @@ describe("analyses", () => {
   it.each([
     analysis.echoStateIndex,
     analysis.informationCapacity,
+    analysis.informationDynamics,
     analysis.kernelRank,
     analysis.memoryCapacity,
     analysis.lyapunovExponent,
@@ -43,7 +48,7 @@ describe("analyses", () => {
 
   it("take lists of numbers as series, and a Matrix for singular values", () => {
     expect(() => analysis.transferEntropy(undefined as never, series)).toThrow("source is missing; it takes a list of numbers");
-    expect(() => analysis.nearestNeighbourInformation(series, 5 as never)).toThrow("y is 5; it takes a list of numbers");
+    expect(() => analysis.nearestNeighbourInformation(series, 5 as never)).toThrow("y is 5; it takes a Matrix, a Float32Array");
     expect(() => analysis.singularValues([[1, 2]] as never)).toThrow("matrix is an array of 1; it takes a Matrix");
     expect(() => analysis.numericalRank(undefined as never, 0.1)).toThrow("values is missing; it takes a list of singular values");
   });

@@ -5,7 +5,7 @@ import { basisOf } from "../../src/analysis/capacity/basis.js";
 import { evaluatePolynomials, recurrences } from "../../src/analysis/capacity/polynomials.js";
 import { TargetSums } from "../../src/analysis/capacity/products.js";
 import { targetCount, targetsOf, termsOf } from "../../src/analysis/capacity/targets.js";
-import { chiSquaredAbove } from "../../src/analysis/capacity/threshold.js";
+import { chiSquaredAbove } from "../../src/analysis/chi-squared.js";
 import { informationCapacity, singularValues } from "../../src/analysis/index.js";
 import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { delayLine } from "./delay-line.js";

@@ -1,14 +1,7 @@
 // Information measures against Gaussians, whose mutual information and transfer entropy are known
 // in closed form.
 import { describe, expect, it } from "vitest";
-import {
-  digamma,
-  informationFlow,
-  nearestNeighbourInformation,
-  nearestNeighbourTransferEntropy,
-  transferEntropy,
-  transferEntropyMatrix,
-} from "../../src/analysis/index.js";
+import { digamma, informationFlow, mutualInformation, transferEntropy, transferEntropyMatrix } from "../../src/analysis/index.js";
 import { TransferCounts } from "../../src/analysis/information/transfer-counts.js";
 import { RandomStream, seedKeys } from "../../src/numerics/index.js";
 
@@ -23,11 +16,6 @@ function coupled(length: number, row: number, lag = 1): { x: Float64Array; y: Fl
   for (let t = 1; t < length; t++) y[t] = 0.5 * y[t - 1]! + 0.6 * (x[t - lag] ?? 0) + noise[t]!;
   return { x, y };
 }
-/**
- * What x says of y beyond its past: half the log of the ratio of what is left, 1 + 0.36 against 1.
- * In nats.
- */
-const closedForm = 0.5 * Math.log(1.36);
 
 describe("digamma", () => {
   it("is -gamma at 1, and grows by 1/x from x to x + 1", () => {
@@ -39,46 +27,22 @@ describe("digamma", () => {
   });
 });
 
-describe("mutual information by nearest neighbours", () => {
-  it.each([0, 0.5, 0.9])("of Gaussians of correlation %d is -ln(1 - r^2) / 2 within 0.02 nats", (r) => {
-    const x = normals(10, 4000);
-    const noise = normals(11, 4000);
-    const y = x.map((value, i) => r * value + Math.sqrt(1 - r * r) * noise[i]!);
-    // The correlation that the sample happens to have: it moves the true value by 0.014.
-    const sum = (values: Float64Array) => values.reduce((a, b) => a + b, 0);
-    const dot = (a: Float64Array, b: Float64Array) => sum(a.map((value, i) => value * b[i]!)) - (sum(a) * sum(b)) / 4000;
-    const squared = dot(x, y) ** 2 / (dot(x, x) * dot(y, y));
-    expect(Math.abs(nearestNeighbourInformation(x, y) + 0.5 * Math.log(1 - squared))).toBeLessThan(0.02);
-  });
-
-  it("does not change when a variable is stretched", () => {
-    const { x, y } = coupled(300, 12, 0);
-    expect(
-      nearestNeighbourInformation(
-        x.map((value) => 8 * value),
-        y.map((value) => 8 * value),
-      ),
-    ).toBe(nearestNeighbourInformation(x, y));
-  });
-
-  it("takes two series of one length, longer than k", () => {
-    expect(() => nearestNeighbourInformation([1, 2, 3, 4, 5], [1, 2, 3, 4])).toThrow("the length of y is 4; it takes 5, as x");
-    expect(() => nearestNeighbourInformation([1], [1])).toThrow("the length of x is 1; it takes at least 4");
-    expect(() => nearestNeighbourInformation([1, 2, 3, Number.NaN], [1, 2, 3, 4])).toThrow("x[3] is NaN; it takes finite numbers");
-  });
-});
-
-describe("transfer entropy by nearest neighbours", () => {
-  it("finds the influence in its direction, as large as in closed form, and none in the other", () => {
-    const { x, y } = coupled(3000, 20);
-    expect(Math.abs(nearestNeighbourTransferEntropy(x, y) - closedForm)).toBeLessThan(0.03);
-    expect(Math.abs(nearestNeighbourTransferEntropy(y, x))).toBeLessThan(0.03);
-  });
-
-  it("finds it at its lag alone", () => {
-    const { x, y } = coupled(2000, 22, 3);
-    expect(nearestNeighbourTransferEntropy(x, y, { lag: 3 })).toBeGreaterThan(0.1);
-    expect(Math.abs(nearestNeighbourTransferEntropy(x, y, { lag: 1 }))).toBeLessThan(0.04);
+describe("mutual information by counting", () => {
+  it("of a copied fair bit is one bit; of Gaussians some less than in closed form; of nothing 0 with its p-value", () => {
+    const x = normals(80, 4000);
+    const bit = x.map((value) => (value > 0 ? 1 : 0));
+    expect(mutualInformation(bit, bit, { bins: 2 }).bits).toBeCloseTo(1, 2);
+    const noise = normals(81, 4000);
+    const y = x.map((value, i) => 0.9 * value + Math.sqrt(0.19) * noise[i]!);
+    const exact = -Math.log2(0.19) / 2;
+    const { effectiveBits, pValue } = mutualInformation(x, y);
+    expect(effectiveBits).toBeGreaterThan(0.85 * exact);
+    expect(effectiveBits).toBeLessThan(exact);
+    expect(pValue).toBe(1 / 101);
+    const nothing = mutualInformation(x, noise);
+    expect(Math.abs(nothing.effectiveBits)).toBeLessThan(0.01);
+    expect(nothing.bits).toBeGreaterThan(0.03);
+    expect(nothing.pValue).toBeGreaterThan(0.05);
   });
 });
 

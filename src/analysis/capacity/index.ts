@@ -18,7 +18,7 @@ import { evaluatePolynomials, recurrences } from "./polynomials.js";
 import { TargetSums } from "./products.js";
 import { partitionTargets, SurrogateInput, surrogateCount } from "./surrogates.js";
 import { targetCount, targetsOf, termsOf } from "./targets.js";
-import { chiSquaredAbove } from "./threshold.js";
+import { chiSquaredAbove } from "../chi-squared.js";
 
 export type { DegreeCapacity, InformationCapacity, InformationCapacityOptions, TargetCapacity } from "./options.js";
 export type { Polynomials } from "./polynomials.js";

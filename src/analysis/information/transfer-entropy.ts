@@ -1,11 +1,11 @@
 // Transfer entropy by counting in bins: how much the past of one series says of the next value of
 // another, beyond its own past.
 import { option, optional, resolve, seed, type TableOf, whole } from "../../core/options.js";
-import { asMatrix, type MatrixLike, RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
-import { count, streams } from "../source.js";
+import { asMatrix, type MatrixLike, type Seed } from "../../numerics/index.js";
+import { count } from "../source.js";
+import { type BinnedInformation, binnedInformation } from "./binned-information.js";
 import { rankBins, wordIds } from "./partition.js";
 import { checkedPair, type Series } from "./series.js";
-import { cutAndTurned } from "./surrogates.js";
 import { TransferCounts } from "./transfer-counts.js";
 
 /** Which past values take part, how they are binned, and the surrogates. */
@@ -44,29 +44,7 @@ export const transferEntropyTable = {
 } satisfies TableOf<TransferEntropyOptions>;
 
 /** How much the source's past tells of the target beyond the target's own. */
-export interface TransferEntropy {
-  /** As counted, in bits, at least 0. Chance gives some: about cells / (2 ln 2 rows). */
-  readonly bits: number;
-  /**
-   * `bits` less what they are on average if the source's words are put in another order within each
-   * cell of the target's past, which keeps the tie of the source to that past. Free of the bias of
-   * counting; may come out slightly below 0.
-   */
-  readonly effectiveBits: number;
-  /** Surrogates that were asked for. */
-  readonly surrogates: number;
-  /** Standard deviation of the surrogates' effective bits. Undefined without surrogates. */
-  readonly standardError: number | undefined;
-  /**
-   * The probability of such effective bits without any influence: (1 + k) / (1 + surrogates) if k
-   * of them reach the value, or 20 / s if the first s have 20 that do, and no more are drawn (Besag
-   * and Clifford 1991). Undefined without surrogates.
-   */
-  readonly pValue: number | undefined;
-}
-
-/** Surrogates that reach the value before no more are drawn: it is not significant. */
-const enough = 20;
+export type TransferEntropy = BinnedInformation;
 
 /**
  * TE(X -> Y) = I(y(t); x | y), y = (y(t-1), ..., y(t - targetHistory)), x = (x(t - lag), ..., x(t -
@@ -92,25 +70,7 @@ export function transferEntropy(source: Series, target: Series, options: Transfe
   const counts = new TransferCounts(past, rankBins(y.subarray(first), bins, past));
   const from = first - lag - sourceHistory + 1;
   const words = wordIds(rankBins(x, bins), sourceHistory).subarray(from, from + rows);
-  const kinds = words.reduce((a, b) => Math.max(a, b), 0) + 1;
-  const effective = (of: Uint32Array) => {
-    const { bits, byChance } = counts.count(of, kinds);
-    return { bits, effectiveBits: bits - byChance };
-  };
-  const found = effective(words);
-  if (surrogates === 0) return { ...found, surrogates, standardError: undefined, pValue: undefined };
-  const draws = new RandomStream(seedKeys(drawnFrom).weights, streams.surrogates);
-  const values: number[] = [];
-  let reached = 0;
-  while (values.length < surrogates && reached < enough) {
-    const { effectiveBits } = effective(cutAndTurned(words, draws, values.length));
-    values.push(effectiveBits);
-    if (effectiveBits >= found.effectiveBits) reached++;
-  }
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
-  const pValue = reached === enough ? enough / values.length : (1 + reached) / (1 + surrogates);
-  return { ...found, surrogates, standardError: Math.sqrt(variance), pValue };
+  return binnedInformation(counts, words, surrogates, drawnFrom);
 }
 
 /**

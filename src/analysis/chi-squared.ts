@@ -1,4 +1,4 @@
-// The quantile of the chi-squared distribution: above what a capacity must lie to be no chance.
+// The chi-squared distribution: how likely a value is by chance, and above what it must lie not to be.
 
 /** Coefficients of Lanczos' approximation, g = 7, n = 9 (Press et al., Numerical Recipes, 6.1). */
 const lanczos = [
@@ -43,6 +43,11 @@ function upperGamma(a: number, x: number): number {
     if (Math.abs(change - 1) < 1e-16) break;
   }
   return front * fraction;
+}
+
+/** The probability of a chi-squared value above x >= 0 with r >= 1 degrees of freedom. */
+export function chiSquaredProbability(x: number, r: number): number {
+  return x > 0 ? upperGamma(r / 2, x / 2) : 1;
 }
 
 /** Above which a chi-squared value with r >= 1 degrees of freedom lies with probability p, 0 < p < 1. */

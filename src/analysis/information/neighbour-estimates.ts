@@ -1,0 +1,128 @@
+// The sums behind the estimators by nearest neighbours: counts in the spaces of some columns, and
+// means of the digamma function over them. What the columns are is not known here.
+import { ArgumentError } from "../../core/errors.js";
+import type { Columns } from "./columns.js";
+import { countsOfColumn, KdTree } from "./kd-tree.js";
+
+/** I(X; Y | Z) in nats, and the n terms whose mean it is. */
+export interface NeighbourEstimate {
+  readonly nats: number;
+  readonly local: Float64Array;
+}
+
+/** k, and the rows on either side of a row that are no neighbours of it. */
+export interface NeighbourSettings {
+  readonly k: number;
+  readonly window: number;
+}
+
+/** Counts rows nearer than the radius of each; made once for columns that stay. */
+type Counter = (radii: Float64Array) => Uint32Array;
+
+function counterOf(columns: Columns, n: number, window: number): Counter {
+  const [only] = columns;
+  // All others are near if nothing is known of them.
+  if (!only) return () => new Uint32Array(n).fill(n - 1);
+  if (columns.length === 1) {
+    const sorted = only.slice().sort();
+    return (radii) => countsOfColumn(only, sorted, radii, window);
+  }
+  const tree = new KdTree(columns);
+  return (radii) => tree.counts(radii, window);
+}
+
+/**
+ * psi(1), psi(2), ..., psi(n): psi(c + 1) = psi(c) + 1 / c from psi(1) = -gamma, rounded one after
+ * the other. Element c is psi(c); element 0 is not used.
+ */
+function digammas(n: number): Float64Array {
+  const out = new Float64Array(n + 1);
+  out[1] = -0.5772156649015329;
+  for (let c = 1; c < n; c++) out[c + 1] = out[c]! + 1 / c;
+  return out;
+}
+
+/** The sum of psi(count + shift): how often each count comes, times its psi, in rising order. */
+function digammaSum(counts: Uint32Array, psi: Float64Array, shift: number): number {
+  const times = new Uint32Array(counts.length + 1);
+  for (const count of counts) times[count] = times[count]! + 1;
+  let sum = 0;
+  for (let c = 0; c < times.length; c++) if (times[c]! > 0) sum += times[c]! * psi[c + shift]!;
+  return sum;
+}
+
+/**
+ * Estimates I(X; Y | Z) = psi(k) + <psi(n_z + 1) - psi(n_xz + 1) - psi(n_yz + 1)> for one X after
+ * the other: counts of rows strictly nearer than the k-th neighbour in (x, y, z). Without Z, n_z +
+ * 1 is n: algorithm 1 of Kraskov et al.
+ * @throws ArgumentError if there are too few rows for k and the window
+ */
+export function conditionalEstimator(y: Columns, z: Columns, settings: NeighbourSettings): (x: Columns) => NeighbourEstimate {
+  const { k, window } = settings;
+  const n = checkedRows(y, settings);
+  const psi = digammas(n);
+  const countZ = counterOf(z, n, window);
+  const countYZ = counterOf([...y, ...z], n, window);
+  return (x) => {
+    const scales = new KdTree([...y, ...x, ...z]).scales(k, window);
+    const inZ = countZ(scales);
+    const inYZ = countYZ(scales);
+    const inXZ = counterOf([...x, ...z], n, window)(scales);
+    const sums = digammaSum(inZ, psi, 1) - digammaSum(inXZ, psi, 1) - digammaSum(inYZ, psi, 1);
+    const local = Float64Array.from(inZ, (count, i) => psi[k]! + psi[count + 1]! - psi[inXZ[i]! + 1]! - psi[inYZ[i]! + 1]!);
+    return { nats: psi[k]! + sums / n, local };
+  };
+}
+
+/**
+ * Estimates I(X; Y) = psi(k) - 1 / k + psi(n) - <psi(n_x) + psi(n_y)>, algorithm 2 of Kraskov et
+ * al.: counts up to and with the largest distance of the first k neighbours in x alone, in y alone.
+ * @throws ArgumentError if there are too few rows for k and the window
+ */
+export function rectangleEstimator(y: Columns, settings: NeighbourSettings): (x: Columns) => NeighbourEstimate {
+  const { k, window } = settings;
+  const n = checkedRows(y, settings);
+  const psi = digammas(n);
+  const countY = counterOf(y, n, window);
+  const front = psi[k]! - 1 / k + psi[n]!;
+  return (x) => {
+    const nearest = new Uint32Array(n * k);
+    new KdTree([...x, ...y]).scales(k, window, nearest);
+    const inX = counterOf(x, n, window)(justAbove(reach(x, nearest, k)));
+    const inY = countY(justAbove(reach(y, nearest, k)));
+    const sums = digammaSum(inX, psi, 0) + digammaSum(inY, psi, 0);
+    const local = Float64Array.from(inX, (count, i) => front - psi[count]! - psi[inY[i]!]!);
+    return { nats: front - sums / n, local };
+  };
+}
+
+function checkedRows(y: Columns, { k, window }: NeighbourSettings): number {
+  const n = y[0]!.length;
+  // The row in the middle has the fewest neighbours.
+  const neighbours = n - Math.min(n, 2 * window + 1);
+  if (neighbours < k) {
+    const left =
+      window === 0 ? `fewer than the ${n} points there are` : `at most the ${neighbours} neighbours that ${n} points leave a point`;
+    throw new ArgumentError("neighbours", k, left);
+  }
+  return n;
+}
+
+/** The largest distance of each row's k neighbours in some columns alone. */
+function reach(columns: Columns, nearest: Uint32Array, k: number): Float64Array {
+  return Float64Array.from({ length: nearest.length / k }, (_, row) => {
+    let largest = 0;
+    for (const column of columns) {
+      for (let i = row * k; i < (row + 1) * k; i++) largest = Math.max(largest, Math.abs(column[nearest[i]!]! - column[row]!));
+    }
+    return largest;
+  });
+}
+
+/** The next binary64 number above each, from 0 up: what is nearer than it is at most the number. */
+function justAbove(values: Float64Array): Float64Array {
+  const out = values.slice();
+  const bits = new BigUint64Array(out.buffer);
+  for (let i = 0; i < bits.length; i++) bits[i] = bits[i]! + 1n;
+  return out;
+}

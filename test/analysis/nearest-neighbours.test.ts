@@ -1,0 +1,178 @@
+// Information by nearest neighbours: values that SciPy's k-d trees give for a made series, closed
+// forms of Gaussians, and counts by brute force.
+import { describe, expect, it } from "vitest";
+import { activeInformationStorage, nearestNeighbourInformation, nearestNeighbourTransferEntropy } from "../../src/analysis/index.js";
+import { countsOfColumn, KdTree } from "../../src/analysis/information/kd-tree.js";
+import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
+
+const draws = new RandomStream(seedKeys("neighbours").weights, 0);
+const normals = (row: number, length: number) => Float64Array.from({ length }, (_, i) => draws.normal(row, i));
+
+/** Uniform numbers by Park and Miller 1988, and x that drives y. */
+function fixture() {
+  const n = 500;
+  const u: number[] = [];
+  for (let i = 0, s = 1; i < 3 * n; i++) {
+    s = (s * 16807) % 2147483647;
+    u.push(s / 2147483647);
+  }
+  const every = (from: number) => Float64Array.from({ length: n }, (_, i) => u[3 * i + from]! - 0.5);
+  const [a, b, c] = [every(0), every(1), every(2)];
+  const x = new Float64Array(n);
+  const y = new Float64Array(n);
+  for (let t = 1; t < n; t++) {
+    x[t] = 0.5 * x[t - 1]! + a[t]!;
+    y[t] = 0.25 * y[t - 1]! + 0.75 * x[t - 1]! + b[t]!;
+  }
+  return { x, y, c };
+}
+
+/** x(t) = a x(t-1) + e, y(t) = b y(t-1) + c x(t-1) + f. */
+function coupled(length: number, row: number, a: number, b: number, c: number) {
+  const e = normals(row, length);
+  const f = normals(row + 1, length);
+  const x = new Float64Array(length);
+  const y = new Float64Array(length);
+  for (let t = 1; t < length; t++) {
+    x[t] = a * x[t - 1]! + e[t]!;
+    y[t] = b * y[t - 1]! + c * x[t - 1]! + f[t]!;
+  }
+  return { x, y };
+}
+
+describe("nearest neighbours of a made series", () => {
+  const { x, y, c } = fixture();
+  it.each([
+    [1, 0.031879299281, 0.015594097155, -0.036081104715, 0.297582268605, -0.042395740565, 0.330356448814, 0.040636417536],
+    [3, 0.073814434788, 0.06774942747, 0.037473053831, 0.334901638271, 0.005621216894, 0.207169107773, 0.105062230404],
+    [4, 0.076757985906, 0.053628878783, 0.05494657501, 0.314521335928, 0.000188454161, 0.199676816524, 0.085773251828],
+    [10, 0.069639847708, 0.067811396311, 0.045269066708, 0.26189919832, 0.005435039164, 0.177626764651, 0.092022311547],
+  ])("give SciPy's information, transfer entropy and storage for k = %d", (neighbours, ...expected) => {
+    const plain = { neighbours, standardise: false };
+    const longer = { ...plain, targetHistory: 2, sourceHistory: 2 };
+    const found = [
+      nearestNeighbourInformation(x, y, plain),
+      nearestNeighbourInformation(x, y, { ...plain, algorithm: 2 }),
+      nearestNeighbourInformation(x, y, { ...plain, given: c }),
+      nearestNeighbourTransferEntropy(x, y, plain),
+      nearestNeighbourTransferEntropy(y, x, plain),
+      nearestNeighbourTransferEntropy(x, y, longer),
+      activeInformationStorage(y, { ...plain, history: 2 }),
+    ];
+    found.forEach(({ nats, local }, i) => {
+      expect(nats).toBeCloseTo(expected[i]!, 11);
+      expect(local.reduce((sum, value) => sum + value, 0) / local.length).toBeCloseTo(nats, 11);
+    });
+  });
+});
+
+describe("information by nearest neighbours", () => {
+  it.each([0.3, 0.6, 0.9, 0.99])("of Gaussians of correlation %d is -ln(1 - r^2) / 2 within 0.02 nats", (r) => {
+    const n = 4000;
+    const x = normals(10, n);
+    const noise = normals(11, n);
+    const y = x.map((value, i) => r * value + Math.sqrt(1 - r * r) * noise[i]!);
+    // The correlation that the sample happens to have: it moves the true value by 0.014.
+    const sum = (values: Float64Array) => values.reduce((a, b) => a + b, 0);
+    const dot = (a: Float64Array, b: Float64Array) => sum(a.map((value, i) => value * b[i]!)) - (sum(a) * sum(b)) / n;
+    const exact = -0.5 * Math.log(1 - dot(x, y) ** 2 / (dot(x, x) * dot(y, y)));
+    expect(Math.abs(nearestNeighbourInformation(x, y).nats - exact)).toBeLessThan(0.02);
+    expect(Math.abs(nearestNeighbourInformation(x, y, { algorithm: 2 }).nats - exact)).toBeLessThan(0.02);
+  });
+
+  it("does not change when a variable is stretched, unless standardising is left out", () => {
+    const { x, y } = coupled(300, 12, 0.5, 0.5, 0.6);
+    const plain = nearestNeighbourInformation(x, y).nats;
+    const stretched = y.map((value) => 8 * value);
+    expect(nearestNeighbourInformation(x, stretched).nats).toBeCloseTo(plain, 12);
+    expect(nearestNeighbourInformation(x, stretched, { standardise: false }).nats).not.toBeCloseTo(plain, 3);
+  });
+
+  it("takes several columns: of pairs that share a sum, more than of either", () => {
+    const x = normals(14, 2000);
+    const z = normals(15, 2000);
+    const y = x.map((value, i) => value + z[i]! + 0.3 * draws.normal(16, i));
+    const both = new Matrix(
+      2000,
+      2,
+      Float64Array.from({ length: 4000 }, (_, i) => (i % 2 === 0 ? x : z)[i >> 1]!),
+    );
+    // 0.5 ln(var y / 0.09), var y = 2.09.
+    expect(nearestNeighbourInformation(both, y).nats).toBeCloseTo(0.5 * Math.log(2.09 / 0.09), 0);
+    expect(nearestNeighbourInformation(x, y).nats).toBeCloseTo(0.5 * Math.log(2.09 / 1.09), 1);
+  });
+
+  it("finds an influence with its p-value, and none where there is none", () => {
+    const { x, y } = coupled(600, 18, 0.5, 0.5, 0.6);
+    const there = nearestNeighbourTransferEntropy(x, y, { surrogates: 99 });
+    const back = nearestNeighbourTransferEntropy(y, x, { surrogates: 99 });
+    expect(there.pValue).toBe(0.01);
+    expect(there.effectiveNats).toBeGreaterThan(0.1);
+    expect(back.pValue).toBeGreaterThan(0.05);
+    expect(Math.abs(back.effectiveNats!)).toBeLessThan(3 * back.standardError!);
+    expect(nearestNeighbourTransferEntropy(y, x).pValue).toBeUndefined();
+  });
+
+  it("given their common driver finds no influence of two series on each other", () => {
+    const n = 2000;
+    const z = normals(22, n + 2);
+    const x = Float64Array.from({ length: n }, (_, t) => 0.8 * z[t + 1]! + 0.6 * draws.normal(23, t));
+    const y = Float64Array.from({ length: n }, (_, t) => 0.8 * z[t]! + 0.6 * draws.normal(24, t));
+    // z moves x after one step and y after two: -0.5 ln(1 - 0.64^2) without z.
+    expect(nearestNeighbourTransferEntropy(x, y).nats).toBeCloseTo(0.264, 1);
+    const given = Float64Array.from({ length: n }, (_, t) => z[t + 1]!);
+    expect(Math.abs(nearestNeighbourTransferEntropy(x, y, { given }).nats)).toBeLessThan(0.03);
+  });
+
+  it("finds the storage of AR(1) series, -ln(1 - a^2) / 2", () => {
+    const { x, y } = coupled(3000, 26, 0.9, 0.3, 0.5);
+    expect(Math.abs(activeInformationStorage(x).nats - 0.83037)).toBeLessThan(0.06);
+    // In closed form with the influence of x.
+    expect(Math.abs(activeInformationStorage(y).nats - 0.41132)).toBeLessThan(0.06);
+  });
+
+  it("looks at its lag alone", () => {
+    const { x, y } = coupled(1500, 28, 0, 0.5, 0.6);
+    const later = Float64Array.from(x, (_, t) => x[t + 2] ?? 0);
+    expect(nearestNeighbourTransferEntropy(later, y, { lag: 3 }).nats).toBeGreaterThan(0.1);
+    expect(Math.abs(nearestNeighbourTransferEntropy(later, y, { lag: 1 }).nats)).toBeLessThan(0.04);
+  });
+
+  it("takes series of one length, longer than k and the window leave", () => {
+    expect(() => nearestNeighbourInformation([1, 2, 3, 4, 5], [1, 2, 3, 4])).toThrow("the length of y is 4; it takes 5, as x");
+    expect(() => nearestNeighbourInformation([1], [1])).toThrow("the length of x is 1; it takes at least 4");
+    expect(() => nearestNeighbourInformation([1, 2, 3, Number.NaN], [1, 2, 3, 4])).toThrow("x[3] is NaN; it takes finite numbers");
+    expect(() => nearestNeighbourInformation([1, 2, 3, 4, 5], [1, 2, 3, 4, 5], { exclusionWindow: 2 })).toThrow(
+      "neighbours is 3; it takes at most the 0 neighbours that 5 points leave a point",
+    );
+    const x = [1, 2, 3, 4, 5];
+    expect(() => nearestNeighbourInformation(x, x, { algorithm: 2, given: x })).toThrow("algorithm 2 takes no `given`");
+  });
+});
+
+describe("the tree", () => {
+  const n = 300;
+  // Rounded, so that many distances are equal.
+  const columns = [0, 1, 2].map((row) => normals(40 + row, n).map((value) => Math.round(3 * value)));
+  const distance = (some: readonly Float64Array[], i: number, j: number) =>
+    Math.max(...some.map((column) => Math.abs(column[i]! - column[j]!)));
+
+  it.each([0, 7])(
+    "finds the neighbours and counts of a search over all pairs, equal distances in the order of rows (window %d)",
+    (window) => {
+      const k = 4;
+      const nearest = new Uint32Array(n * k);
+      const scales = new KdTree(columns).scales(k, window, nearest);
+      const others = (i: number) => Array.from({ length: n }, (_, j) => j).filter((j) => Math.abs(j - i) > window);
+      const two = new KdTree(columns.slice(1)).counts(scales, window);
+      const one = countsOfColumn(columns[0]!, columns[0]!.slice().sort(), scales, window);
+      for (let i = 0; i < n; i++) {
+        const sorted = others(i).sort((a, b) => distance(columns, i, a) - distance(columns, i, b) || a - b);
+        expect([...nearest.subarray(i * k, (i + 1) * k)]).toEqual(sorted.slice(0, k));
+        expect(scales[i]).toBe(distance(columns, i, sorted[k - 1]!));
+        expect(two[i]).toBe(others(i).filter((j) => distance(columns.slice(1), i, j) < scales[i]!).length);
+        expect(one[i]).toBe(others(i).filter((j) => distance(columns.slice(0, 1), i, j) < scales[i]!).length);
+      }
+    },
+  );
+});
