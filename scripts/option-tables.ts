@@ -31,13 +31,14 @@ import { npzTable, npzWriteTable } from "../src/io/npz.js";
 import { ueaTable } from "../src/io/uea.js";
 import { wavWriteTable } from "../src/io/wav-writer.js";
 import { labTable } from "../src/lab/options.js";
+import { cTable } from "../src/model/c/options.js";
 import { conceptorTable } from "../src/model/conceptor/conceptor.js";
 import { conceptorMemoryTable, recallTable } from "../src/model/conceptor/options.js";
 import { fieldForecastTable, fieldOptionsTable } from "../src/model/field/options.js";
 import { forecastTable as closedLoopTable, predictTable, scoreTable } from "../src/model/forecaster/options.js";
 import { loadTable } from "../src/model/model-file.js";
 import { nvarScoreTable, nvarStartTable, nvarTable } from "../src/model/nvar/options.js";
-import { onnxTable } from "../src/model/onnx/index.js";
+import { onnxTable } from "../src/model/onnx/options.js";
 import { classifierOptionsTable, classifierTable, forecasterOptionsTable, forecasterTable } from "../src/model/schemas.js";
 import { forecastSweepTable, sweepSettingTable, sweepTable } from "../src/model/sweep/options.js";
 import { spectralRadiusTable } from "../src/numerics/spectrum/radius.js";
@@ -240,6 +241,7 @@ export function optionsPage(): string {
     ofTable("`Classifier`", { ...classifierOptionsTable, ...classifierTable }),
     ofTable("`load` and `fromBytes` of a model", loadTable),
     ofTable("`toOnnx`", onnxTable),
+    ofTable("`toC`", cTable),
     ofTable("`sweepReadouts`", sweepTable),
     ofTable("Its `settings`", sweepSettingTable),
     ofTable("`sweepForecasts`", forecastSweepTable),

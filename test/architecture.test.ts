@@ -30,7 +30,23 @@ const allowed: Record<string, readonly string[]> = {
   ptx: [],
   gpu: [],
   sim: ["gpu", "ptx"],
-  cli: ["reservoir", "tasks", "io", "model", "analysis", "plot", "experiment", "search", "serve", "lab", "gpu", "ptx", "sim", "index"],
+  cli: [
+    "reservoir",
+    "tasks",
+    "io",
+    "model",
+    "pipeline",
+    "analysis",
+    "plot",
+    "experiment",
+    "search",
+    "serve",
+    "lab",
+    "gpu",
+    "ptx",
+    "sim",
+    "index",
+  ],
 };
 
 function files(folder: string): string[] {

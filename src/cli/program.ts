@@ -10,11 +10,14 @@ import { experimentRunTable } from "../experiment/run-options.js";
 import { experimentSearchTable } from "../experiment/search-options.js";
 import { launchTable } from "../gpu/launch-config.js";
 import { labTable } from "../lab/options.js";
+import { cTable } from "../model/c/options.js";
+import { onnxTable } from "../model/onnx/options.js";
 import { packageVersion } from "../model/version.js";
 import { targetOption } from "../ptx/builder/targets.js";
 import { planTable } from "../reservoir/options.js";
 import type { ServeOptions } from "../serve/index.js";
 import { serveTable } from "../serve/options.js";
+import type { ExportFlags } from "./commands/export.js";
 import type { ForecastFlags } from "./commands/forecast.js";
 import type { PlanCommandOptions } from "./commands/plan.js";
 import type { PtxFlags } from "./commands/ptx.js";
@@ -187,6 +190,31 @@ whose other cells are then empty. --out has the columns of a run's forecasts.csv
     .action(async (model: string, { import: _, ...flags }: ForecastFlags) => {
       const command = await import("./commands/forecast.js");
       print(await command.forecast(model, { ...flags, signal, progress: await progressOf(flags) }));
+    });
+
+  program
+    .command("export")
+    .description("write a saved model as C, which needs no library, or as an ONNX graph")
+    .argument("<model>", "a model file, or the folder of a run")
+    .addOption(new Option("--to <form>", "what it becomes").choices(["c", "onnx"]).makeOptionMandatory())
+    .option("-o, --out <dir>", "the folder that gets the files", ".")
+    .addOption(flagOf(cTable, "name"))
+    .addOption(flagOf(onnxTable, "use"))
+    .addOption(flagOf(onnxTable, "stateful"))
+    .addOption(importOption())
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ spillway export runs/mackey-glass --to c --name tide
+  $ spillway export model.safetensors --to onnx --use forecast
+
+C (a forecaster): NAME.c and NAME.h, C99, no allocation, the bits of this package on every machine
+that computes in IEEE 754. ONNX (a forecaster, or a classifier): NAME.onnx; --use and --stateful are
+for a forecaster's graph.`,
+    )
+    .action(async (model: string, { import: _, ...flags }: ExportFlags & { readonly import?: unknown }) => {
+      print(await (await import("./commands/export.js")).exportModel(model, flags));
     });
 
   program

@@ -45,6 +45,7 @@ export { type LoadOptions, ModelFileError, type ModelKind } from "./model-file.j
 export type { Numbers as NvarState } from "./nvar/features.js";
 export { NvarForecaster } from "./nvar/nvar.js";
 export type { NvarData, NvarOptions, NvarScoreOptions, NvarSequences, NvarSettings, NvarStartOptions } from "./nvar/options.js";
+export { type CFiles, type COptions, saveC, toC } from "./c/index.js";
 export { type ForecasterUse, type OnnxOptions, saveOnnx, toOnnx } from "./onnx/index.js";
 export { decodeReservoir, encodeReservoir, type LoadedReservoir, loadReservoir, saveReservoir } from "./reservoir-file.js";
 export { type ForecastScore, type ForecastSweepOptions, type ForecastSweepResult, sweepForecasts } from "./sweep/forecasts.js";

@@ -55,6 +55,8 @@ const own: Readonly<Record<string, string>> = {
   "runs --merge": "arguments of mergeStudies, not an option",
   "runs --repair": "repairJournal, which takes no options",
   "search --dry-run": "prints what the search would be",
+  "export --to": "which of two functions is called",
+  "export --out": "an argument of saveC and saveOnnx, not an option",
   "forecast --intervals": "written as a,b, where the table takes a list",
   "serve --names": "written as a,b, where the table takes a list",
   "ptx --no-affine": "turns off a field of norms, which no table describes",

@@ -1,7 +1,7 @@
 // Trained models as ONNX files, to run without Spillway. Training, noise and portable bits stay
 // behind.
 import { ArgumentError } from "../../core/errors.js";
-import { choice, flag, option, resolve, type TableOf } from "../../core/options.js";
+import { resolve } from "../../core/options.js";
 import { writeFileAtomic } from "../../io/atomic.js";
 import { Classifier } from "../classifier/classifier.js";
 import { decodeClassifier } from "../classifier/file.js";
@@ -12,29 +12,11 @@ import { stableJson } from "../stable-json.js";
 import { packageVersion } from "../version.js";
 import { classifierGraph } from "./classifier.js";
 import { encodeOnnx } from "./encode.js";
-import { type ForecasterUse, forecasterGraph } from "./forecaster.js";
+import { forecasterGraph } from "./forecaster.js";
+import { type OnnxOptions, onnxTable } from "./options.js";
 
 export type { ForecasterUse } from "./forecaster.js";
-
-/** What the graph of a forecaster does and takes; a classifier's graph has no options. */
-export interface OnnxOptions {
-  /**
-   * What the graph of a forecaster does: "predict" (default) for given inputs, or "forecast" in
-   * closed loop.
-   */
-  readonly use?: ForecasterUse | undefined;
-  /**
-   * Whether a forecaster's graph takes the state it begins at as inputs, to run a series in parts;
-   * default false: it begins where the forecaster stands.
-   */
-  readonly stateful?: boolean | undefined;
-}
-
-/** The options of `toOnnx`. */
-export const onnxTable = {
-  use: option(choice("predict", "forecast"), "predict", "What the graph of a forecaster does: for given inputs, or in closed loop."),
-  stateful: option(flag, false, "Whether a forecaster's graph takes the state it begins at as inputs."),
-} satisfies TableOf<OnnxOptions>;
+export { type OnnxOptions, onnxTable } from "./options.js";
 
 /**
  * A trained model as the bytes of an ONNX file (opset 17; the time loop is a Scan). Arithmetic is

@@ -1,0 +1,53 @@
+// `spillway export`: a saved model as C, or as an ONNX graph.
+import "../../index.js";
+import { join, normalize } from "node:path";
+import { ArgumentError } from "../../core/errors.js";
+import { modelFileOf } from "../../experiment/ahead.js";
+import { readBytes } from "../../io/index.js";
+import { type Classifier, type COptions, type Forecaster, loadModel, type OnnxOptions, saveC, saveOnnx } from "../../model/index.js";
+import { decodeModelFile } from "../../model/model-file.js";
+import { Pipeline } from "../../pipeline/index.js";
+
+/** What a model can be written as. */
+export const exportTargets = ["c", "onnx"] as const;
+
+/** What `spillway export` takes. */
+export interface ExportFlags extends COptions, OnnxOptions {
+  readonly to: (typeof exportTargets)[number];
+  readonly out: string;
+  readonly name: string;
+}
+
+/** Writes the files, and gives what is printed. */
+export async function exportModel(path: string, { to, out, name, use, stateful }: ExportFlags): Promise<string> {
+  const file = await modelFileOf(path);
+  const { model, close } = await opened(file);
+  try {
+    if (to === "c") return (await saveC(out, model as Forecaster, { name })).map(normalize).join("\n");
+    const graph = join(out, `${name}.onnx`);
+    await saveOnnx(graph, model, { use, stateful });
+    return graph;
+  } finally {
+    await close();
+  }
+}
+
+interface Opened {
+  readonly model: Forecaster | Classifier;
+  close(): Promise<void>;
+}
+
+/** The forecaster or classifier of a file, a pipeline's too. @throws FileError, ArgumentError */
+async function opened(file: string): Promise<Opened> {
+  const { kind } = await decodeModelFile(await readBytes(file), file);
+  if (kind === "pipeline") {
+    const pipeline = await Pipeline.load(file, { engine: "reference" });
+    return { model: pipeline.classifier, close: () => pipeline.dispose() };
+  }
+  const loaded = await loadModel(file, { engine: "reference" });
+  if (loaded.kind === "forecaster") return { model: loaded.forecaster, close: () => loaded.forecaster.dispose() };
+  if (loaded.kind === "classifier") return { model: loaded.classifier, close: () => loaded.classifier.dispose() };
+  if (loaded.kind === "nvar") await loaded.nvar.dispose();
+  if (loaded.kind === "field") await loaded.field.dispose();
+  throw ArgumentError.because(`${file} holds a ${kind}; a forecaster, a classifier or a pipeline can be exported`, { field: "model" });
+}

@@ -1,0 +1,228 @@
+// The functions of an exported model in C99, in the order of docs/numerics.md. `real` is the
+// model's precision; every operation is rounded to it.
+import type { Precision } from "../../numerics/index.js";
+import type { Activation } from "../../reservoir/index.js";
+
+/** Tells compilers to round every product, and refuses to be compiled if one would not. */
+export const arithmetic = `/* Every operation is rounded by itself: no fused multiply-add, no reordering, no wider numbers. */
+#if defined(__FAST_MATH__)
+#error "compile without -ffast-math: the sums have one fixed order"
+#endif
+#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0
+#error "this compiler computes in wider numbers; on x86 take -mfpmath=sse -msse2"
+#endif
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+`;
+
+/** tanh, which both bounded activations take. */
+const tanhOf: Readonly<Record<Precision, string>> = {
+  float32: `/* tanh in binary32: docs/numerics.md of Spillway, rule 4. */
+static float tanh_of(float x)
+{
+  union { float value; uint32_t bits; } t, e;
+  const float size = x < 0.0f ? -x : x;
+  const float ax = size > 10.0f ? 10.0f : size;
+  float out;
+  if (x == 0.0f) return x;
+  if (ax < 0x1.666666p-1f) {
+    const float y = ax * ax;
+    float p = -0x1.50c476p-8f;
+    p = p * y + 0x1.492fd6p-6f;
+    p = p * y + -0x1.b6c112p-5f;
+    p = p * y + 0x1.10faeep-3f;
+    p = p * y + -0x1.5554f6p-2f;
+    out = ax + ax * (y * p);
+  } else {
+    const float u = ax + ax;
+    float n, r, g;
+    t.value = u * 0x1.715476p+0f + 12582912.0f;
+    n = t.value - 12582912.0f;
+    r = (u - n * 0.693359375f) - n * -0x1.bd0106p-13f;
+    g = 0x1.6a2434p-10f;
+    g = g * r + 0x1.1239e2p-7f;
+    g = g * r + 0x1.5558f2p-5f;
+    g = g * r + 0x1.555492p-3f;
+    g = g * r + 0x1.fffffcp-2f;
+    e.value = ((r * r) * g + r) + 1.0f;
+    e.bits += t.bits << 23;
+    out = 1.0f - 2.0f / (e.value + 1.0f);
+  }
+  return x < 0.0f ? -out : out;
+}
+`,
+  float64: `/* tanh in binary64: docs/numerics.md of Spillway, rule 4. */
+static double tanh_of(double x)
+{
+  static const double degrees[9] = {
+    0x1.28ad95cf92e62p-22, 0x1.71df2614b7264p-19, 0x1.a01999ed849b7p-16, 0x1.a01a0129e7000p-13, 0x1.6c16c184321cap-10,
+    0x1.1111111127d64p-7, 0x1.555555555086dp-5, 0x1.55555555554f9p-3, 0x1.000000000000ap-1,
+  };
+  union { double value; uint64_t bits; } t, e;
+  const double size = x < 0.0 ? -x : x;
+  const double ax = size > 20.0 ? 20.0 : size;
+  double out;
+  if (x == 0.0) return x;
+  if (ax < 0x1.6666666666666p-1) {
+    const double y = ax * ax;
+    double p = -0x1.edc96e785fd6bp-1;
+    double q = 1.0;
+    p = p * y + -0x1.8d708b75ea536p+6;
+    p = p * y + -0x1.940b6ad154878p+10;
+    q = q * y + 0x1.c38f38eb58886p+6;
+    q = q * y + 0x1.17afcd2a40919p+11;
+    q = q * y + 0x1.2f08901cff660p+12;
+    out = ax + (ax * (y * p)) / q;
+  } else {
+    const double u = ax + ax;
+    double n, r, g = 0x1.ad7ea9353e2f6p-26;
+    int i;
+    t.value = u * 0x1.71547652b82fep+0 + 6755399441055744.0;
+    n = t.value - 6755399441055744.0;
+    r = (u - n * 0x1.62e42fefa3800p-1) - n * 0x1.ef35793c76730p-45;
+    for (i = 0; i < 9; i++) g = g * r + degrees[i];
+    e.value = ((r * r) * g + r) + 1.0;
+    e.bits += t.bits << 52;
+    out = 1.0 - 2.0 / (e.value + 1.0);
+  }
+  return x < 0.0 ? -out : out;
+}
+`,
+};
+
+const activationBodies: Readonly<Record<string, string>> = {
+  tanh: "return tanh_of(z);",
+  identity: "return z;",
+  relu: "return z <= 0 ? 0 : z;",
+  sigmoid: "return (real)0.5 + (real)0.5 * tanh_of((real)0.5 * z);",
+};
+
+/** The names of the activations that C has. */
+export const activationsInC: readonly string[] = Object.keys(activationBodies);
+
+/** f(z) of the activations that a model takes; a member says which by its index in them. */
+export function activationFunctions(activations: readonly Activation[], precision: Precision): string {
+  const needsTanh = activations.some((each) => each === "tanh" || each === "sigmoid");
+  const [only] = activations;
+  const body =
+    activations.length === 1
+      ? `  (void)kind;\n  ${activationBodies[only!]}`
+      : [
+          "  switch (kind) {",
+          ...activations.map((each, k) => `  case ${k}: ${activationBodies[each]}`),
+          "  default: return z;",
+          "  }",
+        ].join("\n");
+  return `${needsTanh ? `${tanhOf[precision]}\n` : ""}/* f(z), rule 4. */\nstatic real activate(int kind, real z)\n{\n${body}\n}\n`;
+}
+
+/** How weights of W are kept: in the model's precision, or in the upper half of a binary32. */
+export type WeightStorage = "real" | "bfloat16";
+
+const weightOf: Readonly<Record<WeightStorage, string>> = {
+  real: "#define WEIGHT_OF(w) (w)\n",
+  bfloat16: `static real weight_of(uint16_t upper)
+{
+  union { uint32_t bits; float value; } w;
+  w.bits = (uint32_t)upper << 16;
+  return w.value;
+}
+#define WEIGHT_OF(w) weight_of(w)
+`,
+};
+
+const sumOf = `
+/* A butterfly over \`count\` partial sums, rules 1 and 2. */
+static TYPE NAME(TYPE *partial, int count)
+{
+  int half, l;
+  for (half = count / 2; half >= 1; half /= 2)
+    for (l = 0; l < half; l++) partial[l] = partial[l] + partial[l + half];
+  return partial[0];
+}
+`;
+
+const dense = `
+/* Row r of a dense W times x, rule 1: 32 partial sums. */
+static real dense_row(const member *m, int r, const real *x)
+{
+  const weight *row = m->weights + (size_t)r * (size_t)m->size;
+  real partial[32] = {0};
+  int k;
+  for (k = 0; k < m->size; k++) partial[k & 31] = partial[k & 31] + WEIGHT_OF(row[k]) * x[k];
+  return sum_of(partial, 32);
+}
+`;
+
+const sparse = `
+/* Row r of a sparse W times x, rule 2: 8 partial sums by position. */
+static real sparse_row(const member *m, int r, const real *x)
+{
+  const uint32_t from = m->row_offsets[r], to = m->row_offsets[r + 1];
+  real partial[8] = {0};
+  uint32_t p;
+  for (p = from; p < to; p++) partial[(p - from) & 7] = partial[(p - from) & 7] + WEIGHT_OF(m->weights[p]) * x[m->columns[p]];
+  return sum_of(partial, 8);
+}
+`;
+
+/** What the functions have to do. */
+export interface Needs {
+  readonly storage: WeightStorage;
+  readonly dense: boolean;
+  readonly sparse: boolean;
+  readonly feedback: boolean;
+  readonly inputs: boolean;
+  readonly squareHalf: boolean;
+  readonly squares: boolean;
+  /** Whether a readout sees anything beside the state. */
+  readonly sees: boolean;
+}
+
+/** One step of a member's reservoir, and what its readout says. */
+export function reservoirFunctions(needs: Needs): string {
+  const row =
+    needs.dense && needs.sparse
+      ? "m->columns ? sparse_row(m, r, x) : dense_row(m, r, x)"
+      : needs.dense
+        ? "dense_row(m, r, x)"
+        : "sparse_row(m, r, x)";
+  const lines = (isThere: boolean, text: string): string => (isThere ? text : "");
+  const sum = (type: string, name: string) => sumOf.replace(/TYPE/g, type).replace("NAME", name);
+  return `${weightOf[needs.storage]}${sum("real", "sum_of")}${sum("double", "sum_of_doubles")}${lines(needs.dense, dense)}${lines(needs.sparse, sparse)}
+/* x' = (1 - a) x + a f(b + W_in u + W x${needs.feedback ? " + W_fb y" : ""}), rules 3 to 5. */
+static void advance(const member *m, real *x, real *next${lines(needs.inputs, ", const real *u")}${lines(needs.feedback, ", const real *y")})
+{
+  int r${lines(needs.inputs || needs.feedback, ", i")};
+  for (r = 0; r < m->size; r++) {
+    const real a = m->leak[r], keep = (real)1 - a;
+    real z = m->bias[r];
+${lines(needs.feedback, "    real fed = 0;\n")}${lines(needs.inputs, "    for (i = 0; i < INPUTS; i++) z = z + m->input_weights[r * INPUTS + i] * u[i];\n")}    z = z + (${row});
+${lines(needs.feedback, "    for (i = 0; i < OUTPUTS; i++) fed = fed + m->feedback_weights[r * OUTPUTS + i] * y[i];\n    z = z + fed;\n")}    next[r] = keep * x[r] + a * activate(m->activation, z);
+  }
+  for (r = 0; r < m->size; r++) x[r] = next[r];
+}
+
+/* y = W_out features + c, rules 9 and 10: in binary64, then rounded. */
+static void answer(const member *m, const double *weights, const double *intercept, const real *x${lines(needs.sees, ", const real *seen")}, real *y)
+{
+  int o, i, k;
+  for (o = 0; o < OUTPUTS; o++) {
+    const double *row = weights + (size_t)o * (size_t)m->features;
+    double partial[32] = {0};
+    k = 0;
+    for (i = 0; i < m->size; i++, k++) {
+      const double value = x[i];
+      partial[k & 31] = partial[k & 31] + row[k] * ${needs.squareHalf ? "((i & 1) ? value * value : value)" : "value"};
+    }
+${lines(needs.sees, "    for (i = 0; i < m->seen; i++, k++) partial[k & 31] = partial[k & 31] + row[k] * (double)seen[i];\n")}${lines(
+  needs.squares,
+  "    for (i = 0; i < m->size; i++, k++) partial[k & 31] = partial[k & 31] + row[k] * ((double)x[i] * (double)x[i]);\n",
+)}    y[o] = (real)(sum_of_doubles(partial, 32) + intercept[o]);
+  }
+}
+`;
+}

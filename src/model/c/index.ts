@@ -1,0 +1,51 @@
+// Trained forecasters as C99, to run where there is no JavaScript: one source and one header, which
+// allocate nothing and take no library. Portable arithmetic, so the bits are Spillway's.
+import { ArgumentError } from "../../core/errors.js";
+import { resolve } from "../../core/options.js";
+import { writeFileAtomic } from "../../io/atomic.js";
+import { decodeForecaster } from "../forecaster/file.js";
+import { Forecaster } from "../forecaster/forecaster.js";
+import { decodeModelFile } from "../model-file.js";
+import { packageVersion } from "../version.js";
+import { type COptions, cTable } from "./options.js";
+import { cProgram } from "./program.js";
+import { checkName } from "./text.js";
+
+export { type COptions, cTable } from "./options.js";
+
+/** A model as C: what belongs into NAME.c and NAME.h. */
+export interface CFiles {
+  readonly source: string;
+  readonly header: string;
+}
+
+/**
+ * A trained forecaster as C99: NAME_begin goes to where the forecaster stands, NAME_predict or
+ * NAME_observe takes the next row, NAME_forecast runs the closed loop. Rows go in and out in the
+ * units of the data, as doubles. All states and forecasts have the bits of `predict` and `forecast`
+ * (docs/numerics.md, rules 1 to 5, 9 and 10); the compiler must not contract or reorder arithmetic,
+ * which GCC and Clang are told in the source.
+ * @throws NotFittedError; ArgumentError for a model of another kind, a name that C does not take,
+ * or what C does not hold: noise, an activation of your own, cells, composed and spiking
+ * reservoirs, fast arithmetic, transforms, the calendar, a model of yours, and a mask of missing
+ * values
+ */
+export async function toC(model: Forecaster, options: COptions = {}): Promise<CFiles> {
+  if (!(model instanceof Forecaster)) throw ArgumentError.because("model is of another kind; C takes a Forecaster", { field: "model" });
+  const { name } = resolve(cTable, options);
+  const parts = await decodeForecaster(await decodeModelFile(await model.toBytes(), "forecaster", "forecaster"), "forecaster");
+  return cProgram(parts, { name: checkName(name), version: packageVersion, takesCalendar: model.calendar.length > 0 });
+}
+
+/**
+ * Writes `toC()` to NAME.c and NAME.h in a folder, each whole or not at all (Node), and gives their
+ * paths. @throws FileError, and what toC throws
+ */
+export async function saveC(folder: string, model: Forecaster, options: COptions = {}): Promise<readonly string[]> {
+  const { name } = resolve(cTable, options);
+  const { source, header } = await toC(model, options);
+  const paths = [`${folder}/${name}.h`, `${folder}/${name}.c`] as const;
+  await writeFileAtomic(paths[0], header);
+  await writeFileAtomic(paths[1], source);
+  return paths;
+}

@@ -1,0 +1,46 @@
+// What an exported program does not hold, said before anything is written.
+import { ArgumentError } from "../../core/errors.js";
+import { isSparse } from "../../numerics/index.js";
+import type { ReservoirModel } from "../../reservoir/index.js";
+import type { ForecasterParts, MemberFile } from "../forecaster/file.js";
+import { activationsInC } from "./functions.js";
+
+/** A member of a leaky rate reservoir, which C holds. */
+export interface RateMember extends MemberFile {
+  readonly model: ReservoirModel;
+}
+
+/** Weights of W that a source file holds at most, of all members: some 256 MB of text. */
+const mostWeights = 2 ** 24;
+
+const refuse = (what: string, field?: string) =>
+  ArgumentError.because(`the model ${what}, which C does not hold`, { field: field ?? "model" });
+
+/** The members, if C holds them all. @throws ArgumentError */
+export function checkMembers({ settings, members }: ForecasterParts, takesCalendar: boolean): readonly RateMember[] {
+  if (settings.hybrid) throw refuse("calls a model of yours");
+  if (settings.missing === "mask") throw refuse("takes a mask of missing values", "missing");
+  if (takesCalendar) throw refuse("takes the calendar", "calendar");
+  const checked = members.map(checkMember);
+  const weights = checked.reduce((sum, { model }) => sum + weightsOf(model), 0);
+  if (weights > mostWeights)
+    throw ArgumentError.because(`the reservoirs have ${weights} weights; a source file of C holds at most ${mostWeights}`, {
+      field: "model",
+    });
+  return checked;
+}
+
+function checkMember({ model, ...rest }: MemberFile): RateMember {
+  if (rest.road.transforms.steps.length > 0) throw refuse("transforms its series", "transforms");
+  if (model.kind === "spiking") throw refuse("has a spiking reservoir");
+  if (model.kind === "composite") throw refuse("has a reservoir that is composed of layers or groups");
+  if (model.cell) throw refuse("has a reservoir with a cell of its own", "cell");
+  if (model.noiseLevel > 0) throw refuse(`has noise (noiseLevel ${model.config.noiseLevel}); set it to 0 and train again`, "noiseLevel");
+  if (model.config.arithmetic !== "portable") throw refuse(`has ${model.config.arithmetic} arithmetic`, "arithmetic");
+  if (!activationsInC.includes(model.activation)) throw refuse(`has the activation "${model.activation}"`, "activation");
+  return { model, ...rest };
+}
+
+function weightsOf({ weights }: ReservoirModel): number {
+  return isSparse(weights) ? weights.values.length : weights.data.length;
+}

@@ -1,0 +1,48 @@
+// `spillway export` in a process of its own: the files that it writes, and what it refuses.
+import "../../src/index.js";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Classifier, Forecaster, toC } from "../../src/model/index.js";
+import { Matrix } from "../../src/numerics/index.js";
+import { mackeyGlass } from "../../src/tasks/index.js";
+import { spillway } from "./spillway.js";
+
+let cwd: string;
+let source: string;
+
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "spillway-export-"));
+  const series = Matrix.from(mackeyGlass(300, { seed: 2 }));
+  await using forecaster = await Forecaster.fit(series, { reservoir: { size: 20 } });
+  await forecaster.save(join(cwd, "model.safetensors"));
+  ({ source } = await toC(forecaster, { name: "tide" }));
+  const classifier = await Classifier.fit([series, series], ["a", "b"], { reservoir: { size: 10 } });
+  await classifier.save(join(cwd, "classes.safetensors"));
+  await classifier.dispose();
+});
+afterAll(() => rm(cwd, { recursive: true, force: true }));
+
+describe("spillway export", () => {
+  it("writes the C of a run's model, that of the function, and says where", async () => {
+    const ended = await spillway(["export", ".", "--to", "c", "--name", "tide"], { cwd });
+    expect(ended).toMatchObject({ code: 0, stdout: "tide.h\ntide.c\n", stderr: "" });
+    expect(await readFile(join(cwd, "tide.c"), "utf8")).toBe(source);
+  });
+
+  it("writes a graph of a forecaster and of a classifier", async () => {
+    expect(await spillway(["export", "model.safetensors", "--to", "onnx", "--use", "forecast"], { cwd })).toMatchObject({ code: 0 });
+    expect(await spillway(["export", "classes.safetensors", "--to", "onnx", "--name", "classes"], { cwd })).toMatchObject({ code: 0 });
+    expect(await readdir(cwd)).toEqual(expect.arrayContaining(["model.onnx", "classes.onnx"]));
+  });
+
+  it.each([
+    [["classes.safetensors", "--to", "c"], "C takes a Forecaster"],
+    [["model.safetensors", "--to", "c", "--name", "double"], 'name is "double"; it takes a name of C'],
+    [["model.safetensors", "--to", "c", "--out", "none/there"], "none/there"],
+    [["none.safetensors", "--to", "c"], "none.safetensors: no such file"],
+  ])("refuses %j", async (args, sentence) => {
+    expect(await spillway(["export", ...args], { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) });
+  });
+});

@@ -1,0 +1,211 @@
+// Forecasters of every shape that C holds, each with what a program does with it and what this
+// package says then.
+import { Forecaster, type ForecasterOptions, toC } from "../../src/model/index.js";
+import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
+
+/** A model as C, a main function over it, and the numbers that the program has to print. */
+export interface CCase {
+  readonly name: string;
+  make(): Promise<CExpected>;
+}
+
+export interface CExpected {
+  readonly source: string;
+  readonly header: string;
+  readonly main: string;
+  readonly numbers: Float64Array;
+}
+
+const rows = 300;
+
+/** Two waves with noise, shifted by case. */
+function waves(cols: number, seed: number, length = rows): Matrix<Float64Array> {
+  const draws = new RandomStream(seedKeys(seed).weights, 40);
+  const out = Matrix.zeros(length, cols);
+  for (let t = 0; t < length; t++)
+    for (let c = 0; c < cols; c++)
+      out.data[t * cols + c] = 20 + 3 * c + 5 * Math.sin(0.21 * t + c) + 2 * Math.sin(0.047 * t) + draws.uniform(t, c);
+  return out;
+}
+
+const steps = 25;
+const taken = 40;
+
+const array = (name: string, { data }: Matrix) =>
+  `static const double ${name}[${Math.max(1, data.length)}] = { ${[...data].join(", ") || "0"} };`;
+
+/** A program: the calls of `body`, which prints by `show(values, count)`. */
+function mainOf(arrays: readonly string[], body: string, outputs: number): string {
+  return `#include <stdint.h>
+#include "model.h"
+void print_bits(uint32_t high, uint32_t low);
+${arrays.join("\n")}
+static double out[${steps * outputs}];
+static void show(const double *values, int count)
+{
+  int i;
+  for (i = 0; i < count; i++) {
+    union { double value; uint64_t bits; } each;
+    each.value = values[i];
+    print_bits((uint32_t)(each.bits >> 32), (uint32_t)each.bits);
+  }
+}
+static model_state state;
+int main(void)
+{
+  int t;
+  model_begin(&state);
+${body}  return 0;
+}
+`;
+}
+
+const values = (...matrices: readonly Matrix[]) => Float64Array.from(matrices.flatMap(({ data }) => [...data]));
+
+type Options = ForecasterOptions;
+
+/** The series drives it: forecast where it stands, predict over rows after a reset, forecast again. */
+function ofSeries(name: string, cols: number, options: Options): CCase {
+  return {
+    name,
+    async make() {
+      await using model = await Forecaster.create(options);
+      const series = waves(cols, 1);
+      await model.fit(series);
+      const files = await toC(model);
+      const first = await model.forecast(steps);
+      model.reset();
+      const next = series.subarray(0, taken);
+      const predicted = await model.predict(next);
+      const second = await model.forecast(steps);
+      const main = mainOf(
+        [array("next", next)],
+        `  if (model_forecast(&state, ${steps}, out) != ${steps}) return 1;
+  show(out, ${steps * cols});
+  model_reset(&state);
+  for (t = 0; t < ${taken}; t++) { model_predict(&state, next + t * ${cols}, out); show(out, ${cols}); }
+  if (model_forecast(&state, ${steps}, out) != ${steps}) return 1;
+  show(out, ${steps * cols});
+`,
+        cols,
+      );
+      return { ...files, main, numbers: values(first, predicted, second) };
+    },
+  };
+}
+
+/** The series drives it beside what is known beforehand. */
+function withKnown(name: string, options: Options): CCase {
+  return {
+    name,
+    async make() {
+      await using model = await Forecaster.create(options);
+      const all = waves(3, 2, rows + steps);
+      const series = new Matrix(
+        rows,
+        1,
+        Float64Array.from({ length: rows }, (_, t) => all.data[3 * t]!),
+      );
+      const known = new Matrix(
+        rows + steps,
+        2,
+        Float64Array.from({ length: 2 * (rows + steps) }, (_, i) => all.data[3 * (i >> 1) + 1 + (i & 1)]!),
+      );
+      await model.fit({ series, known: known.subarray(0, rows) });
+      const files = await toC(model);
+      const ahead = known.subarray(rows, rows + steps);
+      const first = await model.forecast(steps, { known: ahead });
+      await model.warmUp({ series: series.subarray(0, taken), known: known.subarray(0, taken) });
+      const second = await model.forecast(steps, { known: ahead });
+      const main = mainOf(
+        [array("series", series.subarray(0, taken)), array("known", known.subarray(0, taken)), array("ahead", ahead)],
+        `  if (model_forecast(&state, ${steps}, ahead, out) != ${steps}) return 1;
+  show(out, ${steps});
+  model_reset(&state);
+  if (model_forecast(&state, 1, ahead, out) != 0) return 1;
+  for (t = 0; t < ${taken}; t++) model_observe(&state, series + t, known + 2 * t);
+  if (model_forecast(&state, ${steps}, ahead, out) != ${steps}) return 1;
+  show(out, ${steps});
+`,
+        1,
+      );
+      return { ...files, main, numbers: values(first, second) };
+    },
+  };
+}
+
+/** Inputs and targets: predictions over rows that go on, and a closed loop if the inputs allow one. */
+function ofInputs(name: string, inputs: number, outputs: number, options: Options): CCase {
+  return {
+    name,
+    async make() {
+      await using model = await Forecaster.create(options);
+      const feedback = options.reservoir?.feedback != null;
+      const u = waves(Math.max(1, inputs), 3);
+      const targets = waves(outputs, 4);
+      await model.fit(inputs > 0 ? { inputs: u, targets } : { inputs: Matrix.zeros(rows, 0), targets });
+      const files = await toC(model);
+      const next = u.subarray(0, steps);
+      const outside = feedback ? inputs : inputs - outputs;
+      const ahead = new Matrix(
+        steps,
+        Math.max(0, outside),
+        Float64Array.from({ length: steps * Math.max(0, outside) }, (_, i) => 20 + (i % 7)),
+      );
+      const closed = outside < 0 ? Matrix.zeros(0, outputs) : await model.forecast(steps, outside > 0 ? { inputs: ahead } : {});
+      const predicted = await model.predict(inputs > 0 ? next : { steps });
+      const taught = feedback ? targets.subarray(0, steps) : Matrix.zeros(0, outputs);
+      if (feedback) await model.warmUp({ inputs: inputs > 0 ? next : Matrix.zeros(steps, 0), targets: taught });
+      const after = feedback ? await model.predict(inputs > 0 ? next : { steps }) : Matrix.zeros(0, outputs);
+      const row = inputs > 0 ? `next + t * ${inputs}, ` : "";
+      const main = mainOf(
+        [array("next", next), array("ahead", ahead), array("taught", taught)],
+        `${
+          outside < 0
+            ? ""
+            : `  { model_state there = state; if (model_forecast(&there, ${steps}, ${outside > 0 ? "ahead, " : ""}out) != ${steps}) return 1; }
+  show(out, ${steps * outputs});
+`
+        }  (void)ahead; (void)next; (void)taught;
+  for (t = 0; t < ${steps}; t++) { model_predict(&state, ${row}out); show(out, ${outputs}); }
+${
+  feedback
+    ? `  model_reset(&state);
+  for (t = 0; t < ${steps}; t++) model_teach(&state, ${row}taught + t * ${outputs});
+  for (t = 0; t < ${steps}; t++) { model_predict(&state, ${row}out); show(out, ${outputs}); }
+`
+    : ""
+}`,
+        outputs,
+      );
+      return { ...files, main, numbers: values(closed, predicted, after) };
+    },
+  };
+}
+
+const small = { size: 30, seed: 5 } as const;
+
+/** Every shape. */
+export const casesOfC: readonly CCase[] = [
+  ofSeries("one column, dense, with its input in the readout", 1, { reservoir: small, readout: { type: "ridge", input: true } }),
+  ofSeries("two columns, 200 neurons, sparse, in 16 bits", 2, {
+    reservoir: { size: 200, connectionProbability: 0.05, weightPrecision: "bfloat16", seed: 7 },
+  }),
+  ofSeries("two columns in binary64 with squares and a sigmoid", 2, {
+    reservoir: { ...small, precision: "float64", activation: "sigmoid" },
+    readout: { type: "ridge", transform: "squares" },
+  }),
+  ofSeries("300 neurons, every second one squared, other scales of inputs and targets", 1, {
+    reservoir: { size: 300, connectionProbability: 0.02, seed: 8 },
+    readout: { type: "ridge", transform: "squareHalf" },
+    standardise: "inputs",
+  }),
+  ofSeries("members with lags, chosen by a horizon", 2, { reservoir: { size: 20 }, horizon: 10, season: 30, members: 4 }),
+  ofSeries("lags, linear units", 1, { reservoir: { ...small, activation: "identity" }, lags: 9 }),
+  withKnown("known inputs", { reservoir: small }),
+  withKnown("known inputs and lags, several members", { reservoir: { size: 25 }, lags: 5, members: 3 }),
+  ofInputs("inputs with targets of more columns", 1, 2, { reservoir: small }),
+  ofInputs("inputs from outside beside what is fed back as an input", 3, 1, { reservoir: { ...small, activation: "relu" } }),
+  ofInputs("feedback beside inputs", 2, 1, { reservoir: { ...small, feedback: {} } }),
+  ofInputs("feedback alone, outputs not held", 0, 2, { reservoir: { ...small, feedback: {} }, hold: false }),
+];

@@ -1,0 +1,92 @@
+// A forecaster as C: what is refused, and what the text is. What compiled programs compute is held
+// in test/toolchain/c-export.test.ts.
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import "../../src/index.js";
+import { Classifier, Forecaster, type ForecasterOptions, saveC, toC } from "../../src/model/index.js";
+import { constant } from "../../src/model/c/text.js";
+import { Matrix } from "../../src/numerics/index.js";
+import { casesOfC } from "./c-cases.js";
+
+const series = Matrix.from(Array.from({ length: 120 }, (_, t) => [Math.sin(0.3 * t) + 0.01 * t + 3]));
+const times = Array.from({ length: 120 }, (_, t) => new Date(Date.UTC(2024, 0, 1, t)).toISOString());
+const trained = (options: ForecasterOptions = {}) => Forecaster.fit(series, { reservoir: { size: 12 }, washout: 20, ...options });
+
+describe("toC", () => {
+  it.each<readonly [string, () => Promise<Forecaster>]>([
+    ["has noise (noiseLevel 0.1); set it to 0 and train again", () => trained({ reservoir: { size: 12, noiseLevel: 0.1 } })],
+    ["has fast arithmetic", () => trained({ reservoir: { size: 12, arithmetic: "fast" } })],
+    ["transforms its series", () => trained({ transforms: ["log"] })],
+    ["takes a mask of missing values", () => trained({ missing: "mask" })],
+    ["has a reservoir that is composed of layers or groups", () => trained({ reservoir: { layers: [{ size: 8 }, { size: 8 }] } })],
+    ["has a reservoir with a cell of its own", () => trained({ reservoir: { size: 12, cell: { type: "es2n", proximity: 0.5 } } })],
+    ["calls a model of yours", () => trained({ model: (row) => [...row] })],
+    [
+      "takes the calendar",
+      () => Forecaster.fit({ series, times }, { reservoir: { size: 12 }, washout: 20, calendar: [{ cycle: "hour" }] }),
+    ],
+  ])("refuses a model that %s", async (what, make) => {
+    await using model = await make();
+    await expect(toC(model)).rejects.toThrow(`the model ${what}`);
+  });
+
+  it("takes no other kind of model, and says which it takes", async () => {
+    const classifier = await Classifier.fit([series, series], ["a", "b"], { reservoir: { size: 5 } });
+    await expect(toC(classifier as never)).rejects.toThrow("C takes a Forecaster");
+    await classifier.dispose();
+  });
+
+  it.each(["", "2fast", "a b", "double", "x".repeat(41), 'a"; #include'])("refuses the name %j", async (name) => {
+    await using model = await trained();
+    await expect(toC(model, { name })).rejects.toThrow("name");
+  });
+
+  it("gives the same text for the same model, and every name begins with the asked one", async () => {
+    await using model = await trained();
+    const [one, two] = [await toC(model, { name: "tide" }), await toC(model, { name: "tide" })];
+    expect(one).toEqual(two);
+    expect(one.source).toContain('#include "tide.h"');
+    expect([...one.header.matchAll(/^\w+ (\w+)\(/gm)].map(([, name]) => name)).toEqual([
+      "tide_begin",
+      "tide_reset",
+      "tide_predict",
+      "tide_forecast",
+    ]);
+  });
+
+  it("keeps members whose arrays are the same once", async () => {
+    const { source } = await casesOfC.find(({ name }) => name.startsWith("members with lags"))!.make();
+    expect(source.match(/ target_mean_\d\[/g)).toBeNull();
+    expect(source.match(/ input_mean_\d\[/g)).toHaveLength(1);
+  });
+});
+
+it("saveC writes a source and a header beside each other", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "spillway-c-"));
+  try {
+    await using model = await trained();
+    expect(await saveC(folder, model, { name: "tide" })).toEqual([join(folder, "tide.h"), join(folder, "tide.c")]);
+    expect(await readFile(join(folder, "tide.c"), "utf8")).toBe((await toC(model, { name: "tide" })).source);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+describe("a constant of C", () => {
+  it.each([0.1, -0.1, 1 / 3, 5e-324, -0, 2 ** -1030, 1.7976931348623157e308, 123456789.125])(
+    "is read back as the very bits: %d",
+    (value) => {
+      const [, sign, lead, fraction = "", exponent] = /^(-?)0x([01])(?:\.([0-9a-f]+))?p(-?\d+)$/.exec(constant(value, "float64"))!;
+      const power = Number(exponent) - 4 * fraction.length;
+      const half = Math.trunc(power / 2);
+      const magnitude = Number.parseInt(`${lead}${fraction}`, 16) * 2 ** half * 2 ** (power - half);
+      expect(sign === "-" ? -magnitude : magnitude).toBe(value);
+    },
+  );
+
+  it("is written plainly if it is a small whole number", () => {
+    expect([constant(3, "float32"), constant(-2, "float64"), constant(0, "float64")]).toEqual(["3.0f", "-2.0", "0.0"]);
+  });
+});
