@@ -32,4 +32,7 @@ export type {
   WordSteps,
 } from "./plan.js";
 export { planNetwork } from "./planning.js";
+export { ReferenceNetwork } from "./reference.js";
+export type { NetworkRunState, NetworkSession, StepSpikes } from "./session.js";
+export { spikeHash } from "./spike-hash.js";
 export { tableSum } from "./table-sum.js";

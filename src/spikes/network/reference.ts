@@ -1,0 +1,162 @@
+// Networks step by step in plain loops: slow, and the measure of the other engines. The arithmetic
+// is docs/numerics.md, rule 13.
+import { SpillwayError } from "../../core/errors.js";
+import { type FloatArray, philox4x32 } from "../../numerics/index.js";
+import { type NetworkModel, networkStreams, type PlannedPopulation } from "./plan.js";
+import { stepsOf } from "./sampler.js";
+import { copyState, initialState, type NetworkRunState, type NetworkSession, type StepSpikes } from "./session.js";
+
+type Mutable<T> = { -readonly [Field in keyof T]: T[Field] };
+
+/** A network on the host, in plain loops. */
+export class ReferenceNetwork implements NetworkSession {
+  readonly model: NetworkModel;
+  readonly summary = "reference: plain loops";
+  readonly #round: (value: number) => number;
+  #state: Mutable<NetworkRunState>;
+  /** The row of the ring that arrives in the next step. */
+  #row = 0;
+  #drive: FloatArray;
+  readonly #block = new Uint32Array(4);
+
+  constructor(model: NetworkModel) {
+    this.model = model;
+    this.#round = model.precision === "float32" ? Math.fround : (value) => value;
+    this.#state = initialState(model);
+    this.#drive = model.drive;
+  }
+
+  setDrive(drive: FloatArray): void {
+    this.#drive = drive.slice();
+  }
+
+  getState(): NetworkRunState {
+    return copyState(this.#state, this.#row, this.model.receptors * this.model.size);
+  }
+
+  setState(state: NetworkRunState): void {
+    this.#state = copyState(state);
+    this.#row = 0;
+  }
+
+  advance(steps: number, inputs: StepSpikes | undefined, record: boolean): StepSpikes | undefined {
+    const before = this.getState();
+    const offsets = new Uint32Array(steps + 1);
+    const neurons: number[] = [];
+    for (let k = 0; k < steps; k++) {
+      const given = inputs?.neurons.subarray(inputs.offsets[k], inputs.offsets[k + 1]) ?? [];
+      for (const channel of given) this.#deliver(this.model.size + channel, 0);
+      const fired = this.#step();
+      if (fired === undefined) {
+        const { step } = this.#state;
+        this.setState(before);
+        throw notFinite(step, this.model);
+      }
+      if (record) for (const neuron of fired) neurons.push(neuron);
+      offsets[k + 1] = neurons.length;
+    }
+    return record ? { offsets, neurons: Uint32Array.from(neurons) } : undefined;
+  }
+
+  /** One step: the neurons that fired, or undefined if a potential is not finite. */
+  #step(): number[] | undefined {
+    const { receptors, size, populations, ringRows } = this.model;
+    const state = this.#state;
+    const cells = receptors * size;
+    const arriving = state.pending.subarray(this.#row * cells, (this.#row + 1) * cells);
+    const fired: number[] = [];
+    for (const population of populations) {
+      this.#addBackground(population, arriving);
+      for (let r = population.first; r < population.first + population.size; r++) {
+        const fires = this.#advanceNeuron(population, r, arriving);
+        if (fires === undefined) return undefined;
+        if (fires) fired.push(r);
+      }
+    }
+    arriving.fill(0);
+    for (const neuron of fired) this.#deliver(neuron, 1);
+    this.#row = (this.#row + 1) % ringRows;
+    state.step++;
+    return fired;
+  }
+
+  #addBackground({ background, first, size }: PlannedPopulation, arriving: Int32Array): void {
+    if (!background) return;
+    const { receptor, units, counts } = background;
+    for (let r = first; r < first + size; r++) {
+      if ((r & 3) === 0 || r === first) philox4x32(this.model.key, this.#state.step, r >>> 2, networkStreams.background, 0, this.#block);
+      const cell = receptor * this.model.size + r;
+      arriving[cell] = arriving[cell]! + units * stepsOf(counts, this.#block[r & 3]!);
+    }
+  }
+
+  /** Whether a neuron fires in the step; undefined if its potential is not finite. */
+  #advanceNeuron({ neuron, receptors, stateKeep }: PlannedPopulation, r: number, arriving: Int32Array): boolean | undefined {
+    const { size, fractionBits } = this.model;
+    const { potential, recovery, currents, held, filtered } = this.#state;
+    const round = this.#round;
+    const unit = 2 ** -fractionBits;
+    const v = potential[r]!;
+    const isIzhikevich = neuron.type === "izhikevich";
+    let next = isIzhikevich ? 0 : round(neuron.keep * v);
+    receptors.forEach(({ keep, gain }, k) => {
+      const cell = k * size + r;
+      const current = round(currents[cell]! + round(round(arriving[cell]!) * unit));
+      next = isIzhikevich && k === 0 ? current : round(next + round(gain * current));
+      currents[cell] = keep * current;
+    });
+    next = round(next + this.#drive[r]!);
+    let limit = neuron.threshold;
+    if (isIzhikevich) {
+      const u = recovery[r]!;
+      const half = round(this.model.config.timeStep / 2);
+      const slope = (x: number) => round(round(round(round(round(round(round(0.04) * x) * x) + round(5 * x)) + 140) - u) + next);
+      const middle = round(v + round(half * slope(v)));
+      const after = round(middle + round(half * slope(middle)));
+      recovery[r] = u + round(neuron.keep * round(round(neuron.recoveryKeep * after) - u));
+      next = after;
+    } else {
+      if (held[r]! > 0) next = v;
+      if (neuron.type === "adaptiveIntegrateAndFire") limit = round(limit + recovery[r]!);
+    }
+    if (!Number.isFinite(next) || !Number.isFinite(recovery[r]!)) return undefined;
+    const fires = held[r] === 0 && next >= limit;
+    potential[r] = fires ? (neuron.subtracts ? next - neuron.reset : neuron.reset) : next;
+    held[r] = fires ? neuron.refractorySteps : Math.max(0, held[r]! - 1);
+    if (isIzhikevich) {
+      if (fires) recovery[r] = recovery[r]! + neuron.recoveryStep;
+    } else if (neuron.type === "adaptiveIntegrateAndFire") {
+      const kept = round(neuron.recoveryKeep * recovery[r]!);
+      recovery[r] = fires ? kept + neuron.recoveryStep : kept;
+    }
+    if (stateKeep !== null) {
+      const kept = round(stateKeep * filtered[r]!);
+      filtered[r] = fires ? kept + 1 : kept;
+    }
+    return fires;
+  }
+
+  /** Adds a source's units to the rows `first` + delay steps ahead. */
+  #deliver(source: number, first: number): void {
+    const { receptors, size, ringRows, synapses } = this.model;
+    const { offsets, places, units, signs, cellBits } = synapses;
+    const { pending } = this.#state;
+    const mask = 2 ** cellBits - 1;
+    const sign = signs[source]!;
+    for (let s = offsets[source]!; s < offsets[source + 1]!; s++) {
+      const place = places[s]!;
+      const row = (this.#row + first + (place >>> cellBits)) % ringRows;
+      const cell = row * receptors * size + (place & mask);
+      pending[cell] = pending[cell]! + sign * units[s]!;
+    }
+  }
+
+  async dispose(): Promise<void> {}
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+/** What an engine throws if a potential leaves the finite numbers. */
+export function notFinite(step: number, { config }: NetworkModel): SpillwayError {
+  const sentence = `a potential is not finite after step ${step} (${step * config.timeStep} ms); take smaller weights or currents`;
+  return new SpillwayError("numeric", sentence, { field: "potential", value: step });
+}

@@ -1,0 +1,88 @@
+// What a place that runs networks must offer: the contract of the reference engine, of the
+// WebAssembly one and of a device. A session gets a finished model and finished lists; stimuli and
+// recorders are put together above it, in spiking-network.ts.
+import type { FloatArray } from "../../numerics/index.js";
+import type { NetworkModel } from "./plan.js";
+
+/** Spikes in order of step, then of neuron (or of input channel). */
+export interface StepSpikes {
+  /** First spike of each step, and one more: steps + 1 values. */
+  readonly offsets: Uint32Array;
+  /** Neurons from 0 to N - 1; of inputs, channels from 0 to I - 1, as often as they spike. */
+  readonly neurons: Uint32Array;
+}
+
+/** What a network carries from step to step. Row d of the pending input arrives d + 1 steps on. */
+export interface NetworkRunState {
+  /** Steps since the start: the counter of what is drawn. */
+  readonly step: number;
+  /** N values, from rest. */
+  readonly potential: FloatArray;
+  /** Rise of an adaptive threshold, or Izhikevich's recovery: N values, 0 for plain neurons. */
+  readonly recovery: FloatArray;
+  /** Currents of the receptors, R x N. */
+  readonly currents: FloatArray;
+  /** Steps for which a potential is still held, N values. */
+  readonly held: Int32Array;
+  /** ringRows x (R N), whole units. */
+  readonly pending: Int32Array;
+  /** Filtered spikes, N values: 0 in populations that keep none. */
+  readonly filtered: FloatArray;
+}
+
+/** A network that is loaded and has a state. Calls may not overlap. */
+export interface NetworkSession extends AsyncDisposable {
+  readonly model: NetworkModel;
+  /** The engine in one line. */
+  readonly summary: string;
+  /**
+   * Runs `steps` steps from the present state, and returns the spikes of all neurons if `record`
+   * asks for them. An input spike of step t with delay d is in the sums of step t + d.
+   * @throws SpillwayError if a potential is not finite: the network is then as it was before
+   */
+  advance(steps: number, inputs: StepSpikes | undefined, record: boolean): StepSpikes | undefined | Promise<StepSpikes | undefined>;
+  /** What the constant currents add to the potentials in a step from now on, N values. */
+  setDrive(drive: FloatArray): void | Promise<void>;
+  /** A copy of the state. */
+  getState(): NetworkRunState | Promise<NetworkRunState>;
+  /** Puts the network into a state that `getState` gave. */
+  setState(state: NetworkRunState): void | Promise<void>;
+  /** Gives memory back. Idempotent. */
+  dispose(): Promise<void>;
+}
+
+/** The state before the first step. */
+export function initialState(model: NetworkModel): NetworkRunState {
+  const { size, receptors, ringRows, initialPotential, populations } = model;
+  const zeros = (length: number) => new (initialPotential.constructor as new (length: number) => FloatArray)(length);
+  const recovery = zeros(size);
+  for (const { neuron, first, size: count } of populations)
+    if (neuron.type === "izhikevich") for (let r = first; r < first + count; r++) recovery[r] = neuron.recoveryKeep * initialPotential[r]!;
+  return {
+    step: 0,
+    potential: initialPotential.slice(),
+    recovery,
+    currents: zeros(receptors * size),
+    held: new Int32Array(size),
+    pending: new Int32Array(ringRows * receptors * size),
+    filtered: zeros(size),
+  };
+}
+
+/** A copy, with rows of the ring from `row` on in front. */
+export function copyState(state: NetworkRunState, row = 0, rowCells = 0): NetworkRunState {
+  const { pending } = state;
+  const inOrder = new Int32Array(pending.length);
+  const split = row * rowCells;
+  inOrder.set(pending.subarray(split));
+  inOrder.set(pending.subarray(0, split), pending.length - split);
+  return {
+    step: state.step,
+    potential: state.potential.slice(),
+    recovery: state.recovery.slice(),
+    currents: state.currents.slice(),
+    held: state.held.slice(),
+    pending: inOrder,
+    filtered: state.filtered.slice(),
+  };
+}
