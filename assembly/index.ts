@@ -5,3 +5,4 @@ export * from "./spectrum";
 export * from "./reservoir";
 export * from "./statistics";
 export { runSpiking32, runSpiking64, deliverSpikes } from "./spiking";
+export { runNetwork32, runNetwork64 } from "./network";

@@ -85,7 +85,7 @@ export class Fields {
 
 // @ts-ignore: decorator
 @inline
-function splat<T extends number>(value: f64): v128 {
+export function splat<T extends number>(value: f64): v128 {
   return sizeof<T>() == 4 ? f32x4.splat(<f32>value) : f64x2.splat(value);
 }
 
@@ -95,14 +95,14 @@ function splat<T extends number>(value: f64): v128 {
  */
 // @ts-ignore: decorator
 @inline
-function arrived<T extends number>(cells: usize, r: usize): v128 {
+export function arrived<T extends number>(cells: usize, r: usize): v128 {
   return sizeof<T>() == 4 ? f32x4.convert_i32x4_s(v128.load(cells + r)) : f64x2.convert_low_i32x4_s(v128.load64_zero(cells + (r >> 1)));
 }
 
 /** A mask of lanes of the precision: where the potential is held. */
 // @ts-ignore: decorator
 @inline
-function heldMask<T extends number>(held: usize, r: usize): v128 {
+export function heldMask<T extends number>(held: usize, r: usize): v128 {
   if (sizeof<T>() == 4) return i32x4.gt_s(v128.load(held + r), i32x4.splat(0));
   return i64x2.extend_low_i32x4_s(i32x4.gt_s(v128.load64_zero(held + (r >> 1)), i32x4.splat(0)));
 }
@@ -233,7 +233,7 @@ function hold<T extends number>(fields: Fields, r: usize, fires: v128): void {
 /** ((((0.04 v) v + 5 v) + 140) - u) + I. */
 // @ts-ignore: decorator
 @inline
-function slope<T extends number>(v: v128, u: v128, current: v128): v128 {
+export function slope<T extends number>(v: v128, u: v128, current: v128): v128 {
   let p = v128.mul<T>(v128.mul<T>(splat<T>(0.04), v), v);
   p = v128.add<T>(v128.add<T>(p, v128.mul<T>(splat<T>(5), v)), splat<T>(140));
   return v128.add<T>(v128.sub<T>(p, u), current);

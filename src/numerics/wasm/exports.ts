@@ -139,4 +139,9 @@ export interface SpikingExports {
    */
   runSpiking32(table: number, steps: number, row: number, firstStep: number, sequence: number): number;
   runSpiking64(table: number, steps: number, row: number, firstStep: number, sequence: number): number;
+  /**
+   * Steps of a network of populations; steps done, or -1 less the step that is not finite.
+   */
+  runNetwork32(table: number, steps: number, row: number, firstStep: number): number;
+  runNetwork64(table: number, steps: number, row: number, firstStep: number): number;
 }

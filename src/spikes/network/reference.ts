@@ -1,10 +1,9 @@
 // Networks step by step in plain loops: slow, and the measure of the other engines. The arithmetic
 // is docs/numerics.md, rule 13.
-import { SpillwayError } from "../../core/errors.js";
 import { type FloatArray, philox4x32 } from "../../numerics/index.js";
 import { type NetworkModel, networkStreams, type PlannedPopulation } from "./plan.js";
 import { stepsOf } from "./sampler.js";
-import { copyState, initialState, type NetworkRunState, type NetworkSession, type StepSpikes } from "./session.js";
+import { copyState, initialState, type NetworkRunState, type NetworkSession, notFinite, type StepSpikes } from "./session.js";
 
 type Mutable<T> = { -readonly [Field in keyof T]: T[Field] };
 
@@ -40,18 +39,13 @@ export class ReferenceNetwork implements NetworkSession {
   }
 
   advance(steps: number, inputs: StepSpikes | undefined, record: boolean): StepSpikes | undefined {
-    const before = this.getState();
     const offsets = new Uint32Array(steps + 1);
     const neurons: number[] = [];
     for (let k = 0; k < steps; k++) {
       const given = inputs?.neurons.subarray(inputs.offsets[k], inputs.offsets[k + 1]) ?? [];
       for (const channel of given) this.#deliver(this.model.size + channel, 0);
       const fired = this.#step();
-      if (fired === undefined) {
-        const { step } = this.#state;
-        this.setState(before);
-        throw notFinite(step, this.model);
-      }
+      if (fired === undefined) throw notFinite(this.#state.step, this.model);
       if (record) for (const neuron of fired) neurons.push(neuron);
       offsets[k + 1] = neurons.length;
     }
@@ -153,10 +147,4 @@ export class ReferenceNetwork implements NetworkSession {
 
   async dispose(): Promise<void> {}
   async [Symbol.asyncDispose](): Promise<void> {}
-}
-
-/** What an engine throws if a potential leaves the finite numbers. */
-export function notFinite(step: number, { config }: NetworkModel): SpillwayError {
-  const sentence = `a potential is not finite after step ${step} (${step * config.timeStep} ms); take smaller weights or currents`;
-  return new SpillwayError("numeric", sentence, { field: "potential", value: step });
 }

@@ -1,6 +1,7 @@
 // What a place that runs networks must offer: the contract of the reference engine, of the
 // WebAssembly one and of a device. A session gets a finished model and finished lists; stimuli and
 // recorders are put together above it, in spiking-network.ts.
+import { SpillwayError } from "../../core/errors.js";
 import type { FloatArray } from "../../numerics/index.js";
 import type { NetworkModel } from "./plan.js";
 
@@ -38,7 +39,8 @@ export interface NetworkSession extends AsyncDisposable {
   /**
    * Runs `steps` steps from the present state, and returns the spikes of all neurons if `record`
    * asks for them. An input spike of step t with delay d is in the sums of step t + d.
-   * @throws SpillwayError if a potential is not finite: the network is then as it was before
+   * @throws SpillwayError if a potential is not finite: the state is then to be set before the next
+   * call
    */
   advance(steps: number, inputs: StepSpikes | undefined, record: boolean): StepSpikes | undefined | Promise<StepSpikes | undefined>;
   /** What the constant currents add to the potentials in a step from now on, N values. */
@@ -85,4 +87,10 @@ export function copyState(state: NetworkRunState, row = 0, rowCells = 0): Networ
     pending: inOrder,
     filtered: state.filtered.slice(),
   };
+}
+
+/** What an engine throws if a potential leaves the finite numbers. */
+export function notFinite(step: number, { config }: NetworkModel): SpillwayError {
+  const sentence = `a potential is not finite after step ${step} (${step * config.timeStep} ms); take smaller weights or currents`;
+  return new SpillwayError("numeric", sentence, { field: "potential", value: step });
 }

@@ -1,9 +1,11 @@
 // Networks run: the spikes of a C program written from rule 13 of docs/numerics.md alone, and each
 // engine's bits against the reference engine's.
 import { describe, expect, it } from "vitest";
+import { WasmNetwork } from "../../../src/engine/cpu/network.js";
 import type { NetworkOptions } from "../../../src/spikes/network/config.js";
 import { drawNetwork } from "../../../src/spikes/network/draw.js";
 import { microcircuit } from "../../../src/spikes/network/microcircuit.js";
+import type { NetworkModel } from "../../../src/spikes/network/plan.js";
 import { planNetwork } from "../../../src/spikes/network/planning.js";
 import { ReferenceNetwork } from "../../../src/spikes/network/reference.js";
 import { spikeHash } from "../../../src/spikes/network/spike-hash.js";
@@ -52,10 +54,73 @@ describe("the reference engine", () => {
     expect([...of]).toEqual([0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2]);
   });
 
-  it("is as it was before if a potential is not finite", () => {
+  it("says in which step a potential is not finite", () => {
     const model = drawn({ populations: { E: { size: 1, neuron: "izhikevich", current: 1e20, initialPotential: -65 } } });
-    const network = new ReferenceNetwork(model);
-    expect(() => network.advance(100, undefined, true)).toThrow(/a potential is not finite after step/);
-    expect(network.getState()).toEqual(new ReferenceNetwork(model).getState());
+    for (const Engine of [ReferenceNetwork, WasmNetwork])
+      expect(() => new Engine(model).advance(100, undefined, true)).toThrow(/a potential is not finite after step 1 /);
+  });
+});
+
+describe("the WebAssembly engine", () => {
+  const ring = { connect: { rule: "fixedOutDegree", number: 5 }, delay: { distribution: "uniform", from: 0.1, to: 3 } } as const;
+  const both = { receptors: { fast: { timeConstant: 2 }, slow: { timeConstant: 9 } } };
+  const networks: Record<string, Omit<NetworkOptions, "kind">> = {
+    "several neurons and receptors": {
+      populations: {
+        E: { size: 33, ...both, current: { distribution: "uniform", from: 10, to: 25 }, stateTimeConstant: 20 },
+        A: { size: 7, neuron: { type: "adaptiveIntegrateAndFire", adaptationStep: 2, reset: "subtract" }, ...both, current: 20 },
+        Z: { size: 10, neuron: "izhikevich", current: { distribution: "normal", mean: 12, deviation: 3 } },
+      },
+      projections: [
+        { from: "E", to: "A", receptor: "slow", weight: { distribution: "normal", mean: 8, deviation: 20 }, ...ring },
+        { from: "A", to: "E", receptor: "fast", weight: -5, ...ring },
+        { from: "Z", to: "E", receptor: "slow", weight: { distribution: "exponential", mean: 6 }, ...ring },
+        { from: "E", to: "Z", weight: 3, ...ring },
+      ],
+    },
+    "spikes from outside": {
+      populations: { E: { size: 13, background: { rate: 3000, weight: 60 } }, I: { size: 6, background: { rate: 9000, weight: 20 } } },
+      projections: [{ from: "E", to: "I", weight: { distribution: "lognormal", mean: 0, deviation: 1 }, ...ring }],
+    },
+  };
+  const same = (model: NetworkModel, steps: number) => {
+    const [reference, engine] = [new ReferenceNetwork(model), new WasmNetwork(model)];
+    for (const part of [steps - 30, 30]) {
+      const expected = reference.advance(part, undefined, true)!;
+      expect(expected.neurons.length).toBeGreaterThan(0);
+      expect(engine.advance(part, undefined, true)).toEqual(expected);
+    }
+    expect(engine.getState()).toEqual(reference.getState());
+  };
+
+  it.each(
+    Object.entries(networks).flatMap(([name, network]) =>
+      (["float32", "float64"] as const).map((precision) => [name, precision, network] as const),
+    ),
+  )("has the reference engine's bits: %s, %s", (_, precision, network) => {
+    same(drawn({ ...network, precision }), 600);
+  });
+
+  it("has them with spikes given to inputs, and goes on from a state", () => {
+    const model = drawn({
+      populations: { stimulus: { size: 4, neuron: null }, E: { size: 21 } },
+      projections: [{ from: "stimulus", to: "E", connect: { rule: "bernoulli", probability: 0.5 }, weight: 60, delay: 0.1 }],
+    });
+    const inputs = {
+      offsets: Uint32Array.from({ length: 101 }, (_, t) => 2 * t),
+      neurons: Uint32Array.from({ length: 200 }, (_, s) => s % 4),
+    };
+    const [reference, engine] = [new ReferenceNetwork(model), new WasmNetwork(model)];
+    const expected = reference.advance(100, inputs, true)!;
+    expect(expected.neurons.length).toBeGreaterThan(0);
+    expect(engine.advance(100, inputs, true)).toEqual(expected);
+    const other = new WasmNetwork(model);
+    other.setState(engine.getState());
+    expect(other.advance(50, undefined, true)).toEqual(reference.advance(50, undefined, true));
+  });
+
+  it("fires the spikes of the C reference for 50 ms of a tenth of the microcircuit", () => {
+    const model = drawNetwork(planNetwork(microcircuit({ scale: 0.1, drive: "poisson", seed: 1 })));
+    expect(spikeHash(new WasmNetwork(model).advance(500, undefined, true)!)).toBe("756a0f870089f4bd");
   });
 });

@@ -1,0 +1,269 @@
+// The time loop of a network of populations (docs/numerics.md, rule 13), for binary32 and binary64.
+// One instance holds one network: the host lays out the memory, writes the tables below and calls
+// runNetwork32 or runNetwork64.
+import { philoxBlock, philoxWord } from "./philox";
+import { arrived, heldMask, slope, splat } from "./spiking-neurons";
+
+/** The table of a network's fields, 32 bits each, in the order in which the host writes them. */
+@unmanaged
+class Network {
+  size: i32;
+  /** Cells of a row of the ring: receptors times neurons. */
+  cells: i32;
+  ringRows: i32;
+  cellBits: i32;
+  key0: u32;
+  key1: u32;
+  populationCount: i32;
+  /** `Population` records, one after the other. */
+  populations: usize;
+  potential: usize;
+  recovery: usize;
+  currents: usize;
+  held: usize;
+  ring: usize;
+  filtered: usize;
+  drive: usize;
+  /** Places of synapses; their units, 16 bits without a sign or 32 with one; signs of sources. */
+  offsets: usize;
+  places: usize;
+  units: usize;
+  wideUnits: i32;
+  signs: usize;
+  /** Input spikes of each step of a call; 0 for none. */
+  inputOffsets: usize;
+  inputChannels: usize;
+  /** Spikes of a call: the first of each step and one more, and the neurons. */
+  spikeOffsets: usize;
+  spikes: usize;
+  spikeRoom: i32;
+  /** Addresses of the ring's rows from the next one on. */
+  rowsAhead: usize;
+  /** 2^-fractionBits as a number of 64 bits, in two words. */
+  unit: f64;
+}
+
+/** Constants of a population: 32-bit words, and from `keep` on numbers of 64 bits. */
+@unmanaged
+class Population {
+  first: i32;
+  size: i32;
+  /** 0 leaky, 1 adaptive, 2 Izhikevich. */
+  neuron: i32;
+  subtracts: i32;
+  refractorySteps: i32;
+  hasState: i32;
+  receptorCount: i32;
+  /** keep and gain of each receptor, 64 bits each. */
+  receptors: usize;
+  /** The receptor that spikes from outside reach; -1 for none. */
+  backgroundReceptor: i32;
+  backgroundUnits: i32;
+  thresholdCount: i32;
+  thresholds: usize;
+  keep: f64;
+  threshold: f64;
+  reset: f64;
+  recoveryKeep: f64;
+  recoveryStep: f64;
+  stateKeep: f64;
+  halfStep: f64;
+}
+
+/** Lanes below `count`, as a mask of lanes of the precision. */
+// @ts-ignore: decorator
+@inline
+function lanesBelow<T extends number>(count: i32): v128 {
+  if (sizeof<T>() == 4) return i32x4.lt_s(i32x4(0, 1, 2, 3), i32x4.splat(count));
+  return i64x2.lt_s(i64x2(0, 1), i64x2.splat(count));
+}
+
+// @ts-ignore: decorator
+@inline
+function storeLanes<T extends number>(address: usize, value: v128, mask: v128, isWhole: bool): void {
+  v128.store(address, isWhole ? value : v128.bitselect(value, v128.load(address), mask));
+}
+
+/** held = fires ? refractorySteps : max(held - 1, 0). */
+// @ts-ignore: decorator
+@inline
+function holdLanes<T extends number>(held: usize, r: usize, fires: v128, refractory: v128, mask: v128, isWhole: bool): void {
+  const zero = i32x4.splat(0);
+  const one = i32x4.splat(1);
+  if (sizeof<T>() == 4) {
+    const fallen = i32x4.max_s(i32x4.sub(v128.load(held + r), one), zero);
+    storeLanes<T>(held + r, v128.bitselect(refractory, fallen, fires), mask, isWhole);
+  } else {
+    const half = held + (r >> 1);
+    const before = v128.load64_zero(half);
+    const fallen = i32x4.max_s(i32x4.sub(before, one), zero);
+    const after = v128.bitselect(refractory, fallen, v128.shuffle<i32>(fires, fires, 0, 2, 0, 2));
+    v128.store_lane<u64>(half, isWhole ? after : v128.bitselect(after, before, v128.shuffle<i32>(mask, mask, 0, 2, 0, 2)), 0);
+  }
+}
+
+let finite: v128 = i64x2.splat(-1);
+let fired: i32 = 0;
+
+/** One vector of a population's neurons: what arrives, the potential, the spike, the decays. */
+// @ts-ignore: decorator
+@inline
+function advanceVector<T extends number>(net: Network, pop: Population, arriving: usize, r: usize, mask: v128, isWhole: bool): void {
+  const unit = splat<T>(net.unit);
+  const vector = <usize>net.size * sizeof<T>();
+  const isIzhikevich = pop.neuron == 2;
+  const before = v128.load(net.potential + r);
+  let next = isIzhikevich ? splat<T>(0) : v128.mul<T>(splat<T>(pop.keep), before);
+  for (let k = 0; k < pop.receptorCount; k++) {
+    const constants = pop.receptors + (<usize>k << 4);
+    const currents = net.currents + <usize>k * vector + r;
+    const cells = arriving + <usize>k * (<usize>net.size << 2);
+    const current = v128.add<T>(v128.load(currents), v128.mul<T>(arrived<T>(cells, r), unit));
+    const added = v128.mul<T>(splat<T>(load<f64>(constants, 8)), current);
+    next = isIzhikevich && k == 0 ? current : v128.add<T>(next, added);
+    storeLanes<T>(currents, v128.mul<T>(splat<T>(load<f64>(constants)), current), mask, isWhole);
+  }
+  next = v128.add<T>(next, v128.load(net.drive + r));
+  let fires: v128;
+  const infinity = splat<T>(Infinity);
+  if (isIzhikevich) {
+    const u = v128.load(net.recovery + r);
+    const half = splat<T>(pop.halfStep);
+    const middle = v128.add<T>(before, v128.mul<T>(half, slope<T>(before, u, next)));
+    const v = v128.add<T>(middle, v128.mul<T>(half, slope<T>(middle, u, next)));
+    const difference = v128.sub<T>(v128.mul<T>(splat<T>(pop.recoveryKeep), v), u);
+    const after = v128.add<T>(u, v128.mul<T>(splat<T>(pop.keep), difference));
+    const isFinite = v128.and(v128.lt<T>(v128.abs<T>(v), infinity), v128.lt<T>(v128.abs<T>(after), infinity));
+    finite = v128.and(finite, isWhole ? isFinite : v128.or(isFinite, v128.not(mask)));
+    fires = v128.ge<T>(v, splat<T>(pop.threshold));
+    storeLanes<T>(net.potential + r, v128.bitselect(splat<T>(pop.reset), v, fires), mask, isWhole);
+    const raised = v128.add<T>(after, splat<T>(pop.recoveryStep));
+    storeLanes<T>(net.recovery + r, v128.bitselect(raised, after, fires), mask, isWhole);
+  } else {
+    const isHeld = heldMask<T>(net.held, r);
+    const v = v128.bitselect(before, next, isHeld);
+    const isFinite = v128.lt<T>(v128.abs<T>(v), infinity);
+    finite = v128.and(finite, isWhole ? isFinite : v128.or(isFinite, v128.not(mask)));
+    let limit = splat<T>(pop.threshold);
+    if (pop.neuron == 1) limit = v128.add<T>(limit, v128.load(net.recovery + r));
+    fires = v128.andnot(v128.ge<T>(v, limit), isHeld);
+    const reset = pop.subtracts != 0 ? v128.sub<T>(v, splat<T>(pop.reset)) : splat<T>(pop.reset);
+    storeLanes<T>(net.potential + r, v128.bitselect(reset, v, fires), mask, isWhole);
+    if (pop.neuron == 1) {
+      const kept = v128.mul<T>(splat<T>(pop.recoveryKeep), v128.load(net.recovery + r));
+      const rise = v128.and(splat<T>(pop.recoveryStep), fires);
+      storeLanes<T>(net.recovery + r, v128.add<T>(kept, rise), mask, isWhole);
+    }
+    holdLanes<T>(net.held, r, fires, i32x4.splat(pop.refractorySteps), mask, isWhole);
+  }
+  if (pop.hasState) {
+    const kept = v128.mul<T>(splat<T>(pop.stateKeep), v128.load(net.filtered + r));
+    storeLanes<T>(net.filtered + r, v128.add<T>(kept, v128.and(splat<T>(1), fires)), mask, isWhole);
+  }
+  let bits: i32 = sizeof<T>() == 4 ? i32x4.bitmask(isWhole ? fires : v128.and(fires, mask)) : i64x2.bitmask(isWhole ? fires : v128.and(fires, mask));
+  while (bits != 0) {
+    store<i32>(net.spikes + (<usize>fired << 2), <i32>(r / sizeof<T>()) + ctz(bits));
+    fired++;
+    bits &= bits - 1;
+  }
+}
+
+/** Counts of spikes from outside, by word r mod 4 of the block (step, r / 4, 19, 0). */
+function addBackground(net: Network, pop: Population, arriving: usize, step: u32): void {
+  const cells = arriving + (<usize>(pop.backgroundReceptor * net.size) << 2);
+  const end = pop.first + pop.size;
+  for (let r = pop.first; r < end; ) {
+    philoxBlock(net.key0, net.key1, step, <u32>r >> 2, 19, 0);
+    const last = min(end, (r | 3) + 1);
+    for (; r < last; r++) {
+      const word = philoxWord(r & 3);
+      let count = 0;
+      while (count < pop.thresholdCount && load<u32>(pop.thresholds + (<usize>count << 2)) <= word) count++;
+      if (count > 0) {
+        const cell = cells + (<usize>r << 2);
+        store<i32>(cell, load<i32>(cell) + count * pop.backgroundUnits);
+      }
+    }
+  }
+}
+
+/**
+ * Adds a source's units to the rows ahead; `rows` is the list of their addresses that delay 0
+ * begins.
+ */
+function deliverSource(net: Network, source: u32, rows: usize): void {
+  const bits = net.cellBits;
+  const mask: u32 = bits == 32 ? 0xffffffff : (1 << bits) - 1;
+  const from = <usize>load<u32>(net.offsets + (<usize>source << 2));
+  const to = <usize>load<u32>(net.offsets + (<usize>source << 2), 4);
+  const end = net.places + (to << 2);
+  const sign = <i32>load<i8>(net.signs + source);
+  if (net.wideUnits) {
+    let unit = net.units + (from << 2);
+    for (let place = net.places + (from << 2); place < end; place += 4, unit += 4) {
+      const word = load<u32>(place);
+      const cell = load<usize>(rows + (<usize>(word >> bits) << 2)) + (<usize>(word & mask) << 2);
+      store<i32>(cell, load<i32>(cell) + sign * load<i32>(unit));
+    }
+  } else {
+    let unit = net.units + (from << 1);
+    for (let place = net.places + (from << 2); place < end; place += 4, unit += 2) {
+      const word = load<u32>(place);
+      const cell = load<usize>(rows + (<usize>(word >> bits) << 2)) + (<usize>(word & mask) << 2);
+      store<i32>(cell, load<i32>(cell) + sign * <i32>load<u16>(unit));
+    }
+  }
+}
+
+/**
+ * Runs steps while there is room for a step's spikes. `row` is the row of the ring that comes first.
+ * Returns the steps done, or -1 less the step whose potential is not finite.
+ */
+// @ts-ignore: decorator
+@inline
+function runSteps<T extends number>(table: usize, steps: i32, row: i32, firstStep: u32): i32 {
+  const net = changetype<Network>(table);
+  const rowBytes = <usize>net.cells << 2;
+  const lanes = 16 / <i32>sizeof<T>();
+  fired = 0;
+  for (let t = 0; t < steps; t++) {
+    store<i32>(net.spikeOffsets + (<usize>t << 2), fired);
+    const before = fired;
+    if (net.spikeRoom - fired < net.size) return t;
+    // Rows of this step's delays: one list with this row in front, from its second on the next's.
+    for (let d = 0; d <= net.ringRows; d++) {
+      let ahead = row + d;
+      while (ahead >= net.ringRows) ahead -= net.ringRows;
+      store<usize>(net.rowsAhead + (<usize>d << 2), net.ring + <usize>ahead * rowBytes);
+    }
+    if (net.inputOffsets != 0) {
+      const from = load<u32>(net.inputOffsets + (<usize>t << 2));
+      const to = load<u32>(net.inputOffsets + (<usize>t << 2), 4);
+      for (let s = from; s < to; s++) deliverSource(net, <u32>net.size + load<u32>(net.inputChannels + (<usize>s << 2)), net.rowsAhead);
+    }
+    const arriving = net.ring + <usize>row * rowBytes;
+    finite = i64x2.splat(-1);
+    for (let p = 0; p < net.populationCount; p++) {
+      const pop = changetype<Population>(net.populations + <usize>p * offsetof<Population>());
+      if (pop.backgroundReceptor >= 0) addBackground(net, pop, arriving, firstStep + t);
+      const end = pop.first + pop.size;
+      let r = pop.first;
+      for (; r + lanes <= end; r += lanes) advanceVector<T>(net, pop, arriving, <usize>r * sizeof<T>(), i64x2.splat(-1), true);
+      if (r < end) advanceVector<T>(net, pop, arriving, <usize>r * sizeof<T>(), lanesBelow<T>(end - r), false);
+    }
+    if (v128.bitmask<i8>(finite) != 0xffff) return -1 - t;
+    memory.fill(arriving, 0, rowBytes);
+    for (let s = before; s < fired; s++) deliverSource(net, load<u32>(net.spikes + (<usize>s << 2)), net.rowsAhead + 4);
+    row++;
+    if (row == net.ringRows) row = 0;
+    store<i32>(net.spikeOffsets + (<usize>t << 2), fired, 4);
+  }
+  return steps;
+}
+
+export function runNetwork32(table: usize, steps: i32, row: i32, firstStep: u32): i32 {
+  return runSteps<f32>(table, steps, row, firstStep);
+}
+export function runNetwork64(table: usize, steps: i32, row: i32, firstStep: u32): i32 {
+  return runSteps<f64>(table, steps, row, firstStep);
+}
