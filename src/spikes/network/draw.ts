@@ -94,11 +94,19 @@ export function checkSums(plan: NetworkPlan, { places, units, cellBits }: Networ
     const cell = places[s]! & mask;
     sums[cell] = sums[cell]! + Math.abs(units[s]!);
   }
+  checkLargestSum(
+    plan,
+    sums.reduce((most, sum) => Math.max(most, sum), 0),
+  );
+}
+
+/** @throws ArgumentError if so many units onto a cell, and the background's, do not fit 32 bits */
+export function checkLargestSum(plan: NetworkPlan, ofSynapses: number): void {
   const background = plan.populations.reduce(
     (most, { background: one }) => Math.max(most, one ? Math.abs(one.units) * one.counts.thresholds.length : 0),
     0,
   );
-  const largest = sums.reduce((most, sum) => Math.max(most, sum), 0) + background;
+  const largest = ofSynapses + background;
   if (largest < 2 ** 31) return;
   let bits = plan.fractionBits;
   while (largest / 2 ** (plan.fractionBits - bits) >= 2 ** 31) bits--;

@@ -1,0 +1,140 @@
+// target: sm_75
+// Networks of populations, docs/numerics.md rule 13, of any size: whole chunks of steps in one
+// launch, one barrier a step. Spikes of a step stand in one list, which all blocks deliver during
+// the next: no delay is below a step, so that is early enough.
+#include "exchange.cuh"
+#include "network_neurons.cuh"
+
+namespace network {
+
+struct Table {
+  const unsigned *offsets, *places;
+  const unsigned short* units;
+  /** Which sources are negative, a bit each. */
+  const unsigned* negative;
+  int targetBits;
+};
+
+static __device__ __forceinline__ unsigned acquire(const unsigned* from) {
+  unsigned value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  return value;
+}
+
+/** Waits until all blocks have come here `round` times. False if one did not in time. */
+static __device__ __forceinline__ bool barrier(unsigned* arrived, unsigned round, unsigned long long* report, unsigned step, long long limit) {
+  __shared__ int lost;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    atomicAdd(arrived, 1u);
+    lost = 0;
+    exchange::Patience patience(limit);
+    while (acquire(arrived) < round * gridDim.x) {
+      if (patience.over()) {
+        reportStall(report, step);
+        lost = 1;
+        break;
+      }
+    }
+    __threadfence();
+  }
+  __syncthreads();
+  return lost == 0;
+}
+
+template <typename Real>
+static __device__ __forceinline__ void deliver(const Neurons<Real>& neurons, const Table& table, int* ring, unsigned rowMask, unsigned step,
+                                               const unsigned* list, unsigned count, unsigned slices) {
+  const unsigned warps = blockDim.x >> 5, lane = threadIdx.x & 31, mask = (1u << table.targetBits) - 1;
+  for (unsigned k = blockIdx.x + gridDim.x * (threadIdx.x >> 5); k < count * slices; k += gridDim.x * warps) {
+    const unsigned source = __ldcg(list + k / slices), slice = k % slices;
+    const unsigned end = table.offsets[source + 1];
+    const int sign = table.negative[source >> 5] >> (source & 31) & 1u ? -1 : 1;
+    for (unsigned s = table.offsets[source] + slice * 32 + lane; s < end; s += slices * 32) {
+      const unsigned place = table.places[s], row = step + 1 + (place >> table.targetBits) & rowMask;
+      atomicAdd(ring + (size_t)row * neurons.size + (place & mask), sign * (int)table.units[s]);
+    }
+  }
+}
+
+/** What a launch works with besides neurons and synapses. */
+struct Chunk {
+  int* ring;
+  unsigned rowMask, firstStep, steps, slices;
+  /** Two of N: the spikes of even and of odd steps. */
+  unsigned* lists;
+  /** Three numbers of spikes, zeros at first. */
+  unsigned *counts, *arrived;
+  Record record;
+  unsigned long long* report;
+  long long limit;
+};
+
+template <typename Real>
+static __device__ __forceinline__ void step(const Neurons<Real>& neurons, Neuron<Real>& neuron, const Chunk& chunk, unsigned k, int r) {
+  const unsigned step = chunk.firstStep + k;
+  int* const cell = chunk.ring + (size_t)(step & chunk.rowMask) * neurons.size + r;
+  int units = __ldcg(cell);
+  if (units != 0) __stcg(cell, 0);
+  if (neurons.background != nullptr && neurons.background[r] >= 0) {
+    const unsigned word = philox::word(philox::block(neurons.key0, neurons.key1, step, (unsigned)r >> 2, neurons.stream, 0), r & 3);
+    units += neurons.background[neurons.size + r] *
+             spikesOf(neurons.thresholds + neurons.background[r] * neurons.thresholdCount, neurons.thresholdCount, word);
+  }
+  bool bad;
+  const bool fires = neuron.advance(units, neurons.unit, bad);
+  if (bad) reportBad(chunk.report, k, r);
+  if (!fires) return;
+  __stcg(chunk.lists + (size_t)(k & 1) * neurons.size + atomicAdd(chunk.counts + k % 3, 1u), (unsigned)r);
+  if (chunk.record.spikes != nullptr) chunk.record.spikes[atomicAdd(chunk.record.counts, 1u)] = Record::spike(k, r);
+}
+
+/** `Resident`: every thread has one neuron at most, and keeps it in registers. */
+template <bool Resident, typename Real>
+static __device__ __forceinline__ void run(const Neurons<Real>& neurons, const Table& table, const Chunk& chunk) {
+  const int stride = gridDim.x * blockDim.x;
+  // Neurons are dealt round robin, 32 at a time: neighbours fire together.
+  const int first = ((threadIdx.x >> 5) * gridDim.x + blockIdx.x) * 32 + (threadIdx.x & 31);
+  Neuron<Real> own;
+  if (Resident && first < neurons.size) own.load(neurons, first);
+  for (unsigned k = 0; k < chunk.steps; k++) {
+    const unsigned* const before = chunk.lists + (size_t)((k + 1) & 1) * neurons.size;
+    if (blockIdx.x == 0 && threadIdx.x == 0) __stcg(chunk.counts + (k + 1) % 3, 0u);
+    if (k > 0) deliver(neurons, table, chunk.ring, chunk.rowMask, chunk.firstStep + k - 1, before, __ldcg(chunk.counts + (k + 2) % 3), chunk.slices);
+    if (Resident) {
+      if (first < neurons.size) step(neurons, own, chunk, k, first);
+    } else {
+      for (int r = first; r < neurons.size; r += stride) {
+        Neuron<Real> neuron;
+        neuron.load(neurons, r);
+        step(neurons, neuron, chunk, k, r);
+        neuron.store(neurons, r);
+      }
+    }
+    if (!barrier(chunk.arrived, k + 1, chunk.report, chunk.firstStep + k, chunk.limit)) return;
+  }
+  if (Resident && first < neurons.size) own.store(neurons, first);
+  if (chunk.steps == 0) return;
+  const unsigned last = chunk.steps - 1;
+  deliver(neurons, table, chunk.ring, chunk.rowMask, chunk.firstStep + last, chunk.lists + (size_t)(last & 1) * neurons.size, __ldcg(chunk.counts + last % 3),
+          chunk.slices);
+}
+
+}  // namespace network
+
+#define NETWORK_STEP(name, Real)                                                                                                                      \
+  extern "C" __global__ void __launch_bounds__(1024, 1)                                                                                               \
+      name(const Real* constants, const int* refractory, Real* state, int* held, const int* background, const unsigned* thresholds, int thresholdCount, int size, \
+           Real unit, unsigned key0, unsigned key1, unsigned stream, const unsigned* offsets, const unsigned* places, const unsigned short* units,    \
+           const unsigned* negative, int targetBits, int* ring, unsigned rows, unsigned firstStep, unsigned steps, unsigned slices, unsigned* lists,  \
+           unsigned* counts, unsigned* arrived, unsigned long long* spikes, unsigned* spikeCounts, unsigned spikeCapacity, unsigned long long* report, long long spinLimit) { \
+    const network::Neurons<Real> neurons = {constants, refractory, state, held, background, thresholds, thresholdCount, size, unit, key0, key1, stream};              \
+    const network::Table table = {offsets, places, units, negative, targetBits};                                                                      \
+    const network::Chunk chunk = {ring, rows - 1, firstStep, steps, slices, lists, counts, arrived, {spikes, spikeCounts, spikeCapacity}, report, spinLimit}; \
+    if (size <= (int)(gridDim.x * blockDim.x)) network::run<true>(neurons, table, chunk);                                                             \
+    else network::run<false>(neurons, table, chunk);                                                                                                  \
+  }
+
+NETWORK_STEP(network_step_f32, float)
+NETWORK_STEP(network_step_f64, double)

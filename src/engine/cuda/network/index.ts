@@ -1,0 +1,214 @@
+// Networks of populations on a device: drawn there if their rules allow it, and run there.
+import type { Context, Stream } from "../../../gpu/index.js";
+import type { FloatArray } from "../../../numerics/index.js";
+import { EngineCapacityError, EngineUnavailableError, formatBytes } from "../../../reservoir/engine.js";
+import { Held } from "../../../spikes/gpu/held.js";
+import {
+  type DeviceSlots,
+  type DeviceTable,
+  drawTable,
+  isDrawnThere,
+  largestReach,
+  packSlots,
+  slotsSum,
+  tableSum,
+  uploadTable,
+} from "../../../spikes/gpu/network/table.js";
+import { checkLargestSum, drawTable as drawOnHost, initialValues } from "../../../spikes/network/draw.js";
+import type { NetworkModel, NetworkPlan } from "../../../spikes/network/plan.js";
+import { initialState, type NetworkRunState, type StepSpikes } from "../../../spikes/network/session.js";
+import { usableMemory } from "../memory.js";
+import { spinLimitOf } from "../spin-limit.js";
+import { type NetworkLaunch, planLaunch } from "./launch.js";
+import { neuronsOf, signsOf, sourceClasses, whyNoKernel } from "./neurons.js";
+import { DeviceNetworkStepper, type NetworkNeurons } from "./stepper.js";
+
+/** How a network runs on a device. */
+export interface DeviceNetworkOptions {
+  /**
+   * "slots" keeps pending input in the blocks' shared memory, "table" in global memory; left out,
+   * slots if the network fits them.
+   */
+  readonly plan?: "slots" | "table" | undefined;
+  /** Clock ticks after which a wait between blocks is an error; default 8e9. */
+  readonly spinLimit?: number | undefined;
+}
+
+/** A network on a device. Calls may not overlap. */
+export class DeviceNetwork implements AsyncDisposable {
+  readonly plan: NetworkPlan;
+  /** The engine in one line. */
+  readonly summary: string;
+  /** The sum of the synapses that are on the device: that of the host's table. */
+  readonly tableSum: string;
+  /** Milliseconds from the plan to the synapses as the kernel takes them. */
+  readonly drawingMs: number;
+  readonly #stepper: DeviceNetworkStepper;
+  readonly #held: Held;
+  #work: Promise<unknown> = Promise.resolve();
+
+  /** `openNetwork` makes one. */
+  constructor(
+    plan: NetworkPlan,
+    stepper: DeviceNetworkStepper,
+    held: Held,
+    said: Pick<DeviceNetwork, "summary" | "tableSum" | "drawingMs">,
+  ) {
+    this.plan = plan;
+    this.summary = said.summary;
+    this.tableSum = said.tableSum;
+    this.drawingMs = said.drawingMs;
+    this.#stepper = stepper;
+    this.#held = held;
+  }
+
+  /**
+   * Runs some steps from the present state; gives the spikes of all neurons if they are recorded.
+   * @throws SpillwayError if a potential is not finite: the network is then as it was before
+   */
+  advance(steps: number, record: boolean): Promise<StepSpikes | undefined> {
+    const work = this.#stepper.advance(steps, record);
+    this.#work = work;
+    return work;
+  }
+
+  /** What the constant currents add to the potentials in a step from now on, N values. */
+  setDrive(drive: FloatArray): void {
+    this.#stepper.setDrive(drive);
+  }
+
+  getState(): NetworkRunState {
+    return this.#stepper.getState(this.plan.ringRows);
+  }
+
+  setState(state: NetworkRunState): void {
+    this.#stepper.setState(state);
+  }
+
+  async dispose(): Promise<void> {
+    await this.#work.catch(() => undefined);
+    this.#held.dispose();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.dispose();
+  }
+}
+
+/**
+ * Draws a network's synapses, on the device if its rules allow it, else on the host, and puts it
+ * there in its first state. A model is drawn already.
+ * @throws EngineUnavailableError for a network that the kernels do not run, EngineCapacityError
+ * before anything is drawn if it does not fit, ArgumentError as `drawNetwork`
+ */
+export async function openNetwork(
+  context: Context,
+  plan: NetworkPlan | NetworkModel,
+  options: DeviceNetworkOptions = {},
+): Promise<DeviceNetwork> {
+  const { info } = context;
+  const why = info.attributes.cooperativeLaunch === 0 ? `${info.name} has no cooperative launches` : whyNoKernel(plan);
+  if (why) throw new EngineUnavailableError("cuda", why);
+  const start = "synapses" in plan ? plan : initialValues(plan);
+  const neurons = neuronsOf(plan, start.drive);
+  const launch = checkedLaunch(context, plan, neurons, options.plan);
+  const held = new Held();
+  const drawing = new Held();
+  try {
+    const stream = drawing.own(context.stream({ label: "drawing of a network" }));
+    const began = performance.now();
+    const table = await tableOf(stream, context, plan, launch.plan === "slots" ? drawing : held);
+    const slots =
+      launch.plan === "slots"
+        ? await packSlots(stream, context, table, { classes: sourceClasses(plan), blocks: launch.blocks }, held)
+        : undefined;
+    await stream.done();
+    const drawingMs = performance.now() - began;
+    const sum = slots ? await slotsSum(stream, context, slots, table.sources) : await tableSum(stream, context, table);
+    await stream.done();
+    drawing.dispose();
+    const stepper = new DeviceNetworkStepper(context, neurons, slots ?? table, {
+      launch,
+      signs: signsOf(plan),
+      spinLimit: spinLimitOf(options.spinLimit),
+    });
+    held.own({ [Symbol.dispose]: () => stepper.dispose() });
+    stepper.setState(initialState({ ...plan, ...start } as NetworkModel));
+    return new DeviceNetwork(plan, stepper, held, {
+      ...{ summary: summaryOf(launch, table, slots), tableSum: sum.toString(16).padStart(16, "0"), drawingMs },
+    });
+  } catch (error) {
+    drawing.abandon();
+    held.abandon();
+    throw error;
+  }
+}
+
+async function tableOf(stream: Stream, context: Context, plan: NetworkPlan | NetworkModel, held: Held): Promise<DeviceTable> {
+  if ("synapses" in plan) return uploadTable(context, plan.synapses, held);
+  const table = isDrawnThere(plan) ? await drawTable(stream, context, plan, held) : uploadTable(context, drawOnHost(plan), held);
+  checkLargestSum(plan, await largestReach(stream, context, table, plan.size));
+  return table;
+}
+
+/** The layout, checked against the device's memory before anything is drawn. */
+function checkedLaunch(
+  context: Context,
+  plan: NetworkPlan,
+  { background }: NetworkNeurons,
+  wanted: "slots" | "table" | undefined,
+): NetworkLaunch {
+  const { info } = context;
+  const classes = sourceClasses(plan);
+  const shape = {
+    size: plan.size,
+    synapses: plan.expectedSynapses,
+    longestDelay: plan.ringRows - 1,
+    classes: classes.length,
+    thresholds: background?.thresholds.length ?? 0,
+    distributions: background ? background.thresholds.length / background.count : 0,
+  };
+  const launch = planLaunch(shape, info, wanted);
+  const what = `a network of ${plan.size} neurons with ${Math.round(plan.expectedSynapses).toLocaleString("en")} synapses on ${info.name}`;
+  const limit = usableMemory(info);
+  const tableBytes = 6 * plan.expectedSynapses + 4 * plan.projections.reduce((sum, { source }) => sum + source.size, 0);
+  const fixed = plan.size * (32 + 8 * (launch?.rows ?? 64)) + 2 ** 20;
+  if (tableBytes + fixed > limit) throw new EngineCapacityError(what, tableBytes + fixed, limit, "take fewer synapses");
+  if (launch?.plan !== "slots") {
+    if (launch) return launch;
+    throw new EngineUnavailableError("cuda", `${what} does not fit the plan "slots": take "table", or leave it out`);
+  }
+  const slotBytes = classes.reduce((sum, { first, size }) => {
+    const own = plan.projections.filter(({ source }) => source.first < first + size && source.first + source.size > first);
+    const mean = own.reduce((all, each) => all + synapsesOf(each), 0) / size / launch.blocks;
+    return sum + 4 * size * launch.blocks * (8 + mean + 7 * Math.sqrt(mean));
+  }, 0);
+  if (tableBytes + slotBytes + fixed <= limit) return launch;
+  if (wanted === "slots") throw new EngineCapacityError(what, tableBytes + slotBytes + fixed, limit, 'take the plan "table"');
+  return planLaunch(shape, info, "table")!;
+}
+
+/** Synapses of a projection, on average. */
+function synapsesOf({ rule, source, target }: NetworkPlan["projections"][number]): number {
+  switch (rule.rule) {
+    case "fixedTotalNumber":
+      return rule.number;
+    case "fixedInDegree":
+      return rule.number * target.size;
+    case "fixedOutDegree":
+      return rule.number * source.size;
+    case "list":
+      return rule.synapses.length;
+    case "oneToOne":
+      return source.size;
+    case "bernoulli":
+      return rule.probability * source.size * target.size;
+    default:
+      return source.size * target.size;
+  }
+}
+
+function summaryOf({ plan, blocks, threads }: NetworkLaunch, { synapses }: DeviceTable, slots: DeviceSlots | undefined): string {
+  const bytes = formatBytes(slots?.bytes ?? 6 * synapses);
+  return `${plan}, ${blocks} blocks of ${threads} threads, ${synapses.toLocaleString("en")} synapses in ${bytes}`;
+}

@@ -1,0 +1,82 @@
+// How a network of populations is laid over a device. Nothing is allocated here.
+import type { DeviceInfo } from "../../../gpu/index.js";
+
+/** The kernel, and its grid. */
+export interface NetworkLaunch {
+  /**
+   * "slots": the ring of pending input in the blocks' shared memory, messages in place of a barrier
+   * (kernels/network_slots.cu). "table": any network (kernels/network_step.cu).
+   */
+  readonly plan: "slots" | "table";
+  readonly blocks: number;
+  readonly threads: number;
+  /** Slots: the neurons of a block, and the threads that advance them; the others deliver. */
+  readonly perBlock: number;
+  readonly neuronThreads: number;
+  readonly sharedBytes: number;
+  /** Rows of the ring: a power of two above the longest delay. */
+  readonly rows: number;
+  /** Table: warps that share the synapses of a spike. */
+  readonly slices: number;
+}
+
+/** What the layout depends on. */
+export interface NetworkShape {
+  readonly size: number;
+  readonly synapses: number;
+  /** Steps. */
+  readonly longestDelay: number;
+  /** Sources in a row with one slot length and sign. */
+  readonly classes: number;
+  /** Thresholds of all distributions of background spikes, and distributions. */
+  readonly thresholds: number;
+  readonly distributions: number;
+}
+
+/** What an entry of a slot and a message have room for. */
+const mostPerBlock = 1024;
+const longestInSlots = 63;
+const mostClasses = 32;
+const mostDistributions = 32;
+const warp = 32;
+/** Warps that deliver: each looks after the messages of at most 32 blocks. */
+const leastDelivering = 4;
+/** Shared memory of the kernel besides the ring and the thresholds. */
+const fixedBytes = 17 * 1024;
+/** Neurons of a block below which more blocks only wait for each other longer. */
+const leastNeurons = 128;
+
+const powerAbove = (delay: number): number => {
+  let rows = 1;
+  while (rows <= delay) rows *= 2;
+  return rows;
+};
+
+/** @param plan asks for one of the two; left out, slots if they fit */
+export function planLaunch(shape: NetworkShape, device: DeviceInfo, plan?: "slots" | "table"): NetworkLaunch | undefined {
+  const slots = plan === "table" ? undefined : planSlots(shape, device);
+  if (slots || plan === "slots") return slots;
+  const { size, synapses } = shape;
+  const threads = 1024;
+  const blocks = Math.max(1, Math.min(device.attributes.multiprocessors, Math.ceil(size / leastNeurons)));
+  const slices = Math.max(1, Math.min((blocks * threads) / warp, Math.ceil(synapses / Math.max(1, size) / warp / 4)));
+  return { plan: "table", blocks, threads, perBlock: 0, neuronThreads: 0, sharedBytes: 0, rows: powerAbove(shape.longestDelay), slices };
+}
+
+function planSlots(shape: NetworkShape, device: DeviceInfo): NetworkLaunch | undefined {
+  const { multiprocessors, sharedBytesPerBlockOptIn } = device.attributes;
+  const { size, longestDelay, classes, thresholds, distributions } = shape;
+  if (longestDelay > longestInSlots || classes > mostClasses || distributions > mostDistributions) return undefined;
+  const fours = Math.ceil(size / 4);
+  const blocks = Math.max(1, Math.min(multiprocessors, Math.ceil(size / leastNeurons)));
+  const perBlock = 4 * Math.ceil(fours / blocks);
+  const rows = powerAbove(longestDelay);
+  const sharedBytes = 4 * (rows * perBlock + thresholds);
+  const delivering = Math.max(leastDelivering, Math.ceil(blocks / warp));
+  const neuronThreads = warp * Math.ceil(perBlock / warp);
+  if (perBlock > mostPerBlock || neuronThreads + warp * delivering > 1024 || sharedBytes + fixedBytes > sharedBytesPerBlockOptIn)
+    return undefined;
+  // Small blocks take no more threads than help: a simulated device runs each.
+  const threads = Math.min(1024, neuronThreads + warp * Math.max(delivering, Math.min(24, 2 * Math.ceil(perBlock / warp))));
+  return { plan: "slots", blocks, threads, perBlock, neuronThreads, sharedBytes, rows, slices: 0 };
+}

@@ -1,0 +1,141 @@
+// Networks of populations on a device: the table and the spikes that the host gives, bit for bit,
+// and on a GPU those of a C program written from rule 13 of docs/numerics.md alone.
+import { afterAll, describe, expect, it } from "vitest";
+import { openNetwork } from "../../../src/engine/cuda/network/index.js";
+import {
+  drawNetwork,
+  microcircuit,
+  type NetworkOptions,
+  planNetwork,
+  ReferenceNetwork,
+  spikeHash,
+  tableSum,
+} from "../../../src/spikes/network/index.js";
+import { onHardware, openTestDevice, size } from "../../gpu/device/device.js";
+
+const context = openTestDevice();
+afterAll(() => context.dispose());
+
+const layouts = ["slots", "table"] as const;
+const drawn = (options: Omit<NetworkOptions, "kind">) => drawNetwork(planNetwork({ kind: "network", ...options }));
+const neuron = {
+  type: "leakyIntegrateAndFire",
+  membraneTimeConstant: 10,
+  restingPotential: -65,
+  threshold: -50,
+  resetPotential: -65,
+  refractoryPeriod: 2,
+} as const;
+const normal = { distribution: "normal", mean: 0.3, deviation: 0.05, least: 0 } as const;
+const delay = { distribution: "uniform", from: 0.1, to: 0.7 } as const;
+
+/** Two populations, one that excites and one that inhibits, every neuron of which soon fires. */
+const restless = (more: Omit<Partial<NetworkOptions>, "kind"> = {}) =>
+  drawn({
+    seed: 5,
+    populations: {
+      E: {
+        size: 150,
+        neuron,
+        receptors: { current: { timeConstant: 0.5 } },
+        current: 40,
+        initialPotential: { distribution: "normal", mean: -65, deviation: 4 },
+      },
+      I: { like: "E", size: 61, background: { rate: 4000, weight: 0.4 } },
+    },
+    projections: [
+      { from: "E", to: "E", connect: { rule: "fixedTotalNumber", number: 2000 }, selfConnections: false, weight: normal, delay },
+      { from: "E", to: "I", connect: { rule: "fixedOutDegree", number: 7 }, weight: normal, delay },
+      { from: "I[0:40]", to: "E", connect: { rule: "fixedTotalNumber", number: 900 }, weight: -0.8, delay: 0.2 },
+    ],
+    ...more,
+  });
+
+/** Whether a device's spikes and state are the reference engine's after some steps in two parts. */
+async function agrees(model: ReturnType<typeof restless>, layout: (typeof layouts)[number], steps: number): Promise<void> {
+  await using network = await openNetwork(context, model, { plan: layout });
+  const reference = new ReferenceNetwork(model);
+  for (const part of [steps - 7, 7]) expect(await network.advance(part, true)).toEqual(reference.advance(part, undefined, true));
+  expect(network.getState()).toEqual(reference.getState());
+}
+
+describe.each(layouts)("a network in the device's plan %s", (layout) => {
+  it("is drawn there as on the host, and fires the same spikes: a fiftieth of the microcircuit", async () => {
+    const plan = planNetwork(microcircuit({ scale: 0.02, drive: "poisson", seed: 1 }));
+    await using network = await openNetwork(context, plan, { plan: layout });
+    expect(network.tableSum).toBe("a2380d433091f273");
+    const steps = size(2000, 600);
+    expect(spikeHash((await network.advance(steps, true))!)).toBe(onHardware ? "86716788150d5518" : "25c0b7b603d159da");
+  });
+
+  it("agrees with the reference engine if many neurons fire at once", () => agrees(restless(), layout, 120));
+
+  it("agrees with the reference engine in binary64, with no neurons that background spikes reach", () => {
+    const model = restless({
+      precision: "float64",
+      populations: { E: { size: 130, neuron, receptors: { current: { timeConstant: 0.5 } }, current: 20 } },
+      projections: [{ from: "E", to: "E", connect: { rule: "bernoulli", probability: 0.2 }, weight: 0.5, delay }],
+    });
+    return agrees(model, layout, 60);
+  });
+
+  it("draws slices, given out-degrees and no self-connections as the host does", async () => {
+    const model = restless();
+    await using network = await openNetwork(context, planNetwork({ ...model.config }), { plan: layout });
+    expect(network.tableSum).toBe(tableSum(model.synapses));
+  });
+
+  it("goes on from a state, and with another drive", async () => {
+    const model = restless();
+    await using network = await openNetwork(context, model, { plan: layout });
+    const reference = new ReferenceNetwork(model);
+    reference.advance(30, undefined, false);
+    network.setState(reference.getState());
+    const drive = model.drive.map((value) => value / 2);
+    network.setDrive(drive);
+    reference.setDrive(drive);
+    expect(await network.advance(40, true)).toEqual(reference.advance(40, undefined, true));
+  });
+
+  it("is as it was before if a potential is not finite", async () => {
+    const model = restless();
+    await using network = await openNetwork(context, model, { plan: layout });
+    const state = network.getState();
+    network.setDrive(model.drive.map((value, r) => (r === 17 ? 3e38 : value)));
+    network.setState({ ...state, potential: state.potential.with(17, -3e38), currents: state.currents.with(17, 3e38) });
+    network.setDrive(model.drive.map(() => Number.NaN));
+    await expect(network.advance(5, true)).rejects.toThrow(/potential of neuron \d+ is not finite after step 0/);
+    expect(network.getState().step).toBe(0);
+  });
+});
+
+describe("networks that no kernel runs", () => {
+  const refused = (options: Omit<NetworkOptions, "kind">) => openNetwork(context, planNetwork({ kind: "network", ...options }));
+
+  it("are refused with the reason", async () => {
+    await expect(refused({ populations: { E: { size: 4, neuron: "izhikevich" } } })).rejects.toThrow(/E has neurons that are not leaky/);
+    await expect(
+      refused({ populations: { E: { size: 4 } }, projections: [{ from: "E", to: "E", connect: "allToAll", weight: 1, delay: 0 }] }),
+    ).rejects.toThrow(/delay of 0/);
+    await expect(refused({ populations: { E: { size: 4 }, S: { size: 1, neuron: null } } })).rejects.toThrow(/populations of inputs/);
+  });
+});
+
+describe.runIf(onHardware)("the microcircuit on a GPU", () => {
+  it("fires the spikes of the C reference at a tenth of its size", async () => {
+    await using network = await openNetwork(context, planNetwork(microcircuit({ scale: 0.1, drive: "poisson", seed: 1 })));
+    expect(network.tableSum).toBe("44402426e323ba9b");
+    expect(spikeHash((await network.advance(15_000, true))!)).toBe("957caad8fd0a8e02");
+  });
+
+  it("fires them at full size, by either drive", async () => {
+    for (const [drive, hash] of [
+      ["dc", "2111a4df1f7acbe7"],
+      ["poisson", "796905f30c320282"],
+    ] as const) {
+      await using network = await openNetwork(context, planNetwork(microcircuit({ drive, seed: 1 })));
+      expect(network.tableSum).toBe("b5b8f20a47da80b7");
+      expect(spikeHash((await network.advance(15_000, true))!)).toBe(hash);
+    }
+  });
+});
