@@ -34,7 +34,7 @@ import { labTable } from "../src/lab/options.js";
 import { cTable } from "../src/model/c/options.js";
 import { conceptorTable } from "../src/model/conceptor/conceptor.js";
 import { conceptorMemoryTable, recallTable } from "../src/model/conceptor/options.js";
-import { fieldForecastTable, fieldOptionsTable } from "../src/model/field/options.js";
+import { fieldForecastTable, fieldOptionsTable, fieldScoreTable, fieldStartTable } from "../src/model/field/options.js";
 import { forecastTable as closedLoopTable, predictTable, scoreTable } from "../src/model/forecaster/options.js";
 import { loadTable } from "../src/model/model-file.js";
 import { nvarScoreTable, nvarStartTable, nvarTable } from "../src/model/nvar/options.js";
@@ -234,7 +234,9 @@ export function optionsPage(): string {
     ofTable("`predict` and `forecast` of an `NvarForecaster`", nvarStartTable),
     ofTable("`score` of an `NvarForecaster`", nvarScoreTable),
     ofTable("`FieldForecaster`", fieldOptionsTable),
+    ofTable("`predict` of a `FieldForecaster`", fieldStartTable),
     ofTable("`forecast` of a `FieldForecaster`", fieldForecastTable),
+    ofTable("`score` of a `FieldForecaster`", fieldScoreTable),
     ofTable("`Conceptor.fromStates` and `Conceptor.fromCorrelation`", conceptorTable),
     ofTable("`ConceptorMemory.store`", conceptorMemoryTable),
     ofTable("`recall` of a `ConceptorMemory`", recallTable),

@@ -87,8 +87,18 @@ export {
 export { Classifier } from "./model/classifier/classifier.js";
 export type { ClassifierOptions, ClassifierReadout, ClassifierSettings, Label, Representation } from "./model/classifier/options.js";
 export { NotFittedError } from "./model/errors.js";
-export { FieldForecaster } from "./model/field/field.js";
-export type { FieldForecastOptions, FieldOptions, FieldSettings } from "./model/field/options.js";
+export { FieldForecaster, type FieldState } from "./model/field/field.js";
+export type { FieldGroupsState } from "./model/field/groups.js";
+export type {
+  FieldData,
+  FieldEdges,
+  FieldForecastOptions,
+  FieldOptions,
+  FieldScoreOptions,
+  FieldSequences,
+  FieldSettings,
+  FieldStartOptions,
+} from "./model/field/options.js";
 export type { ForecasterData, ForecasterPrefix, ForecasterSequences } from "./model/forecaster/data.js";
 export { Forecaster } from "./model/forecaster/forecaster.js";
 export type {

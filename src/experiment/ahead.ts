@@ -104,7 +104,7 @@ async function aheadOf(loaded: Model, path: string, given: Given): Promise<Ahead
   const columns = table?.columns ?? names?.columns ?? namesByPlace(wanted.columns);
   if (given.out !== undefined) await writeForecasts(given.out, forecasts, columns);
   const [first] = series;
-  const saved = table === undefined && loaded.kind === "forecaster" ? loaded.forecaster.state.time : undefined;
+  const saved = table === undefined && loaded.kind !== "nvar" ? (modelOf(loaded) as Forecaster | FieldForecaster).state.time : undefined;
   const grid = series.length === 1 ? (first!.rows?.axis?.grid ?? saved) : undefined;
   return {
     path,
@@ -121,9 +121,11 @@ async function aheadOf(loaded: Model, path: string, given: Given): Promise<Ahead
 function wantedBy(loaded: Model, names: TableNames | undefined): Wanted {
   const { kind } = loaded;
   if (kind === "nvar") return { names, columns: loaded.nvar.columns, known: 0, grid: undefined, fills: false };
-  if (kind === "field") return { names, columns: loaded.field.sites, known: 0, grid: undefined, fills: false };
-  const { readout, known, grid, settings } = loaded.forecaster;
-  return { names, columns: readout.outputSize, known, grid, fills: (settings.missing ?? "error") !== "error" };
+  const { grid, settings } = modelOf(loaded) as Forecaster | FieldForecaster;
+  const fills = (settings.missing ?? "error") !== "error";
+  if (kind === "field") return { names, columns: loaded.field.columns, known: 0, grid, fills };
+  const { readout, known } = loaded.forecaster;
+  return { names, columns: readout.outputSize, known, grid, fills };
 }
 
 /** What is known of the rows to come, if it stands below the rows up to now. */
@@ -171,12 +173,17 @@ async function forecastOne(loaded: Model, { rows, coming, steps, levels, bandsFr
       throw ArgumentError.because(`intervals was given; a model of kind ${loaded.kind} knows no errors of its forecasts`, {
         field: "intervals",
       });
-    const model = loaded.kind === "nvar" ? loaded.nvar : loaded.field;
-    return { ...place, times, prediction: await model.forecast(steps, { warmup: rows?.series, signal }) };
+    if (loaded.kind === "nvar") return { ...place, times, prediction: await loaded.nvar.forecast(steps, { warmup: rows?.series, signal }) };
+    const { field } = loaded;
+    const prediction = await field.forecast(steps, {
+      warmup: rows && warmupOf(rows, { ...field.settings, grid: field.grid, known: 0 }),
+      signal,
+    });
+    return { ...place, times: times ?? prediction.times, prediction };
   }
   const { forecaster } = loaded;
   const said = await forecaster.forecast(steps, {
-    warmup: rows && warmupOf(rows, forecaster),
+    warmup: rows && warmupOf(rows, { ...forecaster.settings, grid: forecaster.grid, known: forecaster.known }),
     known: coming && (coming.times ? { values: coming.known, times: coming.times } : coming.known.subarray(0, steps)),
     intervals: levels,
     bandsFrom,
@@ -187,8 +194,11 @@ async function forecastOne(loaded: Model, { rows, coming, steps, levels, bandsFr
 }
 
 /** The last rows, as many as a forecast is warmed up on. */
-function warmupOf({ series, known, axis }: RowsUpToNow, { settings, grid, known: takes }: Forecaster) {
-  const rows = settings.table?.warmup === undefined ? series.rows : settings.table.warmup + rowsLost(settings.transforms ?? []);
+function warmupOf(
+  { series, known, axis }: RowsUpToNow,
+  { table, transforms, grid, known: takes }: Pick<Forecaster["settings"], "table" | "transforms"> & Pick<Forecaster, "grid" | "known">,
+) {
+  const rows = table?.warmup === undefined ? series.rows : table.warmup + rowsLost(transforms ?? []);
   const from = Math.max(0, series.rows - rows);
   return {
     series: series.subarray(from),

@@ -16,8 +16,18 @@ export { Conceptor, type ConceptorOptions } from "./conceptor/conceptor.js";
 export { ConceptorMemory } from "./conceptor/memory.js";
 export type { ConceptorMemoryOptions, RecallOptions } from "./conceptor/options.js";
 export { NotFittedError } from "./errors.js";
-export { FieldForecaster } from "./field/field.js";
-export type { FieldForecastOptions, FieldOptions, FieldSettings } from "./field/options.js";
+export { FieldForecaster, type FieldState } from "./field/field.js";
+export type { FieldGroupsState } from "./field/groups.js";
+export type {
+  FieldData,
+  FieldEdges,
+  FieldForecastOptions,
+  FieldOptions,
+  FieldScoreOptions,
+  FieldSequences,
+  FieldSettings,
+  FieldStartOptions,
+} from "./field/options.js";
 export type { Candidate, ForecasterChoice, ScoredPair, TriedSetting, ValidationStart } from "./forecaster/choice.js";
 export type { CalendarSetting, TimedRows } from "./forecaster/clock.js";
 export type { DescribedSeries, ForecasterData, ForecasterPrefix, ForecasterSequences, TimesLike } from "./forecaster/data.js";

@@ -1,8 +1,8 @@
 // A model file opened for serving: whatever kind it is, its routes and what it says of itself.
 import type { JsonSchema } from "../core/options.js";
 import { readBytes } from "../io/index.js";
-import { Classifier, decodeReservoir, Forecaster, type ModelKind, NvarForecaster } from "../model/index.js";
-import { decodeModelFile, ModelFileError } from "../model/model-file.js";
+import { Classifier, decodeReservoir, FieldForecaster, Forecaster, type ModelKind, NvarForecaster } from "../model/index.js";
+import { decodeModelFile } from "../model/model-file.js";
 import { Pipeline } from "../pipeline/index.js";
 import type { AnyReservoirComputer } from "../reservoir/index.js";
 import { describeStep, gridText } from "../series/time-grid.js";
@@ -10,7 +10,7 @@ import { ClassBatches, classRoutes, type NamesClasses } from "./classes.js";
 import { type Route, route } from "./route.js";
 import { Sessions } from "./sessions.js";
 import { stepByStepRoutes } from "./step-by-step.js";
-import { forecasterSteps, nvarSteps, reservoirSteps, type StepByStep } from "./steps.js";
+import { fieldSteps, forecasterSteps, nvarSteps, reservoirSteps, type StepByStep } from "./steps.js";
 import { Work } from "./work.js";
 
 /** A model that is open, with what is answered by it. */
@@ -94,8 +94,10 @@ export async function openServed(path: string, { engine, threads, timeout, maxSe
       const forecaster = await NvarForecaster.fromBytes(bytes, open);
       return stepped(nvarSteps(forecaster), forecaster);
     }
-    case "field":
-      throw new ModelFileError(path, "it holds a field forecaster, which is not served; FieldForecaster.load opens it in a program");
+    case "field": {
+      const forecaster = await FieldForecaster.fromBytes(bytes, open);
+      return stepped(fieldSteps(forecaster), forecaster);
+    }
     case "reservoir": {
       const loaded = await decodeReservoir(bytes, open);
       return stepped(reservoirSteps(loaded), loaded.computer);

@@ -1,7 +1,17 @@
 // Models that take rows one by one, as their routes see them: forecasters and reservoirs.
 import { checkedPrefix, noInputs } from "../model/forecaster/data.js";
 import { roundedInputs } from "../model/forecaster/training.js";
-import type { Forecast, Forecaster, ForecasterPrefix, LoadedReservoir, NvarForecaster, TableNames, TimedRows } from "../model/index.js";
+import type {
+  FieldData,
+  FieldForecaster,
+  Forecast,
+  Forecaster,
+  ForecasterPrefix,
+  LoadedReservoir,
+  NvarForecaster,
+  TableNames,
+  TimedRows,
+} from "../model/index.js";
 import { Matrix, type MatrixLike } from "../numerics/index.js";
 import type { AnyReservoirComputer, WorkOptions } from "../reservoir/index.js";
 import type { TimeGrid } from "../series/index.js";
@@ -72,6 +82,28 @@ export function forecasterSteps(forecaster: Forecaster): StepByStep<Forecaster["
     warmUp: (prefix, work) => forecaster.warmUp(prefix, work),
     predict: ({ inputs, steps, known, teacher }, work) => forecaster.predict(inputs ?? { steps: steps! }, { known, teacher, ...work }),
     forecast: (steps, outside, work) => forecaster.forecast(steps, { ...outside, ...work }),
+  };
+}
+
+/** A forecaster of a field as its routes see it. */
+export function fieldSteps(forecaster: FieldForecaster): StepByStep<FieldForecaster["state"]> {
+  return {
+    get state() {
+      return forecaster.state;
+    },
+    set state(state) {
+      forecaster.state = state;
+    },
+    engine: forecaster.computers[0]!.engine.name,
+    inputs: forecaster.columns,
+    outputs: forecaster.columns,
+    fedBack: 0,
+    known: 0,
+    grid: forecaster.grid,
+    table: forecaster.settings.table,
+    warmUp: (prefix, work) => forecaster.warmUp(prefix as FieldData, work),
+    predict: ({ inputs }, work) => forecaster.predict(inputs!, work),
+    forecast: (steps, _, work) => forecaster.forecast(steps, work),
   };
 }
 

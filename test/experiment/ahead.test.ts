@@ -282,6 +282,22 @@ describe("a model that a program saved", () => {
     expect(ring.forecasts[0]!.prediction.data).toEqual((await field.forecast(5, { warmup: data })).data);
   });
 
+  it("carries the time stamps of a field on", async () => {
+    const data = Matrix.from(lorenz(220));
+    const day = (t: number) => new Date(Date.UTC(2024, 0, 1 + t)).toISOString().slice(0, 10);
+    const times = Array.from({ length: 200 }, (_, t) => day(t));
+    await using field = await FieldForecaster.fit(data.subarray(0, 200), {
+      ...{ times, groups: 3, reservoir: { size: 20 }, table: { columns: ["x", "y", "z"], time: "day" } },
+    });
+    await field.save(at("days.safetensors"));
+    const saved = await forecastAhead(at("days.safetensors"), { steps: 2 });
+    expect([saved.after, saved.forecasts[0]!.times]).toEqual([day(199), [day(200), day(201)]]);
+    await writeFile(at("days.csv"), ["day,x,y,z", ...data.toArrays().map((row, t) => [day(t + 100), ...row].join(","))].join("\n"));
+    const later = await forecastAhead(at("days.safetensors"), { data: at("days.csv"), steps: 2 });
+    expect(later.forecasts[0]!.times).toEqual([day(320), day(321)]);
+    expect(later.forecasts[0]!.prediction.data).toEqual((await field.forecast(2, { warmup: data })).data);
+  });
+
   it("is refused if it forecasts nothing", async () => {
     await using classifier = await Classifier.fit([series(20), series(25)], ["a", "b"], { reservoir: { size: 10 } });
     await classifier.save(at("classes.safetensors"));

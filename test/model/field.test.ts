@@ -98,12 +98,12 @@ describe("FieldForecaster", () => {
     const trained = (wrong: object, data: Matrix = train) => FieldForecaster.fit(data, { ...options, ...wrong });
     await expect(trained({ groups: 5 })).rejects.toThrow("groups is 5 and the field has 12 sites; it takes a divisor of that");
     await expect(trained({ halo: 6 })).rejects.toThrow("halo is 6, so that a group of 2 sees 14 of 12 sites; it takes at most 5");
-    await expect(trained({ washout: 599 })).rejects.toThrow("washout is 599 and the field gives 599 rows to train on");
+    await expect(trained({ washout: 599 })).rejects.toThrow("washout is 599 and the series gives 599 rows to train on");
     await expect(trained({ group: 5 })).rejects.toThrow('unknown field "group": did you mean "groups"?');
     await expect(trained({ reservoir: { size: 9, feedback: {} } })).rejects.toThrow("reservoir.feedback is set");
     await expect(trained({ readout: { solver: "dual" } })).rejects.toThrow("readout keeps every row");
     await expect(trained({ readout: { lambdas: [] } })).rejects.toThrow("lambdas");
-    await expect(model.forecast(3, { warmup: [[1, 2]] })).rejects.toThrow("warmup has 2 sites; this forecaster takes 12");
+    await expect(model.forecast(3, { warmup: [[1, 2]] })).rejects.toThrow("warmup has 2 columns; this forecaster takes 12");
     await expect(model.forecast(0)).rejects.toThrow("steps is 0");
     const unfitted = await FieldForecaster.create(options);
     await expect(unfitted.forecast(3)).rejects.toThrow("not trained yet");

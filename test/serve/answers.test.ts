@@ -2,9 +2,9 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Classifier, Forecaster, loadReservoir, NvarForecaster } from "../../src/model/index.js";
+import { Classifier, FieldForecaster, Forecaster, loadReservoir, NvarForecaster } from "../../src/model/index.js";
 import { Pipeline } from "../../src/pipeline/index.js";
-import { ask, Models, post, swing, wave } from "./served.js";
+import { ask, Models, post, ring, swing, wave } from "./served.js";
 
 interface Rows {
   readonly outputs: number[][];
@@ -65,12 +65,13 @@ describe("a served forecaster", () => {
 });
 
 describe("a session", () => {
-  it.each(["forecaster", "lagged", "nvar"])(
+  it.each(["forecaster", "lagged", "nvar", "field"])(
     "of a %s goes on row by row as one prediction of all rows does, beside another",
     async (name) => {
       await using server = await models.serve(name);
-      await using model = await (name === "nvar" ? NvarForecaster : Forecaster).load(await models.path(name), { engine: "cpu" });
-      const rows = wave(9, 300);
+      const kinds = { nvar: NvarForecaster, field: FieldForecaster } as const;
+      await using model = await (kinds[name as keyof typeof kinds] ?? Forecaster).load(await models.path(name), { engine: "cpu" });
+      const rows = name === "field" ? ring.slice(40, 49) : wave(9, 300);
       const wanted = (await model.predict(rows)).toArrays();
       const open = () => post<{ session: string }>(server, "/sessions", {});
       const [a, b] = [await open(), await open()];

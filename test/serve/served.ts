@@ -6,13 +6,15 @@ import { type ClientRequest, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import "../../src/index.js";
-import { Classifier, Forecaster, NvarForecaster, saveReservoir } from "../../src/model/index.js";
+import { Classifier, FieldForecaster, Forecaster, NvarForecaster, saveReservoir } from "../../src/model/index.js";
 import { Pipeline } from "../../src/pipeline/index.js";
 import { ReservoirComputer } from "../../src/reservoir/index.js";
 import { type ModelServer, type ServeOptions, serveModel } from "../../src/serve/index.js";
 
 /** A wave of some rows from a row on. */
 export const wave = (rows: number, from = 0) => Array.from({ length: rows }, (_, t) => [Math.sin(0.3 * (t + from))]);
+/** A wave that runs around a ring of 6 sites. */
+export const ring = Array.from({ length: 160 }, (_, t) => Array.from({ length: 6 }, (_, c) => Math.sin(0.3 * t + (c * Math.PI) / 3)));
 /** A swing of 30 rows, slow or quick. */
 export const swing = (rate: number, phase = 0) => Array.from({ length: 30 }, (_, t) => [Math.sin(rate * t + phase)]);
 
@@ -48,6 +50,10 @@ const makers: Readonly<Record<string, (path: string) => Promise<void>>> = {
   },
   async nvar(path) {
     await using model = await NvarForecaster.fit(wave(300), { delays: 3 });
+    await model.save(path);
+  },
+  async field(path) {
+    await using model = await FieldForecaster.fit(ring, { reservoir, groups: 3, halo: 1, engine: "cpu" });
     await model.save(path);
   },
   async pair(path) {

@@ -1,48 +1,42 @@
-// FieldForecaster: reservoirs side by side along a ring, each with its own sites and those next to
-// them. How it is kept stands in field-file.ts.
+// FieldForecaster: reservoirs side by side along a line or over a grid, each with its own sites and
+// those next to them. How they work together stands in groups.ts, how it is kept in file.ts.
 import { ArgumentError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
 import { writeFileAtomic } from "../../io/atomic.js";
 import { readBytes } from "../../io/files.js";
-import { allocate, type FloatArray, firstNonFinite, Matrix, type MatrixLike } from "../../numerics/index.js";
+import { nrmse } from "../../metrics/index.js";
+import type { Matrix, MatrixLike } from "../../numerics/index.js";
 import { type RidgeTrainer, ridge, type TrainedReadout } from "../../readout/index.js";
-import {
-  evaluateReadout,
-  NonFiniteStateError,
-  ReservoirComputer,
-  type ReservoirModel,
-  type ReservoirOptions,
-  type SessionState,
-  type WorkOptions,
-  writeFeatures,
-} from "../../reservoir/index.js";
+import { ReservoirComputer, type ReservoirModel, type ReservoirOptions, type WorkOptions } from "../../reservoir/index.js";
 import { checkWhole } from "../../reservoir/inputs.js";
-import { Turns, WorkPacer, workTable } from "../../reservoir/work.js";
+import { Turns, workTable } from "../../reservoir/work.js";
+import type { TimeGrid } from "../../series/index.js";
 import { forecasterReservoir, forecasterTrainer } from "../defaults.js";
 import { NotFittedError } from "../errors.js";
-import { checkedSeries } from "../forecaster/data.js";
-import { inScores, type Range, rangeOf } from "../forecaster/road.js";
+import { Clock } from "../forecaster/clock.js";
+import { checkColumns, checkedSeries, withTimes } from "../forecaster/data.js";
+import { Forecast } from "../forecaster/forecast.js";
+import type { TimesOption } from "../forecaster/options.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
-import { fitStandardisation, noStandardisation, restored, type Standardisation, standardised } from "../standardisation.js";
 import { checkTableNames } from "../table-names.js";
+import { fieldPrefix, fieldRows, fieldSequences } from "./data.js";
 import { decodeField, encodeField } from "./file.js";
+import { FieldGeometry } from "./geometry.js";
+import { FieldGroups, type FieldGroupsState } from "./groups.js";
 import {
+  type FieldData,
   type FieldForecastOptions,
   type FieldOptions,
+  type FieldScoreOptions,
+  type FieldSequences,
   type FieldSettings,
+  type FieldStartOptions,
   fieldForecastTable,
   fieldOptionsTable,
-  sitesOf,
+  fieldScoreTable,
+  fieldStartTable,
 } from "./options.js";
-
-/** What training gives: a readout a group, or one for all. */
-export interface FieldFit {
-  readonly sites: number;
-  readonly scale: Standardisation;
-  /** In z-scores. */
-  readonly held: Range;
-  readonly readouts: readonly TrainedReadout[];
-}
+import { fitFieldRoad } from "./road.js";
 
 interface Open {
   readonly description: ReservoirOptions;
@@ -50,18 +44,27 @@ interface Open {
   readonly threads: number | undefined;
 }
 
+/** Where a FieldForecaster stands in its series. */
+export interface FieldState extends FieldGroupsState {
+  /** The time of the last row that it has seen; undefined if it is not known. */
+  readonly time: TimeGrid | undefined;
+}
+
 /**
- * Local reservoirs: a field of Q sites on a ring, cut into g groups of q = Q / g. Group i is driven
- * by its sites and l on each side and predicts its own:
+ * Local reservoirs: a field of Q sites on a line or grid, cut into g groups of as many sites. Group
+ * i is driven by its sites and l on each side of them and predicts its own; along a line, with q =
+ * Q / g,
  *
  *     x_i' = (1 - a) x_i + a f(W x_i + W_in u[i q - l .. i q + q + l) + b),  y_i = W_out x_i + c
  *
  * (Pathak, Hunt, Girvan, Lu and Ott 2018, "Model-free prediction of large spatiotemporally chaotic
  * systems from data", Phys. Rev. Lett. 120, 024102). In a closed loop groups see the forecasts of
- * their neighbours. With shared weights a field that is turned by a group has the turned forecast,
- * bit for bit; one group without a halo is a plain reservoir.
+ * their neighbours. With shared weights and periodic edges a field that is turned by a group has
+ * the turned forecast, bit for bit; one group without a halo is a plain reservoir.
  *
- * `forecast` puts the state back. Calls that are made while another is running wait for it.
+ * It has a state, as a `Forecaster` has. `fit` leaves it at the end of the training data; `predict`
+ * moves it on; `forecast` and `score` put it back. Calls that are made while another is running
+ * wait for it.
  *
  * @example
  * const field = kuramotoSivashinsky(8000, { N: 256, L: 100, discard: 400 });
@@ -72,7 +75,9 @@ export class FieldForecaster implements AsyncDisposable {
   readonly settings: FieldSettings;
   readonly #open: Open;
   #computers: readonly ReservoirComputer[] = [];
-  #fit: FieldFit | undefined;
+  #groups: FieldGroups | undefined;
+  #clock = new Clock();
+  #missingCounts: readonly number[] = [];
   readonly #turns = new Turns();
 
   private constructor(settings: FieldSettings, open: Open) {
@@ -93,11 +98,11 @@ export class FieldForecaster implements AsyncDisposable {
   }
 
   /** Makes a forecaster and trains it. */
-  static async fit(field: MatrixLike, options: FieldOptions & WorkOptions): Promise<FieldForecaster> {
-    const { signal, onProgress, ...rest } = options ?? {};
+  static async fit(data: FieldData | FieldSequences, options: FieldOptions & TimesOption & WorkOptions): Promise<FieldForecaster> {
+    const { signal, onProgress, times, ...rest } = options ?? {};
     const forecaster = await FieldForecaster.create(rest);
     try {
-      return await forecaster.fit(field, { signal, onProgress });
+      return await forecaster.fit(times === undefined ? data : withTimes(data, times), { signal, onProgress });
     } catch (error) {
       await forecaster.dispose();
       throw error;
@@ -105,89 +110,156 @@ export class FieldForecaster implements AsyncDisposable {
   }
 
   /**
-   * Trains on a field, T x Q. @throws ArgumentError if groups, halo or washout do not fit, and what
-   * ridge throws
+   * Trains on a field, T x Q, or on several. @throws ArgumentError if groups, halo, shape or
+   * washout do not fit, and what ridge throws
    */
-  async fit(field: MatrixLike, work: WorkOptions = {}): Promise<this> {
+  async fit(data: FieldData | FieldSequences, work: WorkOptions = {}): Promise<this> {
     return this.#turns.take(async () => {
       resolve(workTable, work);
-      const series = checkedSeries(field, "field");
       const { settings } = this;
-      checkTableNames(settings.table, { columns: series.cols, known: 0, inputs: 0 });
-      const { groups, halo, shared, washout } = settings;
-      const own = sitesOf(settings, series.cols);
-      if (series.rows - 1 <= washout)
-        throw ArgumentError.shape(
-          `washout is ${washout} and the field gives ${series.rows - 1} rows to train on; set a washout below that`,
-          {
-            field: "washout",
-            value: washout,
-          },
-        );
-      const computers = await this.#makeComputers(own + 2 * halo);
-      const scale = fieldScale(series, settings);
-      const held = fieldRange(series, settings);
-      const u = standardised(scale, series);
-      const trainer = trainerOf(settings);
-      const shape = { stateSize: computers[0]!.model.size, inputSize: own + 2 * halo, outputSize: own };
-      const sinks = Array.from({ length: shared ? 1 : groups }, () => trainer.accumulator(shape));
-      const pacer = new WorkPacer(work, groups);
-      try {
-        for (const [g, computer] of computers.entries()) {
-          const inputs = columnsAround(u, g * own - halo, own + 2 * halo);
-          const targets = columnsAround(u, g * own, own);
-          computer.reset();
-          const sink = sinks[shared ? 0 : g]!;
-          await computer.train(inputs.subarray(0, -1), targets.subarray(1), sink, { washout, signal: work.signal });
-          await computer.run(inputs.subarray(-1));
-          await pacer.pause(g + 1);
-        }
-        const readouts = sinks.map((sink) => trainer.solve(sink));
-        this.#fit = { sites: series.cols, scale, held: inScores(held, scale), readouts };
-      } finally {
-        for (const sink of sinks) sink.dispose();
-      }
-      pacer.finish();
+      const { series: given, missingCounts } = fieldSequences(data, settings);
+      const { washout, hold, table } = settings;
+      const { cols } = given[0]!.series;
+      checkTableNames(table, { columns: cols, known: 0, inputs: 0 });
+      const geometry = new FieldGeometry(settings, cols);
+      const clock = new Clock();
+      clock.train(given);
+      const series = given.map((one) => one.series);
+      const road = fitFieldRoad(series, settings);
+      series.forEach((one, s) => {
+        const rows = one.rows - road.transforms.lost - 1;
+        if (washout < rows) return;
+        const where = series.length > 1 ? `sequences[${s}]` : "the series";
+        throw ArgumentError.shape(`washout is ${washout} and ${where} gives ${rows} rows to train on; set a washout below that`, {
+          field: "washout",
+          value: washout,
+        });
+      });
+      const computers = await this.#makeComputers(geometry);
+      this.#groups = await FieldGroups.fit(computers, series, { geometry, road, hold, washout, trainer: trainerOf(settings) }, work);
+      this.#clock = clock;
+      this.#missingCounts = missingCounts;
       return this;
     });
   }
 
   /** One reservoir a group, the same ones if weights are shared. @throws NotFittedError */
   get computers(): readonly ReservoirComputer[] {
-    this.#fitted();
-    return this.#computers;
+    return this.#fitted().computers;
   }
 
-  /** Q, the sites of its field. @throws NotFittedError */
+  /** Q, the columns of its series. @throws NotFittedError */
+  get columns(): number {
+    return this.#fitted().fit.geometry.columns;
+  }
+
+  /** How many sites its field has. @throws NotFittedError */
   get sites(): number {
-    return this.#fitted().sites;
+    return this.columns / this.settings.channels;
   }
 
-  /** One readout, or one a group. @throws NotFittedError */
+  /**
+   * One readout, one for each way that groups lie to open ends, or one a group. @throws
+   * NotFittedError
+   */
   get readouts(): readonly TrainedReadout[] {
-    return this.#fitted().readouts;
+    return this.#fitted().fit.readouts;
+  }
+
+  /** How many values of each column were missing in the training rows, as in `Forecaster`. */
+  get missingCounts(): readonly number[] {
+    return this.#missingCounts;
+  }
+
+  /** The grid of the time stamps of its training rows; undefined if they had none. */
+  get grid(): TimeGrid | undefined {
+    return this.#clock.trained;
+  }
+
+  /** Where it stands in its series. Setting it goes back there. @throws NotFittedError */
+  get state(): FieldState {
+    return { ...this.#fitted().state, time: this.#clock.now };
+  }
+
+  /** Goes back to where it stood. */
+  set state(state: FieldState) {
+    const groups = this.#fitted();
+    if (!Array.isArray(state?.groups) || state.groups.length !== groups.computers.length || state.recent?.cols !== this.columns)
+      throw new ArgumentError("state", state, "one that this forecaster's `state` gave");
+    groups.state = state;
+    this.#clock.now = state.time;
+  }
+
+  /**
+   * One-step prediction: row i (T x Q, binary64) is the row that follows row i of the series (T x
+   * Q). The state moves on. @throws ArgumentError, NotFittedError
+   */
+  async predict(series: MatrixLike, options: FieldStartOptions = {}): Promise<Matrix<Float64Array>> {
+    return this.#turns.take(async () => {
+      const { warmup, ...work } = resolve(fieldStartTable, options);
+      const rows = this.#rows(fieldRows(series, this.settings), "inputs");
+      return this.#orBack(async (groups) => {
+        await this.#start(warmup, work.signal);
+        const made = await groups.predict(rows, work);
+        this.#clock.advance(rows.rows);
+        return made;
+      });
+    });
   }
 
   /**
    * Closed loop: `steps` rows of the whole field (steps x Q, binary64). Row 0 follows the last row
-   * that was seen. The state is put back afterwards.
+   * that was seen. If that row's time stamp is known, the forecast has `times`. The state is put
+   * back afterwards.
    * @throws ArgumentError, NotFittedError, NonFiniteStateError
    */
-  async forecast(steps: number, options: FieldForecastOptions = {}): Promise<Matrix<Float64Array>> {
+  async forecast(steps: number, options: FieldForecastOptions = {}): Promise<Forecast> {
     return this.#turns.take(async () => {
-      const { warmup, ...work } = resolve(fieldForecastTable, options);
+      const { warmup, history, ...work } = resolve(fieldForecastTable, options);
+      this.#fitted();
       checkWhole("steps", steps, 1);
-      const { scale } = this.#fitted();
-      const states = this.#computers.map((computer) => computer.state);
-      try {
-        if (warmup !== undefined) await this.#warmUp(checkedSeries(warmup, "warmup"), work.signal);
-        return restored(scale, await this.#loop(steps, work));
-      } finally {
-        this.#computers.forEach((computer, g) => {
-          computer.state = states[g]!;
-        });
-      }
+      return this.#puttingBack(async (groups) => {
+        await this.#start(warmup, work.signal);
+        if (history !== undefined) groups.recall(checkedSeries(history, "history"));
+        return new Forecast(await groups.forecast(steps, work), this.#clock.times(steps));
+      });
     });
+  }
+
+  /**
+   * The score of one-step predictions of rows 1 to T - 1 of a series. The state is put back
+   * afterwards. @throws ArgumentError, NotFittedError, and what the metric throws
+   */
+  async score(data: MatrixLike, options: FieldScoreOptions = {}): Promise<number> {
+    return this.#turns.take(async () => {
+      const { metric = nrmse, washout, warmup, ...work } = resolve(fieldScoreTable, options);
+      const series = this.#rows(fieldRows(data, this.settings), "series");
+      if (washout >= series.rows - 1)
+        throw ArgumentError.shape(`washout is ${washout} and there are ${series.rows - 1} rows to score; it takes fewer`, {
+          field: "washout",
+          value: washout,
+        });
+      const predicted = await this.#puttingBack(async (groups) => {
+        await this.#start(warmup, work.signal);
+        return groups.predict(series.subarray(0, -1), work);
+      });
+      return metric(series.subarray(washout + 1), predicted.subarray(washout));
+    });
+  }
+
+  /**
+   * To the initial state, and from there over a series: as `warmup` does for one call, for all that
+   * follow. @throws ArgumentError, NotFittedError
+   */
+  async warmUp(warmup: FieldData, work: WorkOptions = {}): Promise<void> {
+    const { signal } = resolve(workTable, work);
+    return this.#turns.take(() => this.#orBack(() => this.#start(warmup, signal)));
+  }
+
+  /** Back to the initial state of every reservoir. @throws NotFittedError */
+  reset(): void {
+    this.#fitted().reset();
+    this.#clock.now = undefined;
   }
 
   /**
@@ -196,14 +268,9 @@ export class FieldForecaster implements AsyncDisposable {
    */
   async toBytes(): Promise<Uint8Array> {
     return this.#turns.take(async () => {
-      const fit = this.#fitted();
-      const models = this.settings.shared ? this.#computers.slice(0, 1) : this.#computers;
-      return encodeField(
-        this.settings,
-        fit,
-        models.map(({ model }) => model),
-        this.#computers.map(({ state }) => state),
-      );
+      const { fit, computers, state } = this.#fitted();
+      const models = this.settings.shared ? computers.slice(0, 1) : computers;
+      return encodeField({ settings: this.settings, fit, models: models.map(({ model }) => model), state, time: this.#clock.note });
     });
   }
 
@@ -215,11 +282,20 @@ export class FieldForecaster implements AsyncDisposable {
   /** Opens what `toBytes` gave. @throws FileError with the reason if it cannot be used */
   static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<FieldForecaster> {
     const { source, engine, threads } = resolve(loadTable, options);
-    const { settings, fit, models, states } = await decodeField(await decodeModelFile(bytes, source, "field"), source);
+    const { settings, fit, models, state, time } = await decodeField(await decodeModelFile(bytes, source, "field"), source);
     const forecaster = new FieldForecaster(settings, { description: models[0]!.config, engine, threads });
-    forecaster.#computers = await opened(settings, models, { engine, threads });
-    forecaster.#restore(states);
-    forecaster.#fit = fit;
+    const computers: ReservoirComputer[] = [];
+    forecaster.#computers = computers;
+    try {
+      for (let g = 0; g < fit.geometry.groups; g++)
+        computers.push(await ReservoirComputer.fromModel(models[settings.shared ? 0 : g]!, { engine, threads }));
+    } catch (error) {
+      await forecaster.dispose();
+      throw error;
+    }
+    forecaster.#groups = new FieldGroups(computers, fit);
+    forecaster.#groups.state = state;
+    forecaster.#clock = new Clock([], time);
     return forecaster;
   }
 
@@ -241,94 +317,66 @@ export class FieldForecaster implements AsyncDisposable {
     return this.dispose();
   }
 
-  #fitted(): FieldFit {
-    if (!this.#fit) throw new NotFittedError("forecaster");
-    return this.#fit;
+  #fitted(): FieldGroups {
+    if (!this.#groups) throw new NotFittedError("forecaster");
+    return this.#groups;
   }
 
-  #restore(states: readonly SessionState[]): void {
-    this.#computers.forEach((computer, g) => {
-      computer.state = states[g]!;
-    });
+  #rows(given: MatrixLike, name: string): Matrix {
+    const rows = checkedSeries(given, name);
+    checkColumns(rows, name, this.columns);
+    return rows;
   }
 
-  async #makeComputers(inputSize: number): Promise<readonly ReservoirComputer[]> {
+  /** Goes to the initial state and through the warm-up, if there is one. */
+  async #start(warmup: FieldData | undefined, signal: AbortSignal | undefined): Promise<void> {
+    if (warmup === undefined) return;
+    const prefix = fieldPrefix(warmup, this.settings);
+    checkColumns(prefix.series, "warmup", this.columns);
+    this.#clock.warmUp(prefix);
+    await this.#fitted().start(prefix.series, signal);
+  }
+
+  async #puttingBack<T>(work: (groups: FieldGroups) => Promise<T>): Promise<T> {
+    const { state } = this;
+    try {
+      return await work(this.#fitted());
+    } finally {
+      this.state = state;
+    }
+  }
+
+  /** Puts the state back only if the work fails: no group is ahead of the others. */
+  async #orBack<T>(work: (groups: FieldGroups) => Promise<T>): Promise<T> {
+    const { state } = this;
+    try {
+      return await work(this.#fitted());
+    } catch (error) {
+      this.state = state;
+      throw error;
+    }
+  }
+
+  async #makeComputers({ seen, groups }: FieldGeometry): Promise<readonly ReservoirComputer[]> {
     const { description, engine, threads } = this.#open;
-    if (this.#computers[0]?.model.inputSize === inputSize) return this.#computers;
+    if (this.#computers.length === groups && this.#computers[0]!.model.inputSize === seen) return this.#computers;
     await this.dispose();
-    this.#fit = undefined;
-    if (description.inputSize !== undefined && description.inputSize !== inputSize)
-      throw ArgumentError.shape(
-        `a group sees ${inputSize} sites and the reservoir takes ${description.inputSize} (inputSize); leave it out`,
-      );
-    const { groups, shared } = this.settings;
+    this.#groups = undefined;
+    if (description.inputSize !== undefined && description.inputSize !== seen)
+      throw ArgumentError.shape(`a group sees ${seen} columns and the reservoir takes ${description.inputSize} (inputSize); leave it out`);
     const made: ReservoirComputer[] = [];
-    for (let g = 0; g < (shared ? 1 : groups); g++) {
+    this.#computers = made;
+    const add = (model: ReservoirModel) => ReservoirComputer.fromModel(model, { engine, threads });
+    for (let g = 0; g < groups; g++) {
       // Group 0 is the reservoir that the description says.
       const seed = g === 0 ? description.seed : `${description.seed ?? 0} group ${g}`;
-      made.push(await ReservoirComputer.create({ ...description, seed, inputSize }, { engine, threads }));
-    }
-    this.#computers = made;
-    if (shared) {
-      const { model } = made[0]!;
-      while (made.length < groups) made.push(await ReservoirComputer.fromModel(model, { engine, threads }));
+      const isNew = g === 0 || !this.settings.shared;
+      made.push(
+        isNew ? await ReservoirComputer.create({ ...description, seed, inputSize: seen }, { engine, threads }) : await add(made[0]!.model),
+      );
     }
     return made;
   }
-
-  async #warmUp(rows: Matrix, signal: AbortSignal | undefined): Promise<void> {
-    const { sites, scale } = this.#fitted();
-    if (rows.cols !== sites)
-      throw ArgumentError.shape(`warmup has ${rows.cols} sites; this forecaster takes ${sites}`, { field: "warmup" });
-    const { groups, halo } = this.settings;
-    const u = standardised(scale, rows);
-    const own = sites / groups;
-    for (const [g, computer] of this.#computers.entries()) {
-      computer.reset();
-      await computer.run(columnsAround(u, g * own - halo, own + 2 * halo), { every: rows.rows, signal });
-    }
-  }
-
-  async #loop(steps: number, work: WorkOptions): Promise<Matrix> {
-    const { sites, held, readouts } = this.#fitted();
-    const { groups, halo, hold, shared } = this.settings;
-    const computers = this.#computers;
-    const { precision } = computers[0]!.model;
-    const own = sites / groups;
-    const out = new Matrix(steps, sites, allocate(precision, steps * sites));
-    const features = new Float64Array(readouts[0]!.weights.cols);
-    const seen = computers.map(({ state }) => ({ values: state.values, input: state.input }));
-    const pacer = new WorkPacer(work, steps);
-    for (let t = 0; t < steps; t++) {
-      const row = out.row(t);
-      for (let g = 0; g < groups; g++) {
-        const readout = readouts[shared ? 0 : g]!;
-        writeFeatures(readout.features, seen[g]!.values, seen[g]!.input, features);
-        evaluateReadout(readout, features, row.subarray(g * own, (g + 1) * own));
-      }
-      const bad = firstNonFinite(row);
-      if (bad >= 0) throw new NonFiniteStateError(computers[0]!.state.step, -1);
-      if (hold) for (let c = 0; c < sites; c++) row[c] = Math.min(held.upper[c]!, Math.max(held.lower[c]!, row[c]!));
-      for (const [g, computer] of computers.entries()) {
-        writeAround(row, g * own - halo, seen[g]!.input);
-        seen[g]!.values = computer.step(seen[g]!.input);
-      }
-      if (pacer.due()) await pacer.pause(t + 1);
-    }
-    pacer.finish();
-    return out;
-  }
-}
-
-/** One computer a model, or one a group of the one that is shared. */
-async function opened(
-  { groups, shared }: FieldSettings,
-  models: readonly ReservoirModel[],
-  open: { readonly engine?: string | undefined; readonly threads?: number | undefined },
-): Promise<readonly ReservoirComputer[]> {
-  const computers: ReservoirComputer[] = [];
-  for (let g = 0; g < groups; g++) computers.push(await ReservoirComputer.fromModel(models[shared ? 0 : g]!, open));
-  return computers;
 }
 
 /** The trainer of a group's readout. @throws ArgumentError for one that keeps every row */
@@ -337,33 +385,4 @@ function trainerOf({ readout }: FieldSettings): RidgeTrainer {
   if (!trainer.stream({ stateSize: 1, inputSize: 0, outputSize: 1 }))
     throw ArgumentError.because("readout keeps every row; a field takes solver cholesky or qr, and selection gcv", { field: "readout" });
   return trainer;
-}
-
-/** `out.length` values of a ring from site `from` on. */
-function writeAround(row: FloatArray, from: number, out: FloatArray): void {
-  for (let i = 0; i < out.length; i++) out[i] = row[(from + i + row.length) % row.length]!;
-}
-
-/** `count` columns of a ring from site `from` on. */
-function columnsAround(field: Matrix<Float64Array>, from: number, count: number): Matrix<Float64Array> {
-  const out = Matrix.zeros(field.rows, count);
-  for (let t = 0; t < field.rows; t++) writeAround(field.row(t), from, out.row(t));
-  return out;
-}
-
-/** What all sites have in common if weights are shared: the field as one column. */
-const alike = (field: Matrix, shared: boolean): Matrix => (shared ? new Matrix(field.data.length, 1, field.data) : field);
-
-const spread = (values: Float64Array, sites: number): Float64Array =>
-  Float64Array.from({ length: sites }, (_, c) => values[c % values.length]!);
-
-function fieldScale(field: Matrix, { shared, standardise }: FieldSettings): Standardisation {
-  if (!standardise) return noStandardisation(field.cols);
-  const { mean, deviation } = fitStandardisation([alike(field, shared)]);
-  return { mean: spread(mean, field.cols), deviation: spread(deviation, field.cols) };
-}
-
-function fieldRange(field: Matrix, { shared }: FieldSettings): Range {
-  const { lower, upper } = rangeOf([alike(field, shared)]);
-  return { lower: spread(lower, field.cols), upper: spread(upper, field.cols) };
 }

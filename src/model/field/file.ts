@@ -1,66 +1,89 @@
 // A FieldForecaster as a model file and back: which tensors and notes it is made of.
 import { resolve } from "../../core/options.js";
+import { Matrix } from "../../numerics/index.js";
 import type { TrainedReadout } from "../../readout/index.js";
 import type { ReservoirModel, SessionState } from "../../reservoir/index.js";
+import { keptTransforms, openTransforms } from "../../series/transform-file.js";
 import { getReadout, getReservoir, putReadout, putReservoir } from "../content.js";
+import type { ClockNote } from "../forecaster/clock.js";
 import { getStandardisation, putStandardisation } from "../forecaster/file.js";
 import { encodeModelFile, type ModelFile } from "../model-file.js";
 import { emptyContent, floats } from "../mutable-content.js";
 import { stableJson } from "../stable-json.js";
 import { TensorReader } from "../tensor-reader.js";
-import type { FieldFit } from "./field.js";
-import { type FieldSettings, fieldTable, sitesOf } from "./options.js";
+import { FieldGeometry } from "./geometry.js";
+import type { FieldFit, FieldGroupsState } from "./groups.js";
+import { type FieldSettings, fieldTable } from "./options.js";
+
+/** All that a trained FieldForecaster is. */
+export interface FieldParts {
+  readonly settings: FieldSettings;
+  readonly fit: FieldFit;
+  /** One a group, or one if weights are shared. */
+  readonly models: readonly ReservoirModel[];
+  readonly state: FieldGroupsState;
+  /** Undefined if it was trained without time stamps. */
+  readonly time: ClockNote | undefined;
+}
 
 const prefixOf = (g: number): string => `group.${g}.`;
 
 /**
- * Reservoir and readout of each group (of group 0 alone if they are shared) under the prefix
- * `group.g.`, tensors `field.mean`, `field.deviation`, `held.lower` and `held.upper` (Q), and
- * `state.values`, `state.input` (g x N, g x D), notes `field` and `state`.
+ * The reservoir of each group (of group 0 alone if they are shared) and each readout under the
+ * prefix `group.g.`, tensors `field.mean`, `field.deviation`, `held.lower` and `held.upper` (Q), of
+ * each group `state.values` and `state.input`, `recent` (rows x Q) if there are transforms; notes
+ * `field`, `state`, `transforms` and `time`.
  */
-export async function encodeField(
-  settings: FieldSettings,
-  { scale, held, readouts }: FieldFit,
-  models: readonly ReservoirModel[],
-  states: readonly SessionState[],
-): Promise<Uint8Array> {
+export async function encodeField({ settings, fit, models, state, time }: FieldParts): Promise<Uint8Array> {
+  const { road, readouts } = fit;
   const content = emptyContent();
+  const { tensors, metadata } = content;
   models.forEach((model, g) => {
     putReservoir(content, prefixOf(g), model);
-    putReadout(content, prefixOf(g), readouts[g]!);
   });
-  putStandardisation(content.tensors, "field", scale);
-  content.tensors["held.lower"] = floats(held.lower);
-  content.tensors["held.upper"] = floats(held.upper);
-  states.forEach(({ values, input }, g) => {
-    content.tensors[`${prefixOf(g)}state.values`] = floats(values);
-    content.tensors[`${prefixOf(g)}state.input`] = floats(input);
+  readouts.forEach((readout, r) => {
+    putReadout(content, prefixOf(r), readout);
   });
-  content.metadata["field"] = stableJson(settings);
-  content.metadata["state"] = stableJson({ step: states[0]!.step });
+  putStandardisation(tensors, "field", road.scale);
+  tensors["held.lower"] = floats(road.held.lower);
+  tensors["held.upper"] = floats(road.held.upper);
+  state.groups.forEach(({ values, input }, g) => {
+    tensors[`${prefixOf(g)}state.values`] = floats(values);
+    tensors[`${prefixOf(g)}state.input`] = floats(input);
+  });
+  if (road.transforms.steps.length > 0) {
+    metadata["transforms"] = stableJson(keptTransforms(road.transforms));
+    tensors["recent"] = floats(state.recent.data, [state.recent.rows, state.recent.cols]);
+  }
+  metadata["field"] = stableJson(settings);
+  metadata["state"] = stableJson({ step: state.groups[0]!.step });
+  if (time) metadata["time"] = stableJson(time);
   return encodeModelFile("field", content);
 }
 
 /** @throws ModelFileError with the reason why the content is no FieldForecaster */
-export async function decodeField(file: ModelFile, source: string) {
-  const { parseStateNote } = await import("../schemas.js");
+export async function decodeField(file: ModelFile, source: string): Promise<FieldParts> {
+  const { parseClockNote, parseStateNote } = await import("../schemas.js");
   const reader = new TensorReader(file, source);
   const settings: FieldSettings = reader.check("field", () => resolve(fieldTable, reader.json("field") as object));
-  const sites = reader.lengthOf("field.mean");
-  const own = reader.check("field", () => sitesOf(settings, sites));
+  const columns = reader.lengthOf("field.mean");
+  const geometry = reader.check("field", () => new FieldGeometry(settings, columns));
   const models: ReservoirModel[] = [];
-  const readouts: TrainedReadout[] = [];
-  for (let g = 0; g < (settings.shared ? 1 : settings.groups); g++) {
+  for (let g = 0; g < (settings.shared ? 1 : geometry.groups); g++) {
     const model = await getReservoir(reader, prefixOf(g));
-    if (model.kind !== undefined || model.inputSize !== own + 2 * settings.halo || model.outputSize > 0)
+    if (model.kind !== undefined || model.inputSize !== geometry.seen || model.outputSize > 0)
       throw reader.error(`the reservoir of group ${g} does not go with its groups and halo`);
-    const readout = await getReadout(reader, prefixOf(g), model.size, model.inputSize);
-    if (readout.outputSize !== own) throw reader.error(`the readout of group ${g} has ${readout.outputSize} outputs; it takes ${own}`);
     models.push(model);
+  }
+  const readouts: TrainedReadout[] = [];
+  for (let r = 0; r < geometry.readoutCount; r++) {
+    const { size, inputSize } = models[settings.shared ? 0 : r]!;
+    const readout = await getReadout(reader, prefixOf(r), size, inputSize);
+    if (readout.outputSize !== geometry.own) throw reader.error(`readout ${r} has ${readout.outputSize} outputs; it takes ${geometry.own}`);
     readouts.push(readout);
   }
   const { step } = reader.check("state", () => parseStateNote(reader.json("state")));
-  const states: SessionState[] = Array.from({ length: settings.groups }, (_, g) => {
+  const groups: SessionState[] = Array.from({ length: geometry.groups }, (_, g) => {
     const { size, inputSize, precision } = models[settings.shared ? 0 : g]!;
     return {
       values: reader.vector(`${prefixOf(g)}state.values`, size, precision),
@@ -69,9 +92,18 @@ export async function decodeField(file: ModelFile, source: string) {
       step,
     };
   });
-  const range = (name: string) => reader.vector(name, sites, "float64") as Float64Array;
-  const held = { lower: range("held.lower"), upper: range("held.upper") };
-  const fit: FieldFit = { sites, scale: getStandardisation(reader, "field", sites), held, readouts };
+  const isTransformed = reader.hasNote("transforms");
+  const transforms = reader.check("transforms", () => openTransforms(isTransformed ? reader.json("transforms") : [], columns));
+  const held = isTransformed ? reader.lengthOf("recent") / columns : 0;
+  if (!Number.isInteger(held)) throw reader.error(`its tensor "recent" holds ${held * columns} values; rows take ${columns}`);
+  const recent = isTransformed ? reader.matrix("recent", held, columns, "float64") : Matrix.zeros(0, columns);
+  const time = reader.hasNote("time") ? reader.check("time", () => parseClockNote(reader.json("time"))) : undefined;
+  const range = (name: string) => reader.vector(name, columns, "float64") as Float64Array;
+  const road = {
+    transforms,
+    scale: getStandardisation(reader, "field", columns),
+    held: { lower: range("held.lower"), upper: range("held.upper") },
+  };
   reader.finish();
-  return { settings, fit, models, states };
+  return { settings, fit: { geometry, road, readouts, hold: settings.hold }, models, state: { groups, recent }, time };
 }

@@ -1,27 +1,77 @@
 // A FieldForecaster's options and their checks. It runs nothing.
-import { ArgumentError } from "../../core/errors.js";
-import { anything, checkedLater, flag, given, type Kind, option, optional, record, type TableOf, whole } from "../../core/options.js";
-import type { MatrixLike } from "../../numerics/index.js";
+import {
+  anything,
+  callback,
+  checkedLater,
+  choice,
+  either,
+  flag,
+  given,
+  type Kind,
+  list,
+  option,
+  optional,
+  record,
+  type TableOf,
+  tuple,
+  whole,
+} from "../../core/options.js";
+import type { Matrix, MatrixLike } from "../../numerics/index.js";
 import type { RidgeOptions } from "../../readout/index.js";
 import type { ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
-import { engineTable, threadsTable } from "../../reservoir/options.js";
+import { engineTable, seriesOf, threadsTable } from "../../reservoir/options.js";
 import { workTable } from "../../reservoir/work.js";
+import { anyTransformKind, type Transform } from "../../series/transform-kinds.js";
+import type { DescribedSeries } from "../forecaster/data.js";
+import type { MissingInSeries } from "../forecaster/missing.js";
 import { type TableNames, tableNamesOption } from "../table-names.js";
+
+/** What lies beyond the last site of a direction: the first one again, or nothing. */
+export type FieldEdges = "periodic" | "open";
 
 /** What a field forecaster keeps beside its reservoirs. */
 export interface FieldSettings {
-  /** g, how many reservoirs lie side by side; the Q sites are shared out evenly. */
-  readonly groups: number;
-  /** l, sites on each side that a reservoir sees beside its own. Default 0. */
-  readonly halo: number;
   /**
-   * One W, W_in and readout for all groups, trained on the rows of all, for a field that looks the
-   * same everywhere; false draws and trains each group for itself. Default true.
+   * How many reservoirs lie side by side along a line, or down and along a grid, [down, along]; the
+   * sites of a direction are shared out evenly.
+   */
+  readonly groups: number | readonly [down: number, along: number];
+  /**
+   * [rows, columns] of a grid, whose sites stand row by row in a row of the series. Left out, a
+   * line.
+   */
+  readonly shape?: readonly [rows: number, columns: number] | undefined;
+  /** Values of one site, which stand beside one another in a row of the series. Default 1. */
+  readonly channels: number;
+  /**
+   * l, sites on each side that a reservoir sees beside its own, of a grid in both directions or
+   * [down, along]. Default 0.
+   */
+  readonly halo: number | readonly [down: number, along: number];
+  /**
+   * "periodic" (default): a line is a ring, and a grid a torus. "open": beyond the last site is
+   * nothing, and a reservoir sees 0 there. Of a grid for both directions or [down, along].
+   */
+  readonly edges: FieldEdges | readonly [down: FieldEdges, along: FieldEdges];
+  /**
+   * One W and W_in for all groups, and one readout, trained on the rows of all, for a field that
+   * looks the same everywhere; groups that see beyond an open end share one with those that see as
+   * far beyond it. false draws and trains each group for itself. Default true.
    */
   readonly shared: boolean;
-  /** Rows at the start of the series that train nothing. Default 100. */
+  /** Rows at the start of every training series that train nothing. Default 100. */
   readonly washout: number;
-  /** Turn the field into z-scores: over all sites if shared, else each by itself. Default true. */
+  /** What becomes of missing values (NaN). Default "error". */
+  readonly missing?: Exclude<MissingInSeries, "mask"> | undefined;
+  /**
+   * What is done to the field before anything else, in order, and undone on forecasts ({@link
+   * Transform}); if weights are shared, with the same parameters at every site. Default none.
+   */
+  readonly transforms?: readonly Transform[] | undefined;
+  /**
+   * Turn the field into z-scores: each channel over all sites if shared, else each column by
+   * itself. Default true.
+   */
   readonly standardise: boolean;
   /**
    * Hold forecasts to the range of the training data, widened by half a deviation. Default true.
@@ -37,29 +87,67 @@ export interface FieldSettings {
 export interface FieldOptions extends Partial<Omit<FieldSettings, "groups">> {
   /** The reservoir of one group; its `inputSize` follows. Defaults as in `Forecaster`. */
   readonly reservoir: ReservoirOptions;
-  /** g, how many reservoirs lie side by side; the Q sites are shared out evenly. */
-  readonly groups: number;
+  /**
+   * How many reservoirs lie side by side along a line, or down and along a grid, [down, along]; the
+   * sites of a direction are shared out evenly.
+   */
+  readonly groups: number | readonly [down: number, along: number];
   /** "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
   readonly engine?: string | undefined;
   /** Worker threads of the CPU engine. Default 1. */
   readonly threads?: number | undefined;
 }
 
-/** Where a forecast of a field starts. */
-export interface FieldForecastOptions extends WorkOptions {
-  /**
-   * Start from the initial state and run these rows (T x Q) first. Left out, go on from the end of
-   * the training data.
-   */
-  readonly warmup?: MatrixLike | undefined;
+/** A T x Q series of a field, with the time stamps of its rows if they have some. */
+export type FieldData = MatrixLike | Pick<DescribedSeries, "series" | "times">;
+
+/** Series that follow one another without touching. */
+export interface FieldSequences {
+  readonly sequences: readonly FieldData[];
 }
+
+/** Where a forecast of a field starts. */
+export interface FieldStartOptions extends WorkOptions {
+  /**
+   * Start from the initial state and run these rows (T x Q) first. Left out, go on from the present
+   * state: after `fit`, the end of the training data.
+   */
+  readonly warmup?: FieldData | undefined;
+}
+
+/** Options of `forecast`. */
+export interface FieldForecastOptions extends FieldStartOptions {
+  /**
+   * The last known rows of the series (T x Q) in place of those that the model keeps: what
+   * differences are added to. The states are left as they are; `warmup` sets both.
+   */
+  readonly history?: MatrixLike | undefined;
+}
+
+/** Options of `score`. */
+export interface FieldScoreOptions extends FieldStartOptions {
+  /** A function of target and prediction (T x Q). Default `nrmse`. */
+  readonly metric?: ((target: Matrix, prediction: Matrix) => number) | undefined;
+  /** Rows left out at the start. Default 0. */
+  readonly washout?: number | undefined;
+}
+
+const number = whole({ atLeast: 1, atMost: 65_536 });
+const edge = choice("periodic", "open");
+const pairOf = <Value>(each: Kind<Value>) => tuple<readonly [Value, Value]>(`[down, along], each ${each.takes}`, [each, each]);
+const oneOrPair = <Value>(each: Kind<Value>) => either(`${each.takes}, or one for each direction: [down, along]`, each, pairOf(each));
 
 /** The settings of a FieldForecaster. */
 export const fieldTable = {
-  groups: given(whole({ atLeast: 1, atMost: 65_536 }), "How many reservoirs lie side by side."),
-  halo: option(whole(), 0, "Sites on each side that a reservoir sees beside its own."),
+  groups: given(oneOrPair(number), "How many reservoirs lie side by side, or down and along a grid."),
+  shape: optional(pairOf(number), "Rows and columns of a grid; left out, a line."),
+  channels: option(number, 1, "Values of one site."),
+  halo: option(oneOrPair(whole()), 0, "Sites on each side that a reservoir sees beside its own."),
+  edges: option(oneOrPair<FieldEdges>(edge), "periodic", "Whether the first site follows the last one."),
   shared: option(flag, true, "One reservoir and one readout for all groups."),
-  washout: option(whole(), 100, "Rows at the start of the series that train nothing."),
+  washout: option(whole(), 100, "Rows at the start of every series that train nothing."),
+  missing: optional(choice("error", "hold", "interpolate"), "What becomes of missing values; left out, error."),
+  transforms: optional(list(anyTransformKind, "a list of transforms"), "What is done to the field first, and undone on forecasts."),
   standardise: option(flag, true, "Turn the field into z-scores."),
   hold: option(flag, true, "Hold forecasts to the widened range of the training data."),
   readout: option(record(anything, "an object of ridge options") as Kind<object>, {}, "Options of ridge."),
@@ -77,24 +165,27 @@ export const fieldOptionsTable = {
   ...fieldTable,
 } satisfies TableOf<FieldOptions>;
 
+/** Where predictions of a FieldForecaster start. */
+export const fieldStartTable = {
+  ...workTable,
+  warmup: optional(
+    checkedLater<FieldData>("a series, T x Q"),
+    "Start from the initial state and run these rows first; left out, go on from the present state.",
+  ),
+} satisfies TableOf<FieldStartOptions>;
+
 /** The options of `FieldForecaster.forecast`. */
 export const fieldForecastTable = {
-  ...workTable,
-  warmup: optional(checkedLater<MatrixLike>("T x Q"), "Start from the initial state and run these rows first."),
+  ...fieldStartTable,
+  history: optional(seriesOf("T x Q"), "The last known rows of the series, in place of those that the model keeps."),
 } satisfies TableOf<FieldForecastOptions>;
 
-/** Sites of one group. @throws ArgumentError if groups or halo do not go with Q sites */
-export function sitesOf({ groups, halo }: FieldSettings, sites: number): number {
-  if (sites % groups !== 0)
-    throw ArgumentError.because(`groups is ${groups} and the field has ${sites} sites; it takes a divisor of that`, {
-      field: "groups",
-      value: groups,
-    });
-  const own = sites / groups;
-  if (own + 2 * halo > sites)
-    throw ArgumentError.because(
-      `halo is ${halo}, so that a group of ${own} sees ${own + 2 * halo} of ${sites} sites; it takes at most ${Math.floor((sites - own) / 2)}`,
-      { field: "halo", value: halo },
-    );
-  return own;
-}
+/** The options of `FieldForecaster.score`. */
+export const fieldScoreTable = {
+  ...fieldStartTable,
+  metric: optional(
+    callback<NonNullable<FieldScoreOptions["metric"]>>("a function of target and prediction"),
+    "The score; left out, nrmse.",
+  ),
+  washout: option(whole(), 0, "Rows left out at the start."),
+} satisfies TableOf<FieldScoreOptions>;

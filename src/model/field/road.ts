@@ -1,0 +1,61 @@
+// The road of a field through its forecaster: transforms, z-scores and the range that forecasts are
+// held in. If weights are shared, all sites take the same way.
+import { ArgumentError } from "../../core/errors.js";
+import { Matrix } from "../../numerics/index.js";
+import type { FittedTransform } from "../../series/transform-kinds.js";
+import { type FittedTransforms, fitTransforms, rowsLost, transformed } from "../../series/transforms.js";
+import { inScores, type Range, rangeOf } from "../forecaster/road.js";
+import { fitStandardisation, noStandardisation, type Standardisation } from "../standardisation.js";
+import type { FieldSettings } from "./options.js";
+
+/** What is fitted on training rows and kept with the model. */
+export interface FieldRoad {
+  readonly transforms: FittedTransforms;
+  /** z-scores of the columns. */
+  readonly scale: Standardisation;
+  /** Between what a forecast is held, in z-scores. */
+  readonly held: Range;
+}
+
+/** Fits the road on the training rows of one series or of several. @throws ArgumentError */
+export function fitFieldRoad(given: readonly Matrix[], settings: FieldSettings): FieldRoad {
+  const { shared, standardise, channels, transforms: asked = [] } = settings;
+  const { cols } = given[0]!;
+  const lost = rowsLost(asked);
+  const short = given.findIndex(({ rows }) => rows <= lost);
+  if (short >= 0)
+    throw ArgumentError.shape(
+      `${given.length > 1 ? `sequences[${short}]` : "the series"} has ${given[short]!.rows} rows; differences of ${lost} rows in all take more, in training`,
+      { field: "transforms" },
+    );
+  const each = asked.length > 0 && shared ? given.flatMap((series) => siteBySite(series, channels)) : given;
+  const fitted = fitTransforms(asked.length > 0 ? each : [], asked);
+  const transforms = shared ? { ...fitted, steps: fitted.steps.map((step) => atEverySite(step, cols / channels)) } : fitted;
+  const series = asked.length > 0 ? given.map((one) => transformed(one, transforms)) : given;
+  // A row of sites with their channels is as many rows of channels.
+  const alike = shared ? series.map(({ data }) => new Matrix(data.length / channels, channels, data)) : series;
+  const spread = (values: Float64Array): Float64Array => Float64Array.from({ length: cols }, (_, c) => values[c % values.length]!);
+  const range = rangeOf(alike);
+  const { mean, deviation } = standardise ? fitStandardisation(alike) : noStandardisation(alike[0]!.cols);
+  const scale = { mean: spread(mean), deviation: spread(deviation) };
+  return { transforms, scale, held: inScores({ lower: spread(range.lower), upper: spread(range.upper) }, scale) };
+}
+
+/** Each site as a series of its own, T x channels. */
+function siteBySite(series: Matrix, channels: number): Matrix[] {
+  return Array.from({ length: series.cols / channels }, (_, site) => {
+    const own = Matrix.zeros(series.rows, channels);
+    for (let t = 0; t < series.rows; t++) own.data.set(series.row(t).subarray(site * channels, (site + 1) * channels), t * channels);
+    return own;
+  });
+}
+
+/** The parameters of one site at all of them. */
+function atEverySite(step: FittedTransform, sites: number): FittedTransform {
+  if (typeof step !== "object") return step;
+  const all = (values: readonly number[]) => Array.from({ length: sites }, () => values).flat();
+  if ("boxCox" in step) return { boxCox: all(step.boxCox), most: all(step.most) };
+  if (!("standardise" in step)) return step;
+  const { mean, deviation } = step.standardise;
+  return { standardise: { mean: all(mean), deviation: all(deviation) } };
+}
