@@ -3,11 +3,12 @@
 import { writeFileSync } from "node:fs";
 import { chromium } from "playwright-core";
 import { Forecaster, lorenz, type Matrix, mackeyGlass, ReservoirComputer, ridge } from "spillway";
-import { memoryCapacity, spectrum } from "spillway/analysis";
+import { informationCapacity, memoryCapacity, qualityMap, spectrum } from "spillway/analysis";
 import { openLab } from "spillway/lab";
 import {
   type Figure,
   plotCalibration,
+  plotCapacity,
   plotComparison,
   plotConfusion,
   plotContour,
@@ -18,6 +19,7 @@ import {
   plotMemoryCapacity,
   plotParallelCoordinates,
   plotPhaseSpace,
+  plotQualityMap,
   plotResiduals,
   plotSlices,
   plotSpectrum,
@@ -44,6 +46,25 @@ keep("states", plotStateHeatmap(states.slice(0, 300), { centred: true }));
 keep("trajectories", plotTrajectories(states.slice(0, 300)));
 keep("phase-space", plotPhaseSpace(states.slice(500, 1500)));
 keep("phase-space-3d", plotPhaseSpace(lorenz(3000), { dimensions: 3, names: ["x", "y", "z"] }));
+
+const driven = { size: 100, leakRate: 1, connectionProbability: 1, seed: 1 } as const;
+const degrees = [
+  [1, 60],
+  [2, 40],
+  [3, 20],
+] as const;
+const capacity = await informationCapacity(
+  { ...driven, spectralRadius: 0.9, inputScaling: 1, bias: 0.4, precision: "float64" },
+  { degrees },
+);
+keep("capacity", plotCapacity(capacity));
+const axis = (count: number, value: (share: number) => number) => Array.from({ length: count }, (_, k) => value(k / (count - 1)));
+const map = await qualityMap(driven, {
+  x: { parameter: "spectralRadius", values: axis(25, (share) => 0.1 + 2.4 * share) },
+  y: { parameter: "inputScaling", values: axis(21, (share) => Number((0.01 * 300 ** share).toPrecision(3))) },
+  measures: ["lyapunovExponent", "memoryCapacity"],
+});
+keep("quality-map", plotQualityMap(map, "memoryCapacity"));
 
 const forecasts: Matrix[] = [];
 const truths: Matrix[] = [];

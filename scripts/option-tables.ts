@@ -1,6 +1,7 @@
 // Writes docs/options.md from the descriptions of options in src. test/docs.test.ts says if it is
 // stale.
 import { writeFileSync } from "node:fs";
+import { analyseTable } from "../src/analysis/analyse/options.js";
 import { informationCapacityTable } from "../src/analysis/capacity/options.js";
 import { compareTable } from "../src/analysis/compare/options.js";
 import { echoStateIndexTable } from "../src/analysis/echo-state-index.js";
@@ -11,6 +12,7 @@ import { mutualInformationTable } from "../src/analysis/information/mutual-infor
 import { activeStorageTable, neighbourInformationTable, neighbourTransferTable } from "../src/analysis/information/nearest-neighbours.js";
 import { transferEntropyTable } from "../src/analysis/information/transfer-entropy.js";
 import { lyapunovExponentTable } from "../src/analysis/lyapunov-exponent.js";
+import { qualityMapTable } from "../src/analysis/map/options.js";
 import { memoryCapacityTable } from "../src/analysis/memory-capacity.js";
 import { generalisationRankTable } from "../src/analysis/ranks.js";
 import { radiusTable } from "../src/analysis/spectral-radius.js";
@@ -172,6 +174,8 @@ const spikeAndPipelineTables: Readonly<Record<string, OptionTable>> = {
 };
 
 const analysisTables: Readonly<Record<string, OptionTable>> = {
+  "`analyse`": analyseTable,
+  "`qualityMap`": qualityMapTable,
   "`informationCapacity`": informationCapacityTable,
   "`memoryCapacity`": memoryCapacityTable,
   "`kernelRank` and `generalisationRank`, which alone has `shared`": generalisationRankTable,

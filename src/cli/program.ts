@@ -2,6 +2,7 @@
 // keep --version and --help quick.
 
 import { Argument, Command, CommanderError, Option } from "commander";
+import { analyseTable, measureNames } from "../analysis/analyse/options.js";
 import { compareTable } from "../analysis/compare/options.js";
 import { option, optional, whole } from "../core/options.js";
 import { visibleLines } from "../core/text.js";
@@ -39,6 +40,18 @@ interface RunFlags {
   readonly quiet?: boolean;
 }
 
+interface AnalyseFlags {
+  readonly measures?: readonly string[];
+  readonly data?: boolean;
+  readonly amplitude?: number;
+  readonly engine?: string;
+  readonly map?: number;
+  readonly set?: readonly string[];
+  readonly out?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
 interface CompareFlags {
   readonly engines: readonly string[];
   readonly sequences?: number;
@@ -52,6 +65,7 @@ interface CompareFlags {
 /** What commands take that no function of the package does. */
 const ownTable = {
   steps: optional(whole({ atLeast: 1 }), "At most so many steps of the data."),
+  map: optional(whole({ atLeast: 2, atMost: 256 }), "Also a map over spectral radius and input scaling, so many values a side."),
   show: option(whole({ atLeast: 0 }), 16, "Elements of a buffer that are printed."),
 };
 
@@ -290,6 +304,33 @@ Examples:
       const outcome = await compareEngines(file, { ...flags, signal }, await progressOf(flags));
       print(outcome.text);
       exitCode = outcome.equal ? exitCodes.success : exitCodes.failure;
+    });
+
+  program
+    .command("analyse")
+    .description("measure an experiment's reservoir: exponent, echo state, memory, information capacity, ranks, storage and transfer")
+    .argument("<file>", "an experiment file, for its reservoir and its data")
+    .addOption(
+      new Option("--measures <names>", `which measures, of ${measureNames.join(", ")}; left out, all`).argParser((text) =>
+        text.split(",").map((name) => name.trim()),
+      ),
+    )
+    .option("--data", "drive the exponent, the echo state index and the dynamics by the experiment's data in place of random input")
+    .addOption(flagOf(analyseTable, "amplitude"))
+    .addOption(flagOf(ownTable, "map"))
+    .addOption(engineOption())
+    .addOption(setOption())
+    .addOption(importOption())
+    .option("-o, --out <dir>", "write analysis.json and analysis.html there")
+    .option("--json", "as JSON")
+    .option("--quiet", "no progress on standard error")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ spillway analyse narma10.yaml\n  $ spillway analyse narma10.yaml --data --out analysed\n  $ spillway analyse narma10.yaml --measures lyapunovExponent,memoryCapacity --map 24 --out analysed\n\nCapacities and ranks are of random input. docs/measures.md says what each measure is.",
+    )
+    .action(async (file: string, flags: AnalyseFlags) => {
+      const { analyseExperiment } = await import("./commands/analyse.js");
+      print(await analyseExperiment(file, { ...flags, signal }, await progressOf(flags)));
     });
 
   program

@@ -4,6 +4,7 @@
  */
 export type { PlottedBand } from "./band.js";
 export { type CalibrationPlotOptions, plotCalibration } from "./calibration.js";
+export { type PlottedCapacity, plotCapacity } from "./capacity.js";
 export { plotComparison } from "./comparison.js";
 export { plotConfusion } from "./confusion.js";
 export { type Decimated, decimate } from "./decimate.js";
@@ -14,6 +15,7 @@ export { type MemoryCurve, plotMemoryCapacity } from "./memory-capacity.js";
 export { type FigureImage, type HtmlOptions, type ImageOptions, show, toHtml, toImage } from "./output.js";
 export { type PhaseSpaceOptions, plotPhaseSpace } from "./phase-space.js";
 export { plotlySource } from "./plotly-source.js";
+export { type PlottedMap, plotQualityMap } from "./quality-map.js";
 export { type ReportOptions, type ReportScore, type ReportSection, type ReportTable, reportHtml } from "./report.js";
 export { plotResiduals, type ResidualPlotOptions } from "./residuals.js";
 export { plotHistory, plotRungs, plotTimeline } from "./search/history.js";

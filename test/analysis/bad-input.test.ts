@@ -12,6 +12,8 @@ const calls: Readonly<Record<string, (options: never) => unknown>> = {
   kernelRank: (options) => analysis.kernelRank(reservoir, options),
   generalisationRank: (options) => analysis.generalisationRank(reservoir, options),
   lyapunovExponent: (options) => analysis.lyapunovExponent(reservoir, options),
+  analyse: (options) => analysis.analyse(reservoir, options),
+  qualityMap: (options) => analysis.qualityMap(reservoir, options),
   informationCapacity: (options) => analysis.informationCapacity(reservoir, options),
   memoryCapacity: (options) => analysis.memoryCapacity(reservoir, options),
   spectralRadius: (options) => analysis.spectralRadius(reservoir, options),
@@ -34,6 +36,8 @@ describe("analyses", () => {
 
   it.each([
     analysis.echoStateIndex,
+    analysis.analyse,
+    analysis.qualityMap,
     analysis.informationCapacity,
     analysis.informationDynamics,
     analysis.kernelRank,
@@ -41,7 +45,7 @@ describe("analyses", () => {
     analysis.lyapunovExponent,
     analysis.spectralRadius,
     analysis.spectrum,
-  ])("%o refuses what is no reservoir", async (measure) => {
+  ] as readonly ((source: never) => Promise<unknown>)[])("%o refuses what is no reservoir", async (measure) => {
     for (const bad of [undefined, "cpu", 5])
       await expect(measure(bad as never)).rejects.toThrow(/^source is .*; it takes a description of a reservoir/);
   });

@@ -2,6 +2,7 @@
 // table's.
 import type { Command } from "commander";
 import { beforeAll, describe, expect, it } from "vitest";
+import { analyseTable } from "../../src/analysis/analyse/options.js";
 import { compareTable } from "../../src/analysis/compare/options.js";
 import { kernelNumbers, kernelSwitches, kernelWords } from "../../src/cli/commands/ptx-options.js";
 import { helpOf, TableFlag } from "../../src/cli/flag.js";
@@ -21,6 +22,7 @@ import { spillway } from "./spillway.js";
 const tables: Readonly<Record<string, OptionTable>> = {
   run: experimentRunTable,
   demo: experimentRunTable,
+  analyse: analyseTable,
   compare: compareTable,
   plan: createTable,
   bench: createTable,
@@ -39,6 +41,10 @@ const onEveryCommand = {
 /** Flags that are of no table, and why. */
 const own: Readonly<Record<string, string>> = {
   "run --set": "changes the experiment, not the run",
+  "analyse --set": "changes the experiment, not the analysis",
+  "analyse --measures": "written as a,b, where the table takes a list",
+  "analyse --data": "the experiment's data as the table's inputs",
+  "analyse --out": "a folder for the page that the command makes",
   "compare --set": "changes the experiment, not the comparison",
   "plan --set": "changes the experiment, not the comparison",
   "compare --engines": "an argument of compare, not an option",

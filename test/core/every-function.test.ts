@@ -102,6 +102,7 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
       "InverseCovariance",
       "PortableGram",
       "BlockProduct",
+      "axisValues",
       "ResidentRows",
       "SystemBlas",
       "SystemBlas.load",
@@ -166,7 +167,7 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
     "standardBaselines",
   ],
   "takes a description that the experiment's table has checked": ["fitBaseline", "predictBaseline"],
-  "draws a figure from measurements": ["plotComparison", "plotMemoryCapacity", "plotSpectrum"],
+  "draws a figure from measurements": ["plotCapacity", "plotQualityMap", "plotComparison", "plotMemoryCapacity", "plotSpectrum"],
 };
 
 const rows = readFileSync("test/core/same-mistake.test.ts", "utf8");

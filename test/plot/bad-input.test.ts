@@ -1,6 +1,7 @@
 // What a user gets wrong of a figure: a sentence that names it, not a figure that left it out.
 import { describe, expect, it } from "vitest";
 import { ReservoirComputer } from "../../src/index.js";
+import { Matrix } from "../../src/numerics/index.js";
 import * as plot from "../../src/plot/index.js";
 
 const series = [[1], [2], [3]];
@@ -10,8 +11,14 @@ const memory = { total: 1, curve: [1, 0.5] };
 const difference = { histogram: [{ label: "0", count: 1 }], divergence: new Float64Array(1), every: 1, equal: true };
 const comparison = { reference: { engine: "cpu" }, others: [{ engine: "sim", difference }], steps: 1, size: 1 } as never;
 
+const capacity = { total: 1, rank: 1, byDegree: [{ degree: 1, capacity: 1, byDelay: [1] }] };
+const axis = { parameter: "a", values: [1] };
+const map = { x: axis, y: axis, values: { storage: Matrix.zeros(1, 1) } };
+
 const figures: Readonly<Record<string, (options: never) => plot.Figure>> = {
   plotComparison: (options) => plot.plotComparison(comparison, options),
+  plotCapacity: (options) => plot.plotCapacity(capacity, options),
+  plotQualityMap: (options) => plot.plotQualityMap(map, "storage", options),
   plotConfusion: (options) => plot.plotConfusion([[1]], ["a"], options),
   plotCalibration: (options) => plot.plotCalibration([0.5], [0.5], options),
   plotError: (options) => plot.plotError([series], [series], options),

@@ -2,7 +2,9 @@
 // right singular vectors, by Jacobi rotations.
 import { Matrix } from "../../numerics/index.js";
 
-/** The directions that count: row k of `vectors` has length 1 and the singular value `values[k]`. */
+/**
+ * The directions that count: row k of `vectors` has length 1 and the singular value `values[k]`.
+ */
 export interface Basis {
   readonly values: Float64Array;
   readonly vectors: Matrix<Float64Array>;
@@ -48,7 +50,9 @@ export function basisOf(r: Matrix<Float64Array>, tolerance: number): Basis {
   return { values, vectors };
 }
 
-/** Exchanges row i with the longest of the rows from i on: it makes the rotations converge sooner. */
+/**
+ * Exchanges row i with the longest of the rows from i on: it makes the rotations converge sooner.
+ */
 function bringLargest(r: Matrix<Float64Array>, squares: Float64Array, i: number): void {
   let longest = i;
   for (let j = i + 1; j < squares.length; j++) if (squares[j]! > squares[longest]!) longest = j;

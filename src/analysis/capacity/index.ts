@@ -135,7 +135,10 @@ function normalInputs(seed: Seed, rows: number, deviation: number): Matrix<Float
   return out;
 }
 
-/** @throws ArgumentError for an input beyond the interval on which Legendre's polynomials are orthogonal */
+/**
+ * @throws ArgumentError for an input beyond the interval on which Legendre's polynomials are
+ * orthogonal
+ */
 function checkBounds({ data }: Matrix, amplitude: number): void {
   for (let t = 0; t < data.length; t++) {
     if (Math.abs(data[t]!) <= amplitude) continue;

@@ -9,8 +9,8 @@ import type { Polynomials } from "./polynomials.js";
 /** The targets, rows and inputs of the measure. */
 export interface InformationCapacityOptions extends AnalysisOptions, Pick<WorkOptions, "onProgress"> {
   /**
-   * Degrees, each with its longest delay. Default [[1, 200], [2, 50], [3, 20]]: 3298 targets. Degree
-   * d to delay K has C(K + d, d) of them.
+   * Degrees, each with its longest delay. Default [[1, 200], [2, 50], [3, 20]]: 3298 targets.
+   * Degree d to delay K has C(K + d, d) of them.
    */
   readonly degrees?: readonly (readonly [degree: number, longestDelay: number])[] | undefined;
   /** T, rows that are measured. Default 30,000. What is found grows with it. */

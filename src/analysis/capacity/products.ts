@@ -48,7 +48,9 @@ export class TargetSums {
     this.#blockSquares = new Float64Array(count);
   }
 
-  /** Adds rows of states, at most what is left of a block of 1024; yields between pieces of work. */
+  /**
+   * Adds rows of states, at most what is left of a block of 1024; yields between pieces of work.
+   */
   *add(states: Matrix): Generator<void, void> {
     const { rows, cols } = states;
     this.#origin ??= Float64Array.from(states.row(0));

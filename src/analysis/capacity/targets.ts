@@ -2,7 +2,9 @@
 // delays. What a reservoir knows of them is measured elsewhere.
 import { ArgumentError } from "../../core/errors.js";
 
-/** The targets of one measurement. Terms of target j are those from `first[j]` to `first[j + 1]`. */
+/**
+ * The targets of one measurement. Terms of target j are those from `first[j]` to `first[j + 1]`.
+ */
 export interface Targets {
   readonly count: number;
   readonly first: Uint32Array;
@@ -37,7 +39,9 @@ export function targetsOf(degrees: readonly (readonly [degree: number, longestDe
   const termDelays = new Uint32Array(most);
   let target = 0;
   let end = 0;
-  /** The terms so far stand behind `end`; `left` degrees are to be placed at delays below `below`. */
+  /**
+   * The terms so far stand behind `end`; `left` degrees are to be placed at delays below `below`.
+   */
   const place = (left: number, below: number, terms: readonly (readonly [number, number])[]): void => {
     if (left === 0) {
       for (const [degree, delay] of terms) {

@@ -1,0 +1,90 @@
+// The options of maps of quality, and what a map is.
+import { choice, list, number, object, option, text, type TableOf } from "../../core/options.js";
+import type { Matrix } from "../../numerics/index.js";
+import type { ReservoirOptions } from "../../reservoir/index.js";
+import { type WorkOptions, workTable } from "../../reservoir/work.js";
+import { type AnalysisOptions, analysisTable, inputTable } from "../source.js";
+
+/** A number that a map has at each of its points. */
+export const mapMeasures = [
+  "lyapunovExponent",
+  "memoryCapacity",
+  "kernelRank",
+  "generalisationRank",
+  "rankDifference",
+  "informationCapacity",
+  "echoStateIndex",
+  "storage",
+  "transfer",
+] as const;
+
+/** The name of a measure of a map. */
+export type MapMeasure = (typeof mapMeasures)[number];
+
+/** An axis of a map: a number of the reservoir's description, and its values. */
+export interface MapAxis {
+  /** A field of the description, such as spectralRadius, inputScaling or leakRate. */
+  readonly parameter: string;
+  readonly values: readonly number[];
+}
+
+/** The axes and measures of a map. */
+export interface QualityMapOptions extends AnalysisOptions, Pick<WorkOptions, "onProgress"> {
+  /** Across. Default the spectral radius, 16 values from 0.1 to 2.5. */
+  readonly x?: MapAxis | undefined;
+  /**
+   * Upwards. Default the input scaling, 16 values from 0.01 to 3, evenly on a scale of logarithms.
+   */
+  readonly y?: MapAxis | undefined;
+  /** Default exponent, memory capacity and both ranks. */
+  readonly measures?: readonly MapMeasure[] | undefined;
+  /** Random inputs are uniform in [-amplitude, amplitude). Default 0.8. */
+  readonly amplitude?: number | undefined;
+}
+
+/** `count` values from `from` to `to`, evenly, or evenly on a scale of logarithms. */
+export function axisValues(from: number, to: number, count: number, scale: "linear" | "log" = "linear"): number[] {
+  const share = (k: number) => (count === 1 ? 0 : k / (count - 1));
+  const value = (k: number) => (scale === "log" ? from * (to / from) ** share(k) : from + (to - from) * share(k));
+  return Array.from({ length: count }, (_, k) => Number(value(k).toPrecision(6)));
+}
+
+/** Across and upwards, `side` values each. */
+export function usualAxes(side: number): { readonly x: MapAxis; readonly y: MapAxis } {
+  return {
+    x: { parameter: "spectralRadius", values: axisValues(0.1, 2.5, side) },
+    y: { parameter: "inputScaling", values: axisValues(0.01, 3, side, "log") },
+  };
+}
+
+const axisTable = {
+  parameter: option(text("the name of a field"), "spectralRadius", "A number of the reservoir's description."),
+  values: option(list(number(), "a list of numbers", 1), [], "Its values."),
+};
+const axisKind = object(axisTable);
+
+/** The options of `qualityMap`. */
+export const qualityMapTable = {
+  ...analysisTable,
+  ...inputTable,
+  x: option(axisKind, usualAxes(16).x, "Across: a number of the reservoir's description and its values."),
+  y: option(axisKind, usualAxes(16).y, "Upwards: the same."),
+  measures: option(
+    list(choice(...mapMeasures), "a list of measures", 1),
+    ["lyapunovExponent", "memoryCapacity", "kernelRank", "generalisationRank"],
+    "What is measured at each point.",
+  ),
+  onProgress: workTable.onProgress,
+} satisfies TableOf<QualityMapOptions>;
+
+/** Measures of a reservoir over two numbers of its description. */
+export interface QualityMap {
+  readonly reservoir: ReservoirOptions;
+  readonly x: MapAxis;
+  readonly y: MapAxis;
+  /**
+   * One matrix a measure: row i, column j at y.values[i], x.values[j]. NaN if a state left the
+   * finite numbers.
+   */
+  readonly values: Readonly<Partial<Record<MapMeasure, Matrix<Float64Array>>>>;
+}

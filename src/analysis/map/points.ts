@@ -1,0 +1,127 @@
+// The measures at the points of a map, on the host: one reservoir after the other. A device that
+// takes many reservoirs at once would take the place of `measurePoints`.
+import { ReservoirComputer, type ReservoirOptions } from "../../reservoir/index.js";
+import { NonFiniteStateError } from "../../reservoir/engine/errors.js";
+import { rankTolerance } from "../analyse/index.js";
+import { informationCapacity } from "../capacity/index.js";
+import { echoStateIndex } from "../echo-state-index.js";
+import { informationDynamics } from "../information/index.js";
+import { lyapunovExponent } from "../lyapunov-exponent.js";
+import { memoryCapacity } from "../memory-capacity.js";
+import { generalisationRank, kernelRank } from "../ranks.js";
+import type { MapMeasure } from "./options.js";
+
+/** What all points share. */
+export interface PointSettings {
+  readonly measures: readonly MapMeasure[];
+  readonly engine: string | undefined;
+  readonly seed: string | number;
+  readonly amplitude: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Measures every point and hands its values on, in the order of `measures`. */
+export async function measurePoints(
+  points: readonly ReservoirOptions[],
+  settings: PointSettings,
+  take: (point: number, values: readonly number[]) => void,
+): Promise<void> {
+  for (const [point, reservoir] of points.entries()) {
+    const computer = (await ReservoirComputer.create(reservoir, { engine: settings.engine })) as ReservoirComputer;
+    try {
+      take(point, await valuesOf(computer, settings));
+    } finally {
+      await computer.dispose();
+    }
+  }
+}
+
+async function valuesOf(computer: ReservoirComputer, settings: PointSettings): Promise<number[]> {
+  const at = new Point(computer, settings);
+  const values: number[] = [];
+  for (const measure of settings.measures) values.push(await finiteOrNaN(() => at[measure]()));
+  return values;
+}
+
+/** NaN at a point whose states left the finite numbers: the rest of the map is still a map. */
+async function finiteOrNaN(measure: () => Promise<number>): Promise<number> {
+  try {
+    return await measure();
+  } catch (error) {
+    if (error instanceof NonFiniteStateError) return Number.NaN;
+    throw error;
+  }
+}
+
+/** Most delays of the memory capacity. */
+const mostDelays = 100;
+
+/** Each measure with the lengths that a map affords; what two of them need is made once. */
+class Point implements Readonly<Record<MapMeasure, () => Promise<number>>> {
+  readonly #computer: ReservoirComputer;
+  readonly #common: Pick<PointSettings, "seed" | "amplitude" | "signal">;
+  readonly #made = new Map<string, Promise<unknown>>();
+
+  constructor(computer: ReservoirComputer, { seed, amplitude, signal }: PointSettings) {
+    this.#computer = computer;
+    this.#common = { seed, amplitude, signal };
+  }
+
+  lyapunovExponent(): Promise<number> {
+    return lyapunovExponent(this.#computer, { ...this.#common, washout: 200, length: 1000 });
+  }
+
+  async memoryCapacity(): Promise<number> {
+    const { size } = this.#computer.model;
+    const maxDelay = Math.min(mostDelays, 2 * size);
+    const lengths = { maxDelay, length: Math.max(1500, 4 * (size + 1)), heldOut: 1000 };
+    return (await memoryCapacity(this.#computer, { ...this.#common, ...lengths })).total;
+  }
+
+  kernelRank(): Promise<number> {
+    return this.#once("kernel", async () => (await kernelRank(this.#computer, this.#ranks())).rank);
+  }
+
+  generalisationRank(): Promise<number> {
+    return this.#once("generalisation", async () => (await generalisationRank(this.#computer, this.#ranks())).rank);
+  }
+
+  async rankDifference(): Promise<number> {
+    return (await this.kernelRank()) - (await this.generalisationRank());
+  }
+
+  async informationCapacity(): Promise<number> {
+    const degrees = [
+      [1, 50],
+      [2, 20],
+      [3, 10],
+    ] as const;
+    return (await informationCapacity(this.#computer, { ...this.#common, degrees, length: 5000 })).total;
+  }
+
+  async echoStateIndex(): Promise<number> {
+    return (await echoStateIndex(this.#computer, { ...this.#common, length: 1000, initialStates: 3 })).index;
+  }
+
+  async storage(): Promise<number> {
+    return (await this.#dynamics()).meanStorage;
+  }
+
+  async transfer(): Promise<number> {
+    return (await this.#dynamics()).meanTransfer;
+  }
+
+  #dynamics() {
+    return this.#once("dynamics", () => informationDynamics(this.#computer, { ...this.#common, length: 2000, washout: 200 }));
+  }
+
+  #ranks() {
+    return { ...this.#common, length: 50, tolerance: rankTolerance };
+  }
+
+  #once<T>(name: string, make: () => Promise<T>): Promise<T> {
+    const made = this.#made.get(name) ?? make();
+    this.#made.set(name, made);
+    return made as Promise<T>;
+  }
+}

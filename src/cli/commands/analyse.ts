@@ -1,0 +1,174 @@
+// `spillway analyse`: the measures of an experiment's reservoir, and maps of them over two numbers
+// of its description.
+import "../../index.js";
+import { join } from "node:path";
+import {
+  analyse,
+  type MapAxis,
+  type MapMeasure,
+  type MeasureName,
+  mapMeasures,
+  type QualityMap,
+  qualityMap,
+  type ReservoirAnalysis,
+} from "../../analysis/index.js";
+import { usualAxes } from "../../analysis/map/options.js";
+import { loadData } from "../../experiment/data.js";
+import type { Experiment } from "../../experiment/description.js";
+import { loadExperiment } from "../../experiment/file.js";
+import { inputsOf } from "../../experiment/inputs.js";
+import { describeMachine, versions } from "../../experiment/machine.js";
+import { ensureFolder, writeFileAtomic } from "../../io/index.js";
+import { formatNumber } from "../../plot/format.js";
+import { type Figure, plotCapacity, plotMemoryCapacity, plotQualityMap, plotSeries, reportHtml } from "../../plot/index.js";
+import type { ReservoirOptions } from "../../reservoir/index.js";
+import type { Progress } from "../progress.js";
+import { formatTable } from "../table.js";
+
+export interface AnalyseCommandOptions {
+  /** Measures to take; left out, all. */
+  readonly measures?: readonly string[] | undefined;
+  /** Whether the experiment's data drive the exponent, the echo state index and the dynamics. */
+  readonly data?: boolean | undefined;
+  readonly amplitude?: number | undefined;
+  readonly engine?: string | undefined;
+  /** Also a map of so many values a side. */
+  readonly map?: number | undefined;
+  readonly set?: readonly string[] | undefined;
+  readonly json?: boolean | undefined;
+  /** The folder that receives analysis.json and analysis.html; left out, nothing is written. */
+  readonly out?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The text (or JSON) of the measures. */
+export async function analyseExperiment(path: string, options: AnalyseCommandOptions, progress: Progress): Promise<string> {
+  const { experiment, path: file } = await loadExperiment(path, options.set);
+  const seed = experiment.seeds[0]!;
+  const inputs = inputsOf(experiment, await loadData(experiment, file, seed));
+  const reservoir = { ...experiment.reservoir, seed, inputSize: inputs.cols };
+  if (options.out !== undefined) await ensureFolder(options.out);
+  const { engine, amplitude, signal } = options;
+  const measures = options.measures as readonly MeasureName[] | undefined;
+  const common = { engine, amplitude, signal };
+  let found: ReservoirAnalysis | undefined;
+  let map: QualityMap | undefined;
+  try {
+    progress.begin("analyse", measures?.length ?? 7);
+    const watched = { onProgress: (done: number, _: number, measure: string) => progress.update(done, measure || undefined) };
+    found = await analyse(reservoir, { ...common, measures, ...watched, ...(options.data && { inputs }) });
+    progress.end();
+    if (options.map !== undefined) map = await mapOf(reservoir as ReservoirOptions, options.map, options, progress);
+  } finally {
+    progress.end();
+  }
+  const json = JSON.stringify(
+    { experiment: experiment.name, versions: versions(), machine: describeMachine(), reservoir, ...found, ...(map && { map }) },
+    (_, value: unknown) => (ArrayBuffer.isView(value) ? Array.from(value as Float64Array) : value),
+    2,
+  );
+  if (options.out !== undefined) {
+    await writeFileAtomic(join(options.out, "analysis.json"), json);
+    await writeFileAtomic(join(options.out, "analysis.html"), await pageOf(experiment, found, map));
+  }
+  if (options.json) return json;
+  const written = options.out === undefined ? [] : ["", `report: ${join(options.out, "analysis.html")}`];
+  return [...textOf(experiment, found, map), ...written].join("\n");
+}
+
+/** A map of the measures that were asked for and that maps have; the usual ones if none was. */
+function mapOf(reservoir: ReservoirOptions, side: number, options: AnalyseCommandOptions, progress: Progress): Promise<QualityMap> {
+  const asked = mapMeasures.filter((measure) => options.measures?.includes(measure)) as MapMeasure[];
+  const { engine, amplitude, signal } = options;
+  progress.begin("map", side * side);
+  const measures = asked.length > 0 ? { measures: asked } : {};
+  return qualityMap(reservoir, { ...usualAxes(side), ...measures, engine, amplitude, signal, onProgress: (done) => progress.update(done) });
+}
+
+/** Name, value and what it means, a line a measure. */
+function linesOf({ measures }: ReservoirAnalysis): [name: string, value: string, says: string][] {
+  const out: [string, string, string][] = [];
+  const {
+    lyapunovExponent: exponent,
+    echoStateIndex: echo,
+    memoryCapacity: memory,
+    informationCapacity: capacity,
+    kernelRank: kernel,
+    generalisationRank: generalisation,
+    informationDynamics: dynamics,
+  } = measures;
+  if (exponent !== undefined)
+    out.push(["Lyapunov exponent", formatNumber(exponent), exponent < 0 ? "differences of state die out" : "differences of state grow"]);
+  if (echo)
+    out.push([
+      "echo state index",
+      formatNumber(echo.index),
+      echo.meets ? "runs from other states meet" : "runs from other states stay apart",
+    ]);
+  if (memory) out.push(["memory capacity", formatNumber(memory.total), `inputs that can be read back, states in ${memory.precision}`]);
+  if (capacity) {
+    out.push([
+      "information capacity",
+      formatNumber(capacity.total),
+      `of a rank of ${capacity.rank}; ${formatNumber(capacity.belowThreshold)} below the threshold`,
+    ]);
+    for (const { degree, capacity: of, counted, targets } of capacity.byDegree)
+      out.push([`  degree ${degree}`, formatNumber(of), `${counted} of ${targets} targets`]);
+  }
+  if (kernel) out.push(["kernel rank", String(kernel.rank), `input streams that are told apart, of ${kernel.singularValues.length}`]);
+  if (generalisation) out.push(["generalisation rank", String(generalisation.rank), "the same of streams that end alike; lower is better"]);
+  if (dynamics) {
+    out.push(["storage", formatNumber(dynamics.meanStorage), "nats a neuron, mean"]);
+    out.push(["transfer", formatNumber(dynamics.meanTransfer), `nats a connection, mean of ${dynamics.transfer.length}`]);
+  }
+  return out;
+}
+
+function headline(experiment: Experiment): string {
+  const { size } = experiment.reservoir as { readonly size?: number };
+  return `${experiment.name}: ${size === undefined ? "a reservoir" : `${size} neurons`}, seed ${experiment.seeds[0]}`;
+}
+
+function textOf(experiment: Experiment, found: ReservoirAnalysis, map: QualityMap | undefined): string[] {
+  return [
+    headline(experiment),
+    "",
+    formatTable(["measure", "value", ""], linesOf(found), [1]),
+    ...found.leftOut.map(({ measure, reason }) => `${measure} is left out: ${reason}`),
+    ...(map ? ["", ...peaksOf(map)] : []),
+  ];
+}
+
+/** Where each measure of a map is largest. */
+function peaksOf({ x, y, values }: QualityMap): string[] {
+  return Object.entries(values).map(([measure, matrix]) => {
+    const all = Array.from(matrix.data);
+    const at = all.reduce(
+      (best, value, i) => (value > (all[best] ?? Number.NEGATIVE_INFINITY) || !Number.isFinite(all[best]) ? i : best),
+      0,
+    );
+    const place = (axis: MapAxis, k: number) => `${axis.parameter} ${formatNumber(axis.values[k]!)}`;
+    return `map of ${measure}: largest ${formatNumber(all[at]!)} at ${place(x, at % matrix.cols)}, ${place(y, Math.floor(at / matrix.cols))}`;
+  });
+}
+
+async function pageOf(experiment: Experiment, found: ReservoirAnalysis, map: QualityMap | undefined): Promise<string> {
+  const { informationCapacity, memoryCapacity, echoStateIndex } = found.measures;
+  const figures: Figure[] = [];
+  if (informationCapacity) figures.push(plotCapacity(informationCapacity));
+  if (memoryCapacity) figures.push(plotMemoryCapacity(memoryCapacity));
+  if (echoStateIndex) figures.push(plotSeries(echoStateIndex.curve, { title: "Mean distance of runs from other states, by step" }));
+  for (const measure of Object.keys(map?.values ?? {})) figures.push(plotQualityMap(map!, measure));
+  return reportHtml({
+    title: `${experiment.name}: measures of the reservoir`,
+    sections: [
+      {
+        title: headline(experiment),
+        facts: linesOf(found).map(([name, value, says]) => [name.trim(), `${value}: ${says}`] as const),
+        scores: [],
+        warnings: found.leftOut.map(({ measure, reason }) => `${measure} is left out: ${reason}`),
+        figures,
+      },
+    ],
+  });
+}

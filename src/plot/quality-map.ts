@@ -1,0 +1,117 @@
+// A map of a measure over two numbers of a reservoir's description, with the line at which the
+// Lyapunov exponent changes sign. It is measured by `analysis`.
+import { ArgumentError } from "../core/errors.js";
+import { optional, resolve, text } from "../core/options.js";
+import type { Matrix } from "../numerics/index.js";
+import { encodeArray, type Figure } from "./figure.js";
+import { formatNumber } from "./format.js";
+import { divergingScale, predictionColour, sequentialScale } from "./palette.js";
+
+const table = { title: optional(text(), "The figure's title; left out, the measure.") };
+
+/** A measured map: `qualityMap()` gives these. */
+export interface PlottedMap {
+  readonly x: { readonly parameter: string; readonly values: readonly number[] };
+  readonly y: { readonly parameter: string; readonly values: readonly number[] };
+  /** By measure: row i, column j at y.values[i], x.values[j]. */
+  readonly values: Readonly<Partial<Record<string, Matrix>>>;
+}
+
+const titles: Readonly<Record<string, string>> = {
+  lyapunovExponent: "Lyapunov exponent",
+  memoryCapacity: "Memory capacity",
+  kernelRank: "Kernel rank",
+  generalisationRank: "Generalisation rank",
+  rankDifference: "Kernel rank less generalisation rank",
+  informationCapacity: "Information processing capacity",
+  echoStateIndex: "Echo state index",
+  storage: "Active information storage (nats)",
+  transfer: "Transfer entropy a connection (nats)",
+};
+
+/**
+ * One measure of a map as colours. If the map has the Lyapunov exponent, a line stands where it
+ * first changes sign along x.
+ * @throws ArgumentError for a measure that the map does not have
+ */
+export function plotQualityMap(map: PlottedMap, measure: string, options: { readonly title?: string | undefined } = {}): Figure {
+  const { title = titles[measure] ?? measure } = resolve(table, options);
+  if (typeof map?.values !== "object" || map.values === null) throw new ArgumentError("map", map, "what qualityMap() gives");
+  const values = Object.hasOwn(map.values, measure) ? map.values[measure] : undefined;
+  if (!values) throw new ArgumentError("measure", measure, `one of ${Object.keys(map.values).join(", ")}`);
+  const { x, y } = map;
+  const signed = measure === "lyapunovExponent";
+  const finite = Array.from(values.data).filter(Number.isFinite);
+  const largest = finite.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  const best = finite.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY);
+  const at = Array.from(values.data).indexOf(best);
+  const peak =
+    at < 0
+      ? "nothing finite"
+      : `largest ${formatNumber(best)} at ${x.parameter} ${x.values[at % values.cols]}, ${y.parameter} ${y.values[Math.floor(at / values.cols)]}`;
+  const line = edge(map);
+  return {
+    title,
+    description: `${title} over ${x.parameter} and ${y.parameter}: ${peak}.${line.x.length > 0 ? " The line is where the Lyapunov exponent changes sign." : ""}`,
+    data: [
+      {
+        type: "heatmap",
+        z: encodeArray(Float64Array.from(values.data), [values.rows, values.cols]),
+        ...(signed ? { zmin: -largest, zmax: largest } : {}),
+        colorscale: signed ? divergingScale : sequentialScale,
+        colorbar: { thickness: 12, len: 0.9, outlinewidth: 0, title: { text: "" } },
+        hovertemplate: `${x.parameter} %{x}, ${y.parameter} %{y}: %{z:.3f}<extra></extra>`,
+      },
+      ...(line.x.length > 0
+        ? [
+            {
+              type: "scatter",
+              mode: "lines",
+              name: "exponent 0",
+              x: encodeArray(Float64Array.from(line.x)),
+              y: encodeArray(Float64Array.from(line.y)),
+              line: { color: predictionColour, width: 2 },
+              hoverinfo: "skip",
+            },
+          ]
+        : []),
+    ],
+    layout: {
+      height: 400,
+      showlegend: false,
+      xaxis: { title: { text: x.parameter }, ...ticks(x.values), automargin: true },
+      yaxis: { title: { text: y.parameter }, ...ticks(y.values), automargin: true },
+    },
+  };
+}
+
+/** At most nine values, at their places. */
+function ticks(values: readonly number[]) {
+  const every = Math.ceil(values.length / 9);
+  const shown = values.map((_, k) => k).filter((k) => k % every === 0);
+  return {
+    type: "linear",
+    range: [-0.5, values.length - 0.5],
+    tickmode: "array",
+    tickvals: shown,
+    ticktext: shown.map((k) => formatNumber(values[k]!)),
+    showgrid: false,
+  };
+}
+
+/** Where the exponent first goes from below 0 to above, in each row, between the columns. */
+function edge({ values }: PlottedMap): { readonly x: number[]; readonly y: number[] } {
+  const exponents = values["lyapunovExponent"];
+  const out = { x: [] as number[], y: [] as number[] };
+  if (!exponents) return out;
+  for (let row = 0; row < exponents.rows; row++) {
+    for (let c = 0; c + 1 < exponents.cols; c++) {
+      const [below, above] = [exponents.data[row * exponents.cols + c]!, exponents.data[row * exponents.cols + c + 1]!];
+      if (!(below < 0 && above >= 0)) continue;
+      out.x.push(c + (Number.isFinite(below) ? -below / (above - below) : 1));
+      out.y.push(row);
+      break;
+    }
+  }
+  return out;
+}
