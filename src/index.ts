@@ -7,6 +7,7 @@ import { ArgumentError } from "./core/errors.js";
 import type { DeviceEngine } from "./engine/cuda/index.js";
 import type { DeviceBlas } from "./engine/cuda/training/device-blas.js";
 import { chooseEngine, type Engine, registerContextEngine, registerEngine, registerSpikingKind } from "./reservoir/index.js";
+import { registerNetworkEngine } from "./spikes/network/engines.js";
 
 registerEngine("cpu", async () => (await import("./engine/cpu/index.js")).cpuEngine, { automatic: true });
 registerEngine("cuda", async (device) => (await import("./engine/cuda/index.js")).cudaEngine(device), {
@@ -17,6 +18,12 @@ registerEngine("cuda", async (device) => (await import("./engine/cuda/index.js")
 });
 registerEngine("sim", simulatedEngine, { automatic: false, needsNode: true });
 registerEngine("reference", async () => (await import("./engine/reference/index.js")).referenceEngine, { automatic: false });
+registerNetworkEngine("reference", async () => (await import("./spikes/network/reference.js")).referenceNetworks);
+registerNetworkEngine(
+  "cpu",
+  async () => (await import("./engine/cpu/network.js")).cpuNetworks,
+  () => true,
+);
 registerContextEngine(async (context) => (await import("./engine/cuda/index.js")).contextEngine(context));
 registerSpikingKind(() => import("./spikes/liquid/kind.js"));
 

@@ -94,7 +94,16 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
     ...["cholesky", "circularLawOfRows", "columnMeans", "ddAdd", "ddDivide", "ddDot", "ddMultiply", "ddNegate", "ddSqrt", "ddSubtract"],
     ...["ddSum", "doubleDouble", "eigenvalues", "evaluateRows", "firstFall", "firstNonFinite", "inPrecision", "isList", "isSparse"],
     ...["lostPivot", "mirrorLowerTriangle", "portableCos", "portableExp", "portableLog", "portablePow", "portableSin", "portableSinCos"],
-    ...["normalCdf", "normalQuantile", "drawNetwork", "tableSum", "spikeHash", "ReferenceNetwork"],
+    ...[
+      "normalCdf",
+      "normalQuantile",
+      "drawNetwork",
+      "tableSum",
+      "spikeHash",
+      "ReferenceNetwork",
+      "SpikingNetwork",
+      "registerNetworkEngine",
+    ],
     ...["portableTanh", "portableTanh32", "precisionOf", "rowDot", "shiftedTriangle", "storedValues", "toDense", "toSparse", "writeRows"],
     ...[
       "Bidiagonal",

@@ -290,6 +290,7 @@ const withOptions: readonly Place[] = [
   ["observe", (wrong) => new spikes.ReservoirStatistics().observe(new Float64Array(2), wrong)],
   ["run of ReservoirStatistics", (wrong) => new spikes.ReservoirStatistics().run(computer, rows(2), wrong)],
   ["simulateNeuron", (wrong) => spikes.simulateNeuron("izhikevich", [1], wrong)],
+  ["SpikingNetwork.create", (wrong) => spikes.SpikingNetwork.create({ kind: "network", populations: { E: { size: 2 } } }, wrong)],
   ["microcircuit", (wrong) => spikes.microcircuit(wrong)],
   ["planNetwork", (wrong: object) => spikes.planNetwork({ kind: "network", populations: { E: { size: 2 } }, ...wrong })],
   ["KuramotoOscillators", (wrong) => new spikes.KuramotoOscillators(wrong)],

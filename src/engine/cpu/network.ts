@@ -1,9 +1,11 @@
 // A network of populations in a WebAssembly instance: fills its memory from the model and runs
 // steps. The arithmetic is docs/numerics.md, rule 13; the kernel is assembly/network.ts.
 import type { FloatArray } from "../../numerics/index.js";
-import { type WasmInstance, wasmInstance, wasmMemoryLimit, wasmReserved } from "../../numerics/wasm/index.js";
+import { loadWasm, type WasmInstance, wasmInstance, wasmMemoryLimit, wasmReserved } from "../../numerics/wasm/index.js";
 import { EngineCapacityError } from "../../reservoir/engine.js";
-import type { NetworkModel } from "../../spikes/network/plan.js";
+import { drawNetwork } from "../../spikes/network/draw.js";
+import type { NetworkEngine } from "../../spikes/network/engines.js";
+import type { NetworkModel, NetworkPlan } from "../../spikes/network/plan.js";
 import { initialState, type NetworkRunState, type NetworkSession, notFinite, type StepSpikes } from "../../spikes/network/session.js";
 import { placeRegions, type Region } from "./memory.js";
 
@@ -169,8 +171,16 @@ export class WasmNetwork implements NetworkSession {
     view.setFloat64(at("fields") + 4 * words.length, 2 ** -fractionBits, true);
   }
 
+  get plan(): NetworkPlan {
+    return this.model;
+  }
+
   setDrive(drive: FloatArray): void {
     this.#floats("drive", this.model.size).set(drive);
+  }
+
+  getValues(name: "potential" | "filtered"): FloatArray {
+    return this.#floats(name, this.model.size).slice();
   }
 
   getState(): NetworkRunState {
@@ -266,3 +276,13 @@ export class WasmNetwork implements NetworkSession {
     return this.dispose();
   }
 }
+
+/** The CPU engine of networks. */
+export const cpuNetworks: NetworkEngine = {
+  name: "cpu",
+  missing: async () => undefined,
+  async open(plan) {
+    await loadWasm();
+    return new WasmNetwork(drawNetwork(plan));
+  },
+};

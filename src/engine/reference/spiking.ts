@@ -2,7 +2,7 @@
 import { allocate, type FloatArray } from "../../numerics/index.js";
 import type { NetworkState, SpikingModel } from "../../reservoir/spiking-model.js";
 import { checkAmplitudes } from "../../spikes/liquid/amplitudes.js";
-import { SpikingNetwork } from "../../spikes/liquid/network.js";
+import { LiquidNetwork } from "../../spikes/liquid/network.js";
 import type { Stepper } from "../chunked-session.js";
 
 export class ReferenceSpikingStepper implements Stepper {
@@ -11,12 +11,12 @@ export class ReferenceSpikingStepper implements Stepper {
   readonly outputs: FloatArray;
   readonly states: FloatArray;
   readonly #model: SpikingModel;
-  readonly #network: SpikingNetwork;
+  readonly #network: LiquidNetwork;
   readonly #values: FloatArray;
 
   constructor(model: SpikingModel) {
     this.#model = model;
-    this.#network = new SpikingNetwork(model);
+    this.#network = new LiquidNetwork(model);
     this.#values = allocate(model.precision, model.size);
     this.inputs = allocate(model.precision, this.capacity * model.inputSize);
     this.outputs = allocate(model.precision, 0);

@@ -7,7 +7,7 @@ import { fired, type IntegrateAndFireState, integrated } from "../neurons/leaky-
 import { initialNetwork } from "./network-state.js";
 
 /** A network with its state. */
-export class SpikingNetwork {
+export class LiquidNetwork {
   readonly #model: SpikingModel;
   readonly #round: (value: number) => number;
   #state: NetworkState;

@@ -16,6 +16,7 @@ export type {
   Values,
 } from "./config.js";
 export { drawNetwork } from "./draw.js";
+export { type NetworkEngine, registerNetworkEngine } from "./engines.js";
 export { type MicrocircuitOptions, microcircuit, microcircuitRates } from "./microcircuit.js";
 export type {
   NetworkModel,
@@ -32,7 +33,9 @@ export type {
   WordSteps,
 } from "./plan.js";
 export { planNetwork } from "./planning.js";
+export type { CurrentPulse, NetworkRecord, NetworkRunOptions } from "./recording.js";
 export { ReferenceNetwork } from "./reference.js";
 export type { NetworkRunState, NetworkSession, StepSpikes } from "./session.js";
 export { spikeHash } from "./spike-hash.js";
+export { SpikingNetwork, type SpikingNetworkOptions } from "./spiking-network.js";
 export { tableSum } from "./table-sum.js";

@@ -1,7 +1,9 @@
 // Networks step by step in plain loops: slow, and the measure of the other engines. The arithmetic
 // is docs/numerics.md, rule 13.
 import { type FloatArray, philox4x32 } from "../../numerics/index.js";
-import { type NetworkModel, networkStreams, type PlannedPopulation } from "./plan.js";
+import { drawNetwork } from "./draw.js";
+import type { NetworkEngine } from "./engines.js";
+import { type NetworkModel, type NetworkPlan, networkStreams, type PlannedPopulation } from "./plan.js";
 import { stepsOf } from "./sampler.js";
 import { copyState, initialState, type NetworkRunState, type NetworkSession, notFinite, type StepSpikes } from "./session.js";
 
@@ -25,8 +27,16 @@ export class ReferenceNetwork implements NetworkSession {
     this.#drive = model.drive;
   }
 
+  get plan(): NetworkPlan {
+    return this.model;
+  }
+
   setDrive(drive: FloatArray): void {
     this.#drive = drive.slice();
+  }
+
+  getValues(name: "potential" | "filtered"): FloatArray {
+    return this.#state[name].slice();
   }
 
   getState(): NetworkRunState {
@@ -148,3 +158,10 @@ export class ReferenceNetwork implements NetworkSession {
   async dispose(): Promise<void> {}
   async [Symbol.asyncDispose](): Promise<void> {}
 }
+
+/** The reference engine, which draws networks on the host. */
+export const referenceNetworks: NetworkEngine = {
+  name: "reference",
+  missing: async () => undefined,
+  open: async (plan) => new ReferenceNetwork(drawNetwork(plan)),
+};

@@ -3,7 +3,7 @@
 // recorders are put together above it, in spiking-network.ts.
 import { SpillwayError } from "../../core/errors.js";
 import type { FloatArray } from "../../numerics/index.js";
-import type { NetworkModel } from "./plan.js";
+import type { NetworkModel, NetworkPlan } from "./plan.js";
 
 /** Spikes in order of step, then of neuron (or of input channel). */
 export interface StepSpikes {
@@ -33,7 +33,7 @@ export interface NetworkRunState {
 
 /** A network that is loaded and has a state. Calls may not overlap. */
 export interface NetworkSession extends AsyncDisposable {
-  readonly model: NetworkModel;
+  readonly plan: NetworkPlan;
   /** The engine in one line. */
   readonly summary: string;
   /**
@@ -45,6 +45,8 @@ export interface NetworkSession extends AsyncDisposable {
   advance(steps: number, inputs: StepSpikes | undefined, record: boolean): StepSpikes | undefined | Promise<StepSpikes | undefined>;
   /** What the constant currents add to the potentials in a step from now on, N values. */
   setDrive(drive: FloatArray): void | Promise<void>;
+  /** A copy of the potentials from rest, or of the filtered spikes: N values. */
+  getValues(name: "potential" | "filtered"): FloatArray | Promise<FloatArray>;
   /** A copy of the state. */
   getState(): NetworkRunState | Promise<NetworkRunState>;
   /** Puts the network into a state that `getState` gave. */
@@ -90,7 +92,7 @@ export function copyState(state: NetworkRunState, row = 0, rowCells = 0): Networ
 }
 
 /** What an engine throws if a potential leaves the finite numbers. */
-export function notFinite(step: number, { config }: NetworkModel): SpillwayError {
+export function notFinite(step: number, { config }: NetworkPlan): SpillwayError {
   const sentence = `a potential is not finite after step ${step} (${step * config.timeStep} ms); take smaller weights or currents`;
   return new SpillwayError("numeric", sentence, { field: "potential", value: step });
 }

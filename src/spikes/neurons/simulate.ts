@@ -43,7 +43,7 @@ export async function simulateNeuron(
   options: SimulateNeuronOptions = {},
 ): Promise<NeuronTrace> {
   const { timeStep, precision } = resolve(simulateNeuronTable, options);
-  const [{ build }, { SpikingNetwork }] = await Promise.all([import("../liquid/kind.js"), import("../liquid/network.js")]);
+  const [{ build }, { LiquidNetwork }] = await Promise.all([import("../liquid/kind.js"), import("../liquid/network.js")]);
   const model = build({
     kind: "spiking",
     size: 1,
@@ -55,7 +55,7 @@ export async function simulateNeuron(
     connectivity: { type: "random", probability: 0 },
     stateTimeConstant: 0,
   });
-  const network = new SpikingNetwork(model);
+  const network = new LiquidNetwork(model);
   const { neuron: config } = model.config;
   const zero = config.type === "izhikevich" ? 0 : config.restingPotential;
   const potential = allocate(precision, currents.length);

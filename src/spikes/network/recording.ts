@@ -1,0 +1,190 @@
+// What is given to a network while it runs and what is recorded of it: options, their checks, and
+// spikes as patterns.
+import { ArgumentError } from "../../core/errors.js";
+import { checked, either, flag, given, list, number, object, option, optional, record, text, whole } from "../../core/options.js";
+import type { Matrix } from "../../numerics/index.js";
+import type { WorkOptions } from "../../reservoir/work.js";
+import { workTable } from "../../reservoir/work.js";
+import { positive } from "../options.js";
+import { SpikePattern } from "../pattern/pattern.js";
+import type { NetworkPlan, NeuronRange, PlannedPopulation } from "./plan.js";
+import { sliceOf } from "./schema.js";
+import type { StepSpikes } from "./session.js";
+
+/** A constant current beside that of the description, for a time. */
+export interface CurrentPulse {
+  /** A population, or a slice of it. */
+  readonly to: string;
+  /** mV, or pA if the population has a capacitance. */
+  readonly current: number;
+  /** ms from the beginning of the run; default 0. */
+  readonly fromMs?: number | undefined;
+  /** Default: the end of the run. */
+  readonly toMs?: number | undefined;
+}
+
+/** Stimuli and recorders of a run. Nothing is recorded unless it is asked for. */
+export interface NetworkRunOptions extends WorkOptions {
+  /** Record spikes: of all neurons, or of some populations. Default false. */
+  readonly spikes?: boolean | readonly string[] | undefined;
+  /** Record potentials of chosen neurons, counted within their populations, every so many ms. */
+  readonly potentials?:
+    | { readonly neurons: Readonly<Record<string, readonly number[]>>; readonly everyMs?: number | undefined }
+    | undefined;
+  /**
+   * Record the filtered spikes of populations that have a `stateTimeConstant`, every so many ms: the
+   * states of a readout.
+   */
+  readonly states?: { readonly of: readonly string[]; readonly everyMs?: number | undefined } | undefined;
+  /** Spikes for populations of inputs; times from the beginning of the run, whole amplitudes. */
+  readonly inputs?: Readonly<Record<string, SpikePattern>> | undefined;
+  /** Currents that begin and end. */
+  readonly currents?: readonly CurrentPulse[] | undefined;
+}
+
+/** What was recorded. */
+export interface NetworkRecord {
+  readonly durationMs: number;
+  /** By population; a spike's time is the end of its step, from the beginning of the run. */
+  readonly spikes: Readonly<Record<string, SpikePattern>>;
+  /** Spikes a second and neuron of each population whose spikes were recorded. */
+  readonly rates: Readonly<Record<string, number>>;
+  /** By population, T x neurons, mV. */
+  readonly potentials: Readonly<Record<string, Matrix>>;
+  /** T x the neurons of the populations, in their order. */
+  readonly states: Matrix | undefined;
+}
+
+const everyMs = optional(positive("ms"), "How often; left out, every step.");
+const names = list(text(), "a list of names of populations");
+/** The options of a run. */
+export const networkRunTable = {
+  ...workTable,
+  spikes: option(either("true, false, or a list of names of populations", flag, names), false, "Whose spikes are recorded."),
+  potentials: optional(
+    object({
+      neurons: given(record(list(whole(), "a list of neurons"), "an object of lists of neurons by population"), "Whose potentials."),
+      everyMs,
+    }),
+    "Potentials of chosen neurons.",
+  ),
+  states: optional(object({ of: given(names, "Whose filtered spikes."), everyMs }), "Filtered spikes, for readouts."),
+  inputs: optional(
+    record(
+      checked<SpikePattern>("a SpikePattern", (value) => value instanceof SpikePattern),
+      "an object of SpikePatterns by population of inputs",
+    ),
+    "Spikes for inputs.",
+  ),
+  currents: optional(
+    list(
+      object({
+        to: given(text("the name of a population, or a slice"), "Whose current."),
+        current: given(number(), "mV, or pA."),
+        fromMs: option(number({ atLeast: 0, unit: "ms" }), 0, "When it begins."),
+        toMs: optional(number({ atLeast: 0, unit: "ms" }), "When it ends; left out, with the run."),
+      }),
+      "a list of currents",
+    ),
+    "Currents that begin and end.",
+  ),
+};
+
+/** @throws ArgumentError unless there is a population of neurons of this name */
+export function populationOf({ populations }: NetworkPlan, name: string, field: string): PlannedPopulation {
+  const found = populations.find((each) => each.name === name);
+  if (!found) throw new ArgumentError(field, name, `a population of neurons: ${populations.map((each) => each.name).join(", ")}`);
+  return found;
+}
+
+/** The neurons of a population or of a slice of it. @throws ArgumentError */
+export function neuronsOf(plan: NetworkPlan, value: string, field: string): NeuronRange & { readonly population: PlannedPopulation } {
+  const { name, from, to } = sliceOf(value, field, plan.config.populations);
+  const population = populationOf(plan, name, field);
+  return { first: population.first + from, size: to - from, population };
+}
+
+/** ms as whole steps. @throws ArgumentError if there are none, or a part of one is left */
+export function wholeSteps(ms: number, timeStep: number, field: string): number {
+  const steps = Math.round(ms / timeStep);
+  if (steps < 1 || Math.abs(steps * timeStep - ms) > 1e-6 * timeStep * Math.max(1, steps))
+    throw new ArgumentError(field, ms, `a whole number of steps of ${timeStep} ms`);
+  return steps;
+}
+
+/** Input spikes of all steps of a run. @throws ArgumentError */
+export function inputSpikes(plan: NetworkPlan, inputs: Readonly<Record<string, SpikePattern>>, steps: number): StepSpikes | undefined {
+  const given = Object.entries(inputs);
+  if (given.length === 0) return undefined;
+  const { timeStep } = plan.config;
+  const counts = new Uint32Array(steps + 1);
+  const spikes: { step: number; channel: number; times: number }[] = [];
+  for (const [name, { times, neurons, amplitudes, neuronCount }] of given) {
+    const input = plan.inputPopulations.find((each) => each.name === name);
+    const known = plan.inputPopulations.map((each) => each.name);
+    if (!input)
+      throw new ArgumentError(
+        `inputs.${name}`,
+        name,
+        known.length > 0 ? `a population of inputs: ${known.join(", ")}` : "none: this network has no inputs",
+      );
+    if (neuronCount !== input.size) throw new ArgumentError(`inputs.${name}`, neuronCount, `a pattern of ${input.size} neurons`);
+    times.forEach((time, s) => {
+      const step = Math.floor(time / timeStep + 1e-9);
+      const amplitude = amplitudes?.[s] ?? 1;
+      if (!Number.isInteger(amplitude) || amplitude < 1)
+        throw new ArgumentError(`inputs.${name}, spike ${s}`, amplitude, "a whole amplitude of at least 1");
+      if (step < steps) spikes.push({ step, channel: input.first - plan.size + neurons[s]!, times: amplitude });
+    });
+  }
+  spikes.sort((a, b) => a.step - b.step || a.channel - b.channel);
+  for (const { step, times } of spikes) counts[step + 1] = counts[step + 1]! + times;
+  for (let t = 0; t < steps; t++) counts[t + 1] = counts[t + 1]! + counts[t]!;
+  const neurons = new Uint32Array(counts[steps]!);
+  let next = 0;
+  for (const { channel, times } of spikes) {
+    neurons.fill(channel, next, next + times);
+    next += times;
+  }
+  return { offsets: counts, neurons };
+}
+
+/** Parts of a run one behind the other, population by population. */
+export class SpikeRecorder {
+  readonly #populations: readonly PlannedPopulation[];
+  readonly #times: number[][];
+  readonly #neurons: number[][];
+
+  constructor(populations: readonly PlannedPopulation[]) {
+    this.#populations = populations;
+    this.#times = populations.map(() => []);
+    this.#neurons = populations.map(() => []);
+  }
+
+  /** Spikes of steps that follow step `first`. */
+  add({ offsets, neurons }: StepSpikes, first: number, timeStep: number): void {
+    for (let t = 0; t + 1 < offsets.length; t++) {
+      let p = 0;
+      for (let s = offsets[t]!; s < offsets[t + 1]!; s++) {
+        const neuron = neurons[s]!;
+        while (p < this.#populations.length && neuron >= this.#populations[p]!.first + this.#populations[p]!.size) p++;
+        if (p === this.#populations.length) break;
+        if (neuron < this.#populations[p]!.first) continue;
+        this.#times[p]!.push((first + t + 1) * timeStep);
+        this.#neurons[p]!.push(neuron - this.#populations[p]!.first);
+      }
+    }
+  }
+
+  patterns(durationMs: number): Record<string, SpikePattern> {
+    return Object.fromEntries(
+      this.#populations.map(({ name, size }, p) => [
+        name,
+        new SpikePattern(
+          { times: Float64Array.from(this.#times[p]!), neurons: Uint32Array.from(this.#neurons[p]!) },
+          { durationMs, neuronCount: size, metadata: { source: `population ${name}` } },
+        ),
+      ]),
+    );
+  }
+}

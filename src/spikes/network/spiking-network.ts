@@ -1,0 +1,259 @@
+// SpikingNetwork: a network of populations that is loaded in an engine, given stimuli, and recorded.
+import { ArgumentError } from "../../core/errors.js";
+import { option, resolve, type TableOf, text } from "../../core/options.js";
+import { allocate, type FloatArray, Matrix } from "../../numerics/index.js";
+import { WorkPacer } from "../../reservoir/work.js";
+import type { NetworkConfig, NetworkOptions } from "./config.js";
+import { initialValues } from "./draw.js";
+import { networkEngine } from "./engines.js";
+import type { NetworkPlan } from "./plan.js";
+import { planNetwork } from "./planning.js";
+import {
+  type CurrentPulse,
+  inputSpikes,
+  type NetworkRecord,
+  type NetworkRunOptions,
+  networkRunTable,
+  neuronsOf,
+  populationOf,
+  SpikeRecorder,
+  wholeSteps,
+} from "./recording.js";
+import type { NetworkRunState, NetworkSession, StepSpikes } from "./session.js";
+
+/** Where a network runs. */
+export interface SpikingNetworkOptions {
+  /** "auto" (default), or the name of an engine. Every engine gives the same bits. */
+  readonly engine?: string | undefined;
+}
+
+/** The options of `SpikingNetwork.create`. */
+export const spikingNetworkTable = {
+  engine: option(text("the name of an engine"), "auto", "Where the network runs."),
+} satisfies TableOf<SpikingNetworkOptions>;
+
+/** Steps between two looks at the signal: some hundred ms of work for a large network. */
+const chunkSteps = 200;
+
+/**
+ * A network of populations and projections, drawn from its description and loaded in an engine.
+ *
+ * @example
+ * await using network = await SpikingNetwork.create(microcircuit({ scale: 0.1, drive: "poisson" }));
+ * const { rates, spikes } = await network.run(1000, { spikes: true });
+ */
+export class SpikingNetwork implements AsyncDisposable {
+  readonly #session: NetworkSession;
+  readonly #start: NetworkRunState;
+  readonly #drive: FloatArray;
+  #busy = false;
+
+  private constructor(session: NetworkSession, start: NetworkRunState) {
+    this.#session = session;
+    this.#start = start;
+    this.#drive = initialValues(session.plan).drive;
+  }
+
+  /**
+   * Checks a description, draws the network and opens an engine. @throws ArgumentError,
+   * EngineUnavailableError, EngineCapacityError before a synapse is drawn
+   */
+  static async create(options: NetworkOptions, create: SpikingNetworkOptions = {}): Promise<SpikingNetwork> {
+    const { engine } = resolve(spikingNetworkTable, create);
+    const plan = planNetwork(options);
+    const session = await (await networkEngine(engine, plan)).open(plan);
+    return new SpikingNetwork(session, await session.getState());
+  }
+
+  /** Ranges, constants and samplers of the network. */
+  get plan(): NetworkPlan {
+    return this.#session.plan;
+  }
+
+  /** The description with every default filled in. */
+  get config(): NetworkConfig {
+    return this.plan.config;
+  }
+
+  /** The engine in one line. */
+  get engine(): string {
+    return this.#session.summary;
+  }
+
+  /**
+   * Runs on for so many ms of model time.
+   *
+   * @returns what was asked for; rates of all populations whose spikes were recorded
+   * @throws ArgumentError; WorkInterruptedError if the signal stops it, with the network where it
+   * stopped; SpillwayError if a potential is not finite, with the network as it was before
+   */
+  async run(durationMs: number, options: NetworkRunOptions = {}): Promise<NetworkRecord> {
+    const { spikes, potentials, states, inputs, currents, ...work } = resolve(networkRunTable, options);
+    const { plan } = this;
+    const { timeStep } = this.config;
+    const steps = wholeSteps(durationMs, timeStep, "durationMs");
+    const recorded =
+      spikes === true ? plan.populations : spikes === false ? [] : spikes.map((name, k) => populationOf(plan, name, `spikes[${k}]`));
+    const sorted = [...recorded].sort((a, b) => a.first - b.first);
+    const recorder = new SpikeRecorder(sorted);
+    const samples = [...this.#potentialSamples(potentials, steps, timeStep), ...this.#stateSamples(states, steps, timeStep)];
+    const given = inputSpikes(plan, inputs ?? {}, steps);
+    const changes = driveChanges(plan, this.#drive, currents ?? [], steps);
+    const pacer = new WorkPacer(work, steps);
+    if (this.#busy) throw ArgumentError.because("the network is running; wait for that run to end");
+    this.#busy = true;
+    const before = await this.#session.getState();
+    try {
+      for (let t = 0; t < steps; ) {
+        const drive = changes.get(t);
+        if (drive) await this.#session.setDrive(drive);
+        const stops = [t + chunkSteps, steps, ...[...changes.keys()].filter((step) => step > t)];
+        for (const { every } of samples) stops.push((Math.floor(t / every) + 1) * every);
+        const next = Math.min(...stops);
+        const found = await this.#session.advance(next - t, given && part(given, t, next), sorted.length > 0);
+        if (found) recorder.add(found, t, timeStep);
+        const due = samples.filter(({ every }) => next % every === 0);
+        if (due.length > 0) {
+          for (const { every, values, take } of due) take(await this.#session.getValues(values), next / every - 1);
+        }
+        t = next;
+        await pacer.pause(t);
+      }
+    } catch (error) {
+      if (!(error instanceof Error && error.name === "AbortError")) await this.#session.setState(before);
+      throw error;
+    } finally {
+      if (changes.size > 0) await this.#session.setDrive(this.#drive);
+      this.#busy = false;
+    }
+    const patterns = recorder.patterns(durationMs);
+    return {
+      durationMs,
+      spikes: patterns,
+      rates: Object.fromEntries(sorted.map(({ name, size }) => [name, patterns[name]!.times.length / size / (durationMs / 1000)])),
+      potentials: Object.fromEntries(samples.flatMap(({ name, matrix }) => (name === undefined ? [] : [[name, matrix]]))),
+      states: samples.find(({ name }) => name === undefined)?.matrix,
+    };
+  }
+
+  #potentialSamples(
+    asked: { readonly neurons: Readonly<Record<string, readonly number[]>>; readonly everyMs?: number | undefined } | undefined,
+    steps: number,
+    timeStep: number,
+  ): Sample[] {
+    if (!asked) return [];
+    const every = wholeSteps(asked.everyMs ?? timeStep, timeStep, "potentials.everyMs");
+    return Object.entries(asked.neurons).map(([name, neurons]) => {
+      const { first, size, neuron } = populationOf(this.plan, name, `potentials.neurons.${name}`);
+      for (const each of neurons) if (each >= size) throw new ArgumentError(`potentials.neurons.${name}`, each, `neurons below ${size}`);
+      const matrix = rowsOf(this.plan, Math.floor(steps / every), neurons.length);
+      return {
+        name,
+        every,
+        matrix,
+        values: "potential",
+        take: (potential, row) => {
+          for (const [k, each] of neurons.entries()) matrix.row(row)[k] = potential[first + each]! + neuron.rest;
+        },
+      };
+    });
+  }
+
+  #stateSamples(
+    asked: { readonly of: readonly string[]; readonly everyMs?: number | undefined } | undefined,
+    steps: number,
+    timeStep: number,
+  ): Sample[] {
+    if (!asked) return [];
+    const every = wholeSteps(asked.everyMs ?? timeStep, timeStep, "states.everyMs");
+    const populations = asked.of.map((name, k) => {
+      const population = populationOf(this.plan, name, `states.of[${k}]`);
+      if (population.stateKeep === null) throw new ArgumentError(`states.of[${k}]`, name, "populations with a stateTimeConstant");
+      return population;
+    });
+    const matrix = rowsOf(
+      this.plan,
+      Math.floor(steps / every),
+      populations.reduce((sum, { size }) => sum + size, 0),
+    );
+    const take = (filtered: FloatArray, row: number) => {
+      let at = 0;
+      for (const { first, size } of populations) {
+        matrix.row(row).set(filtered.subarray(first, first + size), at);
+        at += size;
+      }
+    };
+    return [{ name: undefined, every, matrix, values: "filtered", take }];
+  }
+
+  /** A copy of what the network carries from step to step. */
+  async getState(): Promise<NetworkRunState> {
+    return this.#session.getState();
+  }
+
+  /** Puts the network into a state that `getState` gave. @throws ArgumentError for another network's */
+  async setState(state: NetworkRunState): Promise<void> {
+    for (const name of ["potential", "recovery", "currents", "held", "pending", "filtered"] as const)
+      if (state[name].length !== this.#start[name].length)
+        throw new ArgumentError(`state.${name}`, state[name].length, `${this.#start[name].length} values`);
+    await this.#session.setState(state);
+  }
+
+  /** Back to the state before the first step. */
+  async reset(): Promise<void> {
+    await this.#session.setState(this.#start);
+  }
+
+  /** Gives memory back. Idempotent. */
+  dispose(): Promise<void> {
+    return this.#session.dispose();
+  }
+
+  /** Lets `await using` dispose of it. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+}
+
+/** What is read off the state every so many steps; `name` is that of a population's potentials. */
+interface Sample {
+  readonly name: string | undefined;
+  readonly every: number;
+  readonly matrix: Matrix;
+  readonly values: "potential" | "filtered";
+  take(values: FloatArray, row: number): void;
+}
+
+function rowsOf({ precision }: NetworkPlan, rows: number, cols: number): Matrix {
+  return new Matrix(rows, cols, allocate(precision, rows * cols));
+}
+
+/** The spikes of steps `from` to `to`. */
+function part({ offsets, neurons }: StepSpikes, from: number, to: number): StepSpikes {
+  const first = offsets[from]!;
+  return { offsets: offsets.slice(from, to + 1).map((each) => each - first), neurons: neurons.subarray(first, offsets[to]) };
+}
+
+/** The steps in which the drive changes, and what it becomes. @throws ArgumentError */
+function driveChanges(plan: NetworkPlan, drive: FloatArray, pulses: readonly CurrentPulse[], steps: number): Map<number, FloatArray> {
+  const { timeStep } = plan.config;
+  const spans = pulses.map(({ to, current, fromMs = 0, toMs }, k) => {
+    const range = neuronsOf(plan, to, `currents[${k}].to`);
+    const [from, end] = [Math.round(fromMs / timeStep), toMs === undefined ? steps : Math.round(toMs / timeStep)];
+    if (end <= from) throw new ArgumentError(`currents[${k}].toMs`, toMs, `more than fromMs, ${fromMs} ms`);
+    return { ...range, current, from, end };
+  });
+  const round = plan.precision === "float32" ? Math.fround : (value: number) => value;
+  const changes = new Map<number, FloatArray>();
+  for (const step of new Set(spans.flatMap(({ from, end }) => [from, end]))) {
+    if (step >= steps) continue;
+    const then = drive.slice();
+    for (const { first, size, population, current, from, end } of spans) {
+      if (step < from || step >= end) continue;
+      const added = round(population.neuron.driveGain * round(current * population.neuron.resistance));
+      for (let r = first; r < first + size; r++) then[r] = then[r]! + added;
+    }
+    changes.set(step, then);
+  }
+  return changes;
+}
