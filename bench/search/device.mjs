@@ -27,8 +27,18 @@ const cases = {
     ...{ space: { ...space, ...lambda }, seeds: 10, sampler: tpe, budget: { trials: 1000 } },
     rungs: { rows: [375, 750, 1500], keep: 0.33 },
   },
+  // Closed loops on Lorenz's system, N = 300 in float64: ten starts of 500 steps after 200 each.
+  loops: { space: { ...space, ...lambda }, seeds: 3, sampler: tpe, budget: { trials: 256 }, objective: { rows: 1250 } },
   // 1000 seeds whose radii are measured in the first batch alone.
   seeds: { space: { ...space, ...lambda }, seeds: 1000, sampler: { type: "random", batch: 10 }, budget: { trials: 100 } },
+};
+/** Fields of an experiment in place of NARMA-10's. */
+const others = {
+  loops: {
+    ...{ data: { task: "lorenz", options: { dt: 0.02, discard: 1000 } }, reservoir: { size: 300, precision: "float64" }, washout: 100 },
+    ...{ task: { type: "forecast", horizon: 500, starts: 10, warmup: 200 }, split: { train: 5000, test: 2000 } },
+    metrics: ["validPredictionTime"],
+  },
 };
 const folder = mkdtempSync(join(tmpdir(), "spillway-bench-"));
 console.log(`| search on ${engine} | trials x seeds | s | first batch, s | a later batch, ms | best |\n|---|---|---|---|---|---|`);
@@ -37,7 +47,8 @@ for (const [name, search] of Object.entries(cases)) {
   const source = {
     ...{ name, data: { task: "narma" }, reservoir: { size: 200, connectionProbability: 0.1, leakRate: 1 }, task: "predict" },
     ...{ washout: 200, split: { train: 2000, test: 500 }, metrics: ["nrmse"], outputs: { report: false } },
-    search: { ...search, objective: { rows: 500 } },
+    ...others[name],
+    search: { objective: { rows: 500 }, ...search },
   };
   const told = [];
   const begun = performance.now();

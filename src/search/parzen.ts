@@ -19,14 +19,19 @@ export function rampWeights(m: number): Float64Array {
 /** One parameter of all kernels. */
 interface Column {
   readonly parameter: SearchParameter;
-  /** Adds the logarithm of each kernel's density at a value to `logs`, less what is constant. */
-  addLog(value: number, logs: Float64Array, kernels: number): void;
-  /** The same of kernel i alone. */
+  /** The logarithm of kernel i's density at a value, less what is constant; at most 0. */
   logOf(value: number, i: number): number;
+  /** Adds at least what of the logarithms of kernels [from, to) is constant to `bounds`. */
+  addBounds(bounds: Float64Array, from: number, to: number): void;
+  /**
+   * Adds what is quickly known of the densities of the first `count` kernels of `near` to their
+   * `logs`, and keeps those of at least `least` in `near`. Returns how many those are.
+   */
+  keepNear(value: number, logs: Float64Array, near: Int32Array, count: number, least: number): number;
   /** A value of kernel i from a uniform draw. */
   draw(i: number, u: number): number;
-  /** A kernel at a value is added as the i-th. Returns what of its logarithm is constant. */
-  add(value: number, i: number): number;
+  /** A kernel at a value is added as the i-th. */
+  add(value: number, i: number): void;
   /** What of the logarithm of kernel i is constant. */
   constant(i: number): number;
 }
@@ -35,9 +40,16 @@ interface Column {
 export class ParzenEstimator {
   readonly #columns: readonly Column[];
   readonly #weights: Float64Array;
-  /** The logarithm of the weight of each kernel, and of what does not depend on the value. */
+  /**
+   * The logarithm of the weight of each kernel, and of what does not depend on the value; NaN until
+   * it is needed, since a value has few kernels near.
+   */
   readonly #constants: Float64Array;
+  /** At least that: without what the bounds cut off a kernel, less than 1.08 each. */
+  readonly #bounds: Float64Array;
   readonly #logs: Float64Array;
+  readonly #near: Int32Array;
+  readonly #prior: number;
   #kernels: number;
   #total: number;
 
@@ -45,31 +57,42 @@ export class ParzenEstimator {
    * @param observations a row of internal values for each trial, by number
    * @param weights of the observations; the prior's is 1
    * @param room for so many kernels that `add` brings
+   * @param places where the parameters stand in a row; left out, in their order
    */
   constructor(
     parameters: readonly SearchParameter[],
     observations: readonly ArrayLike<number>[],
     weights: Float64Array = rampWeights(observations.length),
     room = 0,
+    places: readonly number[] = parameters.map((_, j) => j),
   ) {
     const m = observations.length;
+    const capacity = m + 1 + room;
     this.#kernels = m + 1;
+    this.#prior = m;
     this.#columns = parameters.map((parameter, j) => {
       const values = new Float64Array(m);
-      for (let i = 0; i < m; i++) values[i] = observations[i]![j]!;
+      const place = places[j]!;
+      for (let i = 0; i < m; i++) values[i] = observations[i]![place]!;
       return parameter.kind === "choice" ? new ChoiceColumn(parameter, values, room) : new NumberColumn(parameter, values, room);
     });
-    this.#weights = new Float64Array(m + 1 + room).fill(1);
+    this.#weights = new Float64Array(capacity).fill(1);
     this.#weights.set(weights);
     this.#total = 0;
     for (let i = 0; i <= m; i++) this.#total += this.#weights[i]!;
-    this.#constants = new Float64Array(m + 1 + room);
+    this.#constants = new Float64Array(capacity).fill(Number.NaN);
+    this.#bounds = new Float64Array(capacity);
+    for (const column of this.#columns) column.addBounds(this.#bounds, 0, m + 1);
+    let last = Number.NaN;
+    let log = 0;
     for (let i = 0; i <= m; i++) {
-      let constant = portableLog(this.#weights[i]!);
-      for (const column of this.#columns) constant += column.constant(i);
-      this.#constants[i] = constant;
+      const weight = this.#weights[i]!;
+      if (weight !== last) log = portableLog(weight);
+      last = weight;
+      this.#bounds[i] = this.#bounds[i]! + log;
     }
-    this.#logs = new Float64Array(m + 1 + room);
+    this.#logs = new Float64Array(capacity);
+    this.#near = new Int32Array(capacity);
   }
 
   /** The weights of the observations and then of the prior, of sum 1. */
@@ -95,16 +118,44 @@ export class ParzenEstimator {
    * sum of the weights.
    */
   logSum(values: ArrayLike<number>): number {
-    const kernels = this.#kernels;
+    // What lies below e^-42 of the largest changes no bit that counts, and the prior is no larger.
+    const near = this.#nearKernels(values, this.#logOf(values, this.#prior) - 42);
     const logs = this.#logs;
-    for (let i = 0; i < kernels; i++) logs[i] = this.#constants[i]!;
-    for (const [j, column] of this.#columns.entries()) column.addLog(values[j]!, logs, kernels);
     let most = Number.NEGATIVE_INFINITY;
-    for (let i = 0; i < kernels; i++) if (logs[i]! > most) most = logs[i]!;
+    for (let k = 0; k < near; k++) {
+      const log = this.#logOf(values, this.#near[k]!);
+      logs[k] = log;
+      if (log > most) most = log;
+    }
     let sum = 0;
-    // What lies below 2^-60 of the largest changes no bit that counts.
-    for (let i = 0; i < kernels; i++) if (logs[i]! - most > -42) sum += portableExp(logs[i]! - most);
+    for (let k = 0; k < near; k++) if (logs[k]! - most > -42) sum += portableExp(logs[k]! - most);
     return most + portableLog(sum);
+  }
+
+  /** Finds the kernels that may have at least this logarithm at a value; how many there are. */
+  #nearKernels(values: ArrayLike<number>, least: number): number {
+    const near = this.#near;
+    const bounds = this.#bounds;
+    let count = 0;
+    for (let i = 0; i < this.#kernels; i++) near[count++] = i;
+    const logs = this.#logs;
+    logs.set(bounds.subarray(0, this.#kernels));
+    // Rounding is far below 1.
+    for (const [j, column] of this.#columns.entries()) count = column.keepNear(values[j]!, logs, near, count, least - 1);
+    return count;
+  }
+
+  /** The logarithm of a kernel with its weight. */
+  #logOf(values: ArrayLike<number>, i: number): number {
+    let log = this.#constants[i]!;
+    if (Number.isNaN(log)) {
+      log = portableLog(this.#weights[i]!);
+      for (const column of this.#columns) log += column.constant(i);
+      this.#constants[i] = log;
+    }
+    const columns = this.#columns;
+    for (let j = 0; j < columns.length; j++) log += columns[j]!.logOf(values[j]!, i);
+    return log;
   }
 
   /** Values from a draw for the kernel and one for each parameter. */
@@ -121,27 +172,26 @@ export class ParzenEstimator {
    */
   add(values: ArrayLike<number>): void {
     const i = this.#kernels++;
-    let constant = 0;
-    this.#columns.forEach((column, j) => {
-      constant += column.add(values[j]!, i);
-    });
-    this.#constants[i] = constant;
+    for (const [j, column] of this.#columns.entries()) {
+      column.add(values[j]!, i);
+      column.addBounds(this.#bounds, i, i + 1);
+    }
     this.#total += 1;
   }
 
-  /** The logarithm of the newest kernel alone. */
-  logOfNewest(values: ArrayLike<number>): number {
+  /** What `logSum` was of a value before the newest kernel, with that kernel. */
+  addNewest(before: number, values: ArrayLike<number>): number {
     const i = this.#kernels - 1;
-    let log = this.#constants[i]!;
-    this.#columns.forEach((column, j) => {
-      log += column.logOf(values[j]!, i);
-    });
-    return log;
+    this.#logs[i] = this.#bounds[i]!;
+    this.#near[0] = i;
+    for (const [j, column] of this.#columns.entries())
+      if (column.keepNear(values[j]!, this.#logs, this.#near, 1, before - 43) === 0) return before;
+    return addLogs(before, this.#logOf(values, i));
   }
 }
 
 /** Sums in logarithms: log(e^a + e^b). */
-export function addLogs(a: number, b: number): number {
+function addLogs(a: number, b: number): number {
   const [large, small] = a > b ? [a, b] : [b, a];
   return small - large > -42 ? large + portableLog(1 + portableExp(small - large)) : large;
 }
@@ -174,8 +224,10 @@ class ChoiceColumn implements Column {
     return 0;
   }
 
-  addLog(value: number, logs: Float64Array, kernels: number): void {
-    for (let i = 0; i < kernels; i++) logs[i] = logs[i]! + this.logOf(value, i);
+  addBounds(): void {}
+
+  keepNear(_value: number, _logs: Float64Array, _near: Int32Array, count: number): number {
+    return count;
   }
 
   logOf(value: number, i: number): number {
@@ -196,9 +248,8 @@ class ChoiceColumn implements Column {
     return choices - 1;
   }
 
-  add(value: number, i: number): number {
+  add(value: number, i: number): void {
     this.#observed[i] = value;
-    return 0;
   }
 }
 
@@ -216,8 +267,14 @@ class NumberColumn implements Column {
   /** Kernels of equal mean and width have one class: stepped values repeat. */
   readonly #classes: Int32Array;
   #classCount = 0;
-  /** The logarithms of all classes at a stepped value that was asked for. */
+  /** The logarithms of classes at a stepped value that was asked for, and the ends of its step. */
   readonly #masses = new Map<number, Float64Array>();
+  readonly #steps = new Map<number, readonly [number, number]>();
+  #lastStepped = Number.NaN;
+  #lastMasses: Float64Array = new Float64Array(0);
+  #lastValue = Number.NaN;
+  #lastScaled = Number.NaN;
+  readonly #logLeast: number;
 
   constructor(parameter: SearchParameter, values: Float64Array, room: number) {
     this.parameter = parameter;
@@ -226,6 +283,7 @@ class NumberColumn implements Column {
     this.#low = low;
     this.#high = high;
     this.#least = (high - low) / Math.min(100, m + 2);
+    this.#logLeast = portableLog(this.#least);
     this.#observed = m;
     const capacity = m + 1 + room;
     this.means = new Float64Array(capacity);
@@ -280,47 +338,89 @@ class NumberColumn implements Column {
     const mean = this.means[i]!;
     const width = this.widths[i]!;
     const mass = logNormalMass((this.#low - mean) / width, (this.#high - mean) / width);
-    return this.parameter.step > 0 ? -mass : -mass - halfLogTwoPi - portableLog(width);
+    return this.parameter.step > 0 ? -mass : -mass - halfLogTwoPi - this.#logWidth(width);
   }
 
-  addLog(value: number, logs: Float64Array, kernels: number): void {
-    if (this.parameter.step > 0) {
-      const masses = this.#massesAt(value);
-      const classes = this.#classes;
-      for (let i = 0; i < kernels; i++) logs[i] = logs[i]! + masses[classes[i]!]!;
-      return;
+  /** Most widths are the least. */
+  #logWidth(width: number): number {
+    return width === this.#least ? this.#logLeast : portableLog(width);
+  }
+
+  addBounds(bounds: Float64Array, from: number, to: number): void {
+    const isStepped = this.parameter.step > 0;
+    for (let i = from; i < to; i++) {
+      const mean = this.means[i]!;
+      const peak = isStepped ? 0 : -halfLogTwoPi - this.#logWidth(this.widths[i]!);
+      // A mean within the bounds has at least 0.34 of its mass there, as no width is larger.
+      bounds[i] = bounds[i]! + (mean >= this.#low && mean <= this.#high ? peak + 1.08 : Number.POSITIVE_INFINITY);
     }
+  }
+
+  keepNear(value: number, logs: Float64Array, near: Int32Array, count: number, least: number): number {
     const { means, widths } = this;
-    const x = toScale(this.parameter, value);
-    for (let i = 0; i < kernels; i++) {
-      const z = (x - means[i]!) / widths[i]!;
-      logs[i] = logs[i]! - (z * z) / 2;
+    const { step } = this.parameter;
+    const [from, to] = step > 0 ? this.#stepAt(value) : [this.#scaled(value), 0];
+    let kept = 0;
+    for (let k = 0; k < count; k++) {
+      const i = near[k]!;
+      const mean = means[i]!;
+      // Of a step the end that is next to the mean: its mass is at most that of all beyond.
+      const away = step > 0 ? (mean < from ? from - mean : mean > to ? mean - to : 0) : from - mean;
+      const z = away / widths[i]!;
+      const log = logs[i]! - (z * z) / 2;
+      if (log < least) continue;
+      logs[i] = log;
+      near[kept++] = i;
     }
+    return kept;
   }
 
   logOf(value: number, i: number): number {
-    const { parameter } = this;
-    const { step } = parameter;
+    const { step } = this.parameter;
     const mean = this.means[i]!;
     const width = this.widths[i]!;
-    if (step > 0)
-      return logNormalMass((toScale(parameter, value - step / 2) - mean) / width, (toScale(parameter, value + step / 2) - mean) / width);
-    const z = (toScale(parameter, value) - mean) / width;
-    return (-z * z) / 2;
+    if (step > 0) {
+      const masses = this.#massesAt(value);
+      const name = this.#classes[i]!;
+      const known = masses[name]!;
+      if (!Number.isNaN(known)) return known;
+      const [from, to] = this.#stepAt(value);
+      const mass = logNormalMass((from - mean) / width, (to - mean) / width);
+      masses[name] = mass;
+      return mass;
+    }
+    const z = (this.#scaled(value) - mean) / width;
+    return -(z * z) / 2;
   }
 
-  /** The logarithm of the mass of a stepped value, by class. */
+  /** The logarithms of the mass of a stepped value, by class; NaN where it is not known yet. */
   #massesAt(value: number): Float64Array {
-    const before = this.#masses.get(value);
-    if (before?.length === this.#classCount) return before;
-    const masses = new Float64Array(this.#classCount).fill(Number.NaN);
-    const kernels = this.#observed + 1;
-    for (let i = 0; i < kernels; i++) {
-      const name = this.#classes[i]!;
-      if (Number.isNaN(masses[name]!)) masses[name] = this.logOf(value, i);
-    }
+    if (value === this.#lastStepped) return this.#lastMasses;
+    const masses = this.#masses.get(value) ?? new Float64Array(this.means.length).fill(Number.NaN);
     this.#masses.set(value, masses);
+    this.#lastStepped = value;
+    this.#lastMasses = masses;
     return masses;
+  }
+
+  /** The ends of a stepped value's step, on the scale. */
+  #stepAt(value: number): readonly [number, number] {
+    const before = this.#steps.get(value);
+    if (before) return before;
+    const { parameter } = this;
+    const { step } = parameter;
+    const ends = [toScale(parameter, value - step / 2), toScale(parameter, value + step / 2)] as const;
+    this.#steps.set(value, ends);
+    return ends;
+  }
+
+  /** A value on the scale. */
+  #scaled(value: number): number {
+    if (value !== this.#lastValue) {
+      this.#lastValue = value;
+      this.#lastScaled = toScale(this.parameter, value);
+    }
+    return this.#lastScaled;
   }
 
   draw(i: number, u: number): number {
@@ -330,7 +430,7 @@ class NumberColumn implements Column {
     return fromScale(this.parameter, mean + width * z);
   }
 
-  add(value: number, i: number): number {
+  add(value: number, i: number): void {
     const mean = toScale(this.parameter, value);
     const m = this.#observed++;
     const place = lowerBound(this.#sorted, m, mean);
@@ -339,7 +439,6 @@ class NumberColumn implements Column {
     this.means[i] = mean;
     this.widths[i] = this.#widthAt(place, m + 1);
     if (this.parameter.step > 0) this.#classes[i] = this.#classCount++;
-    return this.constant(i);
   }
 }
 
