@@ -1,7 +1,7 @@
 // The trials that TPE sees, in arrays that grow with a study: going over a hundred thousand objects
 // would take longer than the estimate.
 import { isFinished, type SeenTrial } from "./sampler.js";
-import { isConstant, type SearchSpace } from "./space.js";
+import { isConstant, type SearchSpace, toScale } from "./space.js";
 
 const other = 0;
 const complete = 1;
@@ -16,12 +16,15 @@ export class TpeTrials {
   #known: SeenTrial[] = [];
   #states = new Uint8Array(64);
   #losses = new Float64Array(64);
+  /** Values by place, of numbers on their scale; NaN if a trial has none. */
+  #scaled: Float64Array[];
   #finished = 0;
   /** The lowest number of a finished trial by which free parameters it has. */
   #patterns = new Map<string, number>();
 
   constructor(space: SearchSpace) {
     this.space = space;
+    this.#scaled = space.parameters.map(() => new Float64Array(64));
     this.#free = space.parameters.flatMap((parameter, place) => (isConstant(parameter) ? [] : [place]));
   }
 
@@ -46,17 +49,20 @@ export class TpeTrials {
   }
 
   #take(trial: SeenTrial, i: number): void {
-    if (i >= this.#states.length) {
-      const states = new Uint8Array(2 * i);
-      const losses = new Float64Array(2 * i);
+    if (i >= this.#losses.length) {
+      const states = new Uint8Array(2 * this.#states.length);
       states.set(this.#states);
-      losses.set(this.#losses);
       this.#states = states;
-      this.#losses = losses;
+      this.#losses = longer(this.#losses);
+      this.#scaled = this.#scaled.map(longer);
     }
     this.#known[i] = trial;
     this.#states[i] = codes[trial.state];
     this.#losses[i] = trial.loss;
+    for (const [place, parameter] of this.space.parameters.entries()) {
+      const value = trial.values[place]!;
+      this.#scaled[place]![i] = parameter.kind === "choice" ? value : toScale(parameter, value);
+    }
     if (!isFinished(trial)) return;
     this.#finished++;
     if (!this.space.isConditional) return;
@@ -112,11 +118,14 @@ export class TpeTrials {
     });
   }
 
-  /** The values of trials by their places in the list. */
-  values(places: Int32Array): Float64Array[] {
-    const out = new Array<Float64Array>(places.length);
-    for (let i = 0; i < places.length; i++) out[i] = this.#known[places[i]!]!.values;
-    return out;
+  /** The values of trials by their places in the list, of numbers on their scale. */
+  values(places: Int32Array, group: readonly number[]): Float64Array[] {
+    return group.map((place) => {
+      const column = this.#scaled[place]!;
+      const out = new Float64Array(places.length);
+      for (let i = 0; i < out.length; i++) out[i] = column[places[i]!]!;
+      return out;
+    });
   }
 
   /**
@@ -138,6 +147,12 @@ export class TpeTrials {
     }
     return groups;
   }
+}
+
+function longer(values: Float64Array): Float64Array<ArrayBuffer> {
+  const out = new Float64Array(2 * values.length);
+  out.set(values);
+  return out;
 }
 
 /** Whether a pruned trial came further than another, or as far with a smaller loss. */

@@ -97,9 +97,9 @@ function suggestGroup(
   address: number,
 ): Float64Array[] {
   const parameters = group.map((place) => space.parameters[place]!);
-  const good = new ParzenEstimator(parameters, trials.values(below), rampWeights(below.length), 0, group);
+  const good = new ParzenEstimator(parameters, trials.values(below, group), rampWeights(below.length));
   const { kept, weights } = thinned(above, draws.thinning(numbers[0]!));
-  const rest = new ParzenEstimator(parameters, trials.values(kept), weights, liar ? numbers.length : 0, group);
+  const rest = new ParzenEstimator(parameters, trials.values(kept, group), weights, liar ? numbers.length : 0);
   const stride = group.length + 1;
   const drawn = numbers.map((k) =>
     Array.from({ length: candidates }, (_, c) => {

@@ -17,7 +17,7 @@ import {
 } from "../../src/search/index.js";
 import { ParzenEstimator } from "../../src/search/parzen.js";
 import { sobolPoint } from "../../src/search/sobol.js";
-import type { SearchParameter } from "../../src/search/space.js";
+import { type SearchParameter, toScale } from "../../src/search/space.js";
 
 interface Described {
   readonly low?: number;
@@ -57,7 +57,11 @@ describe("the Parzen estimator", () => {
   it.each(cases.map((each) => [each.observations.length, each.space.length, each] as const))(
     "has Optuna's weights, kernels and densities of %d observations of %d parameters",
     (_, __, { space, observations, weights, mus, sigmas, samples, logpdf }) => {
-      const estimator = new ParzenEstimator(space.map(asParameter), observations);
+      const parameters = space.map(asParameter);
+      const scaled = parameters.map((parameter, j) =>
+        Float64Array.from(observations, (row) => (parameter.kind === "choice" ? row[j]! : toScale(parameter, row[j]!))),
+      );
+      const estimator = new ParzenEstimator(parameters, scaled);
       for (const [i, weight] of weights.entries()) near(estimator.weights[i]!, weight);
       space.forEach(({ choices }, j) => {
         if (choices) return;
