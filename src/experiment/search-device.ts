@@ -140,7 +140,8 @@ export class DeviceTrials implements TrialPlaces {
     const { intercept: constant = true } = (trainers[0] as RidgeTrainer).description;
     const common = { washout, constant, standardise: standardises(experiment), features: trainers[0]!.features };
     const candidates = jobs.map((job) => ({
-      reservoir: { ...(job.experiment.reservoir as ReservoirOptions), seed: job.seed },
+      reservoir: job.experiment.reservoir as ReservoirOptions,
+      seed: job.seed,
       lambdas: job.trainers.map((trainer) => (trainer as RidgeTrainer).description.lambda!),
     }));
     if ("forecast" in shared)

@@ -1,7 +1,7 @@
 // Reservoirs that a search proposes, over the same rows: each its own description, seed and
 // penalties, trained and asked together if an engine can. What a seed draws is kept for the next ones.
 import { ArgumentError } from "../../core/errors.js";
-import { isSparse, Matrix } from "../../numerics/index.js";
+import { isSparse, Matrix, type Seed } from "../../numerics/index.js";
 import { isOwnActivation } from "../../reservoir/activations.js";
 import type { ReservoirConfig, ReservoirOptions } from "../../reservoir/config.js";
 import type { Engine, SweepMember } from "../../reservoir/engine.js";
@@ -18,8 +18,12 @@ import { leakRatesOf, memberOf } from "./members.js";
 
 /** A reservoir and the penalties of its readouts. */
 export interface SweepCandidate {
-  /** As a Forecaster takes it: what is left out has the Forecaster's defaults. */
+  /**
+   * As a Forecaster takes it: what is left out has the Forecaster's defaults. It is read once for
+   * all candidates that share the object.
+   */
   readonly reservoir: ReservoirOptions;
+  readonly seed: Seed;
   readonly lambdas: readonly number[];
 }
 
@@ -149,11 +153,12 @@ export class CandidateSweep {
     signal: AbortSignal,
     run: (members: GroupMembers, config: ReservoirConfig) => Promise<unknown> | undefined,
   ): Promise<readonly number[]> {
-    const configs = await configsOf(candidates, inputSize);
-    const places = Array.from(configs.keys()).filter((place) => isPlain(configs[place]));
-    const left = Array.from(configs.keys()).filter((place) => !isPlain(configs[place]));
+    const all = await describedCandidates(candidates, inputSize);
+    const places = Array.from(all.keys()).filter((place) => all[place]);
+    const left = Array.from(all.keys()).filter((place) => !all[place]);
+    const configs = all.map((each) => each?.config);
     const bases = await this.#draw(
-      places.map((place) => configs[place]!),
+      places.map((place) => all[place]!),
       signal,
     );
     const groups = new Map<string, { readonly place: number; readonly base: Base }[]>();
@@ -172,11 +177,9 @@ export class CandidateSweep {
   }
 
   /** The bases of descriptions: those that are known, and the others drawn. */
-  async #draw(configs: readonly ReservoirConfig[], signal: AbortSignal): Promise<readonly Base[]> {
-    const names = configs.map(baseOf);
+  async #draw(all: readonly DescribedCandidate[], signal: AbortSignal): Promise<readonly Base[]> {
     const wanted = new Map<string, ReservoirConfig>();
-    for (const [i, name] of names.entries())
-      if (!this.#bases.has(name) && !(wanted.get(name)?.spectralRadius != null)) wanted.set(name, configs[i]!);
+    for (const { config, base } of all) if (!this.#bases.has(base) && !(wanted.get(base)?.spectralRadius != null)) wanted.set(base, config);
     const fresh = [...wanted];
     if (fresh.length > 0) {
       const described = fresh.map(([, config]) => config);
@@ -188,7 +191,7 @@ export class CandidateSweep {
         await drawing.dispose();
       }
     }
-    const found = names.map((name) => this.#bases.get(name)!);
+    const found = all.map(({ base }) => this.#bases.get(base)!);
     const bytes = ({ model: { size, config } }: Base) => 24 * (expectedNonzeros(config) + size);
     let kept = [...this.#bases.values()].reduce((sum, base) => sum + bytes(base), 0);
     for (const [name, base] of this.#bases) {
@@ -200,22 +203,39 @@ export class CandidateSweep {
   }
 }
 
-/** The descriptions of candidates; undefined for one that is refused. */
-async function configsOf(candidates: readonly SweepCandidate[], inputSize: number): Promise<readonly (ReservoirConfig | undefined)[]> {
+/** A candidate's description, and what it has in common with others that draw the same. */
+interface DescribedCandidate {
+  readonly config: ReservoirConfig;
+  readonly base: string;
+}
+
+/** The descriptions of candidates; undefined for one that is refused, or that no sweep takes. */
+async function describedCandidates(
+  candidates: readonly SweepCandidate[],
+  inputSize: number,
+): Promise<readonly (DescribedCandidate | undefined)[]> {
   const { resolveConfig } = await import("../../reservoir/config-schema.js");
-  return candidates.map(({ reservoir }) => {
+  const known = new Map<ReservoirOptions, DescribedCandidate | undefined>();
+  return candidates.map(({ reservoir, seed }) => {
+    if (!known.has(reservoir)) known.set(reservoir, described(reservoir));
+    const shared = known.get(reservoir);
+    return shared && { config: { ...shared.config, seed }, base: `${shared.base} ${JSON.stringify(seed)}` };
+  });
+
+  function described(reservoir: ReservoirOptions): DescribedCandidate | undefined {
     try {
-      return resolveConfig(forecasterReservoir({ inputSize, ...reservoir }));
+      const config = resolveConfig(forecasterReservoir({ inputSize, ...reservoir }));
+      return isPlain(config) ? { config, base: drawnBy(config) } : undefined;
     } catch (error) {
       if (error instanceof ArgumentError) return undefined;
       throw error;
     }
-  });
+  }
 }
 
 /** Whether members of a sweep can be made of a description. */
-function isPlain(config: ReservoirConfig | undefined): boolean {
-  return config !== undefined && !config.cell && !config.feedback && !isOwnActivation(config.activation);
+function isPlain({ cell, feedback, activation }: ReservoirConfig): boolean {
+  return !cell && !feedback && !isOwnActivation(activation);
 }
 
 /** Candidates of one shape as members, each with all its penalties. */
@@ -246,8 +266,16 @@ function membersOfGroup(
   return { bases, members, slots };
 }
 
-/** What descriptions that draw the same have in common. */
-function baseOf({ spectralRadius: _, leakRate: __, inputScaling: ___, bias: ____, noiseLevel: _____, ...drawn }: ReservoirConfig): string {
+/** What is drawn depends on, but for the seed. */
+function drawnBy({
+  spectralRadius: _,
+  leakRate: __,
+  inputScaling: ___,
+  bias: ____,
+  noiseLevel: _____,
+  seed: ______,
+  ...drawn
+}: ReservoirConfig): string {
   return JSON.stringify(drawn);
 }
 
