@@ -1,10 +1,10 @@
-// The golden cases as data, the series both sides make for themselves, and a case as reference.c
-// reads it. No hash is made here.
+// The golden cases as data, and a case as reference.c reads it. No hash is made here.
 import { readFileSync } from "node:fs";
-import { allocate, Matrix, type Precision } from "../../src/numerics/index.js";
 import type { RandomInitialState, ReservoirConfig, ReservoirOptions, WeightDistribution } from "../../src/reservoir/config.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import { leakRateOf } from "../../src/reservoir/weights.js";
+
+export { goldenSeries, goldenTargets } from "./series.js";
 
 /** Ridge regression on what the reservoir did, and the closed loop of its readout. */
 export interface GoldenTraining {
@@ -54,29 +54,6 @@ export const goldenPath: URL = new URL("golden.json", import.meta.url);
 
 export function goldenCases(): readonly GoldenCase[] {
   return (JSON.parse(readFileSync(goldenPath, "utf8")) as { cases: GoldenCase[] }).cases;
-}
-
-/**
- * White noise of 12-bit numbers, exact in every precision: s = 1664525 s + 1013904223 mod 2^32,
- * then (s >>> 20) / 2048 - 1.
- */
-export function goldenSeries(seed: number, rows: number, cols: number, precision: Precision): Matrix {
-  const data = allocate(precision, rows * cols);
-  let s = seed;
-  for (let i = 0; i < data.length; i++) {
-    s = (Math.imul(1664525, s) + 1013904223) >>> 0;
-    data[i] = (s >>> 20) / 2048 - 1;
-  }
-  return new Matrix(rows, cols, data);
-}
-
-/** y_o(t) = u_o(t) - u_o(t-1), with u(-1) = 0. */
-export function goldenTargets(inputs: Matrix, outputs: number, precision: Precision): Matrix {
-  const data = allocate(precision, inputs.rows * outputs);
-  for (let t = 0; t < inputs.rows; t++) {
-    for (let o = 0; o < outputs; o++) data[t * outputs + o] = inputs.row(t)[o]! - (t > 0 ? inputs.row(t - 1)[o]! : 0);
-  }
-  return new Matrix(inputs.rows, outputs, data);
 }
 
 /** The bits of a binary64 number, as 16 hexadecimal digits. */

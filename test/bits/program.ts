@@ -1,0 +1,4 @@
+// Prints what this place computes, as one line of JSON.
+import { bitsHere } from "./cases.js";
+
+console.log(JSON.stringify(await bitsHere()));
