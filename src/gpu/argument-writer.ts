@@ -142,13 +142,17 @@ function storePointer(
   const { memory } = value;
   if (memory.holding?.disposed) memory.holding.use();
   if (memory.core !== core) {
-    const reason = ` is memory of another context (device ${memory.core.device}) than its stream's (device ${core.device})`;
-    return { path: "", reason };
-  }
+    if (!core.peers.has(memory.core)) {
+      const reason = ` is memory of another context (device ${memory.core.device}) than its stream's (device ${core.device})`;
+      return { path: "", reason };
+    }
+    memory.shared = true;
+    memory.reachedBy ??= new Set();
+    memory.reachedBy.add(core);
+  } else if (memory.stream !== stream) noteUse(memory, stream);
   if (value.dtype !== layout.dtype) return { path: "", reason: ` holds ${value.dtype}; the parameter is ${quoted(layout.text)}` };
   if (!layout.readonly && !value.writable)
     return { path: "", reason: ` is read-only memory, and through ${quoted(layout.text)} the kernel writes` };
-  if (memory.stream !== stream) noteUse(memory, stream);
   host.setLong(at, value.address);
   return undefined;
 }

@@ -20,6 +20,8 @@ function checkLength(length: number): void {
 function free(memory: Memory, address: bigint, bytes: number): void {
   const core = memory.core;
   const last = memory.stream;
+  for (const other of memory.reachedBy ?? [])
+    if (!other.disposed && !other.loss) for (const user of other.streams) other.holdUp(core, user);
   const stream = last !== undefined && core.streams.has(last) ? last : core.service;
   if (memory.shared && bytes > 0) core.orderAfter(stream, [core.service, ...core.streams]);
   core.pool.free(address, bytes, stream);

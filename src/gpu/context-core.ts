@@ -56,6 +56,8 @@ export class ContextCore {
   readonly histories = new Set<LaunchHistory>();
   /** The handles of every stream that lives and is not being captured. */
   readonly streams = new Set<bigint>();
+  /** Contexts whose memory kernels here may reach. */
+  readonly peers = new WeakSet<ContextCore>();
   /** A stream of the context's own, for allocation and for copies that wait. */
   service = 0n;
   /** Waits on other threads that have not ended: the context outlives them. */

@@ -307,8 +307,9 @@ export class Context implements Disposable {
   }
 
   /**
-   * Lets kernels and copies here reach memory of another device's context. A second call does
-   * nothing. @throws CudaError.
+   * Lets kernels here read and write memory of another device's context, which they then take as
+   * arguments. The other way needs a call of its own. A second call does nothing. @throws
+   * CudaError.
    */
   enableAccess(other: Context): void {
     if (other.info.ordinal === this.info.ordinal) return;
@@ -316,11 +317,15 @@ export class Context implements Disposable {
     const code = this.core.function("cuCtxEnablePeerAccess")(other.core.handle, 0);
     if (code !== status.success && code !== status.peerAccessAlreadyEnabled) throw this.core.failure(code, "cuCtxEnablePeerAccess");
     other.core.pool.allowAccess(this.info.ordinal);
+    this.core.peers.add(other.core);
   }
 
-  /** Ends `enableAccess` for memory that no pool gave. @throws CudaError. */
+  /** Ends `enableAccess`. @throws CudaError. */
   disableAccess(other: Context): void {
-    if (other.info.ordinal !== this.info.ordinal) this.core.call("cuCtxDisablePeerAccess", other.core.handle);
+    if (other.info.ordinal === this.info.ordinal) return;
+    this.core.peers.delete(other.core);
+    this.core.call("cuCtxDisablePeerAccess", other.core.handle);
+    other.core.pool.denyAccess(this.info.ordinal);
   }
 
   /** The error that made the context unusable, if one did. */

@@ -64,7 +64,7 @@ export { type ImageKind, imageKind, Module } from "./module.js";
 export { loadDriver } from "./native-driver.js";
 export { type Compiled, loadNvrtc, Nvrtc, type NvrtcOptions } from "./nvrtc.js";
 export type { CompileOutcome, CompilerLibrary } from "./nvrtc-library.js";
-export { listDevices, type OpenOptions, openDevice, registerDriver } from "./open-device.js";
+export { listDevices, type OpenOptions, openDevice, openDevices, registerDriver } from "./open-device.js";
 export type { EventOptions, LabelOptions, StreamOptions, UploadOptions } from "./options.js";
 export type { ArgumentFor, ArgumentsFor, Parameter, PtxParameter, ValueFor } from "./parameters.js";
 export { PinnedBuffer } from "./pinned.js";

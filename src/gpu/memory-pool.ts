@@ -32,8 +32,11 @@ function poolProperties(ordinal: number): Uint32Array {
   return properties;
 }
 
-/** CUmemAccessDesc: location type device (1), its ordinal, read and write (3); 12 bytes, cuda.h. */
-const accessDescription = (ordinal: number) => Uint32Array.of(1, ordinal, 3);
+/**
+ * CUmemAccessDesc: location type device (1), its ordinal, read and write (3) or nothing (0); 12
+ * bytes, cuda.h.
+ */
+const accessDescription = (ordinal: number, access: 3 | 0) => Uint32Array.of(1, ordinal, access);
 
 /** The device memory of a context. */
 export class MemoryPool {
@@ -147,7 +150,12 @@ export class MemoryPool {
    * @throws CudaError.
    */
   allowAccess(device: number): void {
-    if (this.#pool !== undefined) this.#core.call("cuMemPoolSetAccess", this.#pool, accessDescription(device), 1);
+    if (this.#pool !== undefined) this.#core.call("cuMemPoolSetAccess", this.#pool, accessDescription(device, 3), 1);
+  }
+
+  /** Ends `allowAccess`. @throws CudaError. */
+  denyAccess(device: number): void {
+    if (this.#pool !== undefined) this.#core.call("cuMemPoolSetAccess", this.#pool, accessDescription(device, 0), 1);
   }
 
   /** @throws CudaError. */

@@ -1,4 +1,5 @@
 // Opening a device: the driver that is meant, its initialisation, and the primary context.
+import { deviceName, deviceNumbers } from "../core/device-name.js";
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { callback, choice, either, flag, option, optional, type Resolved, resolve, type TableOf, text, whole } from "../core/options.js";
 import { Context, type KernelSource } from "./context.js";
@@ -15,8 +16,8 @@ import { losesContext, status } from "./status.js";
 /** How a device is opened. */
 export interface OpenOptions {
   /**
-   * Its number among the devices that CUDA shows, or the name of a registered driver such as "sim";
-   * default 0.
+   * Its number among the devices that CUDA shows, or a name: "cuda:1", or that of a registered
+   * driver, "sim" or "sim:1"; default 0.
    */
   readonly device?: number | string;
   /** The driver; default the machine's, or the one registered under the name of `device`. */
@@ -64,7 +65,7 @@ export const openTable = {
   device: option(
     either("a whole number of at least 0, or the name of a registered driver", whole(), text()),
     0,
-    "Its number among the devices that CUDA shows, or the name of a registered driver such as sim.",
+    "Its number among the devices that CUDA shows, or a name: cuda:1, or that of a registered driver, sim or sim:1.",
   ),
   driver: optional(anObject<Driver>("a driver"), "Left out, the machine's, or the one registered under the name of device."),
   library: optional(text(), "The path of the CUDA driver's library, which is searched for otherwise."),
@@ -81,11 +82,12 @@ export const openTable = {
 const { driver: driverOption, library: libraryOption } = openTable;
 const listTable = { driver: driverOption, library: libraryOption };
 
-function driverFor({ driver, device, library }: Resolved<typeof openTable>): Driver {
+/** The driver of a family of devices: the machine's for "cuda", else a registered one. */
+function driverFor(device: string | number, family: string | undefined, { driver, library }: Resolved<typeof listTable>): Driver {
   if (driver) return driver;
-  if (typeof device !== "string") return loadDriver(library);
-  const make = registered.get(device);
+  const make = family === undefined ? undefined : registered.get(family);
   if (!make) {
+    if (family === "cuda") return loadDriver(library);
     const names = [...registered.keys()].map((name) => JSON.stringify(name)).join(", ");
     const takes = `a number${names && `, or ${names}`}`;
     const advice = device === "sim" ? '; import "spillway/sim" to have the simulated one' : "";
@@ -125,9 +127,19 @@ export function openDevice(device: number | string | OpenOptions = 0): Context {
   const options = resolve(openTable, typeof device === "object" ? device : { device }, "openDevice");
   const { kernelSource, debug, onLeak = warnOfLeak } = options;
   const nvrtc = kernelSource === "nvrtc" ? (options.nvrtc ?? loadNvrtc()) : options.nvrtc;
-  const driver = driverFor(options);
+  const { family, devices = [0] } = (typeof options.device === "string" ? deviceName(options.device) : undefined) ?? {
+    family: typeof options.device === "number" ? "cuda" : undefined,
+    devices: typeof options.device === "number" ? [options.device] : [0],
+  };
+  const driver = driverFor(options.device, family, options);
   initialise(driver);
-  const ordinal = typeof options.device === "number" ? options.device : 0;
+  if (devices === "all" || devices.length > 1)
+    throw ArgumentError.because(`device is ${JSON.stringify(options.device)}, which names several; openDevices opens them`, {
+      field: "device",
+      value: options.device,
+      expected: "one device",
+    });
+  const ordinal = devices[0]!;
   const count = deviceCount(driver);
   if (ordinal >= count)
     throw new SpillwayError(
@@ -152,4 +164,47 @@ export function openDevice(device: number | string | OpenOptions = 0): Context {
       return compiler;
     },
   });
+}
+
+/**
+ * Opens several devices of one process, in the order named, each with streams and memory of its own:
+ * all that there are, or those of a name such as "cuda:0-3", "0,2" or "sim:all". If one does not
+ * open, those before it are given back.
+ *
+ * @example
+ * const [a, b] = openDevices("cuda:0-1");
+ * a.enableAccess(b); // kernels of a may now read and write memory of b
+ * @throws as `openDevice`; ArgumentError if the text names no devices
+ */
+export function openDevices(devices: string | readonly number[] = "all", options: Omit<OpenOptions, "device"> = {}): readonly Context[] {
+  const { family, numbers } = severalOf(devices);
+  const driver = driverFor(typeof devices === "string" ? devices : family, family, resolve(openTable, options, "openDevices"));
+  initialise(driver);
+  const opened: Context[] = [];
+  try {
+    for (const device of numbers === "all" ? Array.from({ length: deviceCount(driver) }, (_, k) => k) : numbers)
+      opened.push(openDevice({ ...options, driver, device }));
+    return opened;
+  } catch (error) {
+    for (const context of opened.reverse())
+      try {
+        context.dispose();
+      } catch {
+        // The error under way says why the next did not open.
+      }
+    throw error;
+  }
+}
+
+function severalOf(devices: string | readonly number[]): { readonly family: string; readonly numbers: readonly number[] | "all" } {
+  if (typeof devices !== "string") {
+    const numbers = deviceNumbers(Array.isArray(devices) ? devices.join(",") : "");
+    if (numbers !== undefined) return { family: "cuda", numbers };
+  } else {
+    const alone = deviceNumbers(devices);
+    if (alone !== undefined) return { family: "cuda", numbers: alone };
+    const name = deviceName(devices);
+    if (name && /^[a-z]/i.test(name.family)) return { family: name.family, numbers: name.devices ?? "all" };
+  }
+  throw new ArgumentError("devices", devices, '"all", numbers such as "0-3" or [0, 2], or a name such as "cuda:0-3" or "sim:all"');
 }

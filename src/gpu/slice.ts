@@ -17,6 +17,8 @@ export interface Memory {
   stream: bigint | undefined;
   /** Whether several streams, or a graph, used it. */
   shared: boolean;
+  /** Other contexts whose kernels were given it. */
+  reachedBy?: Set<ContextCore>;
 }
 
 /** Notes that a stream works on the memory: it is given back after that work. */

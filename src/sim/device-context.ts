@@ -13,6 +13,8 @@ export class Pool {
   reservedHigh = 0;
   /** Bytes that are kept when streams are waited for. */
   threshold = 0n;
+  /** The numbers of the devices that were let reach its memory. */
+  readonly access = new Set<number>();
 
   constructor(context: DeviceContext) {
     this.context = context;
@@ -84,6 +86,12 @@ export class DeviceContext {
     for (const stream of this.streams) stream.abandon();
   }
 
+  /** Whether its kernels may reach memory of a pool, or plain memory of a context. */
+  readonly reaches = (owner: object): boolean =>
+    owner instanceof Pool
+      ? owner.context === this || owner.access.has(this.ordinal)
+      : owner === this || this.peers.has(owner as DeviceContext);
+
   /** Runs all that was given. */
   drain(): void {
     for (const stream of this.streams) stream.drain();
@@ -117,7 +125,7 @@ export class DeviceContext {
     this.#makeRoom(bytes, pool);
     let address: bigint;
     try {
-      address = this.machine.ptx.allocate(bytes, this.machine.nameOfNext());
+      address = this.machine.ptx.allocate(bytes, this.machine.nameOfNext(), pool ?? this);
     } catch (error) {
       throw new Refusal(code.outOfMemory, asError(error));
     }

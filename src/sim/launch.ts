@@ -5,6 +5,7 @@ import type { HostMemory, HostPointer } from "./host-memory.js";
 import { portableCluster, type SimulatedKernel } from "./module.js";
 import { residentBlocks } from "./occupancy.js";
 import { code, Refusal } from "./refusal.js";
+import type { Unfinished } from "./stream.js";
 
 type Triple = readonly [number, number, number];
 
@@ -115,12 +116,16 @@ export function readArguments(host: HostMemory, kernel: SimulatedKernel, table: 
   return packed;
 }
 
-/** Runs a launch to its end. Throws what the interpreter throws. */
-export function runLaunch(kernel: SimulatedKernel, launch: Launch, args: Uint8Array): void {
-  const { machine } = kernel.module.context;
+/**
+ * Begins a launch. It goes on whenever its stream does, beside launches of other devices that it may
+ * wait for. Throws what the interpreter throws.
+ */
+export function beginLaunch(kernel: SimulatedKernel, launch: Launch, args: Uint8Array): Unfinished {
+  const { context } = kernel.module;
+  const { machine } = context;
   const { simulation } = machine;
   const cluster = clusterOf(kernel, launch);
-  const { counters } = kernel.module.program.launch({
+  const running = kernel.module.program.begin({
     entry: kernel.info.name,
     grid: launch.grid,
     block: launch.block,
@@ -130,6 +135,20 @@ export function runLaunch(kernel: SimulatedKernel, launch: Launch, args: Uint8Ar
     args,
     ...(cluster && { cluster }),
     print: simulation.print,
+    ...(simulation.devices > 1 && { reaches: context.reaches }),
   });
-  simulation.onLaunch({ kernel: kernel.info.name, counters });
+  let seen = machine.changes;
+  return {
+    advance: () => {
+      if (machine.changes !== seen) running.noteChange();
+      const before = running.progress;
+      const over = running.advance();
+      if (running.progress !== before) machine.changes++;
+      seen = machine.changes;
+      if (!over) machine.othersGoOn(context);
+      else simulation.onLaunch({ kernel: kernel.info.name, counters: running.result.counters });
+      return over;
+    },
+    abandon: () => running.abandon(),
+  };
 }

@@ -8,6 +8,10 @@ const copyBytesPerNanosecond = 50;
 
 export class Machine {
   readonly simulation: Simulation;
+  /** Grows whenever something changed that a kernel of another device could be waiting for. */
+  changes = 0;
+  /** Gives the other devices a turn, while a kernel of one waits; set by what has the devices. */
+  othersGoOn: (waiting: object) => void = () => undefined;
   #ptx: PtxMachine | undefined;
   #allocations = 0;
 

@@ -172,8 +172,15 @@ export function memoryCalls(simulator: Simulator): Calls<MemoryCalls> {
       if (value === undefined) host.giveWord(out, 1);
       else host.giveLong(out, value);
     },
-    cuMemPoolSetAccess: (handle) => {
-      simulator.find(handle, Pool);
+    // CUmemAccessDesc: kind of place, its number, and 3 for reading and writing or 0 for nothing.
+    cuMemPoolSetAccess: (handle, descriptions, count) => {
+      const { access } = simulator.find(handle, Pool);
+      const words = host.view(descriptions, 12 * count);
+      for (let at = 0; at < 12 * count; at += 12) {
+        const { ordinal } = simulator.device(words.getInt32(at + 4, true));
+        if (words.getUint32(at + 8, true) === 0) access.delete(ordinal);
+        else access.add(ordinal);
+      }
     },
     cuMemPoolTrimTo: (handle, keep) => simulator.find(handle, Pool).trim(keep),
     cuMemAllocFromPoolAsync: (out, bytes, pool, handle) => {
@@ -187,7 +194,7 @@ export function memoryCalls(simulator: Simulator): Calls<MemoryCalls> {
       const block = simulator.here.block(address);
       block.leaving = true;
       const { here } = simulator;
-      simulator.give(stream, "free", () => here.release(address));
+      simulator.give(stream, "free", () => void here.release(address));
     },
     cuMemHostRegister: (pointer, bytes) => {
       host.bytes(pointer, bytes);

@@ -2,7 +2,7 @@
 import type { Calls } from "./calls.js";
 import type { KernelWork } from "./graph.js";
 import type { HostPointer } from "./host-memory.js";
-import { checkLaunch, clusterOf, type Launch, readArguments, readLaunchConfig, runLaunch } from "./launch.js";
+import { beginLaunch, checkLaunch, clusterOf, type Launch, readArguments, readLaunchConfig } from "./launch.js";
 import { SimulatedKernel, SimulatedModule } from "./module.js";
 import { blocksPerMultiprocessor, residentBlocks } from "./occupancy.js";
 import { code, Refusal } from "./refusal.js";
@@ -61,7 +61,7 @@ export function moduleCalls(simulator: Simulator): Calls<ModuleCalls> {
       throw new Refusal(code.invalidHandle, `kernel ${kernel.info.name} and its stream belong to different contexts`);
     checkLaunch(kernel, shape);
     const args = readArguments(host, kernel, parameters);
-    const work: KernelWork = { kind: "kernel", kernel, run: () => runLaunch(kernel, shape, args) };
+    const work: KernelWork = { kind: "kernel", kernel, run: () => beginLaunch(kernel, shape, args) };
     simulator.giveWork(stream, work);
   };
 

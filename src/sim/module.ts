@@ -68,7 +68,7 @@ export class SimulatedModule {
     checkHeader(text, capability, driverVersion);
     const before = machine.ptx.memoryInfo.used;
     try {
-      this.program = machine.ptx.load(text);
+      this.program = machine.ptx.load(text, context);
     } catch (error) {
       throw refusalOf(error);
     }

@@ -92,6 +92,7 @@ export class Refusal extends SpillwayError {
 const kinds: Partial<Record<SimulationError["kind"], number>> = {
   outOfBounds: code.illegalAddress,
   useAfterFree: code.illegalAddress,
+  foreign: code.illegalAddress,
   readOnly: code.illegalAddress,
   misaligned: code.misalignedAddress,
   spin: code.launchTimeout,

@@ -26,11 +26,25 @@ export class Simulator {
   current: DeviceContext | undefined;
   readonly #entries = new Map<bigint, Entry>();
   #next = firstHandle;
+  /** Whether other devices have their turns now. */
+  #taken = false;
 
   constructor(simulation: Simulation) {
     this.simulation = simulation;
     this.machine = new Machine(simulation);
+    this.machine.othersGoOn = (waiting) => this.#othersGoOn(waiting);
     this.contexts = Array.from({ length: simulation.devices }, (_, ordinal) => this.#freshContext(ordinal));
+  }
+
+  /** One turn for each stream of the other devices: the kernel that waits may wait for them. */
+  #othersGoOn(waiting: object): void {
+    if (this.#taken) return;
+    this.#taken = true;
+    try {
+      for (const context of this.contexts) if (context !== waiting) for (const stream of context.streams) stream.step();
+    } finally {
+      this.#taken = false;
+    }
   }
 
   #freshContext(ordinal: number): DeviceContext {
@@ -127,7 +141,7 @@ export class Simulator {
     stream.drain();
   }
 
-  give(stream: WorkStream, kind: WorkKind, run: () => void): void {
+  give(stream: WorkStream, kind: WorkKind, run: Work["run"]): void {
     this.giveWork(stream, { kind, run });
   }
 }

@@ -50,6 +50,12 @@ function refuseInCapture(stream: WorkStream): void {
   throw new Refusal(code.captureUnsupported);
 }
 
+/** Whether a ticket was passed, after a turn for its stream. What a fault ended is not waited for. */
+function cameBy(ticket: Ticket): boolean {
+  if (!passed(ticket)) ticket.stream.step();
+  return passed(ticket) || ticket.stream.idle;
+}
+
 const passed = ({ stream, number }: Ticket) => stream.passed(number);
 
 /**
@@ -105,7 +111,7 @@ export function streamCalls(simulator: Simulator): Calls<StreamCalls> {
         );
         throw new Refusal(code.captureIsolation);
       }
-      if (ticket) simulator.give(stream, "wait", () => ticket.stream.drain(ticket.number));
+      if (ticket) simulator.give(stream, "wait", () => ({ advance: () => cameBy(ticket) }));
     },
     cuStreamBeginCapture: (handle) => {
       if (handle === 0n) throw new Refusal(code.captureUnsupported, "the stream of handle 0 cannot be captured");

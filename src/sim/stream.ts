@@ -7,11 +7,22 @@ import type { Capture } from "./graph.js";
 /** What kind of part work is in a graph. */
 export type WorkKind = "kernel" | "copy" | "fill" | "free" | "record" | "wait" | "graph";
 
+/** Work that was begun and is not done. */
+export interface Unfinished {
+  /** Goes on; true if it is done. */
+  advance(): boolean;
+  /** Gives back what it holds: it never goes on. */
+  abandon?(): void;
+}
+
 /** One thing to do. */
 export interface Work {
   readonly kind: WorkKind;
-  run(): void;
+  /** Does it, or begins it. */
+  run(): Unfinished | undefined;
 }
+
+const done: Unfinished = { advance: () => true };
 
 /** A point in a stream's work. */
 export interface Ticket {
@@ -29,6 +40,9 @@ export class WorkStream {
   /** Pieces of work put into the capture, which tells whether it was joined since. */
   captured = 0;
   #queue: Work[] = [];
+  /** What was begun of the first piece of work. */
+  #begun: Unfinished | undefined;
+  #busy = false;
   #given = 0;
   #done = 0;
 
@@ -56,15 +70,24 @@ export class WorkStream {
     this.#given++;
   }
 
-  /** Runs the next piece of work; what goes wrong with it is the context's fault. */
+  /** Goes on with the next piece of work; what goes wrong with it is the context's fault. */
   step(): void {
-    const work = this.#queue.shift();
-    if (work === undefined) return;
+    const work = this.#queue[0];
+    if (work === undefined || this.#busy) return;
+    const { machine } = this.context;
+    this.#busy = true;
     try {
-      work.run();
+      this.#begun ??= work.run() ?? done;
+      if (!this.#begun.advance()) return;
     } catch (error) {
       this.context.fail(error);
+    } finally {
+      this.#busy = false;
     }
+    this.#begun = undefined;
+    // A failed context forgot all of its work.
+    if (this.#queue[0] === work) this.#queue.shift();
+    machine.changes++;
     this.#done++;
   }
 
@@ -80,6 +103,8 @@ export class WorkStream {
 
   /** Forgets what has not run. */
   abandon(): void {
+    this.#begun?.abandon?.();
+    this.#begun = undefined;
     this.#queue = [];
   }
 }

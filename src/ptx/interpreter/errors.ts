@@ -43,6 +43,7 @@ export class UnsupportedPtxError extends SpillwayError {
  * What a kernel did wrong:
  * - `outOfBounds`: an address in no live allocation, or in the wrong state space
  * - `useAfterFree`: an address in an allocation that was freed
+ * - `foreign`: an address in memory of another device, which this one was not let reach
  * - `misaligned`: an address that is no multiple of the access size
  * - `uninitialised`: bytes that nothing wrote
  * - `readOnly`: a store to constant or parameter memory
@@ -58,6 +59,7 @@ export class UnsupportedPtxError extends SpillwayError {
 export type SimulationErrorKind =
   | "outOfBounds"
   | "useAfterFree"
+  | "foreign"
   | "misaligned"
   | "uninitialised"
   | "readOnly"

@@ -7,7 +7,7 @@ export type { Index3, SimulationErrorKind, SimulationSite } from "./errors.js";
 export { PtxSyntaxError, SimulationError, UnsupportedPtxError } from "./errors.js";
 export { type MachineLaunchOptions, type MachineOptions, PtxMachine } from "./machine.js";
 export { parsePtx } from "./parser.js";
-export { type KernelInfo, type LaunchResult, PtxProgram } from "./program.js";
+export { type KernelInfo, type LaunchResult, PtxProgram, type RunningLaunch } from "./program.js";
 export type { InstructionClass, LaunchCounters } from "./run/counters.js";
 export type { Checks, Limits } from "./run/options.js";
 export type {

@@ -55,6 +55,8 @@ export interface MachineLaunchOptions {
    * machine.
    */
   residentBlocks?: number;
+  /** Whether it may reach memory that has an owner; left out, it reaches all. */
+  reaches?: (owner: object) => boolean;
   /** Is given what the kernel prints, as it prints it, also if it ends with an error. */
   print?: (text: string) => void;
 }
@@ -99,10 +101,10 @@ export class PtxMachine {
 
   /**
    * Reserves bytes, 256-byte aligned and with contents that count as unwritten; gives their device
-   * address. Throws LaunchError.
+   * address. `owner` is whose it is, if some launches may not reach it. Throws LaunchError.
    */
-  allocate(bytes: number, name = "an allocation"): bigint {
-    return globalBase + BigInt(this.memory.allocate(bytes, "global", name).base);
+  allocate(bytes: number, name = "an allocation", owner?: object): bigint {
+    return globalBase + BigInt(this.memory.allocate(bytes, "global", name, owner).base);
   }
 
   /** Gives an allocation back. @throws LaunchError if no allocation begins there */
@@ -164,9 +166,12 @@ export class PtxMachine {
     this.memory.shadowBytes.copyWithin(target, source, source + bytes);
   }
 
-  /** Reads PTX and puts its variables on the device. Throws PtxSyntaxError, UnsupportedPtxError. */
-  load(ptx: string): PtxProgram {
-    return new PtxProgram(this, parsePtx(ptx));
+  /**
+   * Reads PTX and puts its variables on the device, `owner`'s if one is named. Throws
+   * PtxSyntaxError, UnsupportedPtxError.
+   */
+  load(ptx: string, owner?: object): PtxProgram {
+    return new PtxProgram(this, parsePtx(ptx), owner);
   }
 
   /** @internal */

@@ -20,6 +20,23 @@ export interface LaunchResult {
   printed: string[];
 }
 
+/** A launch under way. */
+export interface RunningLaunch {
+  /** Grows whenever it changes something that another could be waiting for. */
+  readonly progress: number;
+  /**
+   * Goes on until it is over, which is true, or until each of its threads had its turns and none
+   * changed anything. Throws as `launch`, and then is over.
+   */
+  advance(): boolean;
+  /** Tells it that somebody else changed memory: what it waits for may have come. */
+  noteChange(): void;
+  /** What it left behind. */
+  readonly result: LaunchResult;
+  /** Gives back what it holds, if it is not over. */
+  abandon(): void;
+}
+
 /** What a host may ask of a kernel before launching it. */
 export interface KernelInfo {
   name: string;
@@ -48,7 +65,7 @@ export class PtxProgram {
    * Allocates and fills the module's variables. @throws UnsupportedPtxError on an extern that
    * nothing defines
    */
-  constructor(machine: PtxMachine, module: PtxModule) {
+  constructor(machine: PtxMachine, module: PtxModule, owner?: object) {
     this.machine = machine;
     this.module = module;
     this.functionNames = [...module.functions.keys()];
@@ -58,7 +75,7 @@ export class PtxProgram {
       for (const variable of placed) {
         if (variable.external) throw new UnsupportedPtxError(`"${variable.name}" is extern and nothing defines it`, variable.line);
         const kind = variable.space === "const" ? "constant" : "global";
-        this.allocations.set(variable, machine.memory.allocate(variable.bytes, kind, `variable ${variable.name}`));
+        this.allocations.set(variable, machine.memory.allocate(variable.bytes, kind, `variable ${variable.name}`, owner));
       }
       for (const variable of placed) this.initialise(variable);
     } catch (error) {
@@ -192,6 +209,16 @@ export class PtxProgram {
    * holds what was written so far.
    */
   launch(options: MachineLaunchOptions): LaunchResult {
+    const running = this.begin(options);
+    while (!running.advance());
+    return running.result;
+  }
+
+  /**
+   * Begins a launch that runs by `advance`, so that launches of several devices can wait for one
+   * another. One at a time of a program. Throws LaunchError, UnsupportedPtxError.
+   */
+  begin(options: MachineLaunchOptions): RunningLaunch {
     if (this.unloaded) throw new LaunchError(undefined, "the program was unloaded");
     const { machine } = this;
     const { memory } = machine;
@@ -215,10 +242,15 @@ export class PtxProgram {
       );
     const localBytes = alignUp(kernel.localBytes ?? limits.stackBytes, 16);
     const lanes = 32 * Math.ceil((shape.block.x * shape.block.y * shape.block.z) / 32);
-    const taken: Allocation[] = [];
+    let taken: readonly Allocation[] = [];
+    const end = () => {
+      for (const allocation of taken) memory.free(allocation);
+      if (taken.length > 0) for (const each of kernel.functions.values()) for (const segment of each.segments) segment.lanes = 0;
+      taken = [];
+    };
     const take = (bytes: number, kind: "shared" | "local" | "parameter", name: string): number => {
       const allocation = memory.allocate(bytes, kind, name);
-      taken.push(allocation);
+      taken = [...taken, allocation];
       return allocation.base;
     };
     try {
@@ -254,17 +286,38 @@ export class PtxProgram {
         startNanoseconds: machine.nanoseconds,
         print: options.print,
       });
-      try {
-        new GridRun(launch, shape, slots, memory).run();
-      } finally {
-        machine.nanoseconds += launch.steps;
-      }
-      collectCounters(kernel, launch.counters);
-      launch.counters.steps = launch.steps;
-      return { counters: launch.counters, printed: launch.printed };
-    } finally {
-      for (const allocation of taken) memory.free(allocation);
-      for (const each of kernel.functions.values()) for (const segment of each.segments) segment.lanes = 0;
+      const run = new GridRun(launch, shape, slots, memory);
+      const { reaches } = options;
+      return {
+        get progress() {
+          return launch.progress;
+        },
+        advance: () => {
+          const show = reaches && memory.hide(reaches);
+          const before = launch.steps;
+          let over = true;
+          try {
+            over = run.advance();
+            if (over) {
+              collectCounters(kernel, launch.counters);
+              launch.counters.steps = launch.steps;
+            }
+            return over;
+          } finally {
+            machine.nanoseconds += launch.steps - before;
+            show?.();
+            if (over) end();
+          }
+        },
+        noteChange: () => {
+          launch.progress++;
+        },
+        result: { counters: launch.counters, printed: launch.printed },
+        abandon: end,
+      };
+    } catch (error) {
+      end();
+      throw error;
     }
   }
 }

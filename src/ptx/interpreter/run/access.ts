@@ -164,6 +164,11 @@ export class Access {
         const { freed, words } = this.memory.describe(place + k);
         throw launch.error(freed ? "useAfterFree" : "outOfBounds", `${wordsOf(kind, bytes, space, high, low)}, ${words}`, warp, lane, site);
       }
+      if (mark === shadow.foreign) {
+        if (!launch.checks.bounds) return undefined;
+        const what = `${wordsOf(kind, bytes, space, high, low)}, ${this.memory.describe(place + k).words}`;
+        throw launch.error("foreign", `${what}: memory of another device, which this one was not let reach`, warp, lane, site);
+      }
       if (mark === shadow.arriving && launch.checks.races)
         throw launch.error(
           "race",

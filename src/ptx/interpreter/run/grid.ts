@@ -57,12 +57,17 @@ export class GridRun {
     this.free = slots.map((_, k) => k).reverse();
   }
 
-  run(): void {
+  /**
+   * Runs on until the grid is over, which is true, or until all its threads went through a turn and
+   * changed nothing, which is false: what they wait for may be another device's to do.
+   */
+  advance(): boolean {
     const clusters = volume(this.clusterCount);
     const size = volume(this.shape.cluster);
     for (;;) {
+      const before = this.launch.progress;
       while (this.next < clusters && this.free.length >= size) this.resident.push(this.start(this.next++));
-      if (this.resident.length === 0) return;
+      if (this.resident.length === 0) return true;
       let ran = false;
       let ended = false;
       for (const { blocks } of this.resident) {
@@ -74,6 +79,7 @@ export class GridRun {
         this.resident = this.resident.filter(({ blocks }) => blocks.some(({ running }) => running > 0));
       } else if (!ran) throw this.deadlock();
       this.refuseIdling();
+      if (!ended && this.launch.progress === before) return false;
     }
   }
 

@@ -5,9 +5,10 @@ import { LaunchError } from "../../../core/errors.js";
 
 /**
  * Shadow values: no live allocation; allocated and never written; written; written and constant;
- * the target of a copy that was not waited for.
+ * the target of a copy that was not waited for; memory of another device that the running launch may
+ * not reach.
  */
-export const shadow = { none: 0, unwritten: 1, written: 2, constant: 3, arriving: 4 } as const;
+export const shadow = { none: 0, unwritten: 1, written: 2, constant: 3, arriving: 4, foreign: 5 } as const;
 
 /** High word of every global address; the low word is the place in the heap. */
 export const globalHigh = 7;
@@ -30,6 +31,8 @@ export interface Allocation {
   kind: AllocationKind;
   /** What it is for, in messages. */
   name: string;
+  /** Whose memory it is, if several devices share the machine. */
+  owner?: object | undefined;
 }
 
 interface Gap {
@@ -107,7 +110,7 @@ export class DeviceMemory {
     return -1;
   }
 
-  allocate(bytes: number, kind: AllocationKind, name: string): Allocation {
+  allocate(bytes: number, kind: AllocationKind, name: string, owner?: object): Allocation {
     if (!Number.isInteger(bytes) || bytes < 0)
       throw new LaunchError(undefined, `an allocation of ${bytes} bytes: it takes a whole number from 0`);
     if (kind === "global" && this.used + bytes > this.capacity)
@@ -118,7 +121,7 @@ export class DeviceMemory {
         undefined,
         `out of device memory: no ${bytes} bytes in one piece for ${name}; give the device more memoryBytes`,
       );
-    const allocation: Allocation = { base, bytes, kind, name };
+    const allocation: Allocation = { base, bytes, kind, name, owner };
     this.live.set(base, allocation);
     if (kind === "global") this.used += bytes;
     this.shadowBytes.fill(this.tracksWrites ? shadow.unwritten : shadow.written, base, base + bytes);
@@ -190,6 +193,22 @@ export class DeviceMemory {
     if (nearest === undefined) return { freed: false, words: "in no allocation" };
     const past = place - (nearest.base + nearest.bytes);
     return { freed: false, words: `${past} bytes past the end of ${nearest.name} (${nearest.bytes} bytes)` };
+  }
+
+  /**
+   * Marks memory whose owner is not reached as foreign, for as long as a launch runs. Gives what
+   * takes the marks away again.
+   */
+  hide(reaches: (owner: object) => boolean): () => void {
+    const hidden: { readonly base: number; readonly marks: Uint8Array }[] = [];
+    for (const { base, bytes, owner } of this.live.values()) {
+      if (owner === undefined || reaches(owner)) continue;
+      hidden.push({ base, marks: this.shadowBytes.slice(base, base + bytes) });
+      this.shadowBytes.fill(shadow.foreign, base, base + bytes);
+    }
+    return () => {
+      for (const { base, marks } of hidden) this.shadowBytes.set(marks, base);
+    };
   }
 
   /** Copies from the host. */
