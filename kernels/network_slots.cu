@@ -18,7 +18,7 @@ typedef unsigned long long Message;
  * list. There are four places by the step: a block publishes a step once it has taken all messages
  * of the one before the last, so nobody is more than three behind.
  */
-enum { inMessage = 3, places = 4, queueLength = 32 * inMessage };
+enum { inMessage = 3, places = 4 };
 
 struct Exchange {
   Message* messages;
@@ -38,15 +38,20 @@ static __device__ __forceinline__ void meet(int barrier, int threads) { asm vola
 static __device__ __forceinline__ void arrive(int barrier, int threads) { asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory"); }
 
 /**
- * Named barriers, each for even and odd steps: delivered, row taken; and one of the neurons alone.
+ * Named barriers, each for even and odd steps: delivered, row taken, spikes listed; and one of the
+ * neurons alone.
  */
-enum { deliveredBarrier = 1, takenBarrier = 3, neuronBarrier = 5 };
+enum { deliveredBarrier = 1, takenBarrier = 3, listedBarrier = 5, neuronBarrier = 7 };
+
+/** Spikes of one step that a block lists; if there are more it goes over the messages again. */
+enum { listLength = 1024 };
 
 /** What a block shares besides its ring. */
 struct Shared {
   unsigned counts[2];
   unsigned short fired[2][1024];
-  unsigned queues[32][queueLength];
+  /** The sources to deliver of an even and of an odd step, and how many, alternately. */
+  unsigned lists[2][listLength], listed[2][2];
 };
 
 struct Slots {
@@ -69,7 +74,7 @@ static __device__ __forceinline__ unsigned countsOf(uint4 words, const unsigned*
 
 template <typename Real>
 static __device__ __forceinline__ void advanceNeurons(const Neurons<Real>& neurons, Shared& shared, const unsigned* thresholds, int* ring, unsigned perBlock, unsigned rowMask,
-                                                      unsigned firstStep, unsigned steps, int neuronThreads, const Exchange& exchange,
+                                                      unsigned firstStep, unsigned steps, int neuronThreads, int withGroup, const Exchange& exchange,
                                                       const Record& record, unsigned long long* report) {
   const unsigned local = threadIdx.x, lane = local & 31, r = neuronOf(local, blockIdx.x, gridDim.x);
   const bool isNeuron = local < perBlock && r < (unsigned)neurons.size;
@@ -96,7 +101,7 @@ static __device__ __forceinline__ void advanceNeurons(const Neurons<Real>& neuro
         background = countsOf(philox::block(neurons.key0, neurons.key1, step + (lane & 3u), r >> 2, neurons.stream, 0), thresholds, neurons.thresholdCount, distributions);
       units = backgroundUnits * (int)(__shfl_sync(0xffffffffu, background, fours + (k & 3u)) >> 8 * (lane & 3u) & 255u);
     }
-    if (k > 1) meet(deliveredBarrier + (k & 1), blockDim.x);
+    if (k > 1) meet(deliveredBarrier + (k & 1), withGroup);
     bool fires = false;
     if (isNeuron) {
       int* const cell = ring + (size_t)(step & rowMask) * perBlock + local;
@@ -108,7 +113,7 @@ static __device__ __forceinline__ void advanceNeurons(const Neurons<Real>& neuro
       if (fires) shared.fired[k & 1][atomicAdd(shared.counts + (k & 1), 1u)] = (unsigned short)local;
     }
     __syncwarp();
-    arrive(takenBarrier + (k & 1), blockDim.x);
+    arrive(takenBarrier + (k & 1), withGroup);
     meet(neuronBarrier, neuronThreads);
     if (threadIdx.x < 32) {
       const unsigned count = shared.counts[k & 1], place = (k & (places - 1)) * gridDim.x + blockIdx.x;
@@ -142,96 +147,117 @@ static __device__ __forceinline__ void apply(unsigned entry, int* ring, unsigned
   atomicAdd(ring + ((next + (entry >> 10 & 63u)) & rowMask) * perBlock + (entry & 1023u), negative ? -units : units);
 }
 
+/** Where a slot of this block begins, for one lane, and its entries; the sign of its source. */
+struct Slot {
+  const unsigned* at;
+  unsigned length, negative;
+  __device__ __forceinline__ Slot(const Slots& slots, unsigned source) {
+    const unsigned lane = threadIdx.x & 31;
+    const int own = __popc(__ballot_sync(0xffffffffu, (int)lane < slots.classes && slots.first <= source)) - 1;
+    length = __shfl_sync(0xffffffffu, slots.length, own);
+    negative = __shfl_sync(0xffffffffu, slots.negative, own);
+    at = slots.entries + (size_t)__shfl_sync(0xffffffffu, slots.base, own) * 4 +
+         ((size_t)(source - __shfl_sync(0xffffffffu, slots.first, own)) * gridDim.x + blockIdx.x) * length + 2 * lane;
+  }
+  __device__ __forceinline__ uint2 load(unsigned first) const {
+    return first + 2 * (threadIdx.x & 31) < length ? __ldg((const uint2*)(at + first)) : make_uint2(0, 0);
+  }
+};
+
 /**
- * Delivers spikes of sources `of(0)` to `of(count - 1)`, a warp together, several slots under way
- * at once.
+ * Delivers every `stride`-th of some sources from `first` on, a warp together, several slots under
+ * way at once.
  */
-template <typename Of>
-static __device__ __forceinline__ void deliver(const Slots& slots, unsigned count, Of of, int* ring, unsigned perBlock, unsigned rowMask, unsigned next) {
-  constexpr unsigned batch = 4;
-  const unsigned lane = threadIdx.x & 31;
-  for (unsigned from = 0; from < count; from += batch) {
+static __device__ __forceinline__ void deliver(const Slots& slots, const unsigned* sources, unsigned count, unsigned first, unsigned stride, int* ring,
+                                               unsigned perBlock, unsigned rowMask, unsigned next) {
+  constexpr unsigned batch = 8;
+  for (unsigned from = first; from < count; from += batch * stride) {
     uint2 entries[batch];
-    const unsigned* at[batch];
-    unsigned length[batch], negative[batch];
+    unsigned negative = 0, longer = 0;
 #pragma unroll
     for (unsigned u = 0; u < batch; u++) {
-      entries[u] = make_uint2(0, 0);
-      if (from + u >= count) continue;
-      const unsigned source = of(from + u);
-      const int own = __popc(__ballot_sync(0xffffffffu, (int)lane < slots.classes && slots.first <= source)) - 1;
-      length[u] = __shfl_sync(0xffffffffu, slots.length, own);
-      negative[u] = __shfl_sync(0xffffffffu, slots.negative, own);
-      at[u] = slots.entries + (size_t)__shfl_sync(0xffffffffu, slots.base, own) * 4 +
-              ((size_t)(source - __shfl_sync(0xffffffffu, slots.first, own)) * gridDim.x + blockIdx.x) * length[u] + 2 * lane;
-      if (2 * lane < length[u]) entries[u] = __ldg((const uint2*)at[u]);
+      if (from + u * stride >= count) break;
+      const Slot slot(slots, sources[from + u * stride]);
+      entries[u] = slot.load(0);
+      negative |= slot.negative << u;
     }
 #pragma unroll
     for (unsigned u = 0; u < batch; u++) {
-      if (from + u >= count) continue;
-      uint2 entry = entries[u];
-      for (unsigned first = 64;; first += 64) {
-        apply(entry.x, ring, perBlock, rowMask, next, negative[u]);
-        apply(entry.y, ring, perBlock, rowMask, next, negative[u]);
-        // Slots are filled from their beginning: an unused entry ends them.
-        if (first >= length[u] || __shfl_sync(0xffffffffu, entry.y, 31) == 0) break;
-        entry = first + 2 * lane < length[u] ? __ldg((const uint2*)(at[u] + first)) : make_uint2(0, 0);
+      if (from + u * stride >= count) break;
+      apply(entries[u].x, ring, perBlock, rowMask, next, negative >> u & 1u);
+      apply(entries[u].y, ring, perBlock, rowMask, next, negative >> u & 1u);
+      // Slots are filled from their beginning: an unused entry ends them.
+      if (__shfl_sync(0xffffffffu, entries[u].y, 31) != 0) longer |= 1u << u;
+    }
+    for (; longer != 0; longer &= longer - 1) {
+      const Slot slot(slots, sources[from + (__ffs(longer) - 1) * stride]);
+      for (unsigned at = 64; at < slot.length; at += 64) {
+        const uint2 entry = slot.load(at);
+        apply(entry.x, ring, perBlock, rowMask, next, slot.negative);
+        apply(entry.y, ring, perBlock, rowMask, next, slot.negative);
       }
     }
   }
 }
 
-static __device__ __forceinline__ void deliverMessages(const Slots& slots, unsigned* queue, int* ring, unsigned perBlock, unsigned rowMask,
-                                                       unsigned firstStep, unsigned steps, int neuronThreads, const Exchange& exchange,
+static __device__ __forceinline__ unsigned spikesIn(Message message) { return (unsigned)(message >> 32) & 0xffffu; }
+
+/** Spike s of a message of a block, as a neuron. */
+static __device__ __forceinline__ unsigned spikeOf(Message message, unsigned s, const unsigned short* list, unsigned block) {
+  return neuronOf(spikesIn(message) <= inMessage ? (unsigned)(message >> 10 * s) & 1023u : (unsigned)__ldcg(list + s), block, gridDim.x);
+}
+
+/**
+ * The warps that deliver, in two groups: one takes the even steps, the other the odd ones, so that
+ * one waits for messages while the other waits for memory.
+ */
+static __device__ __forceinline__ void deliverMessages(const Slots& slots, Shared& shared, int* ring, unsigned perBlock, unsigned rowMask,
+                                                       unsigned firstStep, unsigned steps, int neuronThreads, int withGroup, const Exchange& exchange,
                                                        unsigned long long* report, long long limit) {
-  const unsigned lane = threadIdx.x & 31, warps = (blockDim.x - neuronThreads) >> 5, warp = (threadIdx.x - neuronThreads) >> 5;
-  const unsigned each = (gridDim.x + warps - 1) / warps, from = warp * each + lane;
-  const bool hasMessage = lane < each && from < gridDim.x;
+  const unsigned threads = withGroup - neuronThreads, group = (threadIdx.x - neuronThreads) / threads;
+  const unsigned thread = threadIdx.x - neuronThreads - group * threads, lane = thread & 31, warp = thread >> 5, warps = threads >> 5;
+  unsigned* const list = shared.lists[group];
   bool lost = false;
-  for (unsigned k = 0; k < steps; k++) {
-    const unsigned place = (k & (places - 1)) * gridDim.x + from, next = firstStep + k + 1;
-    const Message* const message = exchange.messages + place;
-    meet(takenBarrier + (k & 1), blockDim.x);
-    bool waits = hasMessage && !lost;
-    exchange::Patience patience(limit);
-    while (__any_sync(0xffffffffu, waits)) {
-      Message got = 0;
-      bool came = false;
-      if (waits) {
-        got = peek(message);
-        came = (unsigned)(got >> 48) == (k + 1 & 0xffffu);
-      }
-      const unsigned spikes = came ? (unsigned)(got >> 32) & 0xffffu : 0u;
-      if (came) waits = false;
-      if (__any_sync(0xffffffffu, spikes != 0)) {
-        unsigned count = 0;
-#pragma unroll
-        for (unsigned s = 0; s < inMessage; s++) {
-          const bool has = spikes <= inMessage && s < spikes;
-          const unsigned with = __ballot_sync(0xffffffffu, has);
-          if (has) queue[count + __popc(with & ((1u << lane) - 1))] = neuronOf((unsigned)(got >> 10 * s) & 1023u, from, gridDim.x);
-          count += __popc(with);
-        }
-        __syncwarp();
-        deliver(slots, count, [&](unsigned q) { return queue[q]; }, ring, perBlock, rowMask, next);
-        unsigned full = __ballot_sync(0xffffffffu, spikes > inMessage);
-        if (full != 0) __threadfence();
-        for (; full != 0; full &= full - 1) {
-          const int of = __ffs(full) - 1;
-          const unsigned block = __shfl_sync(0xffffffffu, from, of);
-          const unsigned short* const list = exchange.lists + (size_t)__shfl_sync(0xffffffffu, place, of) * 1024;
-          deliver(slots, __shfl_sync(0xffffffffu, spikes, of), [&](unsigned q) { return neuronOf(__ldcg(list + q), block, gridDim.x); }, ring, perBlock,
-                  rowMask, next);
-        }
-        __syncwarp();
-      }
-      if (waits && patience.over()) {
+  for (unsigned k = group; k < steps; k += 2) {
+    const unsigned base = (k & (places - 1)) * gridDim.x, next = firstStep + k + 1;
+    unsigned* const listed = shared.listed[group] + (k >> 1 & 1);
+    meet(takenBarrier + group, withGroup);
+    for (unsigned block = thread; block < gridDim.x; block += threads) {
+      exchange::Patience patience(limit);
+      Message message = 0;
+      while (!lost && (unsigned)((message = peek(exchange.messages + base + block)) >> 48) != (k + 1 & 0xffffu)) {
+        if (!patience.over()) continue;
         reportStall(report, firstStep + k);
         lost = true;
-        waits = false;
+      }
+      const unsigned count = lost ? 0 : spikesIn(message);
+      if (count == 0) continue;
+      if (count > inMessage) __threadfence();
+      const unsigned at = atomicAdd(listed, count);
+      if (at + count <= listLength)
+        for (unsigned s = 0; s < count; s++) list[at + s] = spikeOf(message, s, exchange.lists + (size_t)(base + block) * 1024, block);
+    }
+    __syncwarp();
+    meet(listedBarrier + group, threads);
+    const unsigned count = *listed;
+    if (thread == 0) shared.listed[group][(k >> 1 & 1) ^ 1] = 0;
+    const bool isListed = count <= listLength;
+    // A list that was too short is room for 32 sources of each warp.
+    for (unsigned block = isListed ? 0 : warp; block < (isListed ? 1 : gridDim.x); block += warps) {
+      const Message message = isListed ? 0 : peek(exchange.messages + base + block);
+      const unsigned spikes = isListed ? count : spikesIn(message);
+      for (unsigned first = 0; first < spikes; first += isListed ? spikes : 32) {
+        if (!isListed) {
+          __syncwarp();
+          if (first + lane < spikes) list[warp * 32 + lane] = spikeOf(message, first + lane, exchange.lists + (size_t)(base + block) * 1024, block);
+          __syncwarp();
+        }
+        deliver(slots, isListed ? list : list + warp * 32, isListed ? spikes : min(32u, spikes - first), isListed ? warp : 0, isListed ? warps : 1, ring,
+                perBlock, rowMask, next);
       }
     }
-    if (k + 2 < steps) arrive(deliveredBarrier + (k & 1), blockDim.x);
+    __syncwarp();
+    if (k + 2 < steps) arrive(deliveredBarrier + group, withGroup);
   }
 }
 
@@ -246,10 +272,11 @@ static __device__ __forceinline__ void runSlots(const Neurons<Real>& neurons, co
     ring[k] = r < (unsigned)neurons.size ? pending[(size_t)row * neurons.size + r] : 0;
   }
   for (int k = threadIdx.x; k < distributions * neurons.thresholdCount; k += blockDim.x) thresholds[k] = neurons.thresholds[k];
-  if (threadIdx.x < 2) shared.counts[threadIdx.x] = 0;
+  if (threadIdx.x < 2) shared.counts[threadIdx.x] = shared.listed[threadIdx.x][0] = shared.listed[threadIdx.x][1] = 0;
+  const int withGroup = neuronThreads + ((int)blockDim.x - neuronThreads) / 2;
   __syncthreads();
   if ((int)threadIdx.x < neuronThreads) {
-    advanceNeurons(neurons, shared, thresholds, ring, perBlock, rows - 1, firstStep, steps, neuronThreads, exchange, record, report);
+    advanceNeurons(neurons, shared, thresholds, ring, perBlock, rows - 1, firstStep, steps, neuronThreads, withGroup, exchange, record, report);
   } else {
     const unsigned lane = threadIdx.x & 31;
     Slots slots = {entries, 0xffffffffu, 0, 0, 0, classCount};
@@ -260,8 +287,7 @@ static __device__ __forceinline__ void runSlots(const Neurons<Real>& neurons, co
       slots.length = own[2];
       slots.negative = own[3];
     }
-    deliverMessages(slots, shared.queues[(threadIdx.x - neuronThreads) >> 5], ring, perBlock, rows - 1, firstStep, steps, neuronThreads, exchange, report,
-                    limit);
+    deliverMessages(slots, shared, ring, perBlock, rows - 1, firstStep, steps, neuronThreads, withGroup, exchange, report, limit);
   }
   __syncthreads();
   for (unsigned k = threadIdx.x; k < rows * perBlock; k += blockDim.x) {

@@ -70,6 +70,14 @@ describe.each(layouts)("a network in the device's plan %s", (layout) => {
 
   it("agrees with the reference engine if many neurons fire at once", () => agrees(restless(), layout, 120));
 
+  it("agrees with the reference engine if more fire at once than a block lists", () => {
+    const model = drawn({
+      populations: { E: { size: 1400, neuron, receptors: { current: { timeConstant: 0.5 } }, current: 300, initialPotential: -60 } },
+      projections: [{ from: "E", to: "E", connect: { rule: "fixedTotalNumber", number: 9000 }, weight: normal, delay }],
+    });
+    return agrees(model, layout, 30);
+  });
+
   it("agrees with the reference engine in binary64, with no neurons that background spikes reach", () => {
     const model = restless({
       precision: "float64",

@@ -39,10 +39,11 @@ const longestInSlots = 63;
 const mostClasses = 32;
 const mostDistributions = 32;
 const warp = 32;
-/** Warps that deliver: each looks after the messages of at most 32 blocks. */
-const leastDelivering = 4;
+/** Warps that deliver the even steps, and as many that deliver the odd ones. */
+const leastDelivering = 2;
+const mostDelivering = 8;
 /** Shared memory of the kernel besides the ring and the thresholds. */
-const fixedBytes = 17 * 1024;
+const fixedBytes = 13 * 1024;
 /** Neurons of a block below which more blocks only wait for each other longer. */
 const leastNeurons = 128;
 
@@ -72,11 +73,10 @@ function planSlots(shape: NetworkShape, device: DeviceInfo): NetworkLaunch | und
   const perBlock = 4 * Math.ceil(fours / blocks);
   const rows = powerAbove(longestDelay);
   const sharedBytes = 4 * (rows * perBlock + thresholds);
-  const delivering = Math.max(leastDelivering, Math.ceil(blocks / warp));
   const neuronThreads = warp * Math.ceil(perBlock / warp);
-  if (perBlock > mostPerBlock || neuronThreads + warp * delivering > 1024 || sharedBytes + fixedBytes > sharedBytesPerBlockOptIn)
-    return undefined;
-  // Small blocks take no more threads than help: a simulated device runs each.
-  const threads = Math.min(1024, neuronThreads + warp * Math.max(delivering, Math.min(24, 2 * Math.ceil(perBlock / warp))));
+  const room = Math.floor((1024 - neuronThreads) / (2 * warp));
+  if (perBlock > mostPerBlock || room < leastDelivering || sharedBytes + fixedBytes > sharedBytesPerBlockOptIn) return undefined;
+  const delivering = Math.min(mostDelivering, room, Math.max(leastDelivering, Math.ceil(perBlock / warp)));
+  const threads = neuronThreads + 2 * warp * delivering;
   return { plan: "slots", blocks, threads, perBlock, neuronThreads, sharedBytes, rows, slices: 0 };
 }

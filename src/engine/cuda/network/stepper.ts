@@ -8,6 +8,7 @@ import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyBuffer, type AnyKernel, realKernel, realType } from "../kernels.js";
 import { StallError } from "../time-loop.js";
 import type { NetworkLaunch } from "./launch.js";
+import { SpikeRecording } from "./recording.js";
 
 /** The neurons of a network: lists of N values. */
 export interface NetworkNeurons {
@@ -90,8 +91,7 @@ export class DeviceNetworkStepper {
   readonly #report: DeviceBuffer<"u64">;
   readonly #table: { lists: DeviceBuffer<"u32">; counts: DeviceBuffer<"u32">; negative: DeviceBuffer<"u32"> } | undefined;
   readonly #slots: { messages: DeviceBuffer<"u64">; lists: DeviceBuffer<"u16"> } | undefined;
-  readonly #regionCounts: DeviceBuffer<"u32">;
-  #regions: DeviceBuffer<"u64"> | undefined;
+  readonly #recording: SpikeRecording;
   #step = 0;
 
   /** `signs`: 1 or -1 for each source. */
@@ -129,7 +129,7 @@ export class DeviceNetworkStepper {
       this.#carried = carried();
       this.#before = carried();
       this.#report = own(context.zeros("u64", 2, { label: "report of the blocks" }));
-      this.#regionCounts = own(context.zeros("u32", launch.blocks, { label: "numbers of recorded spikes" }));
+      this.#recording = own(new SpikeRecording(context, isSlots ? launch.blocks : 1));
       this.#fixed = [
         ...[this.#constants, refractory, this.#carried.state, this.#carried.held],
         background ? upload(background.neurons, "background of the neurons") : null,
@@ -214,10 +214,9 @@ export class DeviceNetworkStepper {
     try {
       for (let done = 0; done < steps; done += most) {
         const part = Math.min(most, steps - done);
-        const capacity = record ? this.#room(part) : 0;
-        this.#enqueue(part, capacity);
+        this.#enqueue(part, record);
         this.#check(await this.stream.download(this.#report), part);
-        if (record) parts.push({ steps: part, spikes: await this.#spikes(part, capacity) });
+        if (record) parts.push({ steps: part, spikes: await this.#recording.read(this.stream, part) });
       }
     } catch (error) {
       this.#copy(this.#carried, this.#before);
@@ -245,12 +244,11 @@ export class DeviceNetworkStepper {
   }
 
   /** Gives a launch to the stream and waits for nothing. */
-  #enqueue(steps: number, capacity: number): void {
+  #enqueue(steps: number, record: boolean): void {
     const { plan, blocks, threads, sharedBytes, rows, perBlock, neuronThreads, slices } = this.#launch;
     const { background } = this.#neurons;
     this.stream.fill(this.#report);
-    const recorded = capacity > 0 ? [this.#regions, this.#regionCounts, capacity] : [null, null, 0];
-    if (capacity > 0) this.stream.fill(this.#regionCounts);
+    const recorded = record ? this.#recording.begin(this.stream, steps, this.#capacity(steps)) : [null, null, 0];
     const last = [...recorded, this.#report, this.#spinLimit];
     const config = { grid: blocks, block: threads, shared: sharedBytes, cooperative: true };
     if (plan === "slots") {
@@ -311,27 +309,10 @@ export class DeviceNetworkStepper {
     return Math.max(1, Math.floor((recordBytes / 8) * (this.#leastInterval / this.#neurons.size)));
   }
 
-  /** Room of a region for so many steps. */
-  #room(steps: number): number {
-    const { plan, blocks, perBlock } = this.#launch;
-    const isSlots = plan === "slots";
-    const capacity = (isSlots ? perBlock : this.#neurons.size) * Math.ceil(steps / this.#leastInterval);
-    const needed = (isSlots ? blocks : 1) * capacity;
-    if (!this.#regions || this.#regions.length < needed) {
-      this.#regions?.dispose();
-      this.#regions = this.#context.alloc("u64", needed, { label: "recorded spikes" });
-      this.#owned.push(this.#regions);
-    }
-    return capacity;
-  }
-
-  async #spikes(steps: number, capacity: number): Promise<StepSpikes> {
-    const counts = await this.stream.download(this.#regionCounts);
-    const regions = this.#launch.plan === "slots" ? counts : counts.subarray(0, 1);
-    const parts: BigUint64Array[] = [];
-    for (let b = 0; b < regions.length; b++)
-      if (regions[b]! > 0) parts.push(await this.stream.download(this.#regions!.slice(b * capacity, b * capacity + regions[b]!)));
-    return ordered(parts, steps);
+  /** Spikes that a region may hold after so many steps. */
+  #capacity(steps: number): number {
+    const { plan, perBlock } = this.#launch;
+    return (plan === "slots" ? perBlock : this.#neurons.size) * Math.ceil(steps / this.#leastInterval);
   }
 
   #copy(to: Carried, from: Carried): void {
@@ -339,19 +320,6 @@ export class DeviceNetworkStepper {
     this.stream.copy(to.held, from.held);
     this.stream.copy(to.ring, from.ring);
   }
-}
-
-/** Spikes of regions in order of step and neuron. */
-function ordered(parts: readonly BigUint64Array[], steps: number): StepSpikes {
-  const words = parts.map((part) => new Uint32Array(part.buffer, part.byteOffset, 2 * part.length));
-  const offsets = new Uint32Array(steps + 1);
-  for (const part of words) for (let k = 1; k < part.length; k += 2) offsets[part[k]! + 1]!++;
-  for (let t = 0; t < steps; t++) offsets[t + 1]! += offsets[t]!;
-  const neurons = new Uint32Array(offsets[steps]!);
-  const at = offsets.slice(0, steps);
-  for (const part of words) for (let k = 0; k < part.length; k += 2) neurons[at[part[k + 1]!]!++] = part[k]!;
-  for (let t = 0; t < steps; t++) if (offsets[t + 1]! - offsets[t]! > 1) neurons.subarray(offsets[t]!, offsets[t + 1]!).sort();
-  return { offsets, neurons };
 }
 
 function joined(parts: readonly { readonly steps: number; readonly spikes: StepSpikes }[], steps: number): StepSpikes {
