@@ -5,6 +5,7 @@
  */
 import { ArgumentError } from "./core/errors.js";
 import type { DeviceEngine } from "./engine/cuda/index.js";
+import { whyNoKernel } from "./engine/cuda/network/neurons.js";
 import type { DeviceBlas } from "./engine/cuda/training/device-blas.js";
 import { chooseEngine, type Engine, registerContextEngine, registerEngine, registerSpikingKind } from "./reservoir/index.js";
 import { registerNetworkEngine } from "./spikes/network/engines.js";
@@ -24,6 +25,12 @@ registerNetworkEngine(
   async () => (await import("./engine/cpu/network.js")).cpuNetworks,
   () => true,
 );
+registerNetworkEngine(
+  "cuda",
+  async () => (await import("./engine/cuda/network/engine.js")).deviceNetworks("cuda"),
+  (plan) => plan.size >= 2000 && whyNoKernel(plan) === undefined,
+);
+registerNetworkEngine("sim", async () => (await import("./engine/cuda/network/engine.js")).deviceNetworks("sim"));
 registerContextEngine(async (context) => (await import("./engine/cuda/index.js")).contextEngine(context));
 registerSpikingKind(() => import("./spikes/liquid/kind.js"));
 

@@ -54,8 +54,8 @@ for (let seed = 1; seed <= seeds; seed++)
         network.setState({ ...network.getState(), potential: new Float32Array(plan.size) });
       }
       const start = network.getState();
-      const first = (await network.advance(10_000, true))!;
-      const second = (await network.advance(5000, true))!;
+      const first = (await network.advance(10_000, undefined, true))!;
+      const second = (await network.advance(5000, undefined, true))!;
       const hash = spikeHash(first);
       const whole = spikeHash(second, 10_000, hash);
       const expected = drive === "none" ? [] : drive === "dc" ? (known?.dc ?? []) : [undefined, known?.poisson];
@@ -68,9 +68,9 @@ for (let seed = 1; seed <= seeds; seed++)
         const power = watchPower();
         for (let round = 0; round < rounds; round++) {
           network.setState(start);
-          await network.advance(5000, record);
+          await network.advance(5000, undefined, record);
           const from = performance.now();
-          for (let done = 0; done < steps; done += 10_000) await network.advance(Math.min(10_000, steps - done), record);
+          for (let done = 0; done < steps; done += 10_000) await network.advance(Math.min(10_000, steps - done), undefined, record);
           times.push((1000 * (performance.now() - from)) / steps);
         }
         const best = Math.min(...times);

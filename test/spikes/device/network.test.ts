@@ -1,6 +1,7 @@
 // Networks of populations on a device: the table and the spikes that the host gives, bit for bit,
 // and on a GPU those of a C program written from rule 13 of docs/numerics.md alone.
 import { afterAll, describe, expect, it } from "vitest";
+import "../../../src/index.js";
 import { openNetwork } from "../../../src/engine/cuda/network/index.js";
 import {
   drawNetwork,
@@ -8,6 +9,7 @@ import {
   type NetworkOptions,
   planNetwork,
   ReferenceNetwork,
+  SpikingNetwork,
   spikeHash,
   tableSum,
 } from "../../../src/spikes/network/index.js";
@@ -55,7 +57,7 @@ const restless = (more: Omit<Partial<NetworkOptions>, "kind"> = {}) =>
 async function agrees(model: ReturnType<typeof restless>, layout: (typeof layouts)[number], steps: number): Promise<void> {
   await using network = await openNetwork(context, model, { plan: layout });
   const reference = new ReferenceNetwork(model);
-  for (const part of [steps - 7, 7]) expect(await network.advance(part, true)).toEqual(reference.advance(part, undefined, true));
+  for (const part of [steps - 7, 7]) expect(await network.advance(part, undefined, true)).toEqual(reference.advance(part, undefined, true));
   expect(network.getState()).toEqual(reference.getState());
 }
 
@@ -65,7 +67,7 @@ describe.each(layouts)("a network in the device's plan %s", (layout) => {
     await using network = await openNetwork(context, plan, { plan: layout });
     expect(network.tableSum).toBe("a2380d433091f273");
     const steps = size(2000, 600);
-    expect(spikeHash((await network.advance(steps, true))!)).toBe(onHardware ? "86716788150d5518" : "25c0b7b603d159da");
+    expect(spikeHash((await network.advance(steps, undefined, true))!)).toBe(onHardware ? "86716788150d5518" : "25c0b7b603d159da");
   });
 
   it("agrees with the reference engine if many neurons fire at once", () => agrees(restless(), layout, 120));
@@ -102,7 +104,7 @@ describe.each(layouts)("a network in the device's plan %s", (layout) => {
     const drive = model.drive.map((value) => value / 2);
     network.setDrive(drive);
     reference.setDrive(drive);
-    expect(await network.advance(40, true)).toEqual(reference.advance(40, undefined, true));
+    expect(await network.advance(40, undefined, true)).toEqual(reference.advance(40, undefined, true));
   });
 
   it("is as it was before if a potential is not finite", async () => {
@@ -112,8 +114,23 @@ describe.each(layouts)("a network in the device's plan %s", (layout) => {
     network.setDrive(model.drive.map((value, r) => (r === 17 ? 3e38 : value)));
     network.setState({ ...state, potential: state.potential.with(17, -3e38), currents: state.currents.with(17, 3e38) });
     network.setDrive(model.drive.map(() => Number.NaN));
-    await expect(network.advance(5, true)).rejects.toThrow(/potential of neuron \d+ is not finite after step 0/);
+    await expect(network.advance(5, undefined, true)).rejects.toThrow(/potential of neuron \d+ is not finite after step 0/);
     expect(network.getState().step).toBe(0);
+  });
+});
+
+describe("SpikingNetwork on a device", () => {
+  it("records what it records on the host", async () => {
+    const options = { ...restless().config } as NetworkOptions;
+    await using there = await SpikingNetwork.create(options, { engine: onHardware ? "cuda" : "sim" });
+    await using here = await SpikingNetwork.create(options, { engine: "reference" });
+    expect(there.engine).toMatch(onHardware ? /^cuda: slots/ : /^sim: slots/);
+    const asked = {
+      spikes: true,
+      potentials: { neurons: { E: [0, 7] }, everyMs: 1 },
+      currents: [{ to: "E", current: 3, fromMs: 1, toMs: 2 }],
+    } as const;
+    expect(await there.run(4, asked)).toEqual(await here.run(4, asked));
   });
 });
 
@@ -133,7 +150,7 @@ describe.runIf(onHardware)("the microcircuit on a GPU", () => {
   it("fires the spikes of the C reference at a tenth of its size", async () => {
     await using network = await openNetwork(context, planNetwork(microcircuit({ scale: 0.1, drive: "poisson", seed: 1 })));
     expect(network.tableSum).toBe("44402426e323ba9b");
-    expect(spikeHash((await network.advance(15_000, true))!)).toBe("957caad8fd0a8e02");
+    expect(spikeHash((await network.advance(15_000, undefined, true))!)).toBe("957caad8fd0a8e02");
   });
 
   it("fires them at full size, by either drive", async () => {
@@ -143,7 +160,7 @@ describe.runIf(onHardware)("the microcircuit on a GPU", () => {
     ] as const) {
       await using network = await openNetwork(context, planNetwork(microcircuit({ drive, seed: 1 })));
       expect(network.tableSum).toBe("b5b8f20a47da80b7");
-      expect(spikeHash((await network.advance(15_000, true))!)).toBe(hash);
+      expect(spikeHash((await network.advance(15_000, undefined, true))!)).toBe(hash);
     }
   });
 });

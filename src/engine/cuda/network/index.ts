@@ -16,7 +16,7 @@ import {
 } from "../../../spikes/gpu/network/table.js";
 import { checkLargestSum, drawTable as drawOnHost, initialValues } from "../../../spikes/network/draw.js";
 import type { NetworkModel, NetworkPlan } from "../../../spikes/network/plan.js";
-import { initialState, type NetworkRunState, type StepSpikes } from "../../../spikes/network/session.js";
+import { initialState, type NetworkRunState, type NetworkSession, type StepSpikes } from "../../../spikes/network/session.js";
 import { usableMemory } from "../memory.js";
 import { spinLimitOf } from "../spin-limit.js";
 import { type NetworkLaunch, planLaunch } from "./launch.js";
@@ -32,10 +32,12 @@ export interface DeviceNetworkOptions {
   readonly plan?: "slots" | "table" | undefined;
   /** Clock ticks after which a wait between blocks is an error; default 8e9. */
   readonly spinLimit?: number | undefined;
+  /** What errors and summaries call the engine; default "cuda". */
+  readonly engine?: string | undefined;
 }
 
 /** A network on a device. Calls may not overlap. */
-export class DeviceNetwork implements AsyncDisposable {
+export class DeviceNetwork implements NetworkSession {
   readonly plan: NetworkPlan;
   /** The engine in one line. */
   readonly summary: string;
@@ -66,7 +68,7 @@ export class DeviceNetwork implements AsyncDisposable {
    * Runs some steps from the present state; gives the spikes of all neurons if they are recorded.
    * @throws SpillwayError if a potential is not finite: the network is then as it was before
    */
-  advance(steps: number, record: boolean): Promise<StepSpikes | undefined> {
+  advance(steps: number, _inputs: StepSpikes | undefined, record: boolean): Promise<StepSpikes | undefined> {
     const work = this.#stepper.advance(steps, record);
     this.#work = work;
     return work;
@@ -75,6 +77,10 @@ export class DeviceNetwork implements AsyncDisposable {
   /** What the constant currents add to the potentials in a step from now on, N values. */
   setDrive(drive: FloatArray): void {
     this.#stepper.setDrive(drive);
+  }
+
+  getValues(name: "potential" | "filtered"): FloatArray {
+    return this.#stepper.getValues(name);
   }
 
   getState(): NetworkRunState {
@@ -108,7 +114,7 @@ export async function openNetwork(
 ): Promise<DeviceNetwork> {
   const { info } = context;
   const why = info.attributes.cooperativeLaunch === 0 ? `${info.name} has no cooperative launches` : whyNoKernel(plan);
-  if (why) throw new EngineUnavailableError("cuda", why);
+  if (why) throw new EngineUnavailableError(options.engine ?? "cuda", why);
   const start = "synapses" in plan ? plan : initialValues(plan);
   const neurons = neuronsOf(plan, start.drive);
   const launch = checkedLaunch(context, plan, neurons, options.plan);
@@ -135,7 +141,11 @@ export async function openNetwork(
     held.own({ [Symbol.dispose]: () => stepper.dispose() });
     stepper.setState(initialState({ ...plan, ...start } as NetworkModel));
     return new DeviceNetwork(plan, stepper, held, {
-      ...{ summary: summaryOf(launch, table, slots), tableSum: sum.toString(16).padStart(16, "0"), drawingMs },
+      ...{
+        summary: `${options.engine ?? "cuda"}: ${summaryOf(launch, table, slots)}`,
+        tableSum: sum.toString(16).padStart(16, "0"),
+        drawingMs,
+      },
     });
   } catch (error) {
     drawing.abandon();

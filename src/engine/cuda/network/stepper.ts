@@ -183,6 +183,14 @@ export class DeviceNetworkStepper {
     this.#step = step;
   }
 
+  /** Potentials; filtered spikes are not kept, so they are 0. */
+  getValues(name: "potential" | "filtered"): FloatArray {
+    const { size } = this.#neurons;
+    this.stream.sync();
+    const potential = this.#context.read(this.#carried.state.slice(0, size) as DeviceSlice<"f32">) as FloatArray;
+    return name === "potential" ? potential : potential.fill(0);
+  }
+
   /** @param ringRows how many rows of pending input it is to have */
   getState(ringRows: number): NetworkRunState {
     const { size } = this.#neurons;
