@@ -36,6 +36,8 @@ export interface NetworkSession extends AsyncDisposable {
   readonly plan: NetworkPlan;
   /** The engine in one line. */
   readonly summary: string;
+  /** Steps that a call should take at once, as far as nothing else ends it; left out, 200. */
+  readonly stepsPerCall?: number;
   /**
    * Runs `steps` steps from the present state, and returns the spikes of all neurons if `record`
    * asks for them. An input spike of step t with delay d is in the sums of step t + d.

@@ -107,7 +107,7 @@ export class SpikingNetwork implements AsyncDisposable {
       for (let t = 0; t < steps; ) {
         const drive = changes.get(t);
         if (drive) await this.#session.setDrive(drive);
-        const stops = [t + chunkSteps, steps, ...[...changes.keys()].filter((step) => step > t)];
+        const stops = [t + (this.#session.stepsPerCall ?? chunkSteps), steps, ...[...changes.keys()].filter((step) => step > t)];
         for (const { every } of samples) stops.push((Math.floor(t / every) + 1) * every);
         const next = Math.min(...stops);
         const found = await this.#session.advance(next - t, given && part(given, t, next), sorted.length > 0);

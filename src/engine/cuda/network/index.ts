@@ -43,6 +43,8 @@ export class DeviceNetwork implements NetworkSession {
   readonly summary: string;
   /** The sum of the synapses that are on the device: that of the host's table. */
   readonly tableSum: string;
+  /** Steps of some ten milliseconds; on a simulated device, few. */
+  readonly stepsPerCall: number;
   /** Milliseconds from the plan to the synapses as the kernel takes them. */
   readonly drawingMs: number;
   readonly #stepper: DeviceNetworkStepper;
@@ -54,12 +56,13 @@ export class DeviceNetwork implements NetworkSession {
     plan: NetworkPlan,
     stepper: DeviceNetworkStepper,
     held: Held,
-    said: Pick<DeviceNetwork, "summary" | "tableSum" | "drawingMs">,
+    said: Pick<DeviceNetwork, "summary" | "tableSum" | "drawingMs" | "stepsPerCall">,
   ) {
     this.plan = plan;
     this.summary = said.summary;
     this.tableSum = said.tableSum;
     this.drawingMs = said.drawingMs;
+    this.stepsPerCall = said.stepsPerCall;
     this.#stepper = stepper;
     this.#held = held;
   }
@@ -140,7 +143,9 @@ export async function openNetwork(
     });
     held.own({ [Symbol.dispose]: () => stepper.dispose() });
     stepper.setState(initialState({ ...plan, ...start } as NetworkModel));
+    const simulated = context.core.driver.takesPtxOnly === true;
     return new DeviceNetwork(plan, stepper, held, {
+      stepsPerCall: simulated ? 50 : Math.max(200, Math.min(10_000, Math.floor(8e8 / plan.size))),
       ...{
         summary: `${options.engine ?? "cuda"}: ${summaryOf(launch, table, slots)}`,
         tableSum: sum.toString(16).padStart(16, "0"),
