@@ -7,7 +7,7 @@ import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { resolve } from "../core/options.js";
 import { writeFileAtomic } from "../io/index.js";
 import { reportHtml } from "../plot/index.js";
-import { MemoryStorage, type Sampler, Study } from "../search/index.js";
+import { DifferentResultsError, type DifferentTrial, MemoryStorage, type Sampler, Study, type StudyStorage } from "../search/index.js";
 import { type Shard, sharded, shardOf, shareOf } from "../search/shard.js";
 import { runExperiment } from "./run.js";
 import { DeviceTrials, deviceBatch } from "./search-device.js";
@@ -69,13 +69,23 @@ class Search {
   }
 
   async run(): Promise<FinishedSearch> {
-    const { experiment, space, objective } = this.#plan;
-    const { out, study: name = experiment.name } = this.#options;
+    const { experiment } = this.#plan;
+    const { out } = this.#options;
     const part = this.#shard ? `-${this.#shard.index}-of-${this.#shard.of}` : "";
     const folder = out === undefined ? undefined : join(out, `${experiment.name}${part}`);
     if (folder !== undefined) await mkdir(folder, { recursive: true });
     const place = this.#options.storage ?? (folder && join(folder, "journal.log"));
     const storage = place === undefined ? new MemoryStorage() : await openStorage(place);
+    try {
+      return await this.#searchIn(storage, folder);
+    } finally {
+      await storage.close();
+    }
+  }
+
+  async #searchIn(storage: StudyStorage, folder: string | undefined): Promise<FinishedSearch> {
+    const { experiment, space, objective } = this.#plan;
+    const { study: name = experiment.name } = this.#options;
     const about = JSON.stringify([this.#plan.source, objective, this.#plan.seeds, this.#plan.statistic]);
     const direction = isLowerBetter(objective.score) ? "minimise" : "maximise";
     const study = await Study.open({
@@ -197,7 +207,8 @@ class Search {
         await writeFileAtomic(join(folder, "report.html"), await reportHtml({ title: result.name, sections }));
       }
     }
-    await study.close();
+    const [different] = study.different;
+    if (different) throw differentResults(study.different.length, different);
     return { result, best, refit, folder, change: study.change };
   }
 }
@@ -211,6 +222,13 @@ async function keepBeating(study: Study): Promise<NodeJS.Timeout> {
   // What ails the storage is heard from the next trial.
   const beating = setInterval(() => void study.beat().catch(() => undefined), 30_000);
   return beating.unref();
+}
+
+function differentResults(count: number, { number, kept, other }: DifferentTrial): SpillwayError {
+  const trials = count === 1 ? "a trial" : `${count} trials`;
+  return new DifferentResultsError(
+    `${trials} that another process took over had two results; trial ${number} has ${kept}, and came to ${other} here. The same trial gives the same bits: one of the two comes from another version or a faulty device`,
+  );
 }
 
 function everyTrialFailed(study: Study): SpillwayError {

@@ -3,7 +3,7 @@
 import { ArgumentError } from "../core/errors.js";
 import type { Json, StudyOperation, StudyStorage, TrialTemplate } from "./storage.js";
 import { nextStudyId } from "./study-check.js";
-import { type StoredStudy, type StoredTrial, StudyLog } from "./study-log.js";
+import { isOver, type StoredStudy, type StoredTrial, StudyLog } from "./study-log.js";
 import { placeAttribute } from "./study-trials.js";
 
 /** What was brought in. */
@@ -22,7 +22,7 @@ export interface DifferentTrial {
   readonly number: number;
   readonly kept: number | undefined;
   readonly other: number | undefined;
-  /** The storage that the other came from. */
+  /** Where the other came from: a storage, or a process. */
   readonly from: string;
 }
 
@@ -31,8 +31,9 @@ const piece = 500;
 
 /**
  * Appends the complete and pruned trials of the sources to the target, in the order of their places
- * in the whole search. A trial that is there with the same place and parameters is not appended
- * again; if its result differs in a bit, it is reported. The target is made if it is empty.
+ * in the whole search. A trial that runs or waits there with the same place and parameters gets the
+ * result. One that is over there is not appended again; if its result differs in a bit, it is
+ * reported. The target is made if it is empty.
  * @param study its name; may be left out if each storage has one alone
  * @throws ArgumentError for a study that is not there, or one of another space, direction or
  * experiment; then nothing was written
@@ -53,6 +54,7 @@ export async function mergeStudies(target: StudyStorage, sources: readonly Study
   const by = `${crypto.randomUUID()}-0`;
   const into = standing ?? (await create(target, log, first.study, by));
   const known = new Map(into.trials.flatMap((trial) => (isKept(trial) ? [[nameOf(trial), trial] as const] : [])));
+  const open = new Map(into.trials.flatMap((trial) => (isOver(trial.state) ? [] : [[nameOf(trial), trial] as const])));
   const different: DifferentTrial[] = [];
   const fresh = new Map<string, StoredTrial>();
   let twice = 0;
@@ -68,9 +70,22 @@ export async function mergeStudies(target: StudyStorage, sources: readonly Study
   const added = [...fresh.values()].sort((a, b) => placeOf(a) - placeOf(b));
   for (let i = 0; i < added.length; i += piece)
     await target.append(
-      added.slice(i, i + piece).map((trial): StudyOperation => ({ by, type: "createTrial", study: into.id, template: templateOf(trial) })),
+      added.slice(i, i + piece).flatMap((trial): StudyOperation[] => {
+        const begun = open.get(nameOf(trial));
+        return begun ? endOf(begun, trial, by) : [{ by, type: "createTrial", study: into.id, template: templateOf(trial) }];
+      }),
     );
   return { added: added.length, known: twice, different };
+}
+
+/** The operations that end a trial with the result of another storage. */
+function endOf({ id, state }: StoredTrial, { attributes, intermediate, ...result }: StoredTrial, by: string): StudyOperation[] {
+  return [
+    ...(state === "waiting" ? [{ by, type: "state", trial: id, state: "running", at: result.started } as const] : []),
+    ...[...attributes].map(([name, value]): StudyOperation => ({ by, type: "trialAttribute", trial: id, system: false, name, value })),
+    ...[...intermediate].map(([step, value]): StudyOperation => ({ by, type: "intermediate", trial: id, step, value })),
+    { by, type: "state", trial: id, state: result.state, value: result.value, at: result.finished },
+  ];
 }
 
 function studyOf(log: StudyLog, { name }: StudyStorage, wanted: string | undefined): StoredStudy {
@@ -108,9 +123,9 @@ function isKept({ state }: StoredTrial): boolean {
   return state === "complete" || state === "pruned";
 }
 
-/** Its place in the whole search. */
-function placeOf({ systemAttributes, number }: StoredTrial): number {
-  const place = systemAttributes.get(placeAttribute);
+/** Its place in the whole search: of one that was run again, that of its first run. */
+export function placeOf({ systemAttributes, number }: StoredTrial): number {
+  const place = systemAttributes.get(placeAttribute) ?? systemAttributes.get("failed_trial");
   return typeof place === "number" ? place : number;
 }
 
@@ -120,8 +135,11 @@ function nameOf(trial: StoredTrial): string {
   return JSON.stringify([placeOf(trial), parameters.sort()]);
 }
 
+/** What a trial came to. */
+export type TrialResult = Pick<StoredTrial, "state" | "value" | "attributes" | "intermediate">;
+
 /** What the same bits give. */
-function resultOf({ state, value, attributes, intermediate }: StoredTrial): string {
+export function resultOf({ state, value, attributes, intermediate }: TrialResult): string {
   const said = (number: number | undefined) => (number === undefined ? "" : Object.is(number, -0) ? "-0" : String(number));
   const seeds = (attributes.get("spillway:seeds") ?? []) as readonly Json[];
   const steps = [...intermediate].map(([step, each]) => `${step}:${said(each)}`);

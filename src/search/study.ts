@@ -4,11 +4,13 @@ import { ArgumentError } from "../core/errors.js";
 import { checkedLater, choice, given, option, optional, resolve, type TableOf, text } from "../core/options.js";
 import { beatOf, givingBack, takeovers, WorkerWatch } from "./heartbeat.js";
 import { parameterImportance } from "./importance.js";
+import { differenceOf, targetOf } from "./late-results.js";
+import type { DifferentTrial } from "./merge.js";
 import { Draws, randomValue, type Sampler, type Suggestion } from "./sampler.js";
 import { SearchSpace, type SpaceDescription, type TrialParameters } from "./space.js";
 import { type Attributes, type Json, MemoryStorage, type StoredParameter, type StudyOperation, type StudyStorage } from "./storage.js";
 import { checkStudy, nextStudyId, spaceAttribute } from "./study-check.js";
-import { isOver, type StoredStudy, type StoredTrial, StudyLog } from "./study-log.js";
+import { type StoredStudy, type StoredTrial, StudyLog } from "./study-log.js";
 import {
   type AskedTrial,
   distributionOf,
@@ -76,6 +78,9 @@ export class Study {
   readonly #draws: Draws;
   readonly #view: StudyView;
   #dropped = 0;
+  readonly #different: DifferentTrial[] = [];
+  /** What an append that nobody answered for may have made this process's. */
+  #unsure: { readonly waiting: readonly number[]; readonly first: number } | undefined;
   #beats = 0;
   readonly #watch: WorkerWatch;
   /** The end of the last call: calls take their turns, since each reads and then writes. */
@@ -167,6 +172,20 @@ export class Study {
   }
 
   /**
+   * Appends what is to be done as the study stands, if nobody wrote since: it is done once, also if
+   * the answer to an append was lost and it is tried again.
+   */
+  async #writeOnce(operations: () => readonly StudyOperation[]): Promise<readonly StudyOperation[]> {
+    for (;;) {
+      await this.#read();
+      const wanted = operations();
+      if (wanted.length > 0 && !(await this.#storage.append(wanted, this.#log.length))) continue;
+      if (wanted.length > 0) await this.#read();
+      return wanted;
+    }
+  }
+
+  /**
    * Trials to evaluate, which are this process's from now on: those that wait first, then
    * suggestions. One append.
    */
@@ -179,28 +198,51 @@ export class Study {
   async #ask(count: number): Promise<AskedTrial[]> {
     for (;;) {
       await this.#read();
+      const all = this.#landed();
+      const [landed, left] = [all.slice(0, count), all.slice(count)];
       const length = this.#log.length;
-      const waiting = [...this.#view.waiting].slice(0, count).map((number) => this.#study.trials[number]!);
+      const waiting = [...this.#view.waiting].slice(0, count - landed.length).map((number) => this.#study.trials[number]!);
       const first = this.#study.trials.length;
-      const fresh = Array.from({ length: count - waiting.length }, (_, i) => first + i);
+      const fresh = Array.from({ length: count - landed.length - waiting.length }, (_, i) => first + i);
       const numbers = [...waiting.map(({ number }) => number), ...fresh];
-      const suggestions = this.sampler.suggest(this.#view.forSampler, numbers);
-      const at = Date.now();
-      const claims = waiting.flatMap((trial, i) => this.#claim(trial, suggestions[i]!, length, at));
-      const created = suggestions.slice(waiting.length).map((suggestion): StudyOperation => {
-        const { values } = suggestion;
-        const template = {
-          state: "running" as const,
-          started: at,
-          parameters: this.#stored(values),
-          systemAttributes: noted(suggestion, length),
-        };
-        return { by: this.#worker, type: "createTrial", study: this.#study.id, template };
-      });
-      if (!(await this.#storage.append([...claims, ...created], length))) continue;
+      if (numbers.length > 0 && !(await this.#claimAll(waiting, numbers, length))) continue;
       await this.#read();
-      return numbers.map((number) => ({ number, params: this.#paramsOf(this.#study.trials[number]!) }));
+      this.#unsure = left.length > 0 ? { waiting: left, first: Number.POSITIVE_INFINITY } : undefined;
+      return [...landed, ...numbers].map((number) => ({ number, params: this.#paramsOf(this.#study.trials[number]!) }));
     }
+  }
+
+  /** Appends claims of what waits and new trials; false if somebody wrote since. */
+  async #claimAll(waiting: readonly StoredTrial[], numbers: readonly number[], length: number): Promise<boolean> {
+    const suggestions = this.sampler.suggest(this.#view.forSampler, numbers);
+    const at = Date.now();
+    const claims = waiting.flatMap((trial, i) => this.#claim(trial, suggestions[i]!, length, at));
+    const created = suggestions.slice(waiting.length).map((suggestion): StudyOperation => {
+      const template = {
+        state: "running" as const,
+        started: at,
+        parameters: this.#stored(suggestion.values),
+        systemAttributes: noted(suggestion, length),
+      };
+      return { by: this.#worker, type: "createTrial", study: this.#study.id, template };
+    });
+    const before = this.#unsure ?? { waiting: [], first: this.#study.trials.length };
+    this.#unsure = {
+      waiting: [...before.waiting, ...waiting.map(({ number }) => number)],
+      first: Math.min(before.first, this.#study.trials.length),
+    };
+    return this.#storage.append([...claims, ...created], length);
+  }
+
+  /**
+   * The numbers of trials that an append made this process's whose answer was lost, as when a
+   * connection breaks: it is not known by its answer, but by what is read.
+   */
+  #landed(): number[] {
+    if (!this.#unsure) return [];
+    const { waiting, first } = this.#unsure;
+    const candidates = [...waiting.map((number) => this.#study.trials[number]!), ...this.#study.trials.slice(first)];
+    return candidates.filter(({ state, by }) => state === "running" && by === this.#worker).map(({ number }) => number);
   }
 
   /** Operations that take a waiting trial: what was fixed stays, the rest is suggested. */
@@ -233,28 +275,51 @@ export class Study {
   }
 
   /**
-   * Writes what trials came to. One append. A trial that is over already, such as one that another
-   * process took over, keeps its first outcome; `dropped` counts those.
+   * Writes what trials came to. One append. A trial that is over already keeps its first outcome.
+   * If another process took it over, the outcome goes to the trial that waits in its place; if that
+   * one runs or is over, it is dropped. `dropped` counts those, `different` those of other bits.
    * @throws ArgumentError for a trial that the study does not have, or an outcome that is none;
    * then nothing is written
    */
   async tell(outcomes: readonly (readonly [trial: AskedTrial | number, outcome: TrialOutcome])[]): Promise<void> {
-    if (!Array.isArray(outcomes)) throw new ArgumentError("outcomes", outcomes, "a list of [trial, outcome]", { of: "tell" });
     const at = Date.now();
-    const told: StoredTrial[] = [];
-    const operations = outcomes.flatMap((pair, i) => {
+    const told = this.#told(outcomes, at);
+    await this.#inTurn(async () => {
+      for (;;) {
+        await this.#read();
+        const targets = told.map(({ trial }) => targetOf(this.#study, trial));
+        const operations = told.flatMap(({ trial, finish }, i): StudyOperation[] => {
+          const target = targets[i];
+          if (!target || target === trial) return target ? finish(target) : [];
+          return [{ by: this.#worker, type: "state", trial: target.id, state: "running", at }, ...finish(target)];
+        });
+        // Who finishes another trial than the own has to be the first that takes it.
+        const isOther = told.some(({ trial }, i) => targets[i] && targets[i] !== trial);
+        if (operations.length > 0 && !(await this.#storage.append(operations, isOther ? this.#log.length : undefined))) continue;
+        for (const [i, { trial, finish }] of told.entries()) if (!targets[i]) this.#drop(trial, finish(trial));
+        return this.#read();
+      }
+    });
+  }
+
+  /** The trials of outcomes, and what ends each with its outcome. @throws ArgumentError */
+  #told(outcomes: readonly (readonly [trial: AskedTrial | number, outcome: TrialOutcome])[], at: number) {
+    if (!Array.isArray(outcomes)) throw new ArgumentError("outcomes", outcomes, "a list of [trial, outcome]", { of: "tell" });
+    return outcomes.map((pair, i) => {
       const [which, outcome] = Array.isArray(pair) ? pair : [pair, undefined];
       const number = typeof which === "number" ? which : (which as AskedTrial | undefined)?.number;
       const trial = this.#study.trials[number as number];
       if (!trial) throw new ArgumentError(`outcomes[${i}][0]`, which, "a trial that was asked for, or its number", { of: "tell" });
-      told.push(trial);
-      return finishing(trial, outcome as TrialOutcome, at, this.#worker, `outcomes[${i}][1]`);
+      const finish = (each: StoredTrial) => finishing(each, outcome as TrialOutcome, at, this.#worker, `outcomes[${i}][1]`);
+      finish(trial);
+      return { trial, finish };
     });
-    await this.#inTurn(async () => {
-      await this.#read();
-      this.#dropped += told.filter(({ state }) => isOver(state)).length;
-      await this.#write(operations);
-    });
+  }
+
+  #drop(trial: StoredTrial, operations: readonly StudyOperation[]): void {
+    this.#dropped++;
+    const different = differenceOf(this.#study, trial, operations, this.#worker);
+    if (different) this.#different.push(different);
   }
 
   /**
@@ -265,7 +330,14 @@ export class Study {
   async enqueue(params: TrialParameters): Promise<void> {
     this.space.checkFixed(params);
     const template = { state: "waiting" as const, systemAttributes: { [fixedAttribute]: { ...params } } };
-    await this.#inTurn(() => this.#write([{ by: this.#worker, type: "createTrial", study: this.#study.id, template }]));
+    await this.#inTurn(async () => {
+      const first = this.#study.trials.length;
+      const stands = ({ by, systemAttributes }: StoredTrial) =>
+        by === this.#worker && JSON.stringify(systemAttributes.get(fixedAttribute)) === JSON.stringify(params);
+      await this.#writeOnce(() =>
+        this.#study.trials.slice(first).some(stands) ? [] : [{ by: this.#worker, type: "createTrial", study: this.#study.id, template }],
+      );
+    });
   }
 
   /**
@@ -279,14 +351,11 @@ export class Study {
     if (!(graceMs > 0)) throw new ArgumentError("graceMs", graceMs, "a number of milliseconds above 0", { of: "beat" });
     return this.#inTurn(async () => {
       await this.#write([beatOf(this.#study, this.#worker, ++this.#beats)]);
-      for (;;) {
+      const operations = await this.#writeOnce(() => {
         const gone = this.#watch.stale(this.#study, graceMs, performance.now());
-        const operations = takeovers(this.#study, gone, this.#worker, Date.now());
-        if (operations.length === 0) return 0;
-        const isFirst = await this.#storage.append(operations, this.#log.length);
-        await this.#read();
-        if (isFirst) return operations.filter(({ type }) => type === "state").length;
-      }
+        return takeovers(this.#study, gone, this.#worker, Date.now());
+      });
+      return operations.filter(({ type }) => type === "state").length;
     });
   }
 
@@ -295,11 +364,8 @@ export class Study {
    * be asked for with the same parameters, by this process or another.
    */
   async giveBack(trials: readonly AskedTrial[]): Promise<void> {
-    await this.#inTurn(async () => {
-      await this.#read();
-      const mine = trials.map(({ number }) => this.#study.trials[number]!).filter(({ state }) => state === "running");
-      await this.#write(mine.flatMap((trial) => givingBack(this.#study, trial, this.#worker, Date.now())));
-    });
+    const mine = () => trials.map(({ number }) => this.#study.trials[number]!).filter(({ state }) => state === "running");
+    await this.#inTurn(() => this.#writeOnce(() => mine().flatMap((trial) => givingBack(this.#study, trial, this.#worker, Date.now()))));
   }
 
   /** Writes a value beside the study. */
@@ -339,6 +405,14 @@ export class Study {
   get best(): StudyTrial | undefined {
     const { best } = this.#view;
     return best && publicTrial(this.#study.trials[best.number]!);
+  }
+
+  /**
+   * Outcomes that came after their trial was taken over and evaluated anew, and differ from that in
+   * a bit. Of an objective that gives the same bits every time, one of the two is wrong.
+   */
+  get different(): readonly DifferentTrial[] {
+    return this.#different;
   }
 
   /** How much each parameter matters; see `parameterImportance`. */
