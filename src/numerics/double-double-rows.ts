@@ -30,8 +30,8 @@ export function ddSet({ high, low }: DoubleDoubles, i: number, value: DoubleDoub
 }
 
 /**
- * The sum of a[i] b[i] for i in `from` to `to` (exclusive), in rising order: `ddAdd` of `ddMultiply`,
- * written out since this is where the time goes.
+ * The sum of a[i] b[i] for i in `from` to `to` (exclusive), in rising order: `ddAdd` of
+ * `ddMultiply`, written out since this is where the time goes.
  */
 export function ddDotOf(a: DoubleDoubles, b: DoubleDoubles, from: number, to: number): DoubleDouble {
   const { high: ah, low: al } = a;
@@ -115,29 +115,50 @@ export function* ddLeastSquares(x: readonly DoubleDoubles[], y: readonly DoubleD
   const norms = x.map((column) => ddDotOf(column, column, 0, rows).high);
   const diagonal = doubleDoubles(features);
   for (let k = 0; k < features; k++) {
-    const column = x[k]!;
-    const norm = ddSqrt(ddDotOf(column, column, k, rows));
-    // What rounding leaves of a column that the others already span.
-    if (!(norm.high > Math.sqrt(norms[k]!) * rows * 2 ** -104)) return undefined;
-    const head = ddAt(column, k);
-    const pivot = head.high > 0 ? ddNegate(norm) : norm;
+    const pivot = ddEliminate(x, y, k, rows);
+    if (!ddIsPivot(pivot, norms[k]!, rows)) return undefined;
     ddSet(diagonal, k, pivot);
-    ddSet(column, k, ddSubtract(head, pivot));
-    // 2 / v'v = -1 / (pivot v_k).
-    const scale = ddNegate(ddDivide({ high: 1, low: 0 }, ddMultiply(pivot, ddAt(column, k))));
-    for (let j = k + 1; j < features; j++) reflect(column, scale, x[j]!, k, rows);
-    for (const target of y) reflect(column, scale, target, k, rows);
     yield k + 1;
   }
-  return y.map((target) => {
-    const weights = doubleDoubles(features);
-    for (let k = features - 1; k >= 0; k--) {
-      let sum = zero;
-      for (let j = k + 1; j < features; j++) sum = ddAdd(sum, ddMultiply(ddAt(x[j]!, k), ddAt(weights, j)));
-      ddSet(weights, k, ddDivide(ddSubtract(ddAt(target, k), sum), ddAt(diagonal, k)));
-    }
-    return weights;
-  });
+  return y.map((target) => ddBackSubstitute(x, diagonal, target));
+}
+
+/**
+ * Reflects column k of X into (pivot, 0, 0, ...) from row k on, and the later columns and Y with
+ * it. Returns the pivot, 0 if there is nothing to reflect; the column then holds the reflection.
+ */
+export function ddEliminate(x: readonly DoubleDoubles[], y: readonly DoubleDoubles[], k: number, rows: number): DoubleDouble {
+  const column = x[k]!;
+  const norm = ddSqrt(ddDotOf(column, column, k, rows));
+  if (!(norm.high > 0)) return norm;
+  const head = ddAt(column, k);
+  const pivot = head.high > 0 ? ddNegate(norm) : norm;
+  ddSet(column, k, ddSubtract(head, pivot));
+  // 2 / v'v = -1 / (pivot v_k).
+  const scale = ddNegate(ddDivide({ high: 1, low: 0 }, ddMultiply(pivot, ddAt(column, k))));
+  for (let j = k + 1; j < x.length; j++) reflect(column, scale, x[j]!, k, rows);
+  for (const target of y) reflect(column, scale, target, k, rows);
+  return pivot;
+}
+
+/**
+ * Solves R w = target by rising rows from the last: R is the upper triangle of the columns, with
+ * its diagonal beside it.
+ */
+export function ddBackSubstitute(x: readonly DoubleDoubles[], diagonal: DoubleDoubles, target: DoubleDoubles): DoubleDoubles {
+  const features = x.length;
+  const weights = doubleDoubles(features);
+  for (let k = features - 1; k >= 0; k--) {
+    let sum = zero;
+    for (let j = k + 1; j < features; j++) sum = ddAdd(sum, ddMultiply(ddAt(x[j]!, k), ddAt(weights, j)));
+    ddSet(weights, k, ddDivide(ddSubtract(ddAt(target, k), sum), ddAt(diagonal, k)));
+  }
+  return weights;
+}
+
+/** Whether a pivot is more than what rounding leaves of a column that the others already span. */
+export function ddIsPivot(pivot: DoubleDouble, squaredNorm: number, rows: number): boolean {
+  return Math.abs(pivot.high) > Math.sqrt(squaredNorm) * rows * 2 ** -104;
 }
 
 /** column -= scale (v . column) v, from row k on. */

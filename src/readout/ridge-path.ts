@@ -9,8 +9,8 @@ import { TrainedReadout } from "./trained-readout.js";
 
 /**
  * W = argmin sum over t of |y_t - W x_t - b|^2 + lambda |W|^2 for each lambda, the intercept b
- * unpenalised: A = U B V^T bidiagonal (Eldén 1977), and each lambda by a few operations an unknown. A
- * lambda that is too small for the factorisation of the sums has its error in place of a readout.
+ * unpenalised: A = U B V^T bidiagonal (Eldén 1977), and each lambda by a few operations an unknown.
+ * A lambda that is too small for the factorisation of the sums has its error in place of a readout.
  */
 export function ridgePath(sums: GramAccumulator, lambdas: readonly number[]): (TrainedReadout | IllConditionedError)[] {
   const { shape, features, constant } = sums;

@@ -24,10 +24,11 @@ import {
 import { TriangularAccumulator } from "./triangular-accumulator.js";
 
 /**
- * "cholesky": normal equations. "qr": Householder reflections, for tiny lambda. "dual": T x T.
- * "auto": dual if rows are fewer than features.
+ * "cholesky": normal equations. "qr": Householder reflections, for tiny lambda. "doubleDouble": the
+ * same in 106 bits, for few features of nearly one direction. "dual": T x T. "auto": dual if rows
+ * are fewer than features.
  */
-export type RidgeSolver = "cholesky" | "qr" | "dual" | "auto";
+export type RidgeSolver = "cholesky" | "qr" | "doubleDouble" | "dual" | "auto";
 
 /** The penalty of a ridge regression, how it is chosen and solved, and what the readout sees. */
 export interface RidgeOptions extends FeatureOptions {
@@ -70,7 +71,7 @@ export const ridgeTable = {
   lambdas: optional(list(penalty, "at least one number", 1), "A grid to choose lambda from."),
   selection: optional(choice("gcv", "leaveOneOut"), "How lambda is chosen from lambdas; left out, gcv."),
   subtractMean: option(flag, false, "Fit the weights on features minus their means, folded into the intercept afterwards."),
-  solver: option(choice("cholesky", "qr", "dual", "auto"), "cholesky", "How the weights are found."),
+  solver: option(choice("cholesky", "qr", "doubleDouble", "dual", "auto"), "cholesky", "How the weights are found."),
   blas: option(
     either('"portable", "system" or a library', choice("portable", "system"), checked<DenseBlas>("a library", isBlas, { not: {} })),
     "portable",
@@ -176,7 +177,8 @@ export class RidgeTrainer implements Trainer {
     if (!accumulator || accumulator.rows === 0)
       throw new SpillwayError("lifecycle", "there are no training rows; call partialFit before solve");
     this.#checkRows(accumulator.rows, accumulator.shape);
-    if (accumulator instanceof TriangularAccumulator !== (this.#solver === "qr") || accumulator.constant !== this.#constant) {
+    const made = accumulator instanceof GramAccumulator ? "cholesky" : accumulator.doubleDouble ? "doubleDouble" : "qr";
+    if (made !== (this.#solver === "auto" ? "cholesky" : this.#solver) || accumulator.constant !== this.#constant) {
       throw ArgumentError.because(
         "the accumulator was made by a trainer with another solver or intercept; take this trainer's accumulator()",
       );
@@ -193,11 +195,13 @@ export class RidgeTrainer implements Trainer {
    */
   accumulator(shape: ReadoutShape): RidgeAccumulator {
     if (this.#solver === "dual")
-      throw ArgumentError.because('solver "dual" keeps every row; for rows that stream by, take "cholesky" or "qr"');
+      throw ArgumentError.because('solver "dual" keeps every row; for rows that stream by, take "cholesky", "qr" or "doubleDouble"');
     checkSizes(shape, "the shape of the accumulator");
     const { stateSize, inputSize, outputSize } = shape;
     const own = { stateSize, inputSize, outputSize, features: this.features, constant: this.#constant };
-    return this.#solver === "qr" ? new TriangularAccumulator(own) : new GramAccumulator({ ...own, blas: this.#blas });
+    const doubleDouble = this.#solver === "doubleDouble";
+    if (doubleDouble || this.#solver === "qr") return new TriangularAccumulator({ ...own, doubleDouble });
+    return new GramAccumulator({ ...own, blas: this.#blas });
   }
 
   /**
@@ -234,7 +238,7 @@ export class RidgeTrainer implements Trainer {
     const weights = solved.subarray(0, count);
     const intercept = this.#intercept ? solved.row(count).slice() : new Float64Array(solved.cols);
     if (!this.#intercept && this.#subtractMean) subtractMeans(intercept, weights, system.means());
-    const solver = accumulator instanceof GramAccumulator ? "cholesky" : "qr";
+    const solver = accumulator instanceof GramAccumulator ? "cholesky" : this.#solver;
     return this.#readout(weights, intercept, accumulator.shape, system.rows, lambda, solver, selection);
   }
 

@@ -1,23 +1,36 @@
 // Training rows gathered as a triangular factor: what ridge regression by QR needs, without normal
 // equations and without keeping the rows. It solves nothing.
-import { type Matrix, TriangularFactor } from "../numerics/index.js";
+import { ArgumentError } from "../core/errors.js";
+import { DoubleDoubleFactor, type Matrix, TriangularFactor } from "../numerics/index.js";
 import { featureColumns } from "./features-option.js";
 import { RowAccumulator, type RowAccumulatorOptions } from "./row-accumulator.js";
+
+/** Which features are gathered, and in how many bits. */
+export interface TriangularAccumulatorOptions extends RowAccumulatorOptions {
+  /** Whether in double-double, about 106 bits, for few features. Default false: binary64. */
+  readonly doubleDouble?: boolean | undefined;
+}
 
 /**
  * R and Q^T Y of the features X = Q R (T x F, with a last column of ones if `constant` is set)
  * and targets Y (T x O).
  */
 export class TriangularAccumulator extends RowAccumulator {
-  readonly #factor: TriangularFactor;
+  readonly #factor: TriangularFactor | DoubleDoubleFactor;
 
   /**
    * @throws ArgumentError naming the option, MemoryLimitError if F x (F + O) values do not fit 4
    * GiB
    */
-  constructor(options: RowAccumulatorOptions) {
+  constructor(options: TriangularAccumulatorOptions) {
     super(options);
-    this.#factor = new TriangularFactor(this.featureCount, this.shape.outputSize);
+    const Factor = options.doubleDouble ? DoubleDoubleFactor : TriangularFactor;
+    this.#factor = new Factor(this.featureCount, this.shape.outputSize);
+  }
+
+  /** Whether it sums in double-double. */
+  get doubleDouble(): boolean {
+    return this.#factor instanceof DoubleDoubleFactor;
   }
 
   get rows(): number {
@@ -35,11 +48,14 @@ export class TriangularAccumulator extends RowAccumulator {
    */
   merge(other: TriangularAccumulator): void {
     this.checkLike(other, "TriangularAccumulator");
-    this.#factor.merge(other.#factor);
+    const [mine, theirs] = [this.#factor, other.#factor];
+    if (mine instanceof DoubleDoubleFactor && theirs instanceof DoubleDoubleFactor) mine.merge(theirs);
+    else if (mine instanceof TriangularFactor && theirs instanceof TriangularFactor) mine.merge(theirs);
+    else throw ArgumentError.because("the accumulators are of different solvers; only like can be added to like");
   }
 
   /** A factor that may be changed, with the rows so far; this one can go on. */
-  factor(): TriangularFactor {
+  factor(): TriangularFactor | DoubleDoubleFactor {
     return this.#factor.clone();
   }
 

@@ -111,6 +111,7 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
       "InverseCovariance",
       "PortableGram",
       "BlockProduct",
+      "DoubleDoubleFactor",
       "axisValues",
       "ResidentRows",
       "SystemBlas",

@@ -115,10 +115,10 @@ describe("options", () => {
     [() => ridge({ lambdas: [1], lambda: 1 }), "lambda and lambdas are both given; it takes one of them"],
     [() => ridge({ selection: "gcv" }), 'selection is "gcv" and lambdas is missing; it takes a grid to choose from'],
     [() => ridge({ lambdas: [1], selection: "aic" as never }), 'selection is "aic"; it takes "gcv" or "leaveOneOut"'],
-    [() => ridge({ solver: "svd" as never }), 'solver is "svd"; it takes "cholesky", "qr", "dual" or "auto"'],
+    [() => ridge({ solver: "svd" as never }), 'solver is "svd"; it takes "cholesky", "qr", "doubleDouble", "dual" or "auto"'],
     [
       () => ridge({ solver: "dual" }).partialFit(states, targets),
-      'solver "dual" keeps every row; for rows that stream by, take "cholesky" or "qr"',
+      'solver "dual" keeps every row; for rows that stream by, take "cholesky", "qr" or "doubleDouble"',
     ],
     [() => ridge({ solver: "qr", blas: "system" }), 'blas is "system" and solver is "qr"; a library serves "cholesky"'],
     [() => ridge({ lambdas: [1], subtractMean: true, intercept: false }), "lambdas with subtractMean takes intercept: true"],

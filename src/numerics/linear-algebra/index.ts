@@ -5,6 +5,7 @@ export { type DenseBlas, shiftedTriangle } from "./dense-blas.js";
 export { BlockProduct, type WriteColumn } from "./block-product.js";
 export { type GramBlocks, type GramSum, gramBlockRows, mirrorLowerTriangle, PortableGram } from "./gram.js";
 export { InverseCovariance } from "./inverse-covariance.js";
+export { DoubleDoubleFactor } from "./double-double-factor.js";
 export { MemoryLimitError } from "./memory.js";
 export type { ColumnSource, SquaredColumns } from "./panels.js";
 export { evaluateRows, ResidentRows } from "./row-products.js";
