@@ -31,6 +31,7 @@ import { exitCodes } from "./exit.js";
 import { flagOf, helpOf, longOf } from "./flag.js";
 
 interface RunFlags {
+  readonly scale?: string;
   readonly out: string;
   readonly engine?: string;
   readonly threads: number;
@@ -110,6 +111,7 @@ export function createProgram(signal: AbortSignal, announce: (folder: string) =>
     .addOption(setOption())
     .addOption(importOption())
     .addOption(flagOf(experimentRunTable, "profile"))
+    .option("--scale <share>", "of a file with network: microcircuit, the share of its neurons; 1 is full size")
     .option("--json", "print the results as JSON, and nothing else, on standard output")
     .option("--quiet", "no progress on standard error")
     .addHelpText(
@@ -117,6 +119,7 @@ export function createProgram(signal: AbortSignal, announce: (folder: string) =>
       `
 Examples:
   $ spillway run narma10.yaml
+  $ spillway run microcircuit.yaml --scale 1 --engine cuda
   $ spillway run narma10.yaml --set reservoir.size=500 --set seeds=3 --json
   $ spillway run *.yaml --out results
 

@@ -16,6 +16,7 @@ const runFiles = [
   "model.safetensors",
   "forecasts.csv",
   "templates.safetensors",
+  "spikes.npz",
   "states.npy",
   "lengths.npy",
   "report.html",

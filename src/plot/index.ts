@@ -15,6 +15,13 @@ export { type MemoryCurve, plotMemoryCapacity } from "./memory-capacity.js";
 export { type FigureImage, type HtmlOptions, type ImageOptions, show, toHtml, toImage } from "./output.js";
 export { type PhaseSpaceOptions, plotPhaseSpace } from "./phase-space.js";
 export { plotlySource } from "./plotly-source.js";
+export {
+  type PlottedRates,
+  type PopulationRasterOptions,
+  type PopulationRatesOptions,
+  plotPopulationRaster,
+  plotPopulationRates,
+} from "./populations.js";
 export { type PlottedMap, plotQualityMap } from "./quality-map.js";
 export { type ReportOptions, type ReportScore, type ReportSection, type ReportTable, reportHtml } from "./report.js";
 export { plotResiduals, type ResidualPlotOptions } from "./residuals.js";

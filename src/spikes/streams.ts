@@ -11,6 +11,7 @@ const streams = {
   phaseEncoder: 100,
   generators: 101,
   oscillators: 102,
+  populationSample: 103,
 } as const;
 
 /** The number of the stream of each use, as kernels get it. */

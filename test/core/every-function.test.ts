@@ -103,6 +103,7 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
       "ReferenceNetwork",
       "SpikingNetwork",
       "registerNetworkEngine",
+      "loadNetworkExperiment",
     ],
     ...["portableTanh", "portableTanh32", "precisionOf", "rowDot", "shiftedTriangle", "storedValues", "toDense", "toSparse", "writeRows"],
     ...[

@@ -2,7 +2,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as analysis from "../../src/analysis/index.js";
 import * as kernels from "../../src/engine/kernels/index.js";
-import { parseExperiment, runExperiment, searchExperiment } from "../../src/experiment/index.js";
+import {
+  parseExperiment,
+  readNetworkExperiment,
+  runExperiment,
+  runNetworkExperiment,
+  searchExperiment,
+} from "../../src/experiment/index.js";
 import * as gpu from "../../src/gpu/index.js";
 import * as spillway from "../../src/index.js";
 import * as io from "../../src/io/index.js";
@@ -291,6 +297,18 @@ const withOptions: readonly Place[] = [
   ["run of ReservoirStatistics", (wrong) => new spikes.ReservoirStatistics().run(computer, rows(2), wrong)],
   ["simulateNeuron", (wrong) => spikes.simulateNeuron("izhikevich", [1], wrong)],
   ["SpikingNetwork.create", (wrong) => spikes.SpikingNetwork.create({ kind: "network", populations: { E: { size: 2 } } }, wrong)],
+  [
+    "run of SpikingNetwork",
+    async (wrong) => (await spikes.SpikingNetwork.create({ kind: "network", populations: { E: { size: 2 } } })).run(1, wrong),
+  ],
+  ["populationStatistics", (wrong) => spikes.populationStatistics(pattern, wrong)],
+  ["plotPopulationRaster", (wrong) => plot.plotPopulationRaster({ E: pattern }, wrong)],
+  ["plotPopulationRates", (wrong) => plot.plotPopulationRates({ E: 1 }, [], wrong)],
+  ["readNetworkExperiment", (wrong: object) => readNetworkExperiment({ name: "a", network: { microcircuit: { scale: 0.01 } }, ...wrong })],
+  [
+    "runNetworkExperiment",
+    (wrong) => runNetworkExperiment(readNetworkExperiment({ name: "a", network: { microcircuit: { scale: 0.01 } } }), wrong),
+  ],
   ["microcircuit", (wrong) => spikes.microcircuit(wrong)],
   ["planNetwork", (wrong: object) => spikes.planNetwork({ kind: "network", populations: { E: { size: 2 } }, ...wrong })],
   ["KuramotoOscillators", (wrong) => new spikes.KuramotoOscillators(wrong)],

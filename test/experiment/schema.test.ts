@@ -78,9 +78,13 @@ describe("the JSON Schema of experiment files", () => {
     expect(fits(schema, { ...example, washuot: 5 })).toBe(false);
   });
 
-  it.each(readdirSync(examples).filter((name) => name.endsWith(".yaml")))("takes the example %s, as does the check itself", (name) => {
-    const text = readFileSync(join(examples, name), "utf8");
-    expect(fits(schema, parse(text))).toBe(true);
-    expect(parseExperimentText(text, name).experiment.name).toBe(name.replace(".yaml", ""));
-  });
+  // Files with a network have fields of their own: network.test.ts.
+  it.each(readdirSync(examples).filter((name) => name.endsWith(".yaml") && name !== "microcircuit.yaml"))(
+    "takes the example %s, as does the check itself",
+    (name) => {
+      const text = readFileSync(join(examples, name), "utf8");
+      expect(fits(schema, parse(text))).toBe(true);
+      expect(parseExperimentText(text, name).experiment.name).toBe(name.replace(".yaml", ""));
+    },
+  );
 });

@@ -2,6 +2,8 @@
 import "../../index.js";
 import { join } from "node:path";
 import { type LoadedExperiment, loadExperiment } from "../../experiment/file.js";
+import { loadNetworkExperiment, type NetworkExperiment } from "../../experiment/network-file.js";
+import { type FinishedNetworkRun, networkHeadline, networkTable, runNetworkExperiment } from "../../experiment/network-run.js";
 import { classCaption, verdictOf } from "../../experiment/report-section.js";
 import { formatResult } from "../../experiment/result.js";
 import { type FinishedRun, runExperiment } from "../../experiment/run.js";
@@ -9,12 +11,14 @@ import type { ExperimentRunOptions } from "../../experiment/run-options.js";
 import { UsageError } from "../exit.js";
 import { classLines, headline, profileTable, scoreTable } from "../present.js";
 import { type Progress, reportTo } from "../progress.js";
+import { formatTable } from "../table.js";
 
 export interface RunCommandOptions extends Omit<ExperimentRunOptions, "onProgress" | "out" | "signal"> {
   readonly out: string;
   readonly signal: AbortSignal;
   readonly progress: Progress;
   readonly set?: readonly string[] | undefined;
+  readonly scale?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -36,6 +40,10 @@ export interface CommandOutcome {
  * @throws what the user got wrong, and what failed before a run was finished.
  */
 export async function run(paths: readonly string[], options: RunCommandOptions): Promise<CommandOutcome> {
+  const set = [...(options.set ?? []), ...(options.scale === undefined ? [] : [`network.microcircuit.scale=${options.scale}`])];
+  const networks = await Promise.all(paths.map((path) => loadNetworkExperiment(path, set)));
+  if (networks.some((each) => each !== undefined)) return runNetworks(paths, networks, options);
+  if (options.scale !== undefined) throw new UsageError(`--scale is of files with network: microcircuit, and ${paths[0]} has none`);
   const experiments: LoadedExperiment[] = [];
   for (const path of paths) experiments.push(await loadExperiment(path, options.set));
   experiments.forEach(({ path, experiment }, k) => {
@@ -64,6 +72,37 @@ export async function run(paths: readonly string[], options: RunCommandOptions):
     ? formatResult(results.length === 1 && paths.length === 1 ? results[0]! : results)
     : runs.map(describeRun).join("\n\n");
   return { text, interrupted, failure };
+}
+
+/** Runs files with networks, which have results of their own. */
+async function runNetworks(
+  paths: readonly string[],
+  networks: readonly (NetworkExperiment | undefined)[],
+  { out, engine, signal, announce, progress, json }: RunCommandOptions,
+): Promise<CommandOutcome> {
+  const other = networks.indexOf(undefined);
+  if (other >= 0) throw new UsageError(`${paths[other]} has no network, as others do; run it by a command of its own`);
+  const runs: FinishedNetworkRun[] = [];
+  for (const network of networks) {
+    if (signal.aborted) break;
+    try {
+      runs.push(await runNetworkExperiment(network!, { out, engine, signal, announce, onProgress: reportTo(progress) }));
+    } finally {
+      progress.end();
+    }
+  }
+  const results = runs.map(({ result }) => result);
+  const text = runs.map(({ result, folder }) => {
+    const { heads, lines } = networkTable(result);
+    const table = formatTable(
+      heads,
+      lines.map((line) => line.map(String)),
+      heads.map((_, c) => c).slice(1),
+    );
+    return [networkHeadline(result), "", table, "", `report: ${join(folder ?? "", result.files.at(-1) ?? "")}`].join("\n");
+  });
+  const interrupted = signal.aborted && (runs.length < paths.length || results.some((result) => result.interrupted));
+  return { text: json ? JSON.stringify(results.length === 1 ? results[0] : results, undefined, 2) : text.join("\n\n"), interrupted };
 }
 
 /** Runs an experiment, with its progress shown. */

@@ -1,0 +1,159 @@
+// Figures of a network of populations: the spikes of all of them above one another, and their
+// rates beside references. Any spike pattern has the columns.
+import { ArgumentError } from "../core/errors.js";
+import { number, option, optional, resolve, type TableOf, whole } from "../core/options.js";
+import { encodeArray, type Figure } from "./figure.js";
+import { formatNumber } from "./format.js";
+import { titleTable } from "./options.js";
+import { seriesColour } from "./palette.js";
+import type { RasterSpikes } from "./spike-raster.js";
+
+/** What of populations is drawn. */
+export interface PopulationRasterOptions {
+  /** The figure's title. */
+  readonly title?: string | undefined;
+  /** Neurons that are drawn of all populations together, evenly; default 2000. */
+  readonly neurons?: number | undefined;
+  /** Where the time begins, ms; default 0. */
+  readonly fromMs?: number | undefined;
+}
+
+/** The options of `plotPopulationRaster`. */
+export const populationRasterTable = {
+  ...titleTable("Spikes by population"),
+  neurons: option(whole({ atLeast: 1 }), 2000, "Neurons that are drawn, of all populations together."),
+  fromMs: option(number({ atLeast: 0, unit: "ms" }), 0, "Where the time begins."),
+} satisfies TableOf<PopulationRasterOptions>;
+
+/**
+ * The spikes of several populations, the first at the top, each as high as its share of all
+ * neurons.
+ * @throws ArgumentError if there is no population
+ */
+export function plotPopulationRaster(populations: Readonly<Record<string, RasterSpikes>>, options: PopulationRasterOptions = {}): Figure {
+  const { title, neurons, fromMs } = resolve(populationRasterTable, options);
+  const given = entriesOf(populations);
+  const total = given.reduce((sum, [, { neuronCount }]) => sum + neuronCount, 0);
+  const every = Math.max(1, Math.ceil(total / neurons));
+  const durationMs = Math.max(...given.map(([, each]) => each.durationMs));
+  let above = 0;
+  const ticks: number[] = [];
+  const data = given.map(([name, { times, neurons: of, neuronCount }], p) => {
+    const [x, y]: [number[], number[]] = [[], []];
+    for (let s = 0; s < times.length; s++) {
+      if (of[s]! % every !== 0 || times[s]! < fromMs) continue;
+      x.push(times[s]!);
+      y.push(above + of[s]! / every);
+    }
+    ticks.push(above + neuronCount / every / 2);
+    above += Math.ceil(neuronCount / every);
+    return {
+      type: "scatter",
+      mode: "markers",
+      name,
+      x: encodeArray(Float32Array.from(x)),
+      y: encodeArray(Float32Array.from(y)),
+      marker: { color: seriesColour(p % 2), size: 2 },
+      hovertemplate: `${name}, %{x:.1f} ms<extra></extra>`,
+    };
+  });
+  return {
+    title,
+    description: `Spikes of every ${every === 1 ? "" : `${every}. `}neuron of ${given.map(([name]) => name).join(", ")}, from ${fromMs} to ${durationMs} ms.`,
+    data,
+    layout: {
+      height: 520,
+      showlegend: false,
+      xaxis: { title: { text: "time (ms)" }, range: [fromMs, durationMs], automargin: true },
+      yaxis: {
+        range: [above, 0],
+        tickmode: "array",
+        tickvals: ticks,
+        ticktext: given.map(([name]) => name),
+        showgrid: false,
+        automargin: true,
+      },
+    },
+  };
+}
+
+/** Rates of a reference, by population. */
+export interface PlottedRates {
+  readonly name: string;
+  readonly rates: Readonly<Record<string, number>>;
+}
+
+/** What stands beside the rates. */
+export interface PopulationRatesOptions {
+  /** The figure's title. */
+  readonly title?: string | undefined;
+  /** Standard deviation of the neurons' rates, drawn as a line to both sides. */
+  readonly deviations?: Readonly<Record<string, number>> | undefined;
+}
+
+const anyRates = {
+  takes: "an object of numbers by population",
+  schema: {},
+  read: (value: unknown) => value as Readonly<Record<string, number>>,
+};
+
+/** The options of `plotPopulationRates`. */
+export const populationRatesTable = {
+  ...titleTable("Rates by population"),
+  deviations: optional(anyRates, "Standard deviation of the neurons' rates."),
+} satisfies TableOf<PopulationRatesOptions>;
+
+/**
+ * The rate of each population in Hz, the first at the top, with references as marks of their own.
+ * @throws ArgumentError for a rate that is none
+ */
+export function plotPopulationRates(
+  rates: Readonly<Record<string, number>>,
+  references: readonly PlottedRates[] = [],
+  options: PopulationRatesOptions = {},
+): Figure {
+  const { title, deviations = {} } = resolve(populationRatesTable, options);
+  const given = entriesOf(rates);
+  for (const [name, rate] of given)
+    if (!(Number.isFinite(rate) && rate >= 0)) throw new ArgumentError(`rates.${name}`, rate, "a number of Hz of at least 0");
+  const names = given.map(([name]) => name);
+  const places = names.map((_, k) => k);
+  const marks = (of: PlottedRates, k: number) => ({
+    type: "scatter",
+    mode: "markers",
+    name: of.name,
+    x: names.map((name) => of.rates[name] ?? null),
+    y: places,
+    marker: { color: seriesColour(k), size: k === 0 ? 11 : 9, symbol: k === 0 ? "circle" : "line-ns-open", line: { width: 3 } },
+  });
+  const lines = names.flatMap((name, k) => {
+    const deviation = deviations[name];
+    return deviation === undefined ? [] : [[Math.max(0, rates[name]! - deviation), rates[name]! + deviation, k] as const];
+  });
+  return {
+    title,
+    description: given.map(([name, rate]) => `${name} ${formatNumber(rate)} Hz`).join(", "),
+    data: [
+      {
+        type: "scatter",
+        mode: "lines",
+        name: "deviation over neurons",
+        x: lines.flatMap(([from, to]) => [from, to, null]),
+        y: lines.flatMap(([, , k]) => [k, k, null]),
+        line: { color: seriesColour(0), width: 2 },
+      },
+      ...[{ name: "this run", rates }, ...references].map(marks),
+    ],
+    layout: {
+      height: 120 + 34 * names.length,
+      xaxis: { title: { text: "Hz" }, rangemode: "tozero", automargin: true },
+      yaxis: { range: [names.length - 0.4, -0.6], tickmode: "array", tickvals: places, ticktext: names, showgrid: false, automargin: true },
+    },
+  };
+}
+
+function entriesOf<Value>(populations: Readonly<Record<string, Value>>): [string, Value][] {
+  const entries = typeof populations === "object" && populations !== null ? Object.entries(populations) : [];
+  if (entries.length === 0) throw new ArgumentError("populations", populations, "an object with at least one population");
+  return entries;
+}

@@ -1,0 +1,113 @@
+// Experiments that run a network of populations, from a file to measures and a report.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import "../../src/index.js";
+import { run } from "../../src/cli/commands/run.js";
+import { silent } from "../../src/cli/progress.js";
+import { loadNetworkExperiment, readNetworkExperiment, runNetworkExperiment } from "../../src/experiment/index.js";
+import { plotPopulationRates } from "../../src/plot/index.js";
+import { populationStatistics, readSpikePattern, SpikePattern } from "../../src/spikes/index.js";
+
+const out = mkdtempSync(join(tmpdir(), "spillway-network-"));
+afterAll(() => rmSync(out, { recursive: true, force: true }));
+const example = "examples/experiments/microcircuit.yaml";
+
+describe("an experiment with a network", () => {
+  it("is run by its file, with measures by population beside references of its scale", async () => {
+    const options = { out, set: ["durationMs=300", "discardMs=100", "outputs.spikes=true"], scale: "0.02", json: true };
+    const { text, interrupted } = await run([example], { ...options, signal: new AbortController().signal, progress: silent });
+    expect(interrupted).toBe(false);
+    const result = JSON.parse(text);
+    expect(Object.keys(result.seeds[0].populations)).toEqual(["L23E", "L23I", "L4E", "L4I", "L5E", "L5I", "L6E", "L6I"]);
+    expect(result.seeds[0].populations.L5E.rate).toBeGreaterThan(1);
+    expect(result.neurons).toBe(1544);
+    expect(result.references).toEqual([]);
+    expect(result.files).toEqual(["result.json", "spikes.npz", "report.html"]);
+    const spikes = await readSpikePattern(join(out, "microcircuit", "spikes.npz"));
+    expect(spikes.neuronCount).toBe(1544);
+    expect(readFileSync(join(out, "microcircuit", "report.html"), "utf8")).toContain("Spikes by population");
+  });
+
+  it("says in a table how the populations fire", async () => {
+    const { text } = await run([example], {
+      ...{ out, set: ["durationMs=50", "discardMs=0", "seeds=[1, 2]", "outputs.report=false"], scale: "0.02" },
+      ...{ signal: new AbortController().signal, progress: silent },
+    });
+    expect(text).toMatch(/microcircuit: 1544 neurons, 119548 synapses; 50 ms after 0 ms; cpu.*real-time factor/);
+    expect(text).toMatch(/L6I +\d/);
+  });
+
+  it("keeps the references of the same scale and drive alone", async () => {
+    const { references } = (
+      await runNetworkExperiment({
+        ...readNetworkExperiment({
+          name: "small",
+          network: { microcircuit: { scale: 0.01, drive: "poisson" } },
+          durationMs: 10,
+          discardMs: 0,
+          references: [
+            { name: "a", rates: { L4E: 1 }, scale: 0.01 },
+            { name: "b", rates: { L4E: 1 }, scale: 1 },
+            { name: "c", rates: { L4E: 1 }, drive: "dc" },
+          ],
+        }),
+      })
+    ).result;
+    expect(references.map(({ name }) => name)).toEqual(["a"]);
+  });
+
+  it.each<[string, readonly string[], RegExp]>([
+    ["a scale that is none", ["network.microcircuit.scale=2"], /microcircuit\.yaml:5: network\.microcircuit\.scale is 2/],
+    ["a part of a step", ["durationMs=0.05"], /durationMs is 0\.05.*steps of 0\.1 ms/],
+    ["a misspelt field", ["duratoinMs=5"], /did you mean "durationMs"/],
+    ["a name that leaves the folder", ["name=../x"], /names a folder/],
+  ])("refuses %s", async (_, set, message) => {
+    await expect(loadNetworkExperiment(example, set)).rejects.toThrow(message);
+  });
+
+  it("is not what other files are", async () => {
+    expect(await loadNetworkExperiment("examples/experiments/narma10.yaml")).toBeUndefined();
+  });
+});
+
+describe("the measures of a population", () => {
+  const regular = (period: number, neuron: number) =>
+    Array.from({ length: Math.floor(1000 / period) }, (_, k) => ({ neuron, timeMs: (k + 1) * period }));
+
+  it("are rate, irregularity and the share of silent neurons", () => {
+    const pattern = SpikePattern.from([...regular(100, 0), ...regular(50, 1)], { durationMs: 1000, neuronCount: 4 });
+    const { rate, silentShare, intervalVariation, rateDeviation } = populationStatistics(pattern);
+    expect(rate).toBe(7.5);
+    expect(silentShare).toBe(0.5);
+    expect(intervalVariation).toBeCloseTo(0, 12);
+    expect(rateDeviation).toBeCloseTo(Math.sqrt((2.5 ** 2 + 12.5 ** 2 + 2 * 7.5 ** 2) / 4), 12);
+    expect(populationStatistics(pattern, { fromMs: 500 }).rate).toBe(7.5);
+  });
+
+  it("correlate what fires together, and leave out what is silent", () => {
+    const same = SpikePattern.from(
+      [0, 1].flatMap((neuron) => regular(130, neuron)),
+      { durationMs: 1000, neuronCount: 3 },
+    );
+    expect(populationStatistics(same).correlation).toBeCloseTo(1, 12);
+    const alone = SpikePattern.from(regular(130, 0), { durationMs: 1000, neuronCount: 3 });
+    expect(populationStatistics(alone).correlation).toBeUndefined();
+    const intervals = SpikePattern.from(
+      [10, 20, 40].map((timeMs) => ({ neuron: 0, timeMs })),
+      { durationMs: 100, neuronCount: 1 },
+    );
+    // Intervals of 10 and 20 ms: deviation 5 over mean 15.
+    expect(populationStatistics(intervals).intervalVariation).toBeCloseTo(1 / 3, 12);
+  });
+
+  it("are drawn with references as marks", () => {
+    const { data, description } = plotPopulationRates({ E: 4, I: 6 }, [{ name: "NEST", rates: { E: 4.4, I: 5.9 } }], {
+      deviations: { E: 3 },
+    });
+    expect(data.map((trace) => trace["name"])).toEqual(["deviation over neurons", "this run", "NEST"]);
+    expect(description).toBe("E 4 Hz, I 6 Hz");
+    expect(() => plotPopulationRates({ E: Number.NaN })).toThrow(/rates\.E/);
+  });
+});
