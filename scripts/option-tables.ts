@@ -39,7 +39,7 @@ import { conceptorMemoryTable, recallTable } from "../src/model/conceptor/option
 import { fieldForecastTable, fieldOptionsTable, fieldScoreTable, fieldStartTable } from "../src/model/field/options.js";
 import { forecastTable as closedLoopTable, predictTable, scoreTable } from "../src/model/forecaster/options.js";
 import { loadTable } from "../src/model/model-file.js";
-import { nvarScoreTable, nvarStartTable, nvarTable } from "../src/model/nvar/options.js";
+import { nvarForecastTable, nvarScoreTable, nvarStartTable, nvarTable } from "../src/model/nvar/options.js";
 import { onnxTable } from "../src/model/onnx/options.js";
 import { classifierOptionsTable, classifierTable, forecasterOptionsTable, forecasterTable } from "../src/model/schemas.js";
 import { forecastSweepTable, sweepSettingTable, sweepTable } from "../src/model/sweep/options.js";
@@ -235,7 +235,8 @@ export function optionsPage(): string {
     ofTable("`forecast`", closedLoopTable),
     ofTable("`score`", scoreTable),
     ofTable("`NvarForecaster`", nvarTable),
-    ofTable("`predict` and `forecast` of an `NvarForecaster`", nvarStartTable),
+    ofTable("`predict` of an `NvarForecaster`", nvarStartTable),
+    ofTable("`forecast` of an `NvarForecaster`", nvarForecastTable),
     ofTable("`score` of an `NvarForecaster`", nvarScoreTable),
     ofTable("`FieldForecaster`", fieldOptionsTable),
     ofTable("`predict` of a `FieldForecaster`", fieldStartTable),

@@ -127,7 +127,15 @@ export type {
 export { type LoadedModel, loadModel } from "./model/load-model.js";
 export { type LoadOptions, ModelFileError, type ModelKind } from "./model/model-file.js";
 export { NvarForecaster } from "./model/nvar/nvar.js";
-export type { NvarData, NvarOptions, NvarScoreOptions, NvarSequences, NvarSettings, NvarStartOptions } from "./model/nvar/options.js";
+export type {
+  NvarData,
+  NvarForecastOptions,
+  NvarOptions,
+  NvarScoreOptions,
+  NvarSequences,
+  NvarSettings,
+  NvarStartOptions,
+} from "./model/nvar/options.js";
 export { type LoadedReservoir, loadReservoir, saveReservoir } from "./model/reservoir-file.js";
 export { type ForecastScore, type ForecastSweepOptions, type ForecastSweepResult, sweepForecasts } from "./model/sweep/forecasts.js";
 export { type SweepOptions, type SweepResult, type SweepSetting, type SweptReservoir, sweepReadouts } from "./model/sweep/sweep.js";

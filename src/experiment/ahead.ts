@@ -5,6 +5,7 @@ import { ArgumentError } from "../core/errors.js";
 import { type Resolved, resolve } from "../core/options.js";
 import {
   type FieldForecaster,
+  type Forecast,
   type Forecaster,
   type LoadedModel,
   loadModel,
@@ -140,13 +141,13 @@ function stepsGiven(series: readonly { readonly rows: RowsUpToNow | undefined; r
 }
 
 function horizonOf(loaded: Model): number | undefined {
-  return loaded.kind === "forecaster" ? loaded.forecaster.choice?.horizon : undefined;
+  return modelOf(loaded).choice?.horizon;
 }
 
 /** 90 %, if there are errors of that many steps from enough starts, or members to differ. */
 function defaultLevels(loaded: Model, steps: number, from: "errors" | "members"): readonly number[] {
   if (from === "members") return [usualLevel];
-  const choice = loaded.kind === "forecaster" ? loaded.forecaster.choice : undefined;
+  const { choice } = modelOf(loaded);
   return choice && steps <= choice.horizon && choice.starts.length >= fewestScores(usualLevel) ? [usualLevel] : [];
 }
 
@@ -168,18 +169,24 @@ interface One {
 async function forecastOne(loaded: Model, { rows, coming, steps, levels, bandsFrom, signal }: One): Promise<WrittenForecast> {
   const place = { start: "last", row: rows?.series.rows ?? 0, group: rows?.group } as const;
   const times = rows?.axis && timesAfter(rows.axis.grid, steps);
+  const written = (said: Forecast): WrittenForecast => {
+    const [band, ...more] = said.bands ?? [];
+    return { ...place, times: times ?? said.times, prediction: said, band, more };
+  };
   if (loaded.kind !== "forecaster") {
-    if (levels.length > 0)
-      throw ArgumentError.because(`intervals was given; a model of kind ${loaded.kind} knows no errors of its forecasts`, {
-        field: "intervals",
+    if (bandsFrom === "members")
+      throw ArgumentError.because(`bandsFrom is "members" and a model of kind ${loaded.kind} has one; leave it out`, {
+        field: "bandsFrom",
       });
-    if (loaded.kind === "nvar") return { ...place, times, prediction: await loaded.nvar.forecast(steps, { warmup: rows?.series, signal }) };
-    const { field } = loaded;
-    const prediction = await field.forecast(steps, {
-      warmup: rows && warmupOf(rows, { ...field.settings, grid: field.grid, known: 0 }),
-      signal,
-    });
-    return { ...place, times: times ?? prediction.times, prediction };
+    const options = { intervals: levels, signal };
+    const said =
+      loaded.kind === "nvar"
+        ? await loaded.nvar.forecast(steps, { warmup: rows?.series, ...options })
+        : await loaded.field.forecast(steps, {
+            warmup: rows && warmupOf(rows, { ...loaded.field.settings, grid: loaded.field.grid, known: 0 }),
+            ...options,
+          });
+    return written(said);
   }
   const { forecaster } = loaded;
   const said = await forecaster.forecast(steps, {
@@ -189,8 +196,7 @@ async function forecastOne(loaded: Model, { rows, coming, steps, levels, bandsFr
     bandsFrom,
     signal,
   });
-  const [band, ...more] = said.bands ?? [];
-  return { ...place, times: times ?? said.times, prediction: said, band, more };
+  return written(said);
 }
 
 /** The last rows, as many as a forecast is warmed up on. */

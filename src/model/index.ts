@@ -34,6 +34,7 @@ export type { DescribedSeries, ForecasterData, ForecasterPrefix, ForecasterSeque
 export { Forecast, type ForecastBand } from "./forecaster/forecast.js";
 export { type FittedMember, Forecaster, type ForecasterState } from "./forecaster/forecaster.js";
 export type { HybridUse, RowModel } from "./forecaster/hybrid.js";
+export type { ChooseLambdaOptions } from "./forecaster/lambda-choice.js";
 export type { ForecastLoss } from "./forecaster/loss.js";
 export type { MemberState } from "./forecaster/member.js";
 export type { MissingInSeries } from "./forecaster/missing.js";
@@ -54,7 +55,15 @@ export { type LoadedModel, loadModel } from "./load-model.js";
 export { type LoadOptions, ModelFileError, type ModelKind } from "./model-file.js";
 export type { Numbers as NvarState } from "./nvar/features.js";
 export { NvarForecaster } from "./nvar/nvar.js";
-export type { NvarData, NvarOptions, NvarScoreOptions, NvarSequences, NvarSettings, NvarStartOptions } from "./nvar/options.js";
+export type {
+  NvarData,
+  NvarForecastOptions,
+  NvarOptions,
+  NvarScoreOptions,
+  NvarSequences,
+  NvarSettings,
+  NvarStartOptions,
+} from "./nvar/options.js";
 export { type CFiles, type COptions, saveC, toC } from "./c/index.js";
 export { type ForecasterUse, type OnnxOptions, saveOnnx, toOnnx } from "./onnx/index.js";
 export { decodeReservoir, encodeReservoir, type LoadedReservoir, loadReservoir, saveReservoir } from "./reservoir-file.js";

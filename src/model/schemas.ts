@@ -36,6 +36,7 @@ import type { ClassifierOptions, ClassifierReadout, ClassifierReservoir, Classif
 import type { ForecasterChoice } from "./forecaster/choice.js";
 import type { ClockNote } from "./forecaster/clock.js";
 import { type RowModel, rowModelTakes } from "./forecaster/hybrid.js";
+import { chooseLambdaTable } from "./forecaster/lambda-choice.js";
 import { missingKind } from "./forecaster/missing.js";
 import type { ChooseOptions, ForecasterOptions, ForecasterSettings } from "./forecaster/options.js";
 import { chooseDefaults } from "./forecaster/plan.js";
@@ -63,11 +64,8 @@ const transformsKind = list(anyTransformKind, "a list of transforms");
 
 /** How a Forecaster chooses. */
 export const chooseTable = {
-  lambdas: optional(list(number({ above: 0 }), "a list of numbers above 0", 1), "Penalties that every candidate is tried with."),
-  starts: option(whole({ atLeast: 1 }), chooseDefaults.starts, "Forecasts that each pair is scored by."),
-  validation: option(number({ above: 0, below: 1 }), chooseDefaults.validation, "The share of the series that is forecast."),
+  ...chooseLambdaTable,
   keep: option(whole({ atLeast: 1 }), chooseDefaults.keep, "Pairs of candidate and lambda that the model is made of."),
-  loss: option(choice("rmse", "mae", "smape", "validTime"), chooseDefaults.loss, "How forecasts are scored."),
   candidates: optional(
     list(
       object(

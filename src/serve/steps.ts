@@ -100,10 +100,11 @@ export function fieldSteps(forecaster: FieldForecaster): StepByStep<FieldForecas
     fedBack: 0,
     known: 0,
     grid: forecaster.grid,
+    horizon: forecaster.choice?.horizon,
     table: forecaster.settings.table,
     warmUp: (prefix, work) => forecaster.warmUp(prefix as FieldData, work),
     predict: ({ inputs }, work) => forecaster.predict(inputs!, work),
-    forecast: (steps, _, work) => forecaster.forecast(steps, work),
+    forecast: (steps, { intervals }, work) => forecaster.forecast(steps, { intervals, ...work }),
   };
 }
 
@@ -121,10 +122,11 @@ export function nvarSteps(forecaster: NvarForecaster): StepByStep<NvarForecaster
     outputs: forecaster.columns,
     fedBack: 0,
     known: 0,
+    horizon: forecaster.choice?.horizon,
     table: forecaster.settings.table,
     warmUp: (prefix) => forecaster.warmUp(prefix as Matrix),
     predict: ({ inputs }, work) => forecaster.predict(inputs!, work),
-    forecast: (steps, _, work) => forecaster.forecast(steps, work),
+    forecast: (steps, { intervals }, work) => forecaster.forecast(steps, { intervals, ...work }),
   };
 }
 

@@ -280,6 +280,22 @@ describe("a model that a program saved", () => {
     const turned = await csv("turned.csv", ["z", "x", "y"], Matrix.from(data.toArrays().map(([x, y, z]) => [z!, x!, y!])));
     const ring = await forecastAhead(at("field.safetensors"), { data: turned, steps: 5 });
     expect(ring.forecasts[0]!.prediction.data).toEqual((await field.forecast(5, { warmup: data })).data);
+    await expect(forecastAhead(at("field.safetensors"), { steps: 5, bandsFrom: "members" })).rejects.toThrow(
+      'bandsFrom is "members" and a model of kind field has one',
+    );
+  });
+
+  it("has bands of polynomials and fields that were fitted with a horizon", async () => {
+    const data = Matrix.from(lorenz(420));
+    const choice = { horizon: 4, choose: { lambdas: [1], starts: 9 } };
+    await using nvar = await NvarForecaster.fit(data, choice);
+    await using field = await FieldForecaster.fit(data, { ...choice, groups: 3, reservoir: { size: 20 } });
+    for (const model of [nvar, field]) {
+      await model.save(at("bands.safetensors"));
+      const { levels, steps, forecasts } = await forecastAhead(at("bands.safetensors"));
+      expect([levels, steps]).toEqual([[0.9], 4]);
+      expect(forecasts[0]!.band).toEqual((await model.forecast(4, { intervals: [0.9] })).bands![0]);
+    }
   });
 
   it("carries the time stamps of a field on", async () => {

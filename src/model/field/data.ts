@@ -6,7 +6,10 @@ import { type CheckedSeries, checkAlike, checkedData, checkedPrefix } from "../f
 import { fillData } from "../forecaster/missing.js";
 import type { FieldData, FieldSequences, FieldSettings } from "./options.js";
 
-/** Every training series, and how many values of each column were missing. @throws ArgumentError */
+/**
+ * Every training series, where it was filled, and how many values of each column were missing.
+ * @throws ArgumentError
+ */
 export function fieldSequences(data: FieldData | FieldSequences, { missing = "error" }: FieldSettings) {
   const several = typeof data === "object" && data !== null && "sequences" in data;
   if (several) checkSequences(data.sequences, "sequences");
@@ -18,7 +21,11 @@ export function fieldSequences(data: FieldData | FieldSequences, { missing = "er
   const series = filled.map((one, s) => checkedData(one.data, false, names[s]) as CheckedSeries);
   checkAlike(series);
   const counts = filled.map((one) => one.counts);
-  return { series, missingCounts: counts[0]!.map((_, c) => counts.reduce((sum, one) => sum + one[c]!, 0)) };
+  return {
+    series,
+    masks: filled.map(({ mask }) => mask),
+    missingCounts: counts[0]!.map((_, c) => counts.reduce((sum, one) => sum + one[c]!, 0)),
+  };
 }
 
 /** Rows to go on from. @throws ArgumentError */

@@ -6,13 +6,15 @@ import { writeFileAtomic } from "../../io/atomic.js";
 import { readBytes } from "../../io/files.js";
 import { nrmse } from "../../metrics/index.js";
 import type { Matrix, MatrixLike } from "../../numerics/index.js";
-import { type RidgeTrainer, ridge, type TrainedReadout } from "../../readout/index.js";
+import type { TrainedReadout } from "../../readout/index.js";
 import { ReservoirComputer, type ReservoirModel, type ReservoirOptions, type WorkOptions } from "../../reservoir/index.js";
 import { checkWhole } from "../../reservoir/inputs.js";
 import { Turns, workTable } from "../../reservoir/work.js";
-import type { TimeGrid } from "../../series/index.js";
-import { forecasterReservoir, forecasterTrainer } from "../defaults.js";
+import { rowsLost, type TimeGrid } from "../../series/index.js";
+import { forecasterReservoir } from "../defaults.js";
 import { NotFittedError } from "../errors.js";
+import { bandsAround, checkIntervals } from "../forecaster/bands.js";
+import type { ForecasterChoice } from "../forecaster/choice.js";
 import { Clock } from "../forecaster/clock.js";
 import { checkColumns, checkedSeries, withTimes } from "../forecaster/data.js";
 import { Forecast } from "../forecaster/forecast.js";
@@ -36,7 +38,7 @@ import {
   fieldScoreTable,
   fieldStartTable,
 } from "./options.js";
-import { fitFieldRoad } from "./road.js";
+import { fieldTrainer, trainField } from "./train.js";
 
 interface Open {
   readonly description: ReservoirOptions;
@@ -76,6 +78,7 @@ export class FieldForecaster implements AsyncDisposable {
   readonly #open: Open;
   #computers: readonly ReservoirComputer[] = [];
   #groups: FieldGroups | undefined;
+  #choice: ForecasterChoice | undefined;
   #clock = new Clock();
   #missingCounts: readonly number[] = [];
   readonly #turns = new Turns();
@@ -93,7 +96,7 @@ export class FieldForecaster implements AsyncDisposable {
       throw ArgumentError.because("reservoir.feedback is set; groups of a field see each other's forecasts as inputs: leave it out", {
         field: "reservoir.feedback",
       });
-    trainerOf(settings);
+    fieldTrainer(settings);
     return new FieldForecaster(settings, { description, engine, threads });
   }
 
@@ -117,17 +120,16 @@ export class FieldForecaster implements AsyncDisposable {
     return this.#turns.take(async () => {
       resolve(workTable, work);
       const { settings } = this;
-      const { series: given, missingCounts } = fieldSequences(data, settings);
-      const { washout, hold, table } = settings;
+      const { series: given, masks, missingCounts } = fieldSequences(data, settings);
+      const { washout, table } = settings;
       const { cols } = given[0]!.series;
       checkTableNames(table, { columns: cols, known: 0, inputs: 0 });
       const geometry = new FieldGeometry(settings, cols);
       const clock = new Clock();
       clock.train(given);
       const series = given.map((one) => one.series);
-      const road = fitFieldRoad(series, settings);
       series.forEach((one, s) => {
-        const rows = one.rows - road.transforms.lost - 1;
+        const rows = Math.max(0, one.rows - rowsLost(settings.transforms ?? []) - 1);
         if (washout < rows) return;
         const where = series.length > 1 ? `sequences[${s}]` : "the series";
         throw ArgumentError.shape(`washout is ${washout} and ${where} gives ${rows} rows to train on; set a washout below that`, {
@@ -136,7 +138,9 @@ export class FieldForecaster implements AsyncDisposable {
         });
       });
       const computers = await this.#makeComputers(geometry);
-      this.#groups = await FieldGroups.fit(computers, series, { geometry, road, hold, washout, trainer: trainerOf(settings) }, work);
+      const { groups, choice } = await trainField({ settings, geometry, computers, series, masks }, work);
+      this.#groups = groups;
+      this.#choice = choice;
       this.#clock = clock;
       this.#missingCounts = missingCounts;
       return this;
@@ -164,6 +168,11 @@ export class FieldForecaster implements AsyncDisposable {
    */
   get readouts(): readonly TrainedReadout[] {
     return this.#fitted().fit.readouts;
+  }
+
+  /** How lambda was chosen by a horizon, and by which forecasts; undefined without one. */
+  get choice(): ForecasterChoice | undefined {
+    return this.#choice;
   }
 
   /** How many values of each column were missing in the training rows, as in `Forecaster`. */
@@ -215,13 +224,17 @@ export class FieldForecaster implements AsyncDisposable {
    */
   async forecast(steps: number, options: FieldForecastOptions = {}): Promise<Forecast> {
     return this.#turns.take(async () => {
-      const { warmup, history, ...work } = resolve(fieldForecastTable, options);
-      this.#fitted();
+      const { warmup, history, intervals, ...work } = resolve(fieldForecastTable, options);
+      const { transforms } = this.#fitted().fit.road;
       checkWhole("steps", steps, 1);
+      const choice = this.#choice;
+      checkIntervals({ choice, members: [this] }, steps, { intervals, bandsFrom: "errors" });
       return this.#puttingBack(async (groups) => {
         await this.#start(warmup, work.signal);
         if (history !== undefined) groups.recall(checkedSeries(history, "history"));
-        return new Forecast(await groups.forecast(steps, work), this.#clock.times(steps));
+        const values = await groups.forecast(steps, undefined, work);
+        const bands = choice && intervals.length > 0 ? bandsAround(values, choice, [transforms], intervals) : undefined;
+        return new Forecast(values, this.#clock.times(steps), bands);
       });
     });
   }
@@ -270,7 +283,8 @@ export class FieldForecaster implements AsyncDisposable {
     return this.#turns.take(async () => {
       const { fit, computers, state } = this.#fitted();
       const models = this.settings.shared ? computers.slice(0, 1) : computers;
-      return encodeField({ settings: this.settings, fit, models: models.map(({ model }) => model), state, time: this.#clock.note });
+      const choice = this.#choice;
+      return encodeField({ settings: this.settings, fit, models: models.map(({ model }) => model), state, choice, time: this.#clock.note });
     });
   }
 
@@ -282,7 +296,7 @@ export class FieldForecaster implements AsyncDisposable {
   /** Opens what `toBytes` gave. @throws FileError with the reason if it cannot be used */
   static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<FieldForecaster> {
     const { source, engine, threads } = resolve(loadTable, options);
-    const { settings, fit, models, state, time } = await decodeField(await decodeModelFile(bytes, source, "field"), source);
+    const { settings, fit, models, state, choice, time } = await decodeField(await decodeModelFile(bytes, source, "field"), source);
     const forecaster = new FieldForecaster(settings, { description: models[0]!.config, engine, threads });
     const computers: ReservoirComputer[] = [];
     forecaster.#computers = computers;
@@ -295,6 +309,7 @@ export class FieldForecaster implements AsyncDisposable {
     }
     forecaster.#groups = new FieldGroups(computers, fit);
     forecaster.#groups.state = state;
+    forecaster.#choice = choice;
     forecaster.#clock = new Clock([], time);
     return forecaster;
   }
@@ -334,7 +349,7 @@ export class FieldForecaster implements AsyncDisposable {
     const prefix = fieldPrefix(warmup, this.settings);
     checkColumns(prefix.series, "warmup", this.columns);
     this.#clock.warmUp(prefix);
-    await this.#fitted().start(prefix.series, signal);
+    await this.#fitted().start(prefix, signal);
   }
 
   async #puttingBack<T>(work: (groups: FieldGroups) => Promise<T>): Promise<T> {
@@ -377,12 +392,4 @@ export class FieldForecaster implements AsyncDisposable {
     }
     return made;
   }
-}
-
-/** The trainer of a group's readout. @throws ArgumentError for one that keeps every row */
-function trainerOf({ readout }: FieldSettings): RidgeTrainer {
-  const trainer = ridge(forecasterTrainer(readout).description as object);
-  if (!trainer.stream({ stateSize: 1, inputSize: 0, outputSize: 1 }))
-    throw ArgumentError.because("readout keeps every row; a field takes solver cholesky or qr, and selection gcv", { field: "readout" });
-  return trainer;
 }

@@ -5,8 +5,9 @@ import type { TrainedReadout } from "../../readout/index.js";
 import type { ReservoirModel, SessionState } from "../../reservoir/index.js";
 import { keptTransforms, openTransforms } from "../../series/transform-file.js";
 import { getReadout, getReservoir, putReadout, putReservoir } from "../content.js";
+import type { ForecasterChoice } from "../forecaster/choice.js";
 import type { ClockNote } from "../forecaster/clock.js";
-import { getStandardisation, putStandardisation } from "../forecaster/file.js";
+import { getChoice, getRows, getStandardisation, putChoice, putStandardisation } from "../forecaster/file.js";
 import { encodeModelFile, type ModelFile } from "../model-file.js";
 import { emptyContent, floats } from "../mutable-content.js";
 import { stableJson } from "../stable-json.js";
@@ -22,6 +23,7 @@ export interface FieldParts {
   /** One a group, or one if weights are shared. */
   readonly models: readonly ReservoirModel[];
   readonly state: FieldGroupsState;
+  readonly choice: ForecasterChoice | undefined;
   /** Undefined if it was trained without time stamps. */
   readonly time: ClockNote | undefined;
 }
@@ -32,9 +34,9 @@ const prefixOf = (g: number): string => `group.${g}.`;
  * The reservoir of each group (of group 0 alone if they are shared) and each readout under the
  * prefix `group.g.`, tensors `field.mean`, `field.deviation`, `held.lower` and `held.upper` (Q), of
  * each group `state.values` and `state.input`, `recent` (rows x Q) if there are transforms; notes
- * `field`, `state`, `transforms` and `time`.
+ * `field`, `state`, `transforms` and `time`. Of a choice what `putChoice` puts.
  */
-export async function encodeField({ settings, fit, models, state, time }: FieldParts): Promise<Uint8Array> {
+export async function encodeField({ settings, fit, models, state, choice, time }: FieldParts): Promise<Uint8Array> {
   const { road, readouts } = fit;
   const content = emptyContent();
   const { tensors, metadata } = content;
@@ -57,6 +59,7 @@ export async function encodeField({ settings, fit, models, state, time }: FieldP
   }
   metadata["field"] = stableJson(settings);
   metadata["state"] = stableJson({ step: state.groups[0]!.step });
+  putChoice(content, choice);
   if (time) metadata["time"] = stableJson(time);
   return encodeModelFile("field", content);
 }
@@ -94,9 +97,8 @@ export async function decodeField(file: ModelFile, source: string): Promise<Fiel
   });
   const isTransformed = reader.hasNote("transforms");
   const transforms = reader.check("transforms", () => openTransforms(isTransformed ? reader.json("transforms") : [], columns));
-  const held = isTransformed ? reader.lengthOf("recent") / columns : 0;
-  if (!Number.isInteger(held)) throw reader.error(`its tensor "recent" holds ${held * columns} values; rows take ${columns}`);
-  const recent = isTransformed ? reader.matrix("recent", held, columns, "float64") : Matrix.zeros(0, columns);
+  const recent = isTransformed ? getRows(reader, "recent", columns) : Matrix.zeros(0, columns);
+  const choice = await getChoice(reader, columns);
   const time = reader.hasNote("time") ? reader.check("time", () => parseClockNote(reader.json("time"))) : undefined;
   const range = (name: string) => reader.vector(name, columns, "float64") as Float64Array;
   const road = {
@@ -105,5 +107,5 @@ export async function decodeField(file: ModelFile, source: string): Promise<Fiel
     held: { lower: range("held.lower"), upper: range("held.upper") },
   };
   reader.finish();
-  return { settings, fit: { geometry, road, readouts, hold: settings.hold }, models, state: { groups, recent }, time };
+  return { settings, fit: { geometry, road, readouts, hold: settings.hold }, models, state: { groups, recent }, choice, time };
 }

@@ -2,7 +2,7 @@
 // see each other's forecasts, and where they stand. Data comes checked.
 import { ArgumentError } from "../../core/errors.js";
 import { allocate, type FloatArray, firstNonFinite, Matrix } from "../../numerics/index.js";
-import type { RidgeTrainer, TrainedReadout } from "../../readout/index.js";
+import { IllConditionedError, type RidgeTrainer, type TrainedReadout } from "../../readout/index.js";
 import {
   evaluateReadout,
   NonFiniteStateError,
@@ -13,7 +13,8 @@ import {
   writeFeatures,
 } from "../../reservoir/index.js";
 import { restoredForecast, restoredPredictions, transformed } from "../../series/transforms.js";
-import { checkColumns, lastRows } from "../forecaster/data.js";
+import type { FollowsRows } from "../forecaster/choice.js";
+import { type CheckedSeries, checkColumns, lastRows } from "../forecaster/data.js";
 import { roundedInputs } from "../forecaster/training.js";
 import { restored, standardised } from "../standardisation.js";
 import type { FieldGeometry } from "./geometry.js";
@@ -41,14 +42,15 @@ export interface FieldGroupsState {
 
 /** How a field is trained. */
 export interface FieldTraining extends Omit<FieldFit, "readouts"> {
-  readonly trainer: RidgeTrainer;
+  readonly trainers: readonly RidgeTrainer[];
   readonly washout: number;
 }
 
 /** Rows predicted at a time. */
 const chunk = 1024;
 
-export class FieldGroups {
+/** The reservoirs of a field with their readouts. */
+export class FieldGroups implements FollowsRows<FieldGroupsState> {
   readonly computers: readonly ReservoirComputer[];
   readonly fit: FieldFit;
   #recent: Matrix;
@@ -59,17 +61,20 @@ export class FieldGroups {
     this.#recent = recent;
   }
 
-  /** Trains the readouts, and goes to the end of the last series. */
+  /**
+   * Trains the readouts by each of some trainers, which differ in lambda alone, and goes to the end
+   * of the last series. A lambda that is too small for its solver gives its error.
+   */
   static async fit(
     computers: readonly ReservoirComputer[],
     series: readonly Matrix[],
-    { trainer, washout, ...made }: FieldTraining,
+    { trainers, washout, ...made }: FieldTraining,
     work: WorkOptions,
-  ): Promise<FieldGroups> {
+  ): Promise<readonly (FieldGroups | IllConditionedError)[]> {
     const { geometry, road } = made;
     const fields = series.map((one) => scoresOf(road, one));
     const shape = { stateSize: computers[0]!.model.size, inputSize: geometry.seen, outputSize: geometry.own };
-    const sinks = Array.from({ length: geometry.readoutCount }, () => trainer.accumulator(shape));
+    const sinks = Array.from({ length: geometry.readoutCount }, () => trainers[0]!.accumulator(shape));
     const pacer = new WorkPacer(work, geometry.groups * fields.length);
     try {
       for (const [g, computer] of computers.entries())
@@ -83,9 +88,23 @@ export class FieldGroups {
           if (s === fields.length - 1) await computer.run(inputs.subarray(-1));
           await pacer.pause(g * fields.length + s + 1);
         }
-      const readouts = sinks.map((sink) => trainer.solve(sink));
+      const recent = lastRows(road.transforms.lost, series.at(-1)!);
+      const found: (FieldGroups | IllConditionedError)[] = [];
+      for (const trainer of trainers) {
+        const readouts: TrainedReadout[] = [];
+        try {
+          for (const sink of sinks) {
+            readouts.push(trainer.solve(sink));
+            if (pacer.due()) await pacer.pause(geometry.groups * fields.length);
+          }
+          found.push(new FieldGroups(computers, { ...made, readouts }, recent));
+        } catch (error) {
+          if (!(error instanceof IllConditionedError)) throw error;
+          found.push(error);
+        }
+      }
       pacer.finish();
-      return new FieldGroups(computers, { ...made, readouts }, lastRows(road.transforms.lost, series.at(-1)!));
+      return found;
     } finally {
       for (const sink of sinks) sink.dispose();
     }
@@ -110,7 +129,7 @@ export class FieldGroups {
   }
 
   /** To the initial state, and from there over a series. */
-  async start(series: Matrix, signal: AbortSignal | undefined): Promise<void> {
+  async start({ series }: CheckedSeries, signal: AbortSignal | undefined): Promise<void> {
     const field = scoresOf(this.fit.road, series);
     this.reset();
     for (const [g, computer] of this.computers.entries())
@@ -130,7 +149,7 @@ export class FieldGroups {
   }
 
   /** Moves on over rows of the series. */
-  async follow(series: Matrix, signal: AbortSignal | undefined): Promise<void> {
+  async follow({ series }: CheckedSeries, signal: AbortSignal | undefined): Promise<void> {
     const field = this.#scores(series);
     for (const [g, computer] of this.computers.entries())
       await computer.run(this.fit.geometry.seenOf(field, g), { every: field.rows, signal });
@@ -161,7 +180,7 @@ export class FieldGroups {
   }
 
   /** Closed loop; moves on, to anywhere. */
-  async forecast(steps: number, work: WorkOptions): Promise<Matrix<Float64Array>> {
+  async forecast(steps: number, _: undefined, work: WorkOptions): Promise<Matrix<Float64Array>> {
     const { geometry, road, readouts, hold } = this.fit;
     const { lower, upper } = road.held;
     if (this.#isTransformed) this.#withHistory(Matrix.zeros(0, geometry.columns));

@@ -9,6 +9,7 @@ import {
   given,
   type Kind,
   list,
+  object,
   option,
   optional,
   record,
@@ -23,7 +24,9 @@ import { engineTable, seriesOf, threadsTable } from "../../reservoir/options.js"
 import { workTable } from "../../reservoir/work.js";
 import { anyTransformKind, type Transform } from "../../series/transform-kinds.js";
 import type { DescribedSeries } from "../forecaster/data.js";
+import { type ChooseLambdaOptions, chooseLambdaTable } from "../forecaster/lambda-choice.js";
 import type { MissingInSeries } from "../forecaster/missing.js";
+import { intervalsOption } from "../forecaster/options.js";
 import { type TableNames, tableNamesOption } from "../table-names.js";
 
 /** What lies beyond the last site of a direction: the first one again, or nothing. */
@@ -61,6 +64,16 @@ export interface FieldSettings {
   readonly shared: boolean;
   /** Rows at the start of every training series that train nothing. Default 100. */
   readonly washout: number;
+  /**
+   * Steps that are forecast: lambda is then chosen by closed-loop forecasts of that many steps from
+   * starts inside the training series, as in `Forecaster`, and forecasts have bands (`intervals`).
+   */
+  readonly horizon?: number | undefined;
+  /**
+   * How it is chosen: `lambdas` (default those of `Forecaster`, or the readout's own), `starts`,
+   * `validation`, `loss`.
+   */
+  readonly choose?: ChooseLambdaOptions | undefined;
   /** What becomes of missing values (NaN). Default "error". */
   readonly missing?: Exclude<MissingInSeries, "mask"> | undefined;
   /**
@@ -77,7 +90,7 @@ export interface FieldSettings {
    * Hold forecasts to the range of the training data, widened by half a deviation. Default true.
    */
   readonly hold: boolean;
-  /** Ridge and its options. Default lambda 1e-3. */
+  /** Ridge and its options. Default lambda 1e-3, or with a horizon that which is chosen. */
   readonly readout: RidgeOptions;
   /** Names of the table that the rows come from, which the file keeps for `spillway forecast`. */
   readonly table?: TableNames | undefined;
@@ -122,6 +135,12 @@ export interface FieldForecastOptions extends FieldStartOptions {
    * differences are added to. The states are left as they are; `warmup` sets both.
    */
   readonly history?: MatrixLike | undefined;
+  /**
+   * Shares of the values to come that bands around the forecast hold, such as [0.8, 0.95]: split
+   * conformal by step, as in `Forecaster`. It takes a `horizon` in fit, and no more steps than
+   * that. Default none.
+   */
+  readonly intervals?: readonly number[] | undefined;
 }
 
 /** Options of `score`. */
@@ -146,6 +165,8 @@ export const fieldTable = {
   edges: option(oneOrPair<FieldEdges>(edge), "periodic", "Whether the first site follows the last one."),
   shared: option(flag, true, "One reservoir and one readout for all groups."),
   washout: option(whole(), 100, "Rows at the start of every series that train nothing."),
+  horizon: optional(whole({ atLeast: 1 }), "Steps that are forecast: lambda is chosen by closed loops that long."),
+  choose: optional(object(chooseLambdaTable) as Kind<ChooseLambdaOptions>, "How lambda is chosen."),
   missing: optional(choice("error", "hold", "interpolate"), "What becomes of missing values; left out, error."),
   transforms: optional(list(anyTransformKind, "a list of transforms"), "What is done to the field first, and undone on forecasts."),
   standardise: option(flag, true, "Turn the field into z-scores."),
@@ -178,6 +199,7 @@ export const fieldStartTable = {
 export const fieldForecastTable = {
   ...fieldStartTable,
   history: optional(seriesOf("T x Q"), "The last known rows of the series, in place of those that the model keeps."),
+  intervals: intervalsOption,
 } satisfies TableOf<FieldForecastOptions>;
 
 /** The options of `FieldForecaster.score`. */

@@ -19,7 +19,11 @@ interface Asked {
  * Checks levels before any work. @throws ArgumentError if the forecaster chose nothing by forecasts,
  * looks less far ahead, or from too few starts; or has one member, if bands are the members'
  */
-export function checkIntervals({ choice, members }: TrainedMembers, steps: number, { intervals: levels, bandsFrom }: Asked): void {
+export function checkIntervals(
+  { choice, members }: { readonly choice: ForecasterChoice | undefined; readonly members: readonly unknown[] },
+  steps: number,
+  { intervals: levels, bandsFrom }: Asked,
+): void {
   if (levels.length === 0) return;
   if (bandsFrom === "members") {
     if (members.length > 1) return;

@@ -84,9 +84,14 @@ export interface ForecasterChoice {
   readonly kept: readonly ScoredPair[];
   /** Seconds that choosing took. */
   readonly seconds: number;
-  /** starts * horizon x D: what came, in units of the data; row k * horizon + h is step h of start k. */
+  /**
+   * starts * horizon x D: what came, in units of the data; row k * horizon + h is step h of start
+   * k.
+   */
   readonly targets: Matrix<Float64Array>;
-  /** The same rows: targets less the forecast of the kept pairs, their median if they are several. */
+  /**
+   * The same rows: targets less the forecast of the kept pairs, their median if they are several.
+   */
   readonly errors: Matrix<Float64Array>;
 }
 
@@ -94,9 +99,16 @@ export interface ForecasterChoice {
 const tie = 1e-3;
 
 /** The parts of the data: what trains, and what the starts are in. */
-interface Parts {
+export interface ValidationParts {
   readonly training: readonly CheckedSeries[];
   readonly starts: readonly ValidationStart[];
+}
+
+/**
+ * A candidate that forecasts from every start: a forecast for each lambda, or why there is none.
+ */
+export interface ForecastingCandidate extends TriedSetting {
+  forecasts(signal: AbortSignal | undefined): Promise<readonly (Matrix<Float64Array> | Error)[]>;
 }
 
 /**
@@ -110,9 +122,33 @@ export async function chooseByForecasts(
   options: ChoiceOptions,
   work: WorkOptions,
 ): Promise<ForecasterChoice> {
+  const parts = validationParts(data, options);
+  const failure = candidates.length === 1 ? unfitTransform(data, parts, candidates[0]!.transforms) : undefined;
+  if (failure) throw failure;
+  const bare = withoutCalendar(data, options.calendarColumns);
+  const bareParts = { ...parts, training: withoutCalendar(parts.training, options.calendarColumns) };
+  const tried = candidates.map((each) => ({
+    lags: each.lags,
+    calendar: each.calendar,
+    forecasts: (signal: AbortSignal | undefined) =>
+      each.calendar ? tryCandidate(data, parts, each, options, signal) : tryCandidate(bare, bareParts, each, options, signal),
+  }));
+  return choosePairs(data, parts, tried, options, work);
+}
+
+/**
+ * Scores the forecasts of candidates, and keeps the best pairs. @throws ArgumentError if there is
+ * none
+ */
+export async function choosePairs(
+  data: readonly CheckedSeries[],
+  parts: ValidationParts,
+  candidates: readonly ForecastingCandidate[],
+  options: Pick<ChoiceOptions, "horizon" | "lambdas" | "loss" | "keep" | "masks">,
+  work: WorkOptions,
+): Promise<ForecasterChoice> {
   const begun = performance.now();
   const { horizon, lambdas, loss } = options;
-  const parts = partsOf(data, options);
   const { deviation } = fitStandardisation(parts.training.map(({ series }) => series));
   const changing = changingColumns(parts.training);
   const targets = rowsOf(
@@ -120,8 +156,6 @@ export async function chooseByForecasts(
     parts.starts,
     horizon,
   );
-  const bare = withoutCalendar(data, options.calendarColumns);
-  const bareParts = { ...parts, training: withoutCalendar(parts.training, options.calendarColumns) };
   const pacer = new WorkPacer(work, candidates.length);
   const scores: ScoredPair[] = [];
   const forecasts: (Matrix<Float64Array> | undefined)[] = [];
@@ -131,9 +165,7 @@ export async function chooseByForecasts(
     : undefined;
   const context = { deviation, changing, horizon, filled };
   for (const [candidate, each] of candidates.entries()) {
-    const tried = each.calendar
-      ? await tryCandidate(data, parts, each, options, work.signal)
-      : await tryCandidate(bare, bareParts, each, options, work.signal);
+    const tried = await each.forecasts(work.signal);
     for (const [l, lambda] of lambdas.entries()) {
       const made = tried[l]!;
       const isMade = made instanceof Matrix;
@@ -145,8 +177,6 @@ export async function chooseByForecasts(
     await pacer.pause(candidate + 1);
   }
   const kept = best(scores, costs, apart(data, parts, horizon), options.keep, candidates);
-  const failure = candidates.length === 1 ? unfitTransform(data, parts, candidates[0]!.transforms) : undefined;
-  if (failure) throw failure;
   if (kept.length === 0)
     throw ArgumentError.because(
       `no candidate and lambda gave a forecast: ${scores[0]!.failure}. Take larger lambdas, more rows or another reservoir`,
@@ -175,7 +205,7 @@ export async function chooseByForecasts(
 /** The median forecasts of a candidate's members for each lambda, or why there are none. */
 async function tryCandidate(
   data: readonly CheckedSeries[],
-  parts: Parts,
+  parts: ValidationParts,
   { lags, transforms, readout, members }: Candidate,
   options: ChoiceOptions,
   signal: AbortSignal | undefined,
@@ -190,10 +220,7 @@ async function tryCandidate(
       const path = new PathTrainer(readout, lambdas);
       const member = await ForecasterMember.fit(computer, parts.training, { ...options, trainer: path, lags, transforms }, { signal });
       const tries = path.readouts.map((found) => (found instanceof Error ? found : member.with(found)));
-      const outs = tries.map((found) =>
-        found instanceof Error ? found : Matrix.zeros(parts.starts.length * horizon, data[0]!.series.cols),
-      );
-      await forecastAll(data, parts, member, tries, outs, horizon, signal);
+      const outs = await forecastAll(data, parts, { model: member, tries }, horizon, signal);
       for (const [l, out] of outs.entries()) made[l]!.push(out);
     } catch (error) {
       if (!(error instanceof IllConditionedError || error instanceof NonFiniteStateError)) throw error;
@@ -206,7 +233,11 @@ async function tryCandidate(
 }
 
 /** Why the rows cannot go through transforms, such as a logarithm of what is not above 0. */
-function unfitTransform(data: readonly CheckedSeries[], { training }: Parts, transforms: RoadSettings["transforms"]): Error | undefined {
+function unfitTransform(
+  data: readonly CheckedSeries[],
+  { training }: ValidationParts,
+  transforms: RoadSettings["transforms"],
+): Error | undefined {
   if (transforms.length === 0) return undefined;
   try {
     const fitted = fitTransforms(
@@ -221,30 +252,43 @@ function unfitTransform(data: readonly CheckedSeries[], { training }: Parts, tra
   }
 }
 
-/** Goes over the validation rows once, and forecasts with every readout from every start. */
-async function forecastAll(
+/** A trained model with a state, as validation goes over rows with it. */
+export interface FollowsRows<State> {
+  state: State;
+  /** To the initial state, and from there over a series. */
+  start(data: CheckedSeries, signal: AbortSignal | undefined): Promise<void>;
+  /** Moves on over rows. */
+  follow(data: CheckedSeries, signal: AbortSignal | undefined): Promise<void>;
+  /** Closed loop; moves on, to anywhere. */
+  forecast(steps: number, outside: Matrix | undefined, work: WorkOptions): Promise<Matrix<Float64Array>>;
+}
+
+/**
+ * Goes over the validation rows once, and forecasts with every readout from every start. `tries`
+ * share the state of `model`, which stands at the end of its training rows.
+ */
+export async function forecastAll<State>(
   data: readonly CheckedSeries[],
-  { training, starts }: Parts,
-  member: ForecasterMember,
-  tries: (ForecasterMember | Error)[],
-  outs: (Matrix<Float64Array> | Error)[],
+  { training, starts }: ValidationParts,
+  { model, tries: given }: { readonly model: FollowsRows<State>; readonly tries: readonly (FollowsRows<State> | Error)[] },
   horizon: number,
   signal: AbortSignal | undefined,
-): Promise<void> {
+): Promise<(Matrix<Float64Array> | Error)[]> {
+  const tries = [...given];
+  const outs = tries.map((found) => (found instanceof Error ? found : Matrix.zeros(starts.length * horizon, data[0]!.series.cols)));
   const size = horizon * data[0]!.series.cols;
-  // After its training the member stands at the end of the last sequence's training part.
   let at = { sequence: data.length - 1, row: training.at(-1)!.series.rows };
   for (const [k, start] of starts.entries()) {
     const { series, known } = data[start.sequence]!;
     if (start.sequence !== at.sequence) {
       const part = training[start.sequence]!;
-      await member.start(part, signal);
+      await model.start(part, signal);
       at = { sequence: start.sequence, row: part.series.rows };
     }
     if (start.row > at.row)
-      await member.follow({ series: series.subarray(at.row, start.row), known: known?.subarray(at.row, start.row) }, signal);
+      await model.follow({ series: series.subarray(at.row, start.row), known: known?.subarray(at.row, start.row) }, signal);
     at = start;
-    const { state } = member;
+    const { state } = model;
     for (const [l, one] of tries.entries()) {
       if (one instanceof Error) continue;
       one.state = state;
@@ -257,12 +301,16 @@ async function forecastAll(
         outs[l] = error;
       }
     }
-    member.state = state;
+    model.state = state;
   }
+  return outs;
 }
 
 /** Where the training part ends, and where forecasts start. @throws ArgumentError */
-function partsOf(data: readonly CheckedSeries[], { horizon, validation, starts, washout }: ChoiceOptions): Parts {
+export function validationParts(
+  data: readonly CheckedSeries[],
+  { horizon, validation, starts, washout }: Pick<ChoiceOptions, "horizon" | "validation" | "starts" | "washout">,
+): ValidationParts {
   const ends = data.map(({ series }) => Math.floor((1 - validation) * series.rows));
   const usable = data.flatMap(({ series }, s) => (fits(series.rows, ends[s]!, horizon, washout) ? [s] : []));
   const longest = data.reduce((a, b) => (a.series.rows >= b.series.rows ? a : b)).series.rows;
@@ -323,16 +371,18 @@ function rowsOf(series: readonly Matrix[], starts: readonly ValidationStart[], h
   return out;
 }
 
-/** How many forecasts of the validation parts do not overlap, at most as many as there are starts. */
-function apart(data: readonly CheckedSeries[], { training, starts }: Parts, horizon: number): number {
+/**
+ * How many forecasts of the validation parts do not overlap, at most as many as there are starts.
+ */
+function apart(data: readonly CheckedSeries[], { training, starts }: ValidationParts, horizon: number): number {
   const room = data.reduce((sum, { series }, s) => sum + Math.floor((series.rows - training[s]!.series.rows) / horizon), 0);
   return Math.max(1, Math.min(starts.length, room));
 }
 
 /**
- * The places of the best pairs, at most two of one candidate. Of pairs that are as good as the best,
- * or no worse than few starts can show, it takes the one with the largest lambda, and of those the
- * earliest candidate. All take the calendar, or none does.
+ * The places of the best pairs, at most two of one candidate. Of pairs that are as good as the
+ * best, or no worse than few starts can show, it takes the one with the largest lambda, and of
+ * those the earliest candidate. All take the calendar, or none does.
  */
 function best(
   scores: readonly ScoredPair[],

@@ -50,12 +50,7 @@ export async function encodeForecaster({ settings, members, groups, choice, time
   const content = emptyContent();
   for (const [m, member] of members.entries()) putMember(content, prefixOf(m, members.length), member, settings);
   if (members.length > 1) content.metadata["groups"] = stableJson(groups);
-  if (choice) {
-    const { targets, errors, ...note } = choice;
-    content.tensors["choice.targets"] = floats(targets.data, [targets.rows, targets.cols]);
-    content.tensors["choice.errors"] = floats(errors.data, [errors.rows, errors.cols]);
-    content.metadata["choice"] = stableJson(note);
-  }
+  putChoice(content, choice);
   if (time) content.metadata["time"] = stableJson(time);
   content.metadata["forecaster"] = stableJson(settings);
   return encodeModelFile("forecaster", content);
@@ -102,7 +97,7 @@ export async function decodeForecaster(file: ModelFile, source: string): Promise
   for (const m of groups.keys()) members.push(await getMember(reader, prefixOf(m, groups.length), settings));
   const [first] = members;
   if (members.some(({ readout }) => readout.outputSize !== first!.readout.outputSize)) throw reader.error("its members have other outputs");
-  const choice = reader.hasNote("choice") ? await getChoice(reader, first!.readout.outputSize) : undefined;
+  const choice = await getChoice(reader, first!.readout.outputSize);
   const time = reader.hasNote("time") ? reader.check("time", () => parseClockNote(reader.json("time"))) : undefined;
   if (!time && settings.calendar !== "choose" && (settings.calendar ?? []).length > 0)
     throw reader.error("it takes the calendar and has no note of its time");
@@ -137,7 +132,18 @@ async function getMember(reader: TensorReader, prefix: string, settings: Forecas
   return { model, readout, road: { transforms, inputScale, targetScale, known, held }, lags, state };
 }
 
-async function getChoice(reader: TensorReader, outputs: number): Promise<ForecasterChoice> {
+/** Tensors `choice.targets` and `choice.errors` and note `choice`, if there is one. */
+export function putChoice({ tensors, metadata }: MutableContent, choice: ForecasterChoice | undefined): void {
+  if (!choice) return;
+  const { targets, errors, ...note } = choice;
+  tensors["choice.targets"] = floats(targets.data, [targets.rows, targets.cols]);
+  tensors["choice.errors"] = floats(errors.data, [errors.rows, errors.cols]);
+  metadata["choice"] = stableJson(note);
+}
+
+/** What `putChoice` put. @throws ModelFileError */
+export async function getChoice(reader: TensorReader, outputs: number): Promise<ForecasterChoice | undefined> {
+  if (!reader.hasNote("choice")) return undefined;
   const { parseChoice } = await import("../schemas.js");
   const note = reader.check("choice", () => parseChoice(reader.json("choice")));
   const targets = getRows(reader, "choice.targets", outputs);
@@ -150,7 +156,7 @@ async function getChoice(reader: TensorReader, outputs: number): Promise<Forecas
 }
 
 /** A tensor of rows, however many there are. @throws ModelFileError */
-function getRows(reader: TensorReader, name: string, cols: number): Matrix<Float64Array> {
+export function getRows(reader: TensorReader, name: string, cols: number): Matrix<Float64Array> {
   const length = reader.lengthOf(name);
   if (cols === 0 || length % cols !== 0) throw reader.error(`its tensor "${name}" holds ${length} values; rows take ${cols}`);
   return reader.matrix(name, length / cols, cols, "float64") as Matrix<Float64Array>;

@@ -155,6 +155,6 @@ function checkAllSeries(data: readonly CheckedData[]): readonly CheckedSeries[] 
 }
 
 /** Progress of one half of the work as progress of the whole. */
-function half({ signal, onProgress }: WorkOptions, which: 0 | 1): WorkOptions {
+export function half({ signal, onProgress }: WorkOptions, which: 0 | 1): WorkOptions {
   return { signal, onProgress: onProgress && ((done: number, total: number) => onProgress(which * total + done, 2 * total)) };
 }

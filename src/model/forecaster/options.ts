@@ -264,6 +264,13 @@ export const predictTable = {
   known: optional(seriesOf("T x K"), "What was known beforehand of each row of the inputs."),
 } satisfies TableOf<PredictOptions>;
 
+/** The shares that bands hold. */
+export const intervalsOption = option(
+  list(number({ above: 0, below: 1 }), "a list of shares"),
+  [],
+  "Shares of the values to come that bands hold.",
+);
+
 /** The options of `Forecaster.forecast`. */
 export const forecastTable = {
   ...startTable,
@@ -273,7 +280,7 @@ export const forecastTable = {
     "What is known of the steps to come.",
   ),
   history: optional(seriesOf("T x D"), "The last known rows of the series, in place of those that the model keeps."),
-  intervals: option(list(number({ above: 0, below: 1 }), "a list of shares"), [], "Shares of the values to come that bands hold."),
+  intervals: intervalsOption,
   bandsFrom: option(choice("errors", "members"), "errors", "Bands from what forecasts were off by, or from what members differ by."),
 } satisfies TableOf<ForecastOptions>;
 

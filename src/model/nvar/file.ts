@@ -2,21 +2,24 @@
 import { resolve } from "../../core/options.js";
 import type { Matrix } from "../../numerics/index.js";
 import { getReadout, putReadout } from "../content.js";
-import { getStandardisation, putStandardisation } from "../forecaster/file.js";
+import type { ForecasterChoice } from "../forecaster/choice.js";
+import { getChoice, getStandardisation, putChoice, putStandardisation } from "../forecaster/file.js";
 import { encodeModelFile, type ModelFile } from "../model-file.js";
 import { emptyContent, floats } from "../mutable-content.js";
 import { stableJson } from "../stable-json.js";
 import { TensorReader } from "../tensor-reader.js";
 import { NvarFeatures } from "./features.js";
+import type { FittedNvar } from "./fit.js";
 import { type NvarSettings, nvarTable } from "./options.js";
 import type { NvarFit } from "./training.js";
 
 /**
  * Beside the readout (O x F): tensors `series.mean`, `series.deviation`, `held.lower` and
  * `held.upper` (D), `history` (L x D, z-scores), note `nvar` with the settings. In double-double
- * `history.low`, `readout.weights.low` and `readout.intercept.low` too.
+ * `history.low`, `readout.weights.low` and `readout.intercept.low` too. Of a choice what
+ * `putChoice` puts.
  */
-export async function encodeNvar(settings: NvarSettings, fit: NvarFit): Promise<Uint8Array> {
+export async function encodeNvar(settings: NvarSettings, fit: NvarFit, choice: ForecasterChoice | undefined): Promise<Uint8Array> {
   const { readout, low, features, scale, range, history } = fit;
   const content = emptyContent();
   const shape = [features.history, features.columns];
@@ -30,12 +33,13 @@ export async function encodeNvar(settings: NvarSettings, fit: NvarFit): Promise<
     content.tensors["readout.weights.low"] = floats(low.weights.data, [features.outputs, features.count]);
     content.tensors["readout.intercept.low"] = floats(low.intercept);
   }
+  putChoice(content, choice);
   content.metadata["nvar"] = stableJson(settings);
   return encodeModelFile("nvar", content);
 }
 
 /** @throws ModelFileError with the reason why the content is no NvarForecaster */
-export async function decodeNvar(file: ModelFile, source: string): Promise<{ settings: NvarSettings; fit: NvarFit }> {
+export async function decodeNvar(file: ModelFile, source: string): Promise<FittedNvar & { readonly settings: NvarSettings }> {
   const reader = new TensorReader(file, source);
   const settings = reader.check("nvar", () => resolve(nvarTable, reader.json("nvar") as object));
   const features = reader.check("nvar", () => new NvarFeatures(settings, reader.lengthOf("series.mean")));
@@ -56,6 +60,7 @@ export async function decodeNvar(file: ModelFile, source: string): Promise<{ set
       low: { weights: matrix("readout.weights.low", outputs, count), intercept: vector("readout.intercept.low", outputs) },
     }),
   };
+  const choice = await getChoice(reader, columns);
   reader.finish();
-  return { settings, fit };
+  return { settings, fit, choice };
 }

@@ -11,26 +11,32 @@ import type { WorkOptions } from "../../reservoir/index.js";
 import { checkWhole } from "../../reservoir/inputs.js";
 import { Turns, WorkPacer, workTable } from "../../reservoir/work.js";
 import { NotFittedError } from "../errors.js";
+import { bandsAround, checkIntervals } from "../forecaster/bands.js";
+import type { ForecasterChoice } from "../forecaster/choice.js";
+import { Forecast } from "../forecaster/forecast.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
 import { checkTableNames } from "../table-names.js";
 import { type Numbers, NvarFeatures, type Numbers as NvarState, numbers } from "./features.js";
 import { decodeNvar, encodeNvar } from "./file.js";
+import { fitNvar, nvarLoop } from "./fit.js";
 import {
   type NvarData,
+  type NvarForecastOptions,
   type NvarOptions,
   type NvarScoreOptions,
   type NvarSequences,
   type NvarSeries,
   type NvarSettings,
   type NvarStartOptions,
+  nvarForecastTable,
   nvarScoreTable,
   nvarSequences,
   nvarSeries,
   nvarStartTable,
   nvarTable,
 } from "./options.js";
-import { copyRows, heldRange, hold, NvarStep, nvarScale, restoredNumbers, scaledNumbers } from "./step.js";
-import { type NvarFit, trainNvar } from "./training.js";
+import { copyRows, NvarStep, restoredNumbers, scaledNumbers } from "./step.js";
+import type { NvarFit } from "./training.js";
 
 /**
  * Nonlinear vector autoregression (NG-RC): y(t + 1) = y(t) + W [1, y(t), y(t - s), ..., y(t - (k -
@@ -53,6 +59,7 @@ import { type NvarFit, trainNvar } from "./training.js";
 export class NvarForecaster implements AsyncDisposable {
   readonly settings: NvarSettings;
   #fit: NvarFit | undefined;
+  #choice: ForecasterChoice | undefined;
   readonly #turns = new Turns();
 
   private constructor(settings: NvarSettings) {
@@ -61,7 +68,11 @@ export class NvarForecaster implements AsyncDisposable {
 
   /** Checks the options. @throws ArgumentError */
   static async create(options: NvarOptions = {}): Promise<NvarForecaster> {
-    return new NvarForecaster(resolve(nvarTable, options));
+    const settings = resolve(nvarTable, options);
+    const { horizon, choose, lambda } = settings;
+    // A lambda that is said is the only one that is tried.
+    if (horizon === undefined || choose?.lambdas || options.lambda === undefined) return new NvarForecaster(settings);
+    return new NvarForecaster({ ...settings, choose: { ...choose, lambdas: [lambda] } });
   }
 
   /** Makes a forecaster and trains it. */
@@ -90,11 +101,9 @@ export class NvarForecaster implements AsyncDisposable {
               `reach over ${features.history} and take at least one more`,
           );
       });
-      const scale = nvarScale(series, settings);
-      const scaled = series.map((one) => ({ ...one, values: scaledNumbers(scale, one.values) }));
-      const weights = await trainNvar(settings, features, scaled, work);
-      const last = scaled.at(-1)!;
-      this.#fit = { ...weights, features, scale, range: heldRange(scaled, settings), history: copyRows(last.values, features, last.rows) };
+      const { fit, choice } = await fitNvar(settings, series, work);
+      this.#fit = fit;
+      this.#choice = choice;
       return this;
     });
   }
@@ -110,6 +119,11 @@ export class NvarForecaster implements AsyncDisposable {
   /** F, the constant not counted. @throws NotFittedError */
   get featureCount(): number {
     return this.#fitted().features.count;
+  }
+
+  /** How lambda was chosen by a horizon, and by which forecasts; undefined without one. */
+  get choice(): ForecasterChoice | undefined {
+    return this.#choice;
   }
 
   /** D, the columns of its series. @throws NotFittedError */
@@ -154,30 +168,16 @@ export class NvarForecaster implements AsyncDisposable {
    * Closed loop: `steps` rows (steps x D, binary64), each predicted from those before. Row 0
    * follows the last row that was seen. @throws ArgumentError, NotFittedError
    */
-  async forecast(steps: number, options: NvarStartOptions = {}): Promise<Matrix<Float64Array>> {
+  async forecast(steps: number, options: NvarForecastOptions = {}): Promise<Forecast> {
     return this.#turns.take(async () => {
-      const { warmup, ...work } = resolve(nvarStartTable, options);
-      checkWhole("steps", steps, 1);
+      const { warmup, intervals, ...work } = resolve(nvarForecastTable, options);
       const fit = this.#fitted();
-      const { features, scale, range } = fit;
-      const step = new NvarStep(this.settings, fit);
-      const window = copyRows(this.#start(warmup), features, features.history);
-      const cols = features.columns;
-      const out = Matrix.zeros(steps, cols);
-      const next = numbers(cols, this.#doubleDouble);
-      const pacer = new WorkPacer(work, steps);
-      for (let t = 0; t < steps; t++) {
-        step.next(window, features.history - 1, next);
-        if (this.settings.hold) hold(range, next);
-        for (const part of ["high", "low"] as const) {
-          window[part]?.copyWithin(0, cols);
-          window[part]?.set(next[part]!, (features.history - 1) * cols);
-        }
-        out.data.set(restoredNumbers(scale, next), t * cols);
-        if (pacer.due()) await pacer.pause(t + 1);
-      }
-      pacer.finish();
-      return out;
+      checkWhole("steps", steps, 1);
+      const choice = this.#choice;
+      checkIntervals({ choice, members: [this] }, steps, { intervals, bandsFrom: "errors" });
+      const values = await nvarLoop(this.settings, fit, this.#start(warmup), steps, work);
+      const bands = choice && intervals.length > 0 ? bandsAround(values, choice, [{ steps: [], lost: 0 }], intervals) : undefined;
+      return new Forecast(values, undefined, bands);
     });
   }
 
@@ -201,7 +201,7 @@ export class NvarForecaster implements AsyncDisposable {
    * from. @throws NotFittedError
    */
   async toBytes(): Promise<Uint8Array> {
-    return this.#turns.take(async () => encodeNvar(this.settings, this.#fitted()));
+    return this.#turns.take(async () => encodeNvar(this.settings, this.#fitted(), this.#choice));
   }
 
   /** Writes `toBytes()` to a file, whole or not at all (Node). @throws FileError, NotFittedError */
@@ -215,9 +215,10 @@ export class NvarForecaster implements AsyncDisposable {
    */
   static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<NvarForecaster> {
     const { source } = resolve(loadTable, options);
-    const { settings, fit } = await decodeNvar(await decodeModelFile(bytes, source, "nvar"), source);
+    const { settings, fit, choice } = await decodeNvar(await decodeModelFile(bytes, source, "nvar"), source);
     const forecaster = new NvarForecaster(settings);
     forecaster.#fit = fit;
+    forecaster.#choice = choice;
     return forecaster;
   }
 

@@ -6,9 +6,11 @@ import {
   choice,
   either,
   flag,
+  type Kind,
   list,
   nothing,
   number,
+  object,
   option,
   optional,
   type TableOf,
@@ -19,6 +21,8 @@ import type { WorkOptions } from "../../reservoir/index.js";
 import { checkSequences } from "../../reservoir/inputs.js";
 import { workTable } from "../../reservoir/work.js";
 import { checkedSeries } from "../forecaster/data.js";
+import { type ChooseLambdaOptions, chooseLambdaTable } from "../forecaster/lambda-choice.js";
+import { intervalsOption } from "../forecaster/options.js";
 import { type TableNames, tableNamesOption } from "../table-names.js";
 import type { Numbers } from "./features.js";
 
@@ -35,9 +39,21 @@ export interface NvarSettings {
   /** What is learnt: y(t + 1) - y(t) ("increment", default) or y(t + 1) ("value"). */
   readonly target: "increment" | "value";
   /**
-   * The penalty on squared weights, not divided by rows; 0 is plain least squares. Default 1e-6.
+   * The penalty on squared weights, not divided by rows; 0 is plain least squares. Default 1e-6, or
+   * with a horizon that which is chosen.
    */
   readonly lambda: number;
+  /**
+   * Steps that are forecast: lambda is then chosen by closed-loop forecasts of that many steps from
+   * starts inside the training series, as in `Forecaster`, and forecasts have bands (`intervals`).
+   */
+  readonly horizon?: number | undefined;
+  /**
+   * How it is chosen: `lambdas` (default those of `Forecaster`, or `lambda` if it is said),
+   * `starts`,
+   * `validation`, `loss`.
+   */
+  readonly choose?: ChooseLambdaOptions | undefined;
   /**
    * For a field on a ring: each column is predicted from itself and this many columns on each
    * side, by one polynomial with the same weights for all. Default null: every column sees all.
@@ -83,6 +99,16 @@ export interface NvarStartOptions extends WorkOptions {
   readonly warmup?: NvarData | undefined;
 }
 
+/** Options of `forecast`. */
+export interface NvarForecastOptions extends NvarStartOptions {
+  /**
+   * Shares of the values to come that bands around the forecast hold, such as [0.8, 0.95]: split
+   * conformal by step, as in `Forecaster`. It takes a `horizon` in fit, and no more steps than
+   * that. Default none.
+   */
+  readonly intervals?: readonly number[] | undefined;
+}
+
 /** Options of `score`. */
 export interface NvarScoreOptions extends NvarStartOptions {
   /** A function of target and prediction (T x D). Default `nrmse`. */
@@ -99,6 +125,8 @@ export const nvarTable = {
   constant: option(flag, true, "Whether there is a constant, which is not penalised."),
   target: option(choice("increment", "value"), "increment", "What is learnt: y(t + 1) - y(t), or y(t + 1)."),
   lambda: option(number({ atLeast: 0 }), 1e-6, "The penalty on squared weights."),
+  horizon: optional(whole({ atLeast: 1 }), "Steps that are forecast: lambda is chosen by closed loops that long."),
+  choose: optional(object(chooseLambdaTable) as Kind<ChooseLambdaOptions>, "How lambda is chosen."),
   neighbours: option(
     either("null or a whole number of at least 0", nothing, whole()),
     null,
@@ -110,11 +138,14 @@ export const nvarTable = {
   table: tableNamesOption,
 } satisfies TableOf<NvarSettings>;
 
-/** The options of `NvarForecaster.forecast`. */
+/** Where predictions of an NvarForecaster start. */
 export const nvarStartTable = {
   ...workTable,
   warmup: optional(checkedLater<NvarData>("a series"), "Rows to go on from; left out, the end of the training data."),
 } satisfies TableOf<NvarStartOptions>;
+
+/** The options of `NvarForecaster.forecast`. */
+export const nvarForecastTable = { ...nvarStartTable, intervals: intervalsOption } satisfies TableOf<NvarForecastOptions>;
 
 /** The options of `NvarForecaster.score`. */
 export const nvarScoreTable = {

@@ -33,36 +33,41 @@ export interface NvarFit extends NvarWeights {
 const chunk = 256;
 
 /**
- * argmin sum |y - W f - c|^2 + lambda |W|^2 over all rows (and all groups of a ring). @throws
- * ArgumentError, SingularFitError, WorkInterruptedError
+ * argmin sum |y - W f - c|^2 + lambda |W|^2 over all rows (and all groups of a ring), for each
+ * lambda. @throws ArgumentError, SingularFitError, WorkInterruptedError
  */
 export async function trainNvar(
   settings: NvarSettings,
   features: NvarFeatures,
   series: readonly NvarSeries[],
+  lambdas: readonly number[],
   work: WorkOptions,
-): Promise<NvarWeights> {
+): Promise<readonly NvarWeights[]> {
   const rows = series.reduce((sum, one) => sum + (one.rows - features.history) * features.groups, 0);
   const weights = features.count + (settings.constant ? 1 : 0);
-  if (settings.lambda === 0 && rows < weights)
+  if (Math.min(...lambdas) === 0 && rows < weights)
     throw ArgumentError.shape(
       `${rows} rows do not determine ${weights} weights an output with lambda 0; it takes as many rows, or lambda above 0`,
     );
-  return settings.arithmetic === "doubleDouble"
-    ? exactWeights(settings, features, series, rows, work)
-    : streamedWeights(settings, features, series, rows, work);
+  if (settings.arithmetic === "float64") return streamedWeights(settings, features, { series, rows, lambdas }, work);
+  const found: NvarWeights[] = [];
+  const { signal, onProgress } = work;
+  for (const [l, lambda] of lambdas.entries()) {
+    const progress = onProgress && ((done: number, total: number) => onProgress(l * total + done, lambdas.length * total));
+    found.push(await exactWeights({ ...settings, lambda }, features, series, rows, { signal, onProgress: progress }));
+  }
+  return found;
 }
 
 async function streamedWeights(
-  { lambda, constant, target }: NvarSettings,
+  { constant, target }: NvarSettings,
   features: NvarFeatures,
-  series: readonly NvarSeries[],
-  rows: number,
+  { series, rows, lambdas }: { readonly series: readonly NvarSeries[]; readonly rows: number; readonly lambdas: readonly number[] },
   work: WorkOptions,
-): Promise<NvarWeights> {
-  const trainer = ridge({ solver: "qr", lambda, intercept: constant });
+): Promise<readonly NvarWeights[]> {
+  const trainers = lambdas.map((lambda) => ridge({ solver: "qr", lambda, intercept: constant }));
   const { count, outputs } = features;
-  const sink = trainer.accumulator({ stateSize: count, inputSize: 0, outputSize: outputs });
+  const sink = trainers[0]!.accumulator({ stateSize: count, inputSize: 0, outputSize: outputs });
   const x = Matrix.zeros(chunk, count);
   const y = Matrix.zeros(chunk, outputs);
   const none = new Matrix(chunk, 0, new Float64Array(0));
@@ -86,7 +91,7 @@ async function streamedWeights(
     }
     flush();
     pacer.finish();
-    return { readout: trainer.solve(sink) };
+    return trainers.map((trainer) => ({ readout: trainer.solve(sink) }));
   } finally {
     sink.dispose();
   }

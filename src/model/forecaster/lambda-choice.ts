@@ -1,0 +1,41 @@
+// How a model with one setting chooses lambda by its closed-loop forecasts: a field, or
+// polynomials.
+import { choice, list, number, option, optional, type TableOf, whole } from "../../core/options.js";
+import type { Matrix } from "../../numerics/index.js";
+import type { WorkOptions } from "../../reservoir/index.js";
+import { type ChoiceOptions, choosePairs, type ForecasterChoice, type ValidationParts, validationParts } from "./choice.js";
+import type { ChooseOptions } from "./options.js";
+import { chooseDefaults } from "./plan.js";
+
+/** How lambda is chosen. */
+export type ChooseLambdaOptions = Pick<ChooseOptions, "lambdas" | "starts" | "validation" | "loss">;
+
+/** The options of a choice of lambda. */
+export const chooseLambdaTable = {
+  lambdas: optional(list(number({ above: 0 }), "a list of numbers above 0", 1), "Penalties that every candidate is tried with."),
+  starts: option(whole({ atLeast: 1 }), chooseDefaults.starts, "Forecasts that each pair is scored by."),
+  validation: option(number({ above: 0, below: 1 }), chooseDefaults.validation, "The share of the series that is forecast."),
+  loss: option(choice("rmse", "mae", "smape", "validTime"), chooseDefaults.loss, "How forecasts are scored."),
+} satisfies TableOf<ChooseLambdaOptions>;
+
+/** What a choice of lambda is made by. */
+export interface LambdaChoice extends Pick<ChoiceOptions, "horizon" | "lambdas" | "washout" | "masks"> {
+  readonly choose: ChooseLambdaOptions | undefined;
+}
+
+/**
+ * Chooses lambda by forecasts from validation starts. @param forecasts those of a model that is
+ * trained on the rows before them, one for each lambda. @throws ArgumentError
+ */
+export async function chooseLambda(
+  series: readonly Matrix[],
+  { choose, ...options }: LambdaChoice,
+  forecasts: (parts: ValidationParts, signal: AbortSignal | undefined) => Promise<readonly (Matrix<Float64Array> | Error)[]>,
+  work: WorkOptions,
+): Promise<ForecasterChoice> {
+  const all = { ...chooseDefaults, ...(choose as Partial<typeof chooseDefaults>), ...options, keep: 1 };
+  const data = series.map((one) => ({ series: one }));
+  const parts = validationParts(data, all);
+  const candidate = { lags: 0, calendar: false, forecasts: (signal: AbortSignal | undefined) => forecasts(parts, signal) };
+  return choosePairs(data, parts, [candidate], all, work);
+}
