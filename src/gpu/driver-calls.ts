@@ -5,7 +5,7 @@
  * What an argument is in C, and so how wide it is. Results are written into typed arrays passed as
  * `out`.
  */
-export type ArgumentKind = "i32" | "u32" | "u16" | "u8" | "u64" | "size" | "handle" | "address" | "pointer" | "out" | "text";
+export type ArgumentKind = "i32" | "u32" | "u16" | "u8" | "u64" | "size" | "handle" | "address" | "pointer" | "out" | "text" | "bytes128";
 
 /**
  * The JavaScript type of an argument of each kind. Handles and device addresses are bigints; 0n is
@@ -28,6 +28,8 @@ export interface ArgumentTypes {
   out: bigint | ArrayBufferView;
   /** A NUL-terminated string; the NUL is added. */
   text: string;
+  /** A struct of 128 bytes, by value. */
+  bytes128: { readonly bytes: Uint8Array };
 }
 
 /**

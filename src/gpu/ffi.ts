@@ -25,6 +25,7 @@ const koffiTypes: Record<ArgumentKind, string> = {
   pointer: "void *",
   out: "void *",
   text: "str",
+  bytes128: "SpillwayBytes128",
 };
 
 /**
@@ -48,6 +49,7 @@ function loadKoffi(): Koffi {
   } catch {
     // Too late: `deepAsyncStacks` says so.
   }
+  loaded.struct("SpillwayBytes128", { bytes: loaded.array("uint8_t", 128) });
   return loaded;
 }
 

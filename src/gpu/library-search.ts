@@ -143,6 +143,16 @@ export function cusolverCandidates(place: SearchPlace): readonly string[] {
 }
 
 /**
+ * The paths at which NCCL may be, for Linux only. The path that SPILLWAY_NCCL_LIBRARY names is the
+ * only one.
+ */
+export function ncclCandidates(place: SearchPlace): readonly string[] {
+  const named = place.environment["SPILLWAY_NCCL_LIBRARY"];
+  if (named) return [named];
+  return toolkitCandidates(place, /^nccl.*\.dll$/i, /^libnccl\.so(\.\d+)?$/, ["libnccl.so.2", "libnccl.so"]);
+}
+
+/**
  * The builtins library beside an NVRTC library. libnvrtc has no search path of its own and cannot
  * find the builtins that stand beside it, so they are loaded first, by full path. Undefined if
  * the path is a bare name: then the system's search finds both.

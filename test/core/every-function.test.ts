@@ -29,6 +29,7 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
     ...["option", "optional", "record", "resolve", "schemaOf", "text", "tuple", "whole", "withoutDefaults"],
   ],
   "takes one value, a name or a path, and no options": [
+    ...["probeNccl", "ncclIdentity", "openCommunicators", "communicatorGroup"],
     ...["describe", "nearNames", "formatBytes", "engineNames", "probeEngines", "cudaBlas", "isSpiking", "isTrainer", "activationOf"],
     ...["asTrained", "trainerOf", "knownLyapunovExponent", "samplingInterval", "digamma", "plotlySource", "encodeArray", "show"],
     ...["ensureFolder", "listFiles", "readBytes", "readText", "writeFileAtomic", "readNpy", "readSafetensors", "readWav", "saveReservoir"],
@@ -151,7 +152,16 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
     ...["reservoirStep", "shapeOf", "sparseFromRows", "writeFeatures", "checkSummary"],
   ],
   "a handle that another function makes, or a question about a device": [
-    ...["CompileCache", "DenseRoutines", "DeviceBuffer", "DeviceBuffer.allocate", "DeviceEvent", "DeviceEvent.create", "DeviceSlice"],
+    ...[
+      "CompileCache",
+      "DenseRoutines",
+      "DeviceBuffer",
+      "DeviceBuffer.allocate",
+      "DeviceEvent",
+      "Communicator",
+      "DeviceEvent.create",
+      "DeviceSlice",
+    ],
     ...["DeviceDetector", "DeviceSpikePattern", "DeviceSpikePattern.upload", "DeviceSpikePatterns", "DeviceSpikePatterns.upload"],
     ...["encodeOnDevice", "GpuCompute", "GpuDevice", "GpuTensor", "Graph", "Graph.recording", "Graph.create", "Kernel", "KernelLauncher"],
     ...["Module", "Module.load", "NeuralNetwork", "Nvrtc", "PinnedBuffer", "PinnedBuffer.lock", "StandardKernels", "Stream"],

@@ -328,6 +328,7 @@ const withOptions: readonly Place[] = [
   ["patternInputs", (wrong) => spikes.patternInputs(computer, pattern, wrong)],
   ["PtxModule", (wrong) => new ptx.PtxModule(wrong)],
   ["openDevice", (wrong) => gpu.openDevice(wrong)],
+  ["joinCommunicator", (wrong) => gpu.joinCommunicator(context, wrong)],
   ["openDevices", (wrong) => gpu.openDevices("all", wrong)],
   ["alloc", (wrong) => context.alloc("f32", 2, wrong)],
   ["zeros", (wrong) => context.zeros("f32", 2, wrong)],
