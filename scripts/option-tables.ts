@@ -11,7 +11,7 @@ import { informationFlowTable } from "../src/analysis/information/information-fl
 import { mutualInformationTable } from "../src/analysis/information/mutual-information.js";
 import { activeStorageTable, neighbourInformationTable, neighbourTransferTable } from "../src/analysis/information/nearest-neighbours.js";
 import { transferEntropyTable } from "../src/analysis/information/transfer-entropy.js";
-import { lyapunovExponentTable } from "../src/analysis/lyapunov-exponent.js";
+import { lyapunovSpectrumTable } from "../src/analysis/lyapunov-exponent.js";
 import { qualityMapTable } from "../src/analysis/map/options.js";
 import { memoryCapacityTable } from "../src/analysis/memory-capacity.js";
 import { generalisationRankTable } from "../src/analysis/ranks.js";
@@ -179,7 +179,7 @@ const analysisTables: Readonly<Record<string, OptionTable>> = {
   "`informationCapacity`": informationCapacityTable,
   "`memoryCapacity`": memoryCapacityTable,
   "`kernelRank` and `generalisationRank`, which alone has `shared`": generalisationRankTable,
-  "`lyapunovExponent`": lyapunovExponentTable,
+  "`lyapunovExponent` and `lyapunovSpectrum`, which alone has `count`": lyapunovSpectrumTable,
   "`echoStateIndex`": echoStateIndexTable,
   "`spectralRadius`": radiusTable,
   "`compare`": compareTable,

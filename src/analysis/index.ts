@@ -15,7 +15,13 @@ export {
 export * from "./analyse/index.js";
 export { type EchoStateIndex, type EchoStateIndexOptions, echoStateIndex } from "./echo-state-index.js";
 export * from "./information/index.js";
-export { type LyapunovExponentOptions, lyapunovExponent } from "./lyapunov-exponent.js";
+export {
+  type LyapunovExponentOptions,
+  type LyapunovSpectrum,
+  type LyapunovSpectrumOptions,
+  lyapunovExponent,
+  lyapunovSpectrum,
+} from "./lyapunov-exponent.js";
 export * from "./map/index.js";
 export { type MemoryCapacity, type MemoryCapacityOptions, memoryCapacity } from "./memory-capacity.js";
 export { type GeneralisationRankOptions, generalisationRank, kernelRank, type RankOptions, type RankResult } from "./ranks.js";

@@ -1,11 +1,12 @@
-// The largest conditional Lyapunov exponent of a driven reservoir: do small differences of state
-// die out or grow?
+// Conditional Lyapunov exponents of a driven reservoir: do small differences of state die out or
+// grow, and in how many directions?
 import { ArgumentError } from "../core/errors.js";
-import { option, optional, resolve, type TableOf, whole } from "../core/options.js";
-import { isSparse, type Matrix, type MatrixLike, type SparseMatrix } from "../numerics/index.js";
+import { option, optional, type Resolved, resolve, type TableOf, whole } from "../core/options.js";
+import { type DoubleDouble, ddAdd, isSparse, type Matrix, type MatrixLike, type SparseMatrix } from "../numerics/index.js";
 import type { ReservoirModel } from "../reservoir/index.js";
 import { series } from "../reservoir/inputs.js";
 import { seriesOf } from "../reservoir/options.js";
+import { WorkPacer } from "../reservoir/work.js";
 import { type AnalysisOptions, analysisTable, count, inputTable, type ReservoirSource, uniformInputs, withReservoir } from "./source.js";
 
 /** What drives the reservoir while the exponent is measured, and how long. */
@@ -56,11 +57,71 @@ const chunk = 256;
  * @throws ArgumentError for options and another number of rows, or for inputs that do not fit
  */
 export async function lyapunovExponent(source: ReservoirSource, options: LyapunovExponentOptions = {}): Promise<number> {
-  const { engine, seed, signal, length, washout, amplitude, inputs: given } = resolve(lyapunovExponentTable, options);
+  return (await exponents(source, resolve(lyapunovExponentTable, options), 1))[0]!;
+}
+
+/** The same, and how many exponents. */
+export interface LyapunovSpectrumOptions extends LyapunovExponentOptions {
+  /** k, how many exponents, the largest first. Default all N; the time grows with k^2. */
+  readonly count?: number | undefined;
+}
+
+/** The options of `lyapunovSpectrum`. */
+export const lyapunovSpectrumTable = {
+  ...lyapunovExponentTable,
+  count: optional(count, "How many exponents, the largest first; left out, all."),
+} satisfies TableOf<LyapunovSpectrumOptions>;
+
+/** The conditional Lyapunov exponents of a reservoir. */
+export interface LyapunovSpectrum {
+  /** Per step, falling; -Infinity for directions that are gone after finitely many steps. */
+  readonly exponents: Float64Array;
+  /**
+   * The Kaplan-Yorke dimension j + (l_1 + ... + l_j) / |l_(j+1)|, j the most for which the sum is
+   * not below 0; 0 if the first is below 0. Undefined if more exponents would be needed.
+   */
+  readonly dimension: number | undefined;
+}
+
+/**
+ * The first k conditional Lyapunov exponents per step: k differences follow the Jacobian of {@link
+ * lyapunovExponent}, and are made orthogonal again after every step (Gram-Schmidt, twice). Exponent
+ * i is the mean of ln R_ii. Their sum over all N is the mean of ln |det J|. An exponent below about
+ * -36 is what rounding leaves of a direction. Logarithms are summed in double-double: the sums are
+ * exact to the last digit, however many steps there are.
+ *
+ * Sources: Benettin et al. 1980, as for `lyapunovExponent`; J. L. Kaplan and J. A. Yorke 1979,
+ * "Chaotic behavior of multidimensional difference equations", Lecture Notes in Mathematics 730.
+ * @throws ArgumentError as `lyapunovExponent` does, and for more exponents than neurons
+ */
+export async function lyapunovSpectrum(source: ReservoirSource, options: LyapunovSpectrumOptions = {}): Promise<LyapunovSpectrum> {
+  const { count: asked, ...common } = resolve(lyapunovSpectrumTable, options);
+  const found = await exponents(source, common, asked);
+  return { exponents: found, dimension: kaplanYorke(found, asked === undefined) };
+}
+
+/** `complete`: there are no more exponents. */
+function kaplanYorke(found: Float64Array, complete: boolean): number | undefined {
+  let sum = 0;
+  for (let j = 0; j < found.length; j++) {
+    if (sum + found[j]! < 0) return j + sum / -found[j]!;
+    sum += found[j]!;
+  }
+  return complete ? found.length : undefined;
+}
+
+/** The first `asked` exponents, all if that is undefined. */
+async function exponents(
+  source: ReservoirSource,
+  { engine, seed, signal, length, washout, amplitude, inputs: given }: Resolved<typeof lyapunovExponentTable>,
+  asked: number | undefined,
+): Promise<Float64Array> {
   return withReservoir(source, engine, async (computer) => {
     const { model } = computer;
     if (!Object.hasOwn(slopes, model.activation))
       throw new ArgumentError("activation", model.activation, `one of ${Object.keys(slopes).join(", ")}, whose slopes are known`);
+    const k = asked ?? model.size;
+    if (k > model.size) throw new ArgumentError("count", k, `at most ${model.size}, the neurons`);
     const total = washout + length;
     const inputs = given
       ? series(given, "inputs", model.inputSize, "inputSize", model.precision)
@@ -68,19 +129,30 @@ export async function lyapunovExponent(source: ReservoirSource, options: Lyapuno
     if (inputs.rows !== total) {
       throw new ArgumentError("inputs", `${inputs.rows} rows`, `${total}: washout ${washout} and length ${length}`, { code: "shape" });
     }
-    const tangent = new Tangent(model, uniformInputs(seed, "tangent", 0, 1, model.size, 1).data);
+    const starts = uniformInputs(seed, "tangent", 0, k, model.size, 1);
+    const tangents = Array.from({ length: k }, (_, i) => new Tangent(model, starts.row(i)));
+    tangents.forEach((tangent, i) => {
+      tangent.orthogonalise(tangents.slice(0, i));
+    });
+    const pacer = new WorkPacer({ signal }, total);
+    const sums = Array.from({ length: k }, (): DoubleDouble => ({ high: 0, low: 0 }));
     let state: ArrayLike<number> = computer.state.values;
-    let sum = 0;
     for (let from = 0; from < total; from += chunk) {
       const states = await computer.run(inputs.subarray(from, Math.min(total, from + chunk)), { signal });
       for (let t = 0; t < states.rows; t++) {
-        const growth = tangent.step(state, states.row(t));
-        if (growth === 0) return Number.NEGATIVE_INFINITY;
-        if (from + t >= washout) sum += Math.log(growth);
+        for (let i = 0; i < tangents.length; i++) {
+          tangents[i]!.step(state, states.row(t));
+          const growth = tangents[i]!.orthogonalise(tangents, i);
+          // This direction is gone, and with it those behind.
+          if (growth === 0) tangents.length = i;
+          else if (from + t >= washout) sums[i] = ddAdd(sums[i]!, { high: Math.log(growth), low: 0 });
+        }
         state = states.row(t);
+        if (pacer.due()) await pacer.pause(from + t);
       }
+      if (tangents.length === 0) break;
     }
-    return sum / length;
+    return Float64Array.from(sums, ({ high }, i) => (i < tangents.length ? high / length : Number.NEGATIVE_INFINITY));
   });
 }
 
@@ -102,14 +174,12 @@ class Tangent {
     this.#model = model;
     this.#vector = start;
     this.#next = new Float64Array(start.length);
-    this.#rescale(start);
   }
 
   /**
-   * Follows one step from state x to state `next` and returns the factor by which the difference
-   * grew.
+   * Follows one step from state x to state `next`; its length is then the factor by which it grew.
    */
-  step(x: ArrayLike<number>, next: ArrayLike<number>): number {
+  step(x: ArrayLike<number>, next: ArrayLike<number>): void {
     const { leakRate, weights, activation, size, cell } = this.#model;
     const slope = slopes[activation]!;
     const v = this.#vector;
@@ -125,7 +195,19 @@ class Tangent {
     }
     this.#vector = out;
     this.#next = v;
-    return this.#rescale(out);
+  }
+
+  /**
+   * Takes away what lies along the first `count` others, of length 1 and orthogonal, and rescales
+   * what is left to length 1. Returns the length it had; a second pass takes what rounding left.
+   */
+  orthogonalise(others: readonly Tangent[], count = others.length): number {
+    let length = 1;
+    for (let pass = 0; pass < (count === 0 ? 1 : 2); pass++) {
+      for (let i = 0; i < count; i++) subtractAlong(this.#vector, others[i]!.#vector);
+      length *= this.#rescale(this.#vector);
+    }
+    return length;
   }
 
   /** O times a vector, if the cell has an O. */
@@ -144,6 +226,13 @@ class Tangent {
     if (norm > 0) for (let i = 0; i < v.length; i++) v[i] = v[i]! / norm;
     return norm;
   }
+}
+
+/** v -= (v . q) q, q of length 1. */
+function subtractAlong(v: Float64Array, q: Float64Array): void {
+  let dot = 0;
+  for (let i = 0; i < v.length; i++) dot += v[i]! * q[i]!;
+  for (let i = 0; i < v.length; i++) v[i] = v[i]! - dot * q[i]!;
 }
 
 /** out = W v. */

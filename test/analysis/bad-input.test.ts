@@ -15,6 +15,7 @@ const calls: Readonly<Record<string, (options: never) => unknown>> = {
   analyse: (options) => analysis.analyse(reservoir, options),
   qualityMap: (options) => analysis.qualityMap(reservoir, options),
   informationCapacity: (options) => analysis.informationCapacity(reservoir, options),
+  lyapunovSpectrum: (options) => analysis.lyapunovSpectrum(reservoir, options),
   memoryCapacity: (options) => analysis.memoryCapacity(reservoir, options),
   spectralRadius: (options) => analysis.spectralRadius(reservoir, options),
   compare: (options) => analysis.compare(reservoir, series, ["cpu", "reference"], options),

@@ -165,6 +165,7 @@ const withOptions: readonly Place[] = [
   ["informationCapacity", (wrong) => analysis.informationCapacity({ size: 5 }, wrong)],
   ["kernelRank", (wrong) => analysis.kernelRank(computer, wrong)],
   ["lyapunovExponent", (wrong) => analysis.lyapunovExponent({ size: 5 }, wrong)],
+  ["lyapunovSpectrum", (wrong) => analysis.lyapunovSpectrum({ size: 5 }, wrong)],
   ["echoStateIndex", (wrong) => analysis.echoStateIndex({ size: 5 }, wrong)],
   ["spectralRadius of a reservoir", (wrong) => analysis.spectralRadius({ size: 5 }, wrong)],
   ["generalisationRank", (wrong) => analysis.generalisationRank(computer, wrong)],
