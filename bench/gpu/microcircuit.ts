@@ -1,8 +1,10 @@
 // The cortical microcircuit of Potjans and Diesmann (2014) on a GPU: drawing, microseconds a step,
 // board power, and the sums and hashes that a C program written from rule 13 of docs/numerics.md
 // gives. Usage: npx tsx bench/gpu/microcircuit.ts [scale=1] [seconds=10] [seeds=1]
-// [drives=dc,poisson] [plans=slots,table] [rounds=5]
+// [drives=dc,poisson] [plans=slots,table] [rounds=5] [spikes=FOLDER]. With a folder, the spikes after
+// 0.5 s are written there, a file a run: pairs of 32-bit numbers, step and neuron.
 import { spawn } from "node:child_process";
+import { closeSync, openSync, writeSync } from "node:fs";
 import { openNetwork } from "../../src/engine/cuda/network/index.js";
 import { openDevice } from "../../src/gpu/index.js";
 import { microcircuit, planNetwork } from "../../src/spikes/network/index.js";
@@ -63,6 +65,22 @@ for (let seed = 1; seed <= seeds; seed++)
         `  10,000 steps ${held(hash, expected[0])}, 15,000 steps ${held(whole, expected[1])}, ${first.neurons.length + second.neurons.length} spikes`,
       );
       const steps = Math.round(seconds * 1e4);
+      if (options["spikes"]) {
+        network.setState(start);
+        await network.advance(5000, undefined, false);
+        const file = openSync(`${options["spikes"]}/${drive}-${seed}.bin`, "w");
+        for (let done = 0; done < steps; done += 10_000) {
+          const { offsets, neurons } = (await network.advance(Math.min(10_000, steps - done), undefined, true))!;
+          const pairs = new Uint32Array(2 * neurons.length);
+          for (let k = 0; k + 1 < offsets.length; k++)
+            for (let s = offsets[k]!; s < offsets[k + 1]!; s++) {
+              pairs[2 * s] = 5000 + done + k;
+              pairs[2 * s + 1] = neurons[s]!;
+            }
+          writeSync(file, pairs);
+        }
+        closeSync(file);
+      }
       for (const record of [false, true]) {
         const times: number[] = [];
         const power = watchPower();
