@@ -27,6 +27,7 @@ export class ReferenceNetwork implements NetworkSession {
     this.#drive = model.drive;
   }
 
+  /** Ranges, constants and samplers of the network. */
   get plan(): NetworkPlan {
     return this.model;
   }
@@ -156,6 +157,7 @@ export class ReferenceNetwork implements NetworkSession {
   }
 
   async dispose(): Promise<void> {}
+  /** Lets `await using` dispose of it. */
   async [Symbol.asyncDispose](): Promise<void> {}
 }
 
