@@ -1,6 +1,7 @@
 // The parameters of a Parzen estimator, one of all kernels each: choices, and numbers.
 import { portableLog } from "../numerics/index.js";
 import { halfLogTwoPi, logNormalMass, truncatedNormal } from "./normal.js";
+import { orderOf } from "./order.js";
 import { fromScale, type SearchParameter, scaledBounds, toScale } from "./space.js";
 
 /** One parameter of all kernels. */
@@ -96,6 +97,8 @@ export class NumberColumn implements Column {
   /** Ends of the step of a value that was asked for, and the logarithms of its mass by class. */
   readonly #masses = new Map<number, { readonly from: number; readonly to: number; readonly logs: Float64Array }>();
   readonly #isStepped: boolean;
+  /** Classes that kernels may bring which are added. */
+  readonly #room: number;
   /** Of each kernel 1 / (width sqrt(2)). */
   readonly #inverse: Float64Array;
   /** The ends of the step of the value that is aimed at, on the scale; without steps the value. */
@@ -108,6 +111,7 @@ export class NumberColumn implements Column {
   constructor(parameter: SearchParameter, values: Float64Array, room: number) {
     this.parameter = parameter;
     this.#isStepped = parameter.step > 0;
+    this.#room = room;
     const m = values.length;
     const [low, high] = scaledBounds(parameter);
     this.#low = low;
@@ -122,8 +126,6 @@ export class NumberColumn implements Column {
     this.#classes = new Int32Array(capacity);
     this.means.set(values);
     this.#sorted = new Float64Array(m + room);
-    this.#sorted.set(this.means.subarray(0, m));
-    this.#sorted.subarray(0, m).sort();
     this.#setWidths(m);
     this.means[m] = (low + high) / 2;
     this.widths[m] = high - low;
@@ -132,25 +134,26 @@ export class NumberColumn implements Column {
 
   /** Widths of the observed kernels; equal means get their places by number. */
   #setWidths(m: number): void {
-    const sorted = this.#sorted;
-    const taken = new Int32Array(m);
-    /** Up to four classes for each run of equal means, by the place where it begins. */
-    const classesOf = new Map<number, [width: number, name: number][]>();
-    for (let i = 0; i < m; i++) {
-      const begin = lowerBound(sorted, m, this.means[i]!);
-      const place = begin + taken[begin]!++;
+    const { means } = this;
+    const order = orderOf(means, m);
+    for (let place = 0; place < m; place++) this.#sorted[place] = means[order[place]!]!;
+    /** The widths of the classes of a run of equal means: up to four. */
+    let begin = 0;
+    const widths: number[] = [];
+    for (let place = 0; place < m; place++) {
+      const i = order[place]!;
       const width = this.#widthAt(place, m);
       this.widths[i] = width;
-      if (this.parameter.step === 0) continue;
-      const classes = classesOf.get(begin) ?? [];
-      classesOf.set(begin, classes);
-      let found = classes.find(([each]) => each === width);
-      if (!found) {
-        found = [width, this.#classCount++];
-        classes.push(found);
+      if (!this.#isStepped) continue;
+      if (place > 0 && means[i] !== this.#sorted[place - 1]) {
+        begin += widths.length;
+        widths.length = 0;
       }
-      this.#classes[i] = found[1];
+      let name = widths.indexOf(width);
+      if (name < 0) name = widths.push(width) - 1;
+      this.#classes[i] = begin + name;
     }
+    this.#classCount = begin + widths.length;
   }
 
   /**
@@ -179,35 +182,36 @@ export class NumberColumn implements Column {
 
   /** Adds at least what of the logarithms of kernels [from, to) is constant. */
   addMostConstants(bounds: Float64Array, from: number, to: number): void {
+    // A mean within the bounds has at least 0.34 of its mass there, as no width is larger.
+    const most = 1.08 + (this.#isStepped ? 0 : -halfLogTwoPi - this.#logLeast);
     for (let i = from; i < to; i++) {
       const mean = this.means[i]!;
-      const width = this.widths[i]!;
-      this.#inverse[i] = Math.SQRT1_2 / width;
-      const peak = this.#isStepped ? 0 : -halfLogTwoPi - this.#logWidth(width);
-      // A mean within the bounds has at least 0.34 of its mass there, as no width is larger.
-      bounds[i] = bounds[i]! + (mean >= this.#low && mean <= this.#high ? peak + 1.08 : Number.POSITIVE_INFINITY);
+      this.#inverse[i] = Math.SQRT1_2 / this.widths[i]!;
+      bounds[i] = bounds[i]! + (mean >= this.#low && mean <= this.#high ? most : Number.POSITIVE_INFINITY);
     }
   }
 
-  /** Takes off at most what the densities of kernels [from, to) have lost at the aimed value. */
-  lower(logs: Float64Array, from: number, to: number): void {
+  /**
+   * Takes off at most what the densities of the first `count` kernels of `near` have lost at the
+   * aimed value, and keeps those of at least `least` in both lists. Returns how many those are.
+   */
+  keepNear(logs: Float64Array, near: Int32Array, count: number, least: number): number {
     const { means } = this;
     const inverse = this.#inverse;
     const middle = (this.from + this.to) / 2;
     const half = (this.to - this.from) / 2;
-    if (!this.#isStepped) {
-      for (let i = from; i < to; i++) {
-        const z = (middle - means[i]!) * inverse[i]!;
-        logs[i] = logs[i]! - z * z;
-      }
-      return;
-    }
-    for (let i = from; i < to; i++) {
+    let kept = 0;
+    for (let k = 0; k < count; k++) {
+      const i = near[k]!;
       // Of a step the end that is next to the mean: its mass is at most that of all beyond.
       const away = Math.abs(middle - means[i]!) - half;
       const z = 0.5 * (away + Math.abs(away)) * inverse[i]!;
-      logs[i] = logs[i]! - z * z;
+      const log = logs[k]! - z * z;
+      logs[kept] = log;
+      near[kept] = i;
+      if (log >= least) kept++;
     }
+    return kept;
   }
 
   aim(value: number): void {
@@ -221,7 +225,7 @@ export class NumberColumn implements Column {
     const known = this.#masses.get(value);
     this.from = known?.from ?? toScale(parameter, value - half);
     this.to = known?.to ?? toScale(parameter, value + half);
-    this.#aimed = known?.logs ?? new Float64Array(this.means.length).fill(Number.NaN);
+    this.#aimed = known?.logs ?? new Float64Array(this.#classCount + this.#room).fill(Number.NaN);
     if (!known) this.#masses.set(value, { from: this.from, to: this.to, logs: this.#aimed });
   }
 

@@ -124,16 +124,16 @@ export class ParzenEstimator {
 
   /** Finds the kernels that may have at least this logarithm; how many there are. */
   #findNear(least: number): number {
-    const kernels = this.#kernels;
     const logs = this.#logs;
     const near = this.#near;
-    const bounds = this.#bounds;
-    for (let i = 0; i < kernels; i++) logs[i] = bounds[i]!;
-    for (const column of this.#numbers) column.lower(logs, 0, kernels);
-    let count = 0;
+    const numbers = this.#numbers;
+    let count = this.#kernels;
+    for (let i = 0; i < count; i++) {
+      logs[i] = this.#bounds[i]!;
+      near[i] = i;
+    }
     // Rounding is far below 1.
-    const bound = least - 1;
-    for (let i = 0; i < kernels; i++) if (logs[i]! >= bound) near[count++] = i;
+    for (let j = 0; j < numbers.length; j++) count = numbers[j]!.keepNear(logs, near, count, least - 1);
     return count;
   }
 
@@ -176,11 +176,12 @@ export class ParzenEstimator {
   /** What `logSum` was of a value before the newest kernel, with that kernel. */
   addNewest(before: number, values: ArrayLike<number>): number {
     const i = this.#kernels - 1;
+    const numbers = this.#numbers;
     this.#aim(values);
-    const logs = this.#logs;
-    logs[i] = this.#bounds[i]!;
-    for (const column of this.#numbers) column.lower(logs, i, i + 1);
-    return logs[i]! < before - 43 ? before : addLogs(before, this.#logOf(i));
+    this.#logs[0] = this.#bounds[i]!;
+    this.#near[0] = i;
+    for (let j = 0; j < numbers.length; j++) if (numbers[j]!.keepNear(this.#logs, this.#near, 1, before - 43) === 0) return before;
+    return addLogs(before, this.#logOf(i));
   }
 }
 

@@ -1,0 +1,66 @@
+// The order of numbers, without a comparison function: observations of a parameter are put in order
+// at every suggestion.
+
+/** Runs of so few are put in order by insertion. */
+const few = 24;
+const mostBuckets = 1024;
+
+/**
+ * Places of the first n values in rising order; equal ones stay in the order of their places. Values
+ * go into buckets between the least and the largest, and full buckets into buckets again.
+ */
+export function orderOf(values: Float64Array, n: number): Int32Array {
+  const order = new Int32Array(n);
+  for (let i = 0; i < n; i++) order[i] = i;
+  const bucketOf = new Int32Array(n);
+  const moved = new Int32Array(n);
+  const counts = new Int32Array(mostBuckets + 1);
+  const ranges: [from: number, to: number][] = [[0, n]];
+  for (let range = ranges.pop(); range; range = ranges.pop()) {
+    const [from, to] = range;
+    if (to - from <= few) {
+      insert(values, order, from, to);
+      continue;
+    }
+    let least = Number.POSITIVE_INFINITY;
+    let most = Number.NEGATIVE_INFINITY;
+    for (let k = from; k < to; k++) {
+      const value = values[order[k]!]!;
+      if (value < least) least = value;
+      if (value > most) most = value;
+    }
+    if (!(most > least)) continue;
+    const buckets = Math.min(mostBuckets, to - from);
+    const scale = (buckets - 1) / (most - least);
+    // Differences that are subnormal, or beyond the largest number.
+    if (!(scale > 0 && Number.isFinite(scale))) {
+      insert(values, order, from, to);
+      continue;
+    }
+    counts.fill(0, 0, buckets + 1);
+    for (let k = from; k < to; k++) {
+      const bucket = Math.floor((values[order[k]!]! - least) * scale);
+      bucketOf[k] = bucket;
+      counts[bucket + 1]!++;
+    }
+    for (let b = 0; b < buckets; b++) counts[b + 1]! += counts[b]!;
+    for (let b = 0, at = from; b < buckets; b++) {
+      const end = from + counts[b + 1]!;
+      if (end - at > 1) ranges.push([at, end]);
+      at = end;
+    }
+    for (let k = from; k < to; k++) moved[from + counts[bucketOf[k]!]!++] = order[k]!;
+    for (let k = from; k < to; k++) order[k] = moved[k]!;
+  }
+  return order;
+}
+
+function insert(values: Float64Array, order: Int32Array, from: number, to: number): void {
+  for (let k = from + 1; k < to; k++) {
+    const place = order[k]!;
+    const value = values[place]!;
+    let at = k;
+    for (; at > from && values[order[at - 1]!]! > value; at--) order[at] = order[at - 1]!;
+    order[at] = place;
+  }
+}
