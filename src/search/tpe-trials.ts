@@ -18,6 +18,8 @@ export class TpeTrials {
   #losses = new Float64Array(64);
   /** Values by place, of numbers on their scale; NaN if a trial has none. */
   #scaled: Float64Array[];
+  /** Room for what `split` gives. */
+  #above = new Int32Array(64);
   #finished = 0;
   /** The lowest number of a finished trial by which free parameters it has. */
   #patterns = new Map<string, number>();
@@ -35,10 +37,16 @@ export class TpeTrials {
 
   /** Takes the list as it is now. A trial that has changed is another object. */
   update(trials: readonly SeenTrial[]): this {
-    const known = this.#known;
-    const isSound = trials.length >= known.length && known.every((before, i) => before === trials[i] || !isFinished(before));
-    if (!isSound) this.#clear();
-    for (let i = 0; i < trials.length; i++) if (this.#known[i] !== trials[i]) this.#take(trials[i]!, i);
+    if (trials.length < this.#known.length) this.#clear();
+    for (let i = 0; i < trials.length; i++) {
+      const before = this.#known[i];
+      if (before === trials[i]) continue;
+      if (before === undefined || !isFinished(before)) this.#take(trials[i]!, i);
+      else {
+        this.#clear();
+        i = -1;
+      }
+    }
     return this;
   }
 
@@ -72,7 +80,8 @@ export class TpeTrials {
 
   /**
    * The good ones, min(ceil(n/10), 25) of n finished trials: complete ones by loss, then pruned ones
-   * by how far they came; and all others, with running ones if they count.
+   * by how far they came; and all others, with running ones if they count. Both by their places in
+   * the list, until `split` is called again.
    */
   split(liar: boolean): { readonly below: Int32Array; readonly above: Int32Array } {
     const { length } = this.#known;
@@ -98,7 +107,8 @@ export class TpeTrials {
     const cameFurtherAt = (a: number, b: number) => cameFurther(known[a]!, known[b]!);
     if (count < wanted) for (let i = 0; i < length; i++) if (states[i] === pruned) insert(i, cameFurtherAt, count);
     const below = Int32Array.from(best).sort();
-    const above = new Int32Array(length);
+    if (this.#above.length < length) this.#above = new Int32Array(2 * length);
+    const above = this.#above;
     let others = 0;
     let passed = 0;
     for (let i = 0; i < length; i++) {

@@ -125,24 +125,29 @@ function suggestGroup(
  * their weight.
  */
 function thinned(rows: Int32Array, u: number): { readonly kept: Int32Array; readonly weights: Float64Array } {
-  const all = rampWeights(rows.length);
   const old = rows.length - fullyWeighted;
-  if (old <= mostObservations) return { kept: rows, weights: all };
+  if (old <= mostObservations) return { kept: rows, weights: rampWeights(rows.length) };
+  const from = 1 / rows.length;
+  const weightOf = (i: number) => from + ((1 - from) * i) / (old - 1);
   let total = 0;
-  for (let i = 0; i < old; i++) total += all[i]!;
+  for (let i = 0; i < old; i++) total += weightOf(i);
   const each = total / mostObservations;
   const kept = new Int32Array(mostObservations + fullyWeighted);
   const weights = new Float64Array(mostObservations + fullyWeighted).fill(1);
   let count = 0;
   let sum = 0;
   let taken = 0;
+  // None is taken before the sum is near this.
+  let least = each * u * (1 - 1e-9);
   for (let i = 0; i < old; i++) {
-    sum += all[i]!;
+    sum += weightOf(i);
+    if (sum < least) continue;
     const upTo = Math.min(mostObservations, Math.floor(sum / each - u) + 1);
     if (upTo <= taken) continue;
     kept[count] = rows[i]!;
     weights[count++] = (upTo - taken) * each;
     taken = upTo;
+    least = each * (taken + u) * (1 - 1e-9);
   }
   for (let i = old; i < rows.length; i++) kept[count++] = rows[i]!;
   return { kept: kept.subarray(0, count), weights: weights.subarray(0, count) };

@@ -220,6 +220,28 @@ describe("grid", () => {
 });
 
 describe("tpe", () => {
+  it("keeps in step with a list that grows and whose trials change", () => {
+    const space = new SearchSpace({ a: { float: [0, 1] }, b: { choice: ["x", "y"] }, c: { int: [1, 9], when: { b: "x" } } }, "space");
+    const values = (k: number) => {
+      const [asked] = randomSampler({ seed: k }).suggest({ space, trials: [] }, [k]);
+      return asked!.values;
+    };
+    const trials: SeenTrial[] = [];
+    const sampler = tpe();
+    const told = (number: number, state: SeenTrial["state"], loss = Number.NaN) => ({ number, state, values: values(number), loss });
+    for (let k = 0; k < 60; k++) {
+      trials.push(told(trials.length, "running"));
+      // Results come late, one becomes another, and the list is cut once.
+      const late = trials.length - 4;
+      if (late >= 0) trials[late] = k % 7 === 0 ? told(late, "failed") : told(late, "complete", Math.sin(k));
+      if (k === 30) trials[5] = told(5, "complete", -2);
+      if (k === 40) trials.length = 20;
+      const numbers = [100 + k, 200 + k];
+      expect(sampler.suggest({ space, trials }, numbers)).toEqual(tpe().suggest({ space, trials: [...trials] }, numbers));
+    }
+    expect(trials).toHaveLength(39);
+  });
+
   const loss = ({ a = 0, b = 0 }) => (a - 0.3) ** 2 + (b - 0.7) ** 2;
 
   it("comes nearer than random search, also in batches", () => {
