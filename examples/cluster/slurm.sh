@@ -8,7 +8,8 @@
 # A search on many nodes: sbatch slurm.sh FILE.yaml [flags of spillway search].
 # SPILLWAY_STORAGE, a path that all nodes see or redis://host:6379/0?prefix=name, is the journal that
 # they share. Without it each task takes a part that shares nothing (sampler random, sobol or grid).
-# A minute before its time is over a task gives back what it has in work and asks to be queued again.
+# A minute before its time is over a task finishes what it has in work, gives back what takes longer
+# than 30 seconds, and asks to be queued again. So it does if the storage stays away.
 set -euo pipefail
 experiment=${1:?usage: sbatch slurm.sh FILE.yaml [flags of spillway search]}
 shift
@@ -26,7 +27,11 @@ code=0
 wait "$search" || code=$?
 if [ -n "$stopped" ]; then
   # The first wait ended with the signal; this one ends with the search.
-  wait "$search" || true
+  code=0
+  wait "$search" || code=$?
+fi
+# 75: work is left.
+if [ "$code" = 75 ]; then
   scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
   exit 0
 fi

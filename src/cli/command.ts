@@ -4,11 +4,12 @@ import { Worker } from "node:worker_threads";
 import { visibleLines } from "../core/text.js";
 import { writeError } from "../io/files.js";
 import { exitCodeOf, exitCodes, sentenceOf } from "./exit.js";
+import type { Announcement } from "./supervisor.js";
 
 const stop = new AbortController();
 const isSupervised = process.send !== undefined;
 if (isSupervised) {
-  const onStop = () => stop.abort();
+  const onStop = (signal: unknown) => stop.abort(signal);
   // Ctrl-C reaches every process of the terminal.
   process.on("SIGINT", onStop);
   process.on("SIGTERM", onStop);
@@ -34,7 +35,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 // A closed standard error is no reason to lose a run.
 process.stderr.on("error", () => undefined);
 
-const announce = (folder: string) => isSupervised && process.send!(folder);
+const announce = (what: Announcement) => isSupervised && process.send!(what);
 try {
   const { createProgram } = await import("./program.js");
   process.exitCode = await createProgram(stop.signal, announce).run(process.argv.slice(2));

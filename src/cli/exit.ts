@@ -4,12 +4,14 @@
 import { type ErrorCode, SpillwayError } from "../core/errors.js";
 import { visibleLines } from "../core/text.js";
 import { DifferentResultsError } from "../search/different-results.js";
+import { StorageAwayError } from "../search/patience.js";
 
 /**
  * 2: the user can mend it. 1: it failed. 130: stopped by a signal; of SIGTERM the supervisor makes
- * 143. 3: two results of one trial differ.
+ * 143. 3: two results of one trial differ. 75, as EX_TEMPFAIL of sysexits.h: work is left for the
+ * same command.
  */
-export const exitCodes = { success: 0, failure: 1, usage: 2, different: 3, interrupted: 130 } as const;
+export const exitCodes = { success: 0, failure: 1, usage: 2, different: 3, workLeft: 75, interrupted: 130 } as const;
 
 /** What the user gave was wrong, in a sentence. */
 export class UsageError extends SpillwayError {
@@ -30,6 +32,7 @@ export function exitCodeOf(error: unknown): number {
   if (!(error instanceof SpillwayError)) return exitCodes.failure;
   if (error.code === "aborted") return exitCodes.interrupted;
   if (error instanceof DifferentResultsError) return exitCodes.different;
+  if (error instanceof StorageAwayError) return exitCodes.workLeft;
   if (error.code === "file")
     return "problem" in error && error.problem !== "full" && error.problem !== "other" ? exitCodes.usage : exitCodes.failure;
   return usageCodes.has(error.code) ? exitCodes.usage : exitCodes.failure;

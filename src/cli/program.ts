@@ -29,6 +29,7 @@ import type { RunsFlags } from "./commands/runs.js";
 import type { SearchFlags } from "./commands/search.js";
 import { exitCodes } from "./exit.js";
 import { flagOf, helpOf, longOf } from "./flag.js";
+import type { Announcement } from "./supervisor.js";
 
 interface RunFlags {
   readonly scale?: string;
@@ -77,17 +78,17 @@ interface Program {
   readonly run: (args: readonly string[]) => Promise<number>;
 }
 
-/** The command line. `announce` hears of the folder in which runs are made. */
-export function createProgram(signal: AbortSignal, announce: (folder: string) => void = () => undefined): Program {
+/** The command line. `announce` hears what its supervisor has to know. */
+export function createProgram(signal: AbortSignal, announce: (what: Announcement) => void = () => undefined): Program {
   let exitCode: number = exitCodes.success;
   const print = (text: string): void => {
     process.stdout.write(`${visibleLines(text)}\n`);
   };
   const progressOf = async ({ quiet = false }: { readonly quiet?: boolean }) => (await import("./progress.js")).createProgress(quiet);
-  const finish = ({ text, interrupted, failure }: CommandOutcome): void => {
+  const finish = ({ text, interrupted, isWorkLeft, failure }: CommandOutcome): void => {
     print(text);
     if (failure !== undefined) throw failure;
-    exitCode = interrupted ? exitCodes.interrupted : exitCodes.success;
+    exitCode = isWorkLeft ? exitCodes.workLeft : interrupted ? exitCodes.interrupted : exitCodes.success;
   };
   const program = new Command("spillway")
     .description("Reservoir computing: experiments from a file to scores, a model and a report.")
@@ -98,7 +99,7 @@ export function createProgram(signal: AbortSignal, announce: (folder: string) =>
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "spillway: ")) })
     .addHelpText(
       "after",
-      "\nExample:\n  $ spillway demo\n  $ spillway run mackey-glass.yaml --set reservoir.size=500\n\nExit codes: 0 done, 1 failed, 2 wrong input, 130 stopped with Ctrl-C, 143 with SIGTERM.",
+      "\nExample:\n  $ spillway demo\n  $ spillway run mackey-glass.yaml --set reservoir.size=500\n\nExit codes: 0 done, 1 failed, 2 wrong input, 75 work is left\n(search), 130 stopped with Ctrl-C, 143 with SIGTERM.",
     );
 
   program
@@ -145,6 +146,8 @@ A finished run replaces the one that was there before. Ctrl-C keeps the seeds th
     .addOption(flagOf(experimentSearchTable, "workers"))
     .addOption(flagOf(experimentSearchTable, "storage", { value: "path" }))
     .addOption(flagOf(experimentSearchTable, "study"))
+    .addOption(flagOf(experimentSearchTable, "patience", { value: "duration" }))
+    .addOption(flagOf(experimentSearchTable, "grace", { value: "duration" }))
     .addOption(flagOf(experimentSearchTable, "shard", { value: "i/n" }))
     .addOption(setOption())
     .addOption(importOption())
@@ -164,11 +167,12 @@ Examples:
 DIR/NAME/ receives journal.log (every trial, as soon as it is told), search.json, report.html with
 the trials drawn, best.yaml, which spillway run takes, and NAME-best/ with the model. Trials never
 see the test part. The same command again goes on; Ctrl-C keeps every finished trial. Any number of
-commands may share a storage; parts (--shard) share nothing, and spillway runs --merge joins them.`,
+commands may share a storage; parts (--shard) share nothing, and spillway runs --merge joins them.
+After SIGTERM, or if the storage stays away, the exit code is 75 if work is left.`,
     )
     .action(async (file: string, flags: SearchFlags) => {
       const command = await import("./commands/search.js");
-      finish(await command.search(file, flags, { signal, progress: await progressOf(flags) }));
+      finish(await command.search(file, flags, { signal, announce, progress: await progressOf(flags) }));
     });
 
   program

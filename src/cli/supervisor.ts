@@ -14,6 +14,12 @@ import { exitCodes } from "./exit.js";
 const grace = 1500;
 const graceAfterKill = 300;
 
+/**
+ * What a command tells who supervises it: the folder in which runs are made, or how long it may take
+ * to end after SIGTERM, in milliseconds.
+ */
+export type Announcement = string | { readonly graceMs: number };
+
 const quick = new Set(["tasks", "schema", "complete"]);
 
 /**
@@ -34,9 +40,13 @@ export async function supervise(args: readonly string[]): Promise<number> {
     stdio: ["inherit", "inherit", "inherit", "ipc"],
   });
   const outputs = new Set<string>();
-  child.on("message", (folder) => outputs.add(String(folder)));
+  const asked = { graceMs: 0 };
+  child.on("message", (said: Announcement) => {
+    if (typeof said === "string") outputs.add(said);
+    else asked.graceMs = said.graceMs;
+  });
   process.stderr.on("error", () => undefined);
-  const stopping = stopOnSignals(child, outputs);
+  const stopping = stopOnSignals(child, outputs, asked);
   const [code, signal] = await Promise.race([ended(child), stopping.isHopeless]);
   if (code !== null && code !== exitCodes.interrupted) return code;
   if (code === null && signal !== stopping.signal()) await explainEnd(signal, stopping.signal(), outputs);
@@ -56,9 +66,9 @@ async function ended(child: ChildProcess): Promise<Exit> {
 
 /**
  * Tells the child to stop at the first SIGINT or SIGTERM, and ends it at the second or after the
- * grace.
+ * grace. After SIGTERM it has as long as it asked for besides.
  */
-function stopOnSignals(child: ChildProcess, outputs: ReadonlySet<string>) {
+function stopOnSignals(child: ChildProcess, outputs: ReadonlySet<string>, asked: { readonly graceMs: number }) {
   let first: NodeJS.Signals | undefined;
   let giveUp: (exit: Exit) => void = () => undefined;
   const isHopeless = new Promise<Exit>((resolve) => {
@@ -73,8 +83,8 @@ function stopOnSignals(child: ChildProcess, outputs: ReadonlySet<string>) {
     if (first !== undefined) return kill();
     first = signal;
     say(`\nstopping${outputs.size > 0 ? "; what is finished is kept" : ""} (Ctrl-C once more to leave at once)`);
-    if (child.connected) child.send("stop", () => undefined);
-    setTimeout(kill, grace);
+    if (child.connected) child.send(signal, () => undefined);
+    setTimeout(kill, grace + (signal === "SIGTERM" ? asked.graceMs : 0));
   };
   process.on("SIGINT", onSignal);
   process.on("SIGTERM", onSignal);

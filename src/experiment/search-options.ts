@@ -114,6 +114,18 @@ export interface ExperimentSearchOptions extends Omit<EngineChoiceOptions, "prof
    * the whole, and its share of the budget. Its folder is named after it.
    */
   readonly shard?: string | undefined;
+  /**
+   * How long a storage that is away is waited for: seconds, or "90s", "10m", "2h"; default 1 h.
+   * Results meanwhile stand in a file of the run's folder, which the next search brings in.
+   */
+  readonly patience?: string | number | undefined;
+  /**
+   * How long trials in work may go on after `stop`: seconds, or "90s", "10m"; default 30 s. Those
+   * that take longer are given back.
+   */
+  readonly grace?: string | number | undefined;
+  /** Asks for an end: no trial is begun any more. `signal` ends those in work, too. */
+  readonly stop?: AbortSignal | undefined;
   /** Finished trials in all, in place of the file's. */
   readonly trials?: number | undefined;
   /** Time of this search, in place of the file's: seconds, or "90s", "10m", "2h". */
@@ -148,6 +160,9 @@ export const experimentSearchTable = {
   storage: optional(text("the path of a journal, or an address"), "Where trials are kept: a path, or redis://host:6379/0?prefix=name."),
   study: optional(text(), "The name of the study in its storage; left out, the experiment's."),
   shard: optional(text('a part such as "0/8"'), 'A part of the search that shares nothing with the others: "0/8" to "7/8".'),
+  patience: option(duration, "1h", "How long a storage that is away is waited for."),
+  grace: option(duration, "30s", "How long trials in work may go on when the search is to end."),
+  stop: { ...workTable.signal, description: "An AbortSignal that asks for an end: no trial is begun any more." },
   trials: optional(whole({ atLeast: 1 }), "Finished trials in all, in place of the file's."),
   time: optional(duration, "Time of this search, in place of the file's."),
   workers: optional(whole({ atLeast: 1, atMost: 1024 }), "Threads that evaluate trials beside each other; left out, 1."),

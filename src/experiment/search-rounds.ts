@@ -2,12 +2,14 @@
 // soon as the oldest in work is told. Either way what is told when depends on nothing that takes
 // time, so that a search over threads gives the same trials each time.
 import type { AskedTrial, Study } from "../search/index.js";
+import type { ResultKeeper } from "./search-keeper.js";
 import type { SearchPlan } from "./search-plan.js";
 import { type Climber, type Outcome, outcomeOf, RungLadder } from "./search-rungs.js";
 import type { TrialOutcomeScores, TrialPlaces, TrialTask } from "./search-trials.js";
 
-/** What the search still wants. */
+/** What the search still wants, and who takes what trials come to. */
 export interface Demand {
+  readonly keeper: ResultKeeper;
   /**
    * How many more trials may be asked for beside those in work; 0 or less if the search is over.
    */
@@ -36,6 +38,7 @@ export async function runBatches(plan: SearchPlan, study: Study, places: TrialPl
     const { over, goingOn } = ladder.climb(all, found);
     await settle(
       study,
+      demand.keeper,
       over.map(({ trial }) => trial),
       over.map(({ outcome }) => outcome),
     );
@@ -59,7 +62,11 @@ export async function runStream(plan: SearchPlan, study: Study, places: TrialPla
       const wanted = Math.min(width - work.length, demand.wanted(work.length));
       if (wanted > 0)
         for (const trial of await study.ask(wanted)) {
-          const outcome = places.evaluate({ params: trial.params, seeds: plan.seeds }).then(outcomeOf);
+          const outcome = places.evaluate({ params: trial.params, seeds: plan.seeds }).then(async (found) => {
+            const came = outcomeOf(found);
+            if (came !== undefined) await demand.keeper.add(trial, came);
+            return came;
+          });
           outcome.catch(() => undefined);
           work.push({ trial, outcome });
         }
@@ -67,13 +74,13 @@ export async function runStream(plan: SearchPlan, study: Study, places: TrialPla
       if (!first) return;
       const outcome = await first.outcome;
       if (outcome === undefined) break;
-      await settle(study, [first.trial], [outcome]);
+      await settle(study, demand.keeper, [first.trial], [outcome]);
       work.shift();
       demand.onTold();
     }
     const outcomes = await Promise.all(work.map(({ outcome }) => outcome));
     const trials = work.map(({ trial }) => trial);
-    await settle(study, trials, outcomes);
+    await settle(study, demand.keeper, trials, outcomes);
     work.length = 0;
     demand.onTold();
   } finally {
@@ -82,9 +89,9 @@ export async function runStream(plan: SearchPlan, study: Study, places: TrialPla
 }
 
 /** Tells what came to an end, and gives back the rest. */
-async function settle(study: Study, trials: readonly AskedTrial[], outcomes: readonly Outcome[]): Promise<void> {
+async function settle(study: Study, keeper: ResultKeeper, trials: readonly AskedTrial[], outcomes: readonly Outcome[]): Promise<void> {
   const told = trials.flatMap((trial, i) => (outcomes[i] === undefined ? [] : [[trial, outcomes[i]] as const]));
-  if (told.length > 0) await study.tell(told);
+  if (told.length > 0) await keeper.tell(told);
   const stopped = trials.filter((_, i) => outcomes[i] === undefined);
   if (stopped.length > 0) await study.giveBack(stopped);
 }

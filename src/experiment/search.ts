@@ -5,12 +5,15 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { resolve } from "../core/options.js";
+import { warnOnce } from "../core/warning.js";
 import { writeFileAtomic } from "../io/index.js";
 import { reportHtml } from "../plot/index.js";
 import { DifferentResultsError, type DifferentTrial, MemoryStorage, type Sampler, Study, type StudyStorage } from "../search/index.js";
+import { patientStorage, StorageAwayError } from "../search/patience.js";
 import { type Shard, sharded, shardOf, shareOf } from "../search/shard.js";
 import { runExperiment } from "./run.js";
 import { DeviceTrials, deviceBatch } from "./search-device.js";
+import { bringInSpools, ResultKeeper } from "./search-keeper.js";
 import { isLowerBetter } from "./search-objective.js";
 import { type ExperimentSearchOptions, experimentSearchTable, secondsOf } from "./search-options.js";
 import { readSearch, type SearchInput, type SearchPlan } from "./search-plan.js";
@@ -38,9 +41,11 @@ export async function searchExperiment(
   return new Search(plan, settings).run();
 }
 
+type Settings = ExperimentSearchOptions & { readonly refit: boolean; readonly patience: string | number; readonly grace: string | number };
+
 class Search {
   readonly #plan: SearchPlan;
-  readonly #options: ExperimentSearchOptions & { readonly refit: boolean };
+  readonly #options: Settings;
   readonly #signal: AbortSignal;
   readonly #evaluator: TrialEvaluator;
   readonly #setup: TrialSetup;
@@ -50,10 +55,12 @@ class Search {
   readonly #trials: number;
   readonly #points: number;
   readonly #seconds: number;
+  #keeper: ResultKeeper | undefined;
 
-  constructor(plan: SearchPlan, options: ExperimentSearchOptions & { readonly refit: boolean }) {
+  constructor(plan: SearchPlan, options: Settings) {
     const { source, path, objective, statistic, budget, space } = plan;
-    const { engine, threads, signal = new AbortController().signal } = options;
+    const { engine, threads } = options;
+    const signal = signalOf(options);
     const time = options.time ?? budget.time;
     this.#plan = plan;
     this.#options = options;
@@ -75,7 +82,7 @@ class Search {
     const folder = out === undefined ? undefined : join(out, `${experiment.name}${part}`);
     if (folder !== undefined) await mkdir(folder, { recursive: true });
     const place = this.#options.storage ?? (folder && join(folder, "journal.log"));
-    const storage = place === undefined ? new MemoryStorage() : await openStorage(place);
+    const storage = place === undefined ? new MemoryStorage() : this.#patient(await openStorage(place));
     try {
       return await this.#searchIn(storage, folder);
     } finally {
@@ -101,9 +108,14 @@ class Search {
         `${storage.name} holds trials of another experiment, objective or list of seeds; give this one another name, or another folder with --out`,
         { field: "name" },
       );
+    const keeper = new ResultKeeper(study, folder);
+    this.#keeper = keeper;
+    if (folder !== undefined) await bringInSpools(folder, storage, name);
     const beating = await keepBeating(study);
     try {
-      await this.#runTrials(study);
+      await this.#runTrials(study, keeper);
+    } catch (error) {
+      throw error instanceof StorageAwayError ? keeper.explain(error) : error;
     } finally {
       clearInterval(beating);
     }
@@ -111,11 +123,22 @@ class Search {
     return this.#finish(study, folder);
   }
 
-  async #runTrials(study: Study): Promise<void> {
+  /** The storage, waited for while it is away. */
+  #patient(storage: StudyStorage): StudyStorage {
+    const { patience } = this.#options;
+    const onChange = async (away: Error | undefined) => {
+      if (away) warnOnce("SpillwayStorageWarning", `${away.message}; it is waited for, for ${patience} at most`);
+      await this.#keeper?.setAway(away !== undefined);
+    };
+    return patientStorage(storage, { patienceMs: 1000 * secondsOf(patience), signal: this.#signal, onChange });
+  }
+
+  async #runTrials(study: Study, keeper: ResultKeeper): Promise<void> {
     const { rungs } = this.#plan;
     const places = await this.#places();
     const demand = {
-      wanted: (inWork: number) => this.#wanted(study, inWork),
+      keeper,
+      wanted: (inWork: number) => (this.#isStopping() ? 0 : this.#left(study, inWork)),
       onTold: () => {
         this.#report(study);
         if (study.finished === 0 && study.counts.failed - study.counts.retried >= 10) throw everyTrialFailed(study);
@@ -144,9 +167,13 @@ class Search {
     return new TrialWorkers(this.#setup, workers, imports, this.#signal);
   }
 
-  /** Trials that may be asked for beside those in work. */
-  #wanted(study: Study, inWork: number): number {
-    if (this.#signal.aborted || (performance.now() - this.#begun) / 1000 >= this.#seconds) return 0;
+  #isStopping(): boolean {
+    return this.#signal.aborted || this.#options.stop?.aborted === true;
+  }
+
+  /** Trials that the budget leaves beside those in work. */
+  #left(study: Study, inWork: number): number {
+    if ((performance.now() - this.#begun) / 1000 >= this.#seconds) return 0;
     const { asked, retried, waiting } = study.counts;
     return Math.min(this.#trials - study.finished - inWork, this.#points - (asked - retried) + waiting);
   }
@@ -163,14 +190,16 @@ class Search {
 
   async #finish(study: Study, folder: string | undefined): Promise<FinishedSearch> {
     const { experiment, objective } = this.#plan;
-    const interrupted = this.#signal.aborted;
+    const { refit: isRefitted } = this.#options;
+    const hasWork = (isRefitted && !this.#shard) || this.#left(study, 0) > 0;
+    const interrupted = this.#signal.aborted || (this.#isStopping() && hasWork);
     const isLower = isLowerBetter(objective.score);
     const { engine, threads } = this.#options;
     const found = await refitBest(
       this.#plan,
       study.trials,
       isLower,
-      this.#options.refit && !interrupted && !this.#shard
+      isRefitted && !interrupted && !this.#shard
         ? async (values, seeds, best) => {
             // First what throws at the first seed that cannot be trained.
             const { result } = await runExperiment(best, { engine, threads, out: folder, signal: this.#signal });
@@ -220,8 +249,23 @@ class Search {
 async function keepBeating(study: Study): Promise<NodeJS.Timeout> {
   await study.beat();
   // What ails the storage is heard from the next trial.
-  const beating = setInterval(() => void study.beat().catch(() => undefined), 30_000);
+  let isBeating = false;
+  const beating = setInterval(async () => {
+    if (isBeating) return;
+    isBeating = true;
+    await study.beat().catch(() => undefined);
+    isBeating = false;
+  }, 30_000);
   return beating.unref();
+}
+
+/** Ends the work: at the signal, or when the grace after `stop` is over. */
+function signalOf({ signal, stop, grace }: Settings): AbortSignal {
+  const over = new AbortController();
+  const onStop = () => setTimeout(() => over.abort(), 1000 * secondsOf(grace)).unref();
+  if (stop?.aborted) onStop();
+  else stop?.addEventListener("abort", onStop, { once: true });
+  return signal ? AbortSignal.any([signal, over.signal]) : over.signal;
 }
 
 function differentResults(count: number, { number, kept, other }: DifferentTrial): SpillwayError {

@@ -12,6 +12,7 @@ export { type JournalFileOptions, journalFile } from "./journal/file.js";
 export { type RedisJournalOptions, redisJournal } from "./journal/redis.js";
 export { type JournalRepair, repairJournal } from "./journal/repair.js";
 export { type DifferentTrial, mergeStudies, type StudyMerge } from "./merge.js";
+export { StorageAwayError } from "./patience.js";
 export type { Sampler, SamplerView, SeenTrial, Suggestion, TrialState } from "./sampler.js";
 export type { SamplerOptions } from "./sampler-options.js";
 export { grid, gridSize, randomSampler, sobol } from "./simple-samplers.js";

@@ -108,13 +108,34 @@ function checkAlike(a: StoredStudy, b: StoredStudy, { name }: StudyStorage): voi
   });
 }
 
+/**
+ * A study of its own of what trials of a study came to, for merging.
+ * @param told each trial, and what ends it
+ */
+export function apartOf(
+  study: StoredStudy,
+  told: readonly { readonly trial: StoredTrial; readonly finish: (trial: StoredTrial) => readonly StudyOperation[] }[],
+  by: string,
+): StudyOperation[] {
+  const trials = told.flatMap(({ trial, finish }, id): StudyOperation[] => {
+    const template = { ...templateOf(trial), state: "running", value: undefined, finished: undefined } as const;
+    return [{ by, type: "createTrial", study: 0, template }, ...finish({ ...trial, id })];
+  });
+  return [...opening(study, 0, by), ...trials];
+}
+
+/** What makes a study like another one, without trials. */
+function opening({ name, direction, attributes }: StoredStudy, study: number, by: string): StudyOperation[] {
+  const kept = [...attributes].filter(([each]) => !each.startsWith("spillway:worker:"));
+  return [
+    { by, type: "createStudy", name, direction },
+    ...kept.map(([each, value]): StudyOperation => ({ by, type: "studyAttribute", study, system: false, name: each, value })),
+  ];
+}
+
 async function create(target: StudyStorage, log: StudyLog, like: StoredStudy, by: string): Promise<StoredStudy> {
   const study = await nextStudyId(target, log);
-  const attributes = [...like.attributes].filter(([name]) => !name.startsWith("spillway:worker:"));
-  await target.append([
-    { by, type: "createStudy", name: like.name, direction: like.direction },
-    ...attributes.map(([name, value]): StudyOperation => ({ by, type: "studyAttribute", study, system: false, name, value })),
-  ]);
+  await target.append(opening(like, study, by));
   log.apply(await target.read(log.length));
   return log.studies.get(like.name)!;
 }

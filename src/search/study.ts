@@ -5,7 +5,7 @@ import { checkedLater, choice, given, option, optional, resolve, type TableOf, t
 import { beatOf, givingBack, takeovers, WorkerWatch } from "./heartbeat.js";
 import { parameterImportance } from "./importance.js";
 import { differenceOf, targetOf } from "./late-results.js";
-import type { DifferentTrial } from "./merge.js";
+import { apartOf, type DifferentTrial } from "./merge.js";
 import { Draws, randomValue, type Sampler, type Suggestion } from "./sampler.js";
 import { SearchSpace, type SpaceDescription, type TrialParameters } from "./space.js";
 import { type Attributes, type Json, MemoryStorage, type StoredParameter, type StudyOperation, type StudyStorage } from "./storage.js";
@@ -300,6 +300,15 @@ export class Study {
         return this.#read();
       }
     });
+  }
+
+  /**
+   * Operations that make a study of its own with these outcomes, which `mergeStudies` brings in
+   * later: for results that the storage does not take now.
+   * @throws ArgumentError as `tell`
+   */
+  apart(outcomes: readonly (readonly [trial: AskedTrial | number, outcome: TrialOutcome])[]): StudyOperation[] {
+    return apartOf(this.#study, this.#told(outcomes, Date.now()), this.#worker);
   }
 
   /** The trials of outcomes, and what ends each with its outcome. @throws ArgumentError */

@@ -1,6 +1,6 @@
 // `spillway search` and `spillway runs` as commands: parts and their merge, a storage of its own,
 // what is printed of trials and runs, exit codes.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -78,6 +78,62 @@ describe("spillway search", () => {
     expect((await run("runs", "shared/all.log", "--trials", "--study", "mine")).stdout.trimEnd().split("\n")).toHaveLength(4);
     expect((await run("runs", "shared/all.log", "--trials", "--study", "none")).stderr).toContain("holds the studies mine");
     expect((await run("search", "n.yaml", "--storage", "http://here")).stderr).toContain('storage is "http://here"; it takes the path');
+  });
+
+  it.skipIf(process.platform === "win32")("waits for a storage that is away, keeps results apart, and brings them in", async () => {
+    const [place, away] = ["shared/far", "shared/gone"].map((name) => join(cwd, name)) as [string, string];
+    const args = [
+      "search",
+      "n.yaml",
+      "--storage",
+      join(place, "a.log"),
+      "--out",
+      "far",
+      "--no-refit",
+      "--trials",
+      "100000",
+      "--time",
+      "1h",
+    ];
+    let isAway = false;
+    const ended = await spillway([...args, "--patience", "0.5s"], {
+      cwd,
+      watch: (stderr) => {
+        if (isAway || !/\(trial \d/.test(stderr)) return;
+        isAway = true;
+        renameSync(place, away);
+      },
+    });
+    expect(ended).toMatchObject({
+      code: 75,
+      stderr: expect.stringMatching(/a\.log is away, for \d s now: /),
+    });
+    renameSync(away, place);
+    const trials = async () =>
+      JSON.parse((await run("runs", join(place, "a.log"), "--trials", "--json")).stdout) as { state: string; number: number }[];
+    const before = await trials();
+    const inWork = before.filter(({ state }) => state === "running").length;
+    const spools = readdirSync(join(cwd, "far", "n")).filter((name) => name.endsWith(".spool"));
+    expect([spools.length, ended.stderr.includes("the same command brings them in")]).toEqual([inWork, inWork === 1]);
+    expect((await run(...args.slice(0, -4), "--trials", String(before.length), "--quiet")).code).toBe(0);
+    expect((await trials()).map(({ state }) => state)).toEqual(before.map(() => "complete"));
+    expect(readdirSync(join(cwd, "far", "n")).filter((name) => name.endsWith(".spool"))).toEqual([]);
+  });
+
+  it.skipIf(process.platform === "win32")("ends with 75 after SIGTERM if work is left, with what was in work", async () => {
+    const args = ["search", "n.yaml", "--out", "stopped", "--workers", "2", "--set", "search.sampler=random", "--trials", "100000"];
+    let isSent = false;
+    const { code } = await spillway(args, {
+      cwd,
+      watch: (stderr, child) => {
+        if (isSent || !/\(trial \d/.test(stderr)) return;
+        isSent = true;
+        child.kill("SIGTERM");
+      },
+    });
+    expect(code).toBe(75);
+    const trials = JSON.parse((await run("runs", "stopped/n", "--trials", "--json")).stdout) as { state: string }[];
+    expect(new Set(trials.map(({ state }) => state))).toEqual(new Set(["complete"]));
   });
 
   it("compares two runs and repairs a journal", async () => {

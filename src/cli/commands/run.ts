@@ -30,6 +30,8 @@ export interface CommandOutcome {
   /** For standard output. */
   readonly text: string;
   readonly interrupted: boolean;
+  /** Whether it was stopped in such a way that the same command should be started again. */
+  readonly isWorkLeft?: boolean;
   /** Why the command ended before its time, though there is something to print. */
   readonly failure?: unknown;
 }

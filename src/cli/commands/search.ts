@@ -4,17 +4,18 @@ import { join } from "node:path";
 import { formatBytes } from "../../core/bytes.js";
 import { visible } from "../../core/text.js";
 import { searchExperiment } from "../../experiment/search.js";
-import type { ExperimentSearchOptions } from "../../experiment/search-options.js";
+import { type ExperimentSearchOptions, experimentSearchTable, secondsOf } from "../../experiment/search-options.js";
 import { readSearch } from "../../experiment/search-plan.js";
 import type { FinishedSearch } from "../../experiment/search-result.js";
 import { type TriedTrial, tryTrial } from "../../experiment/search-try.js";
 import { addressOf } from "../import-modules.js";
 import { type Progress, reportTo } from "../progress.js";
+import type { Announcement } from "../supervisor.js";
 import { formatTable } from "../table.js";
 import type { CommandOutcome } from "./run.js";
 
 /** What `spillway search` takes. */
-export interface SearchFlags extends Omit<ExperimentSearchOptions, "imports" | "onProgress" | "signal"> {
+export interface SearchFlags extends Omit<ExperimentSearchOptions, "imports" | "onProgress" | "signal" | "stop"> {
   readonly out: string;
   readonly set?: readonly string[];
   readonly import?: readonly string[];
@@ -23,23 +24,35 @@ export interface SearchFlags extends Omit<ExperimentSearchOptions, "imports" | "
   readonly quiet?: boolean;
 }
 
+/** Who may stop a search, and who hears of it. */
+export interface SearchSurroundings {
+  /** Aborted for the reason "SIGTERM", trials in work get their grace. */
+  readonly signal: AbortSignal;
+  readonly announce: (what: Announcement) => void;
+  readonly progress: Progress;
+}
+
 /** Searches, or with `dryRun` says what would be searched. */
 export async function search(
   path: string,
   { set = [], dryRun, json, quiet: _, import: imports = [], ...flags }: SearchFlags,
-  { signal, progress }: { readonly signal: AbortSignal; readonly progress: Progress },
+  { signal, announce, progress }: SearchSurroundings,
 ): Promise<CommandOutcome> {
   if (dryRun) return { text: await describePlan(path, set, flags, signal), interrupted: false };
+  const [stop, terminate] = [new AbortController(), new AbortController()];
+  signal.addEventListener("abort", () => (signal.reason === "SIGTERM" ? terminate : stop).abort(), { once: true });
+  announce({ graceMs: 1000 * secondsOf(flags.grace ?? experimentSearchTable.grace.default!) });
   try {
     const finished = await searchExperiment(
       path,
-      { ...flags, imports: imports.map(addressOf), signal, onProgress: reportTo(progress) },
+      { ...flags, imports: imports.map(addressOf), signal: stop.signal, stop: terminate.signal, onProgress: reportTo(progress) },
       set,
     );
     progress.end();
     if (finished.change !== undefined) progress.note(`the space has changed: ${finished.change}`);
     const text = json ? JSON.stringify(finished.result, undefined, 2) : describeSearch(finished);
-    return { text, interrupted: finished.result.interrupted };
+    const { interrupted } = finished.result;
+    return { text, interrupted, isWorkLeft: interrupted && terminate.signal.aborted };
   } finally {
     progress.end();
   }

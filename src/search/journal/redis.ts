@@ -1,7 +1,7 @@
 // A study in Redis or Valkey, in the keys that Optuna's JournalRedisBackend uses. The server orders
 // the records; nobody locks.
 import { SpillwayError } from "../../core/errors.js";
-import { option, resolve, type TableOf, text } from "../../core/options.js";
+import { number, option, resolve, type TableOf, text } from "../../core/options.js";
 import { visible } from "../../core/text.js";
 import { FileError } from "../../io/errors.js";
 import type { StudyOperation, StudyStorage } from "../storage.js";
@@ -12,11 +12,14 @@ import { decodeRecord, encodeRecord } from "./records.js";
 export interface RedisJournalOptions {
   /** What its keys begin with, as Optuna's `prefix`. Default none. */
   readonly prefix?: string | undefined;
+  /** Seconds in which the server has to answer a call; default 60. */
+  readonly timeout?: number | undefined;
 }
 
 /** The options of `redisJournal`. */
 export const redisJournalTable = {
   prefix: option(text(), "", "What its keys begin with, as Optuna's prefix."),
+  timeout: option(number({ above: 0, unit: "seconds" }), 60, "Seconds in which the server has to answer a call."),
 } satisfies TableOf<RedisJournalOptions>;
 
 /** What is used of a client. */
@@ -27,7 +30,7 @@ interface Client {
   mget(...keys: string[]): Promise<(string | null)[]>;
   eval(script: string, keys: number, ...rest: string[]): Promise<unknown>;
   on(event: "error", listener: (error: Error) => void): unknown;
-  disconnect(): void;
+  disconnect(reconnect?: boolean): void;
 }
 
 /**
@@ -48,6 +51,8 @@ return 1`;
 const piece = 1000;
 /** Milliseconds in which a server has to answer the first time. */
 const patience = 10_000;
+/** What the client says of a call that was not answered in time. */
+const timedOut = "Command timed out";
 
 /**
  * A study's operations in Redis or Valkey, as Optuna's JournalRedisBackend keeps them: processes in
@@ -55,11 +60,12 @@ const patience = 10_000;
  * install. How durable an append is, is the server's setting (`appendonly yes`). Optuna's snapshots
  * are neither read nor written.
  * @param url redis://host:6379/0
- * @throws SpillwayError "unavailable" if there is no client, or no server
+ * @throws SpillwayError "unavailable" if there is no client, or no server; from any call if the
+ * server does not answer. Then the call may have been carried out
  */
 export async function redisJournal(url: string, options: RedisJournalOptions = {}): Promise<StudyStorage> {
-  const { prefix } = resolve(redisJournalTable, options, "redisJournal");
-  const client = await clientOf(url);
+  const { prefix, timeout } = resolve(redisJournalTable, options, "redisJournal");
+  const client = await clientOf(url, 1000 * timeout);
   return new RedisJournal(client, prefix, shownUrl(url));
 }
 
@@ -76,17 +82,18 @@ class RedisJournal implements StudyStorage {
 
   async append(operations: readonly StudyOperation[], expected?: number): Promise<boolean> {
     const records = operations.map(encodeRecord);
-    return (await this.#client.eval(script, 0, this.#prefix, expected === undefined ? "" : String(expected), ...records)) === 1;
+    const args = [this.#prefix, expected === undefined ? "" : String(expected), ...records];
+    return (await this.#answer(() => this.#client.eval(script, 0, ...args))) === 1;
   }
 
   async read(from: number): Promise<readonly StudyOperation[]> {
-    const last = Number((await this.#client.get(`${this.#prefix}:log_number`)) ?? -1);
+    const last = Number((await this.#answer(() => this.#client.get(`${this.#prefix}:log_number`))) ?? -1);
     if (last + 1 < from)
       throw new FileError(this.name, `it has ${last + 1} records and had ${from}; another journal was put in its place`, "content");
     const out: StudyOperation[] = [];
     for (let begin = from; begin <= last; begin += piece) {
       const keys = Array.from({ length: Math.min(piece, last + 1 - begin) }, (_, i) => `${this.#prefix}:log:${begin + i}`);
-      for (const [i, record] of (await this.#client.mget(...keys)).entries()) {
+      for (const [i, record] of (await this.#answer(() => this.#client.mget(...keys))).entries()) {
         // Its number was drawn, and it is not there yet: in a cluster these are two commands.
         if (record === null) return out;
         out.push(this.#decoded(record, begin + i));
@@ -97,6 +104,16 @@ class RedisJournal implements StudyStorage {
 
   async close(): Promise<void> {
     this.#client.disconnect();
+  }
+
+  /** What the server answers. One that does not in time gets a new connection for the next call. */
+  async #answer<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await call();
+    } catch (error) {
+      if ((error as Error).message === timedOut) this.#client.disconnect(true);
+      throw new SpillwayError("unavailable", `${this.name} does not answer: ${visible((error as Error).message, 500)}`, { cause: error });
+    }
   }
 
   #decoded(record: string, number: number): StudyOperation {
@@ -110,9 +127,9 @@ class RedisJournal implements StudyStorage {
 }
 
 /** A client that is connected. @throws SpillwayError */
-async function clientOf(url: string): Promise<Client> {
+async function clientOf(url: string, commandTimeout: number): Promise<Client> {
   const make = await constructorOf();
-  const client = new make(url, { lazyConnect: true, connectTimeout: patience, maxRetriesPerRequest: 3 });
+  const client = new make(url, { lazyConnect: true, connectTimeout: patience, maxRetriesPerRequest: 3, commandTimeout });
   let last: Error | undefined;
   client.on("error", (error) => {
     last = error;
