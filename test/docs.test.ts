@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { optionsPage } from "../scripts/option-tables.js";
 import { parseExperimentText } from "../src/experiment/file.js";
+import { readNetworkExperiment } from "../src/experiment/network-file.js";
 import { readSearch, type SearchInput } from "../src/experiment/search-plan.js";
 import { readYaml } from "../src/experiment/yaml.js";
 import { type AnyReservoirOptions, Classifier, Forecaster, mackeyGlass, nrmse, recursiveLeastSquares, ridge } from "../src/index.js";
@@ -72,6 +73,7 @@ describe.each(documents)("%s", (path) => {
     for (const [, yaml] of text.matchAll(/```yaml\n([\s\S]*?)```/g)) {
       const isSearch = /^search:/m.test(yaml!);
       if (isSearch) await expect(readSearch(readYaml(yaml!).value as SearchInput), path).resolves.toBeDefined();
+      else if (/^network:/m.test(yaml!)) expect(() => readNetworkExperiment(readYaml(yaml!).value), path).not.toThrow();
       else expect(() => parseExperimentText(yaml!, path), path).not.toThrow();
     }
   });

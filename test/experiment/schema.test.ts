@@ -24,6 +24,10 @@ const schema = experimentJsonSchema() as Node;
 const [rate, spiking] = schema.properties!["reservoir"]!.anyOf as [Node, Node];
 const examples = fileURLToPath(new URL("../../examples/experiments/", import.meta.url));
 
+const reservoirExamples = readdirSync(examples).filter(
+  (name) => name.endsWith(".yaml") && !/^network:/m.test(readFileSync(join(examples, name), "utf8")),
+);
+
 /** Whether a value fits a node, as far as an editor cares: fields, choices and kinds. */
 function fits(node: Node, value: unknown): boolean {
   const branches = node.anyOf ?? node.oneOf;
@@ -79,12 +83,9 @@ describe("the JSON Schema of experiment files", () => {
   });
 
   // Files with a network have fields of their own: network.test.ts.
-  it.each(readdirSync(examples).filter((name) => name.endsWith(".yaml") && name !== "microcircuit.yaml"))(
-    "takes the example %s, as does the check itself",
-    (name) => {
-      const text = readFileSync(join(examples, name), "utf8");
-      expect(fits(schema, parse(text))).toBe(true);
-      expect(parseExperimentText(text, name).experiment.name).toBe(name.replace(".yaml", ""));
-    },
-  );
+  it.each(reservoirExamples)("takes the example %s, as does the check itself", (name) => {
+    const text = readFileSync(join(examples, name), "utf8");
+    expect(fits(schema, parse(text))).toBe(true);
+    expect(parseExperimentText(text, name).experiment.name).toBe(name.replace(".yaml", ""));
+  });
 });

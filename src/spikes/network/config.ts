@@ -17,9 +17,9 @@ export type DistributionOptions =
 
 /** Bounds of a distribution. */
 export interface BoundsOptions {
-  /** Left out, none. */
+  /** The least it can be; left out, open. */
   readonly least?: number | undefined;
-  /** Left out, none. */
+  /** The most it can be; left out, open. */
   readonly most?: number | undefined;
   /** Default "redraw". */
   readonly outside?: "redraw" | "clip" | undefined;
@@ -85,7 +85,7 @@ export interface NetworkBackground {
 
 /** A group of neurons of one kind, or of sources that spikes are given to. */
 export interface PopulationConfig {
-  /** How many. */
+  /** How many neurons, or channels of inputs. */
   readonly size: number;
   /**
    * A neuron, or null for inputs: a population without neurons of its own, whose spikes are given.
@@ -93,11 +93,11 @@ export interface PopulationConfig {
   readonly neuron: NeuronConfig | null;
   /** pF: currents and weights are then in pA, and times the membrane's resistance in mV. */
   readonly capacitance: number | null;
-  /** Currents that synapses act on, by name. */
+  /** Currents that synapses act on, by name; default one, "current", of 0.5 ms. */
   readonly receptors: Readonly<Record<string, ReceptorConfig>>;
   /** A constant current, mV or pA. */
   readonly current: Values;
-  /** Spikes from outside; null: none. */
+  /** Poisson spikes from outside; default null, none. */
   readonly background: NetworkBackground | null;
   /** mV; "rest" is c for Izhikevich neurons. */
   readonly initialPotential: "rest" | Values;
@@ -109,7 +109,7 @@ export interface PopulationConfig {
 export interface ProjectionConfig {
   /** A population, or a slice of it: "L4E[0:100]". */
   readonly from: string;
-  /** Likewise. */
+  /** A population of neurons, or a slice of it. */
   readonly to: string;
   /** Which receptor of the target they act on. */
   readonly receptor: string;
@@ -127,13 +127,13 @@ export interface ProjectionConfig {
 
 /** A network's description with every default filled in. It is JSON and determines every bit. */
 export interface NetworkConfig {
-  /** Says that this is a network. */
+  /** Tells it from a reservoir. */
   readonly kind: "network";
-  /** Length of a step in ms. */
+  /** Length of a step in ms; default 0.1. */
   readonly timeStep: number;
-  /** Determines every draw. */
+  /** Any number or text; default "spillway". */
   readonly seed: Seed;
-  /** Of potentials and currents. */
+  /** Of potentials and currents; default "float32". */
   readonly precision: Precision;
   /**
    * Synaptic input is summed in units of 2^-fractionBits mV. null: the most with which every weight
@@ -142,7 +142,7 @@ export interface NetworkConfig {
   readonly fractionBits: number | null;
   /** By name, in the order in which their neurons are numbered. */
   readonly populations: Readonly<Record<string, PopulationConfig>>;
-  /** The synapses between populations. */
+  /** The synapses. */
   readonly projections: readonly ProjectionConfig[];
 }
 
@@ -152,9 +152,9 @@ type Optional<Config> = { readonly [Field in keyof Config]?: Config[Field] | und
 export interface PopulationOptions extends Omit<Optional<PopulationConfig>, "neuron" | "size"> {
   /** Another population, whose fields this one has unless it gives its own. */
   readonly like?: string | undefined;
-  /** How many neurons or inputs; left out, that of `like`. */
+  /** How many neurons, or channels of inputs. */
   readonly size?: number | undefined;
-  /** A neuron with what differs from the defaults, its type alone, or null for inputs. */
+  /** A neuron by name or with settings; null for inputs. */
   readonly neuron?: NeuronOptions | null | undefined;
 }
 
@@ -162,22 +162,22 @@ export interface PopulationOptions extends Omit<Optional<PopulationConfig>, "neu
 export interface ProjectionOptions extends Omit<Optional<ProjectionConfig>, "from" | "to" | "connect" | "weight" | "delay"> {
   /** A population, or a slice of it: "L4E[0:100]". */
   readonly from: string;
-  /** Likewise. */
+  /** A population of neurons, or a slice of it. */
   readonly to: string;
   /** Which neurons are connected. */
   readonly connect: ConnectOptions;
   /** mV, or pA if the target has a capacitance. */
   readonly weight: number | DistributionOptions;
-  /** ms, rounded to whole steps; default a step. */
+  /** ms, rounded to whole steps; default one step. */
   readonly delay?: number | DistributionOptions | undefined;
 }
 
 /** What a user writes: populations, projections, and every field that differs from the defaults. */
 export interface NetworkOptions extends Optional<Pick<NetworkConfig, "timeStep" | "seed" | "precision" | "fractionBits">> {
-  /** Says that this is a network. */
+  /** Tells it from a reservoir. */
   readonly kind: "network";
   /** By name, in the order in which their neurons are numbered. */
   readonly populations: Readonly<Record<string, PopulationOptions>>;
-  /** The synapses between populations; left out, none. */
+  /** The synapses. */
   readonly projections?: readonly ProjectionOptions[] | undefined;
 }

@@ -203,7 +203,8 @@ function readPopulation(name: string, all: Readonly<Record<string, Readonly<Reco
   }
   if (config.neuron && config.neuron.type !== "izhikevich") {
     const { threshold, restingPotential, reset, resetPotential } = config.neuron;
-    if (threshold <= restingPotential)
+    // Neurons that rest above their threshold fire on their own; a reset to a value stops that.
+    if (reset === "subtract" && threshold <= restingPotential)
       throw new ArgumentError(`${field}.neuron.threshold`, threshold, `a potential above restingPotential, ${restingPotential} mV`);
     if (reset === "value" && resetPotential >= threshold)
       throw new ArgumentError(`${field}.neuron.resetPotential`, resetPotential, `a potential below threshold, ${threshold} mV`);
