@@ -60,6 +60,7 @@ import { forecastTable, plotSeriesTable } from "../src/plot/series.js";
 import { rasterTable } from "../src/plot/spike-raster.js";
 import { heatmapTable, trajectoryTable } from "../src/plot/states.js";
 import { moduleTable } from "../src/ptx/builder/module.js";
+import { lstdTable } from "../src/readout/lstd.js";
 import { readouts } from "../src/readout/index.js";
 import { activations } from "../src/reservoir/activations.js";
 import { deepTable, groupsTable } from "../src/reservoir/composite/schema.js";
@@ -173,6 +174,8 @@ const spikeAndPipelineTables: Readonly<Record<string, OptionTable>> = {
   "`readSpikeFolder`": spikeFolderTable,
 };
 
+const readoutTables: Readonly<Record<string, OptionTable>> = { "`lstd` of `spillway/readout`": lstdTable };
+
 const analysisTables: Readonly<Record<string, OptionTable>> = {
   "`analyse`": analyseTable,
   "`qualityMap`": qualityMapTable,
@@ -272,6 +275,7 @@ export function optionsPage(): string {
     ofTable("`tpe`", tpeTable),
     ofTable("`cmaes`", cmaesTable),
     ...readouts.all().map(({ name, options }) => ofTable(`The readout \`${name}\``, options)),
+    ...Object.entries(readoutTables).map(([title, table]) => ofTable(title, table)),
     ...Object.entries(spikeAndPipelineTables).map(([title, table]) => ofTable(title, table)),
     ...Object.entries(analysisTables).map(([title, table]) => ofTable(title, table)),
     ...Object.entries(plotTables).map(([title, table]) => ofTable(title, table)),

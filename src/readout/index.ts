@@ -6,6 +6,7 @@ export type { FeatureOptions } from "./features-option.js";
 export { GramAccumulator, type GramAccumulatorOptions, type GramSums } from "./gram-accumulator.js";
 export type { LambdaSelection, SelectionMethod } from "./lambda-selection.js";
 export { type LeastMeanSquaresOptions, leastMeanSquares } from "./least-mean-squares.js";
+export { type LstdOptions, type LstdTrainer, lstd } from "./lstd.js";
 export { type OnlineStep, OnlineTrainer } from "./online-trainer.js";
 export { type RecursiveLeastSquaresOptions, recursiveLeastSquares } from "./recursive-least-squares.js";
 export { type RidgeAccumulator, type RidgeOptions, type RidgeSolver, RidgeTrainer, ridge } from "./ridge.js";

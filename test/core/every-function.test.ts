@@ -114,6 +114,7 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
       "PortableGram",
       "BlockProduct",
       "DoubleDoubleFactor",
+      "solveSquare",
       "axisValues",
       "ResidentRows",
       "SystemBlas",

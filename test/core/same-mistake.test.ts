@@ -20,6 +20,7 @@ import * as pipeline from "../../src/pipeline/index.js";
 import * as plot from "../../src/plot/index.js";
 import * as ptx from "../../src/ptx/index.js";
 import * as engine from "../../src/reservoir/engines.js";
+import { lstd } from "../../src/readout/index.js";
 import { cmaes, grid, journalFile, randomSampler, redisJournal, SearchSpace, Study, sobol, tpe } from "../../src/search/index.js";
 import * as series from "../../src/series/index.js";
 import { serveModel } from "../../src/serve/index.js";
@@ -148,6 +149,7 @@ const withOptions: readonly Place[] = [
   ["softmaxRegression", spillway.softmaxRegression],
   ["recursiveLeastSquares", spillway.recursiveLeastSquares],
   ["leastMeanSquares", spillway.leastMeanSquares],
+  ["lstd", lstd],
   ["fit of a readout", (wrong) => spillway.ridge().fit(rows(9, 2), rows(9), wrong)],
   ["predict of a readout", (wrong) => spillway.ridge().fit(rows(9, 2), rows(9)).predict(rows(2, 2), undefined, wrong)],
   ...spillway.tasks.all().map((task): Place => [task.name, (wrong) => task.generate(20, wrong)]),

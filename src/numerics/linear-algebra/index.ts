@@ -6,6 +6,7 @@ export { BlockProduct, type WriteColumn } from "./block-product.js";
 export { type GramBlocks, type GramSum, gramBlockRows, mirrorLowerTriangle, PortableGram } from "./gram.js";
 export { InverseCovariance } from "./inverse-covariance.js";
 export { DoubleDoubleFactor } from "./double-double-factor.js";
+export { solveSquare } from "./lu.js";
 export { MemoryLimitError } from "./memory.js";
 export type { ColumnSource, SquaredColumns } from "./panels.js";
 export { evaluateRows, ResidentRows } from "./row-products.js";
