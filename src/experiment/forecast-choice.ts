@@ -16,10 +16,15 @@ import type { PreparedSeries } from "./prepare.js";
 
 /** A forecast's settings: what it chooses by and among, or what stands in its place. */
 export interface ForecastPlan {
-  readonly options: Pick<ForecasterOptions, "horizon" | "season" | "lags" | "members">;
+  readonly options: Pick<ForecasterOptions, "horizon" | "season" | "lags" | "members" | "choose">;
   readonly isChosen: boolean;
-  /** The most rows of the series that a readout may see: a warm-up has at least as many. */
+  /** The most rows of the series that a readout may see. */
   readonly longestLags: number;
+  /**
+   * Rows that drive the reservoir before each forecast, those that choose among them: as many as
+   * lags at least.
+   */
+  readonly warmup: number;
 }
 
 /** What one seed chose, and among what. */
@@ -76,7 +81,8 @@ export function planForecast(
     );
   const canChoose = type === "ridge" && selection === undefined && isLong && changes;
   const fixed = typeof lags === "number" ? lags : 0;
-  if (!canChoose) return { options: { lags: fixed, members }, isChosen: false, longestLags: fixed };
+  const sightOf = (longestLags: number) => ({ longestLags, warmup: Math.max(task.warmup, longestLags) });
+  if (!canChoose) return { options: { lags: fixed, members }, isChosen: false, ...sightOf(fixed) };
   const named = baselines.flatMap((each) =>
     typeof each === "object" && "seasonalNaive" in each && each.seasonalNaive > 1 ? [each.seasonalNaive] : [],
   );
@@ -87,15 +93,17 @@ export function planForecast(
   const seasons = takesLags && typeof lags !== "number" ? [...new Set(found)].filter(fit).sort((a, b) => a - b) : [];
   const isTimed = step !== undefined && "file" in data && data.calendar === undefined && shownCycles(step, early.rows).length > 0;
   const isChosen = lambda === undefined || seasons.length > 0 || (isTimed && opensCalendar({ horizon }, reservoir, false));
-  if (!isChosen) return { options: { lags: fixed, members }, isChosen, longestLags: fixed };
+  if (!isChosen) return { options: { lags: fixed, members }, isChosen, ...sightOf(fixed) };
+  const sight = sightOf(Math.max(fixed, ...seasons.map(lagsOfSeason)));
   return {
     options: {
       horizon,
       ...(seasons.length > 0 ? { season: seasons, lags: "season" } : { lags: fixed }),
       members: members ?? plannedMembers,
+      choose: { warmup: sight.warmup },
     },
     isChosen,
-    longestLags: Math.max(fixed, ...seasons.map(lagsOfSeason)),
+    ...sight,
   };
 }
 

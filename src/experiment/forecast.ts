@@ -57,7 +57,7 @@ export async function runForecast(
   const trained = prepared.length === 1 ? prepared : prepared.filter((each) => each.trainRows > washout + 1);
   const trainRows = trained.reduce((sum, each) => sum + each.trainRows, 0);
   const plan = planForecast(experiment, trained, data.axis?.grid.step);
-  const warmup = Math.max(task.warmup, plan.longestLags);
+  const { warmup } = plan;
   const fitting = fittingOptions(experiment, options, plan);
   const starts = startPoints({ ...experiment, task: { ...task, warmup } }, prepared, options);
   const progress = new StagedProgress(options.onProgress, trainRows + starts.length * (warmup + horizon));

@@ -65,6 +65,7 @@ const transformsKind = list(anyTransformKind, "a list of transforms");
 /** How a Forecaster chooses. */
 export const chooseTable = {
   ...chooseLambdaTable,
+  warmup: optional(whole({ atLeast: 1 }), "Rows that drive the reservoir before each of these forecasts; left out, all before it."),
   keep: option(whole({ atLeast: 1 }), chooseDefaults.keep, "Pairs of candidate and lambda that the model is made of."),
   candidates: optional(
     list(
@@ -168,7 +169,7 @@ const choiceNote = object({
   ),
   scores: given(list(pairKind, "a list of pairs", 1), "Every pair."),
   kept: given(list(pairKind, "a list of pairs", 1), "The best."),
-  seconds: given(number({ atLeast: 0 }), "What choosing took."),
+  seconds: optional(number({ atLeast: 0 }), "What choosing took, in files of earlier versions."),
 });
 
 /** @throws ArgumentError */

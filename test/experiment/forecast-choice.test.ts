@@ -48,6 +48,16 @@ const described = (more: Partial<ExperimentInput> = {}, task: object = {}): Expe
 const run = async (more?: Partial<ExperimentInput>, task?: object) => (await runExperiment(described(more, task))).result;
 
 describe("a forecast whose file says nothing of lambda and lags", () => {
+  it("chooses by forecasts after as many rows as those of its starts", async () => {
+    const fit = vi.spyOn(Forecaster, "fit");
+    try {
+      await run();
+      expect(fit.mock.calls[0]![1].choose).toEqual({ warmup: 192 });
+    } finally {
+      fit.mockRestore();
+    }
+  });
+
   it("chooses both by forecasts of its horizon, and says what, and among what", async () => {
     const result = await run();
     const { choice } = result.seeds[0]!;

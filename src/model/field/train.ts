@@ -64,7 +64,7 @@ async function chooseFieldLambda(source: FieldSource, horizon: number, work: Wor
       try {
         const tries = await trainOn(source, training, trainers, { signal });
         const model = tries.find((one) => one instanceof FieldGroups);
-        return model ? await forecastAll(data, parts, { model, tries }, horizon, signal) : (tries as readonly IllConditionedError[]);
+        return model ? await forecastAll(data, parts, { model, tries }, { horizon }, signal) : (tries as readonly IllConditionedError[]);
       } catch (error) {
         if (!(error instanceof NonFiniteStateError)) throw error;
         return lambdas.map(() => error);

@@ -50,6 +50,8 @@ export interface ChoiceOptions extends Omit<RoadSettings, "transforms"> {
   readonly validation: number;
   readonly keep: number;
   readonly loss: ForecastLoss;
+  /** Rows that drive the reservoir before each forecast; undefined for all before it. */
+  readonly warmup?: number | undefined;
   readonly washout: number;
   readonly calendarColumns: number;
   /** Of each series, 1 where a value was filled and not measured: it counts for nothing. */
@@ -82,8 +84,11 @@ export interface ForecasterChoice {
   readonly scores: readonly ScoredPair[];
   /** The pairs that the model is made of, best first. */
   readonly kept: readonly ScoredPair[];
-  /** Seconds that choosing took. */
-  readonly seconds: number;
+  /**
+   * Seconds that choosing took; undefined in a model that was opened, whose file does not hold
+   * them.
+   */
+  readonly seconds?: number | undefined;
   /**
    * starts * horizon x D: what came, in units of the data; row k * horizon + h is step h of start
    * k.
@@ -220,7 +225,8 @@ async function tryCandidate(
       const path = new PathTrainer(readout, lambdas);
       const member = await ForecasterMember.fit(computer, parts.training, { ...options, trainer: path, lags, transforms }, { signal });
       const tries = path.readouts.map((found) => (found instanceof Error ? found : member.with(found)));
-      const outs = await forecastAll(data, parts, { model: member, tries }, horizon, signal);
+      const place = { horizon, warmup: options.warmup, lost: member.road.transforms.lost };
+      const outs = await forecastAll(data, parts, { model: member, tries }, place, signal);
       for (const [l, out] of outs.entries()) made[l]!.push(out);
     } catch (error) {
       if (!(error instanceof IllConditionedError || error instanceof NonFiniteStateError)) throw error;
@@ -264,14 +270,15 @@ export interface FollowsRows<State> {
 }
 
 /**
- * Goes over the validation rows once, and forecasts with every readout from every start. `tries`
- * share the state of `model`, which stands at the end of its training rows.
+ * Forecasts with every readout from every start: after `warmup` rows and those that transforms take
+ * (`lost`), or else going over the validation rows once. `tries` share the state of `model`, which
+ * stands at the end of its training rows.
  */
 export async function forecastAll<State>(
   data: readonly CheckedSeries[],
   { training, starts }: ValidationParts,
   { model, tries: given }: { readonly model: FollowsRows<State>; readonly tries: readonly (FollowsRows<State> | Error)[] },
-  horizon: number,
+  { horizon, warmup, lost = 0 }: { readonly horizon: number; readonly warmup?: number | undefined; readonly lost?: number },
   signal: AbortSignal | undefined,
 ): Promise<(Matrix<Float64Array> | Error)[]> {
   const tries = [...given];
@@ -280,14 +287,18 @@ export async function forecastAll<State>(
   let at = { sequence: data.length - 1, row: training.at(-1)!.series.rows };
   for (const [k, start] of starts.entries()) {
     const { series, known } = data[start.sequence]!;
-    if (start.sequence !== at.sequence) {
-      const part = training[start.sequence]!;
-      await model.start(part, signal);
-      at = { sequence: start.sequence, row: part.series.rows };
+    const rows = (from: number, to: number) => ({ series: series.subarray(from, to), known: known?.subarray(from, to) });
+    if (warmup !== undefined) {
+      await model.start(rows(Math.max(0, start.row - warmup - lost), start.row), signal);
+    } else {
+      if (start.sequence !== at.sequence) {
+        const part = training[start.sequence]!;
+        await model.start(part, signal);
+        at = { sequence: start.sequence, row: part.series.rows };
+      }
+      if (start.row > at.row) await model.follow(rows(at.row, start.row), signal);
+      at = start;
     }
-    if (start.row > at.row)
-      await model.follow({ series: series.subarray(at.row, start.row), known: known?.subarray(at.row, start.row) }, signal);
-    at = start;
     const { state } = model;
     for (const [l, one] of tries.entries()) {
       if (one instanceof Error) continue;

@@ -40,10 +40,12 @@ export interface MemberFile {
 }
 
 /**
- * Beside reservoir, readout and state of each member: tensors `inputs.mean`, `inputs.deviation` (I),
+ * Beside reservoir, readout and state of each member: tensors `inputs.mean`, `inputs.deviation`
+ * (I),
  * `targets.mean`, `targets.deviation` (O), `held.lower` and `held.upper` (O) if outputs are held,
- * `recent` (rows x O) if it has to know the last rows of its series; note `road` if there is anything
- * to say. If there are several, a member's have a prefix. Of a choice, tensors `choice.targets` and
+ * `recent` (rows x O) if it has to know the last rows of its series; note `road` if there is
+ * anything to say. If there are several, a member's have a prefix. Of a choice, tensors
+ * `choice.targets` and
  * `choice.errors`; notes `forecaster`, `groups`, `choice` and, of the time stamps, `time`.
  */
 export async function encodeForecaster({ settings, members, groups, choice, time }: ForecasterParts): Promise<Uint8Array> {
@@ -135,7 +137,8 @@ async function getMember(reader: TensorReader, prefix: string, settings: Forecas
 /** Tensors `choice.targets` and `choice.errors` and note `choice`, if there is one. */
 export function putChoice({ tensors, metadata }: MutableContent, choice: ForecasterChoice | undefined): void {
   if (!choice) return;
-  const { targets, errors, ...note } = choice;
+  // A file of the same fit has the same bytes, so it says nothing of how long it took.
+  const { targets, errors, seconds: _, ...note } = choice;
   tensors["choice.targets"] = floats(targets.data, [targets.rows, targets.cols]);
   tensors["choice.errors"] = floats(errors.data, [errors.rows, errors.cols]);
   metadata["choice"] = stableJson(note);

@@ -41,14 +41,15 @@ export interface ForecasterSettings {
    */
   readonly choose?: ChooseOptions | undefined;
   /**
-   * What becomes of missing values (NaN) of a series, in training, warm-ups and predictions. Default
-   * "error". `missingCounts` says how many there were.
+   * What becomes of missing values (NaN) of a series, in training, warm-ups and predictions.
+   * Default "error". `missingCounts` says how many there were.
    */
   readonly missing?: MissingInSeries | undefined;
   /**
-   * What is done to a series before anything else, in order, fitted on its training rows, and undone
-   * on forecasts: log, Box-Cox, differences and others ({@link Transform}). Default none. After a
-   * logarithm a forecast is the median. Outputs are held (`hold`) in the units of what is transformed.
+   * What is done to a series before anything else, in order, fitted on its training rows, and
+   * undone on forecasts: log, Box-Cox, differences and others ({@link Transform}). Default none.
+   * After a logarithm a forecast is the median. Outputs are held (`hold`) in the units of what is
+   * transformed.
    */
   readonly transforms?: readonly Transform[] | undefined;
   /**
@@ -69,10 +70,10 @@ export interface ForecasterSettings {
    */
   readonly lags: number | "season";
   /**
-   * What of the calendar is an input that is known beforehand, by the time stamps of the rows: cycles
-   * ("hour", "weekday", "yearday") and holidays. "choose" tries none, and the cycles that the step is
-   * short enough for and of which two stand in the rows. Default "choose" with a horizon and time
-   * stamps, else none.
+   * What of the calendar is an input that is known beforehand, by the time stamps of the rows:
+   * cycles ("hour", "weekday", "yearday") and holidays. "choose" tries none, and the cycles that
+   * the step is short enough for and of which two stand in the rows. Default "choose" with a
+   * horizon and time stamps, else none.
    */
   readonly calendar?: CalendarSetting | undefined;
   /** Names of the table that the rows come from, which the file keeps for `spillway forecast`. */
@@ -90,21 +91,32 @@ export interface ForecasterSettings {
 
 /** How a forecaster with a horizon chooses. */
 export interface ChooseOptions {
-  /** Penalties that every candidate is tried with. Default 1e-8, 1e-6, 1e-4, 0.01, 0.1, 1, 10, 100. */
+  /**
+   * Penalties that every candidate is tried with. Default 1e-8, 1e-6, 1e-4, 0.01, 0.1, 1, 10, 100.
+   */
   readonly lambdas?: readonly number[] | undefined;
-  /** Forecasts that each pair of candidate and lambda is scored by. Default 25, fewer if they do not fit. */
+  /**
+   * Forecasts that each pair of candidate and lambda is scored by. Default 25, fewer if they do not
+   * fit.
+   */
   readonly starts?: number | undefined;
   /** The share of the series, at its end, that forecasts are scored on. Default 0.25. */
   readonly validation?: number | undefined;
+  /**
+   * Rows that drive the reservoir before each of these forecasts, from its initial state. Say as
+   * many as the model's own forecasts will have in their `warmup`: a readout of a small lambda
+   * forecasts badly after fewer. Default all rows before it, as after `fit`.
+   */
+  readonly warmup?: number | undefined;
   /**
    * Pairs of candidate and lambda that the model is made of, the best of them, at most two of one
    * candidate; the median of their forecasts is the model's. Default 1.
    */
   readonly keep?: number | undefined;
   /**
-   * "rmse" (default): root mean square of errors over each column's standard deviation. "mae": their
-   * mean absolute value. "smape". "validTime": minus the median of the steps before errors are
-   * above 0.4 deviations.
+   * "rmse" (default): root mean square of errors over each column's standard deviation. "mae":
+   * their mean absolute value. "smape". "validTime": minus the median of the steps before errors
+   * are above 0.4 deviations.
    */
   readonly loss?: ForecastLoss | undefined;
   /** Settings that are tried, each in place of the forecaster's own. Default only those. */
@@ -145,8 +157,9 @@ export interface ForecasterOptions extends Partial<Omit<ForecasterSettings, "rea
    */
   readonly reservoir?: AnyReservoirOptions | Partial<ReservoirOptions> | undefined;
   /**
-   * A model M of yours of the next row, right or nearly so; `hybrid` says how it is used. Of a series
-   * without transforms, and without feedback. No file keeps it: it is given again to open one.
+   * A model M of yours of the next row, right or nearly so; `hybrid` says how it is used. Of a
+   * series without transforms, and without feedback. No file keeps it: it is given again to open
+   * one.
    */
   readonly model?: RowModel | undefined;
   /** Matrices to use in place of drawn ones. */
@@ -219,17 +232,17 @@ export interface ForecastOptions extends StartOptions {
   readonly history?: MatrixLike | undefined;
   /**
    * Shares of the values to come that bands around the forecast hold, such as [0.8, 0.95]: split
-   * conformal by step (`conformalOffsets`), from the forecasts that chose the model; after a logarithm or a power, on
-   * its scale. It takes a
+   * conformal by step (`conformalOffsets`), from the forecasts that chose the model; after a
+   * logarithm or a power, on its scale. It takes a
    * `horizon` in fit, and no more steps than that. Bands of a series that drifts hold fewer.
    * Default none.
    */
   readonly intervals?: readonly number[] | undefined;
   /**
-   * What bands are made of. "errors" (default): what forecasts inside the training part were off by.
-   * "members": by step and column the quantiles of the members' forecasts (`ensembleBand`), which
-   * shows how far reservoirs of other seeds differ, and not how far they are from what comes. It takes
-   * no horizon, and two members.
+   * What bands are made of. "errors" (default): what forecasts inside the training part were off
+   * by. "members": by step and column the quantiles of the members' forecasts (`ensembleBand`),
+   * which shows how far reservoirs of other seeds differ, and not how far they are from what comes.
+   * It takes no horizon, and two members.
    */
   readonly bandsFrom?: "errors" | "members" | undefined;
 }
