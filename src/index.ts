@@ -199,6 +199,7 @@ export {
   ReservoirComputer,
   type ReservoirConfig,
   ReservoirEnsemble,
+  type OwnMatrices,
   type ReservoirMatrices,
   type ReservoirModel,
   type ReservoirOptions,

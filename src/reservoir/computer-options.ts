@@ -4,7 +4,7 @@ import type { Context } from "../gpu/index.js";
 import type { Matrix, MatrixLike } from "../numerics/index.js";
 import type { EngineOptions } from "./engine.js";
 import { contextTable, engineTable, matricesTable, matrixKind, planTable, profileTable, seriesOf, threadsTable } from "./options.js";
-import type { ReservoirMatrices } from "./weights.js";
+import type { OwnMatrices } from "./weights.js";
 import { type WorkOptions, workTable } from "./work.js";
 
 /** Which engine a reservoir runs on, and the user's own matrices. */
@@ -42,8 +42,11 @@ export interface CreateOptions {
    * then nothing is recorded.
    */
   readonly profile?: boolean | undefined;
-  /** Matrices to use in place of drawn ones. */
-  readonly matrices?: ReservoirMatrices | undefined;
+  /**
+   * Matrices to use in place of drawn ones; for a composed reservoir a list with those of each part,
+   * {} for a part that is drawn.
+   */
+  readonly matrices?: OwnMatrices | undefined;
 }
 
 /** The options of `ReservoirComputer.fromModel`. */

@@ -71,5 +71,5 @@ export { sparseFromRows } from "./topologies/random-rows.js";
 export type { Topology, TopologyConfig, TopologyContext, TopologyMatrix, TopologySize } from "./topologies/topology.js";
 export type { DrawnMatrix, DrawnRounding, RowSums, WeightDraws } from "./weight-draws.js";
 export type { WeightPrecision } from "./weight-rounding.js";
-export type { ReservoirMatrices } from "./weights.js";
+export type { OwnMatrices, ReservoirMatrices } from "./weights.js";
 export { WorkInterruptedError, WorkPacer } from "./work.js";

@@ -12,7 +12,7 @@ import { type AnyShape, expectedShape, type SpikingShape } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { EngineModel, SpikingModel } from "./spiking-model.js";
 import { isDrawnInPlace } from "./weight-draws.js";
-import type { ReservoirMatrices } from "./weights.js";
+import type { OwnMatrices, ReservoirMatrices } from "./weights.js";
 
 /** A description of one reservoir. Without a `kind` it is a rate reservoir. */
 export type PlainReservoirOptions = ReservoirOptions | SpikingReservoirOptions;
@@ -44,13 +44,15 @@ export function isSpiking(options: object): options is SpikingReservoirOptions {
 }
 
 /** A checked model of a description of any kind. @throws ArgumentError, EngineCapacityError */
-export function modelOf(options: PlainReservoirOptions, engine: Engine, matrices?: ReservoirMatrices): Promise<EngineModel>;
-export function modelOf(options: AnyReservoirOptions, engine: Engine, matrices?: ReservoirMatrices): Promise<AnyModel>;
-export async function modelOf(options: AnyReservoirOptions, engine: Engine, matrices?: ReservoirMatrices): Promise<AnyModel> {
+export function modelOf(options: PlainReservoirOptions, engine: Engine, matrices?: OwnMatrices): Promise<EngineModel>;
+export function modelOf(options: AnyReservoirOptions, engine: Engine, matrices?: OwnMatrices): Promise<AnyModel>;
+export async function modelOf(options: AnyReservoirOptions, engine: Engine, matrices?: OwnMatrices): Promise<AnyModel> {
   if (isComposite(options)) {
-    if (matrices) throw new ArgumentError("matrices", matrices, "nothing for a composed reservoir, whose parts have matrices of their own");
-    return compositeOf(options, engine);
+    if (matrices && !isList(matrices))
+      throw new ArgumentError("matrices", matrices, "a list for a composed reservoir, with the matrices of each part; {} draws them");
+    return compositeOf(options, engine, matrices);
   }
+  if (matrices && isList(matrices)) throw new ArgumentError("matrices", matrices, "an object; a list is for a composed reservoir");
   if (isSpiking(options)) {
     if (!loadSpiking)
       throw new SpillwayError("unavailable", 'spiking reservoirs are not known here; import "spillway" itself, not only a part of it');
@@ -71,14 +73,34 @@ export async function modelOf(options: AnyReservoirOptions, engine: Engine, matr
   return buildModel(config, {}, await drawWeightsBy(config, engine));
 }
 
-async function compositeOf(options: CompositeOptions, engine: Engine): Promise<CompositeModel> {
+function isList(matrices: OwnMatrices): matrices is readonly ReservoirMatrices[] {
+  return Array.isArray(matrices);
+}
+
+async function compositeOf(
+  options: CompositeOptions,
+  engine: Engine,
+  matrices: readonly ReservoirMatrices[] | undefined,
+): Promise<CompositeModel> {
   const [{ resolveComposite }, { compose, partConfigs }] = await Promise.all([
     import("./composite/schema.js"),
     import("./composite/model.js"),
   ]);
   const config = resolveComposite(options);
   const parts: ReservoirModel[] = [];
-  for (const part of partConfigs(config)) parts.push((await modelOf(part, engine)) as ReservoirModel);
+  const described = partConfigs(config);
+  if (matrices && matrices.length !== described.length)
+    throw ArgumentError.shape(
+      `matrices has ${matrices.length} entries and the reservoir ${described.length} ${config.layers ? "layers" : "groups"}; give one each, {} for one that is drawn`,
+      { field: "matrices" },
+    );
+  for (const [p, part] of described.entries()) {
+    try {
+      parts.push((await modelOf(part, engine, matrices?.[p])) as ReservoirModel);
+    } catch (error) {
+      throw matrices && error instanceof ArgumentError ? error.under(`${config.layers ? "layers" : "groups"}[${p}]`) : error;
+    }
+  }
   return compose(config, parts);
 }
 

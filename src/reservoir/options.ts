@@ -1,11 +1,25 @@
 // Options that several public functions over reservoirs have, described once. Options of a single
 // function are described beside it.
-import { checked, checkedLater, choice, flag, type Kind, object, option, optional, type TableOf, text, whole } from "../core/options.js";
+import {
+  checked,
+  checkedLater,
+  choice,
+  either,
+  flag,
+  type Kind,
+  list,
+  object,
+  option,
+  optional,
+  type TableOf,
+  text,
+  whole,
+} from "../core/options.js";
 import type { Context } from "../gpu/index.js";
 import type { MatrixLike, SparseMatrix } from "../numerics/index.js";
 import { Matrix } from "../numerics/matrix.js";
 import type { TrainingSink } from "./engine/training.js";
-import type { ReservoirMatrices } from "./weights.js";
+import type { OwnMatrices, ReservoirMatrices } from "./weights.js";
 
 /** A series, checked against the reservoir that takes it. `shape`: "T x I". */
 export const seriesOf = (shape: string): Kind<MatrixLike> => checkedLater(`a series, ${shape}`);
@@ -68,5 +82,12 @@ export const ownMatricesTable = {
 } satisfies TableOf<ReservoirMatrices>;
 
 export const matricesTable = {
-  matrices: optional(object(ownMatricesTable), "Matrices to use in place of drawn ones."),
+  matrices: optional(
+    either(
+      "an object of matrices, or for a composed reservoir a list with one for each part",
+      object(ownMatricesTable),
+      list(object(ownMatricesTable), "a list of objects of matrices", 1),
+    ) as Kind<OwnMatrices>,
+    "Matrices to use in place of drawn ones; for a composed reservoir a list, with {} for a part that is drawn.",
+  ),
 };

@@ -54,6 +54,12 @@ export interface ReservoirMatrices {
   readonly rescale?: boolean | undefined;
 }
 
+/**
+ * A reservoir's own matrices; of a composed one a list with those of each part, {} if they are
+ * drawn.
+ */
+export type OwnMatrices = ReservoirMatrices | readonly ReservoirMatrices[];
+
 /** Stream numbers of the matrices. */
 const streams = { weights: 0, inputWeights: 1, bias: 2, feedbackWeights: 3, initialState: 4, leakRate: 5 } as const;
 

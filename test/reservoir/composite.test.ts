@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import {
   type AnyReservoirComputer,
   type AnyReservoirOptions,
+  type CompositeModel,
   type CreateOptions,
   Forecaster,
   Matrix,
@@ -12,9 +13,6 @@ import {
 } from "../../src/index.js";
 import { decodeReservoir, encodeReservoir } from "../../src/model/reservoir-file.js";
 import { asMatrix } from "../../src/numerics/index.js";
-import { compose, partConfigs } from "../../src/reservoir/composite/model.js";
-import { resolveComposite } from "../../src/reservoir/composite/schema.js";
-import { buildModel } from "../../src/reservoir/weights.js";
 
 const open: { dispose(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -47,11 +45,10 @@ describe("a deep reservoir", () => {
       [0.5, 0],
       [0.2, -0.3],
     ];
-    const config = resolveComposite({ layers: [{ leakRate: 0.5 }, { leakRate: 0.8 }], size: 2, precision: "float64" });
-    const [low, high] = partConfigs(config);
-    const model = compose(config, [
-      buildModel(low!, { weights: W, inputWeights: [[1], [-1]], bias: [0.1, 0.2] }),
-      buildModel(high!, {
+    const config = { layers: [{ leakRate: 0.5 }, { leakRate: 0.8 }], size: 2, precision: "float64" } as const;
+    const matrices = [
+      { weights: W, inputWeights: [[1], [-1]], bias: [0.1, 0.2] },
+      {
         weights: [
           [0.5, 0.2],
           [0, -0.3],
@@ -61,10 +58,10 @@ describe("a deep reservoir", () => {
           [-0.2, 0.6],
         ],
         bias: [0, 0],
-      }),
-    ]);
+      },
+    ];
     for (const engine of ["reference", "cpu", "sim"]) {
-      await using computer = await ReservoirComputer.fromModel(model, { engine });
+      const computer = await create(config, { engine, matrices });
       const states = await computer.run([1, -0.5, 0.25]);
       expect(Array.from(states.data, (x) => x.toFixed(8))).toEqual(
         [
@@ -180,6 +177,23 @@ describe("a grouped reservoir", () => {
 });
 
 describe("a composed reservoir", () => {
+  it("takes the matrices of some parts, draws the others, and keeps them in its file", async () => {
+    const ring = Array.from({ length: 9 }, (_, i) => Array.from({ length: 9 }, (__, j) => ((j + 1) % 9 === i ? 0.8 : 0)));
+    const computer = await create(deep, { engine: "cpu", matrices: [{}, { weights: ring }, {}] });
+    const drawn = await create(deep, { engine: "cpu" });
+    const [states, other] = [await computer.run(first), await drawn.run(first)];
+    expect(columns(states, 0, 12)).toEqual(columns(other, 0, 12));
+    expect(columns(states, 12, 21)).not.toEqual(columns(other, 12, 21));
+    const again = (await decodeReservoir(await encodeReservoir(computer), { engine: "cpu" })).computer;
+    open.push(again);
+    again.reset();
+    expect((await again.run(first)).data).toEqual(states.data);
+    const series = Float32Array.from({ length: 200 }, (_, t) => Math.sin(t / 5));
+    await using forecaster = await Forecaster.fit(series, { reservoir: deep, engine: "cpu", matrices: [{}, { weights: ring }, {}] });
+    const weightsOf = ({ model }: AnyReservoirComputer) => (model as CompositeModel).parts[1]!.weights;
+    expect(weightsOf(forecaster.computer)).toEqual(weightsOf(computer));
+  });
+
   it("names what is wrong with a part", async () => {
     const refused: [object, string][] = [
       [{ layers: [] }, "layers is an array of 0; it takes a list of descriptions of reservoirs, the lowest first"],
@@ -196,7 +210,12 @@ describe("a composed reservoir", () => {
       [{ groups: [{ size: 3 }], read: "last" }, 'unknown field "read"'],
     ];
     for (const [config, message] of refused) await expect(create(config as never)).rejects.toThrow(message);
-    await expect(create(deep, { matrices: { bias: [1] } })).rejects.toThrow("matrices");
+    await expect(create(deep, { matrices: { bias: [1] } })).rejects.toThrow(
+      "a list for a composed reservoir, with the matrices of each part",
+    );
+    await expect(create(deep, { matrices: [{}, {}] })).rejects.toThrow("matrices has 2 entries and the reservoir 3 layers; give one each");
+    await expect(create(deep, { matrices: [{}, { bias: [1] }, {}] })).rejects.toThrow("layers[1].matrices.bias is");
+    await expect(create({ size: 3 }, { matrices: [{}] })).rejects.toThrow("an object; a list is for a composed reservoir");
     await expect(ReservoirEnsemble.create([deep as never])).rejects.toThrow(
       "configs[0] is composed of layers or groups; an ensemble takes",
     );

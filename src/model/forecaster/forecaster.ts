@@ -485,7 +485,8 @@ export class Forecaster implements AsyncDisposable {
 
   get #feedback(): boolean {
     const { reservoir, matrices } = this.#options;
-    return (reservoir.feedback ?? null) !== null || matrices?.feedbackWeights !== undefined;
+    const own = matrices && "feedbackWeights" in matrices ? matrices.feedbackWeights : undefined;
+    return (reservoir.feedback ?? null) !== null || own !== undefined;
   }
 
   get #hybrid(): Hybrid | undefined {

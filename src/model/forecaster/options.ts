@@ -2,7 +2,7 @@
 import { callback, checkedLater, choice, list, number, option, optional, type TableOf, whole } from "../../core/options.js";
 import type { Matrix, MatrixLike, Precision, Seed } from "../../numerics/index.js";
 import type { ReadoutDescription, Trainer } from "../../readout/index.js";
-import type { AnyReservoirOptions, CompositeOptions, ReservoirMatrices, ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
+import type { AnyReservoirOptions, CompositeOptions, OwnMatrices, ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
 import { seriesOf } from "../../reservoir/options.js";
 import { workTable } from "../../reservoir/work.js";
 import type { Transform } from "../../series/transform-kinds.js";
@@ -162,8 +162,10 @@ export interface ForecasterOptions extends Partial<Omit<ForecasterSettings, "rea
    * one.
    */
   readonly model?: RowModel | undefined;
-  /** Matrices to use in place of drawn ones. */
-  readonly matrices?: ReservoirMatrices | undefined;
+  /**
+   * Matrices to use in place of drawn ones; for a composed reservoir a list with those of each part.
+   */
+  readonly matrices?: OwnMatrices | undefined;
   /** "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
   readonly engine?: string | undefined;
   /** Worker threads of the CPU engine. Default 1. */
