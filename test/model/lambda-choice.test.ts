@@ -62,6 +62,9 @@ describe("lambda of a field", () => {
       "intervals was given; this forecaster knows no errors of forecasts to take them from; fit it with a horizon",
     );
     const horizon = (more: object) => FieldForecaster.fit(field.subarray(0, 300), { ...own, ...more });
+    const noHorizon = "there are settings to choose from and no horizon; say how many steps are forecast";
+    await expect(horizon({ choose: { lambdas: [1] } })).rejects.toThrow(noHorizon);
+    await expect(NvarForecaster.create({ choose: { lambdas: [1] } })).rejects.toThrow(noHorizon);
     await expect(horizon({ horizon: 200 })).rejects.toThrow("horizon is 200 and the series has 300 rows");
     await expect(horizon({ horizon: 5, choose: { keep: 2 } })).rejects.toThrow('unknown field "choose.keep"');
     await expect(horizon({ horizon: 5, readout: { selection: "gcv", lambdas: [1] } })).rejects.toThrow("leave one of the two out");

@@ -18,6 +18,7 @@ import type { ForecasterChoice } from "../forecaster/choice.js";
 import { Clock } from "../forecaster/clock.js";
 import { checkColumns, checkedSeries, withTimes } from "../forecaster/data.js";
 import { Forecast } from "../forecaster/forecast.js";
+import { checkChoose } from "../forecaster/lambda-choice.js";
 import type { TimesOption } from "../forecaster/options.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
 import { checkTableNames } from "../table-names.js";
@@ -96,6 +97,7 @@ export class FieldForecaster implements AsyncDisposable {
       throw ArgumentError.because("reservoir.feedback is set; groups of a field see each other's forecasts as inputs: leave it out", {
         field: "reservoir.feedback",
       });
+    checkChoose(settings);
     fieldTrainer(settings);
     return new FieldForecaster(settings, { description, engine, threads });
   }

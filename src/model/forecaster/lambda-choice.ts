@@ -1,5 +1,6 @@
 // How a model with one setting chooses lambda by its closed-loop forecasts: a field, or
 // polynomials.
+import { ArgumentError } from "../../core/errors.js";
 import { choice, list, number, option, optional, type TableOf, whole } from "../../core/options.js";
 import type { Matrix } from "../../numerics/index.js";
 import type { WorkOptions } from "../../reservoir/index.js";
@@ -17,6 +18,18 @@ export const chooseLambdaTable = {
   validation: option(number({ above: 0, below: 1 }), chooseDefaults.validation, "The share of the series that is forecast."),
   loss: option(choice("rmse", "mae", "smape", "validTime"), chooseDefaults.loss, "How forecasts are scored."),
 } satisfies TableOf<ChooseLambdaOptions>;
+
+/** @throws ArgumentError if there is something to choose and nothing to choose it by */
+export function checkChoose({
+  horizon,
+  choose,
+}: {
+  readonly horizon?: number | undefined;
+  readonly choose?: ChooseLambdaOptions | undefined;
+}): void {
+  if (horizon === undefined && choose !== undefined)
+    throw ArgumentError.because("there are settings to choose from and no horizon; say how many steps are forecast", { field: "horizon" });
+}
 
 /** What a choice of lambda is made by. */
 export interface LambdaChoice extends Pick<ChoiceOptions, "horizon" | "lambdas" | "washout" | "masks"> {

@@ -14,6 +14,7 @@ import { NotFittedError } from "../errors.js";
 import { bandsAround, checkIntervals } from "../forecaster/bands.js";
 import type { ForecasterChoice } from "../forecaster/choice.js";
 import { Forecast } from "../forecaster/forecast.js";
+import { checkChoose } from "../forecaster/lambda-choice.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
 import { checkTableNames } from "../table-names.js";
 import { type Numbers, NvarFeatures, type Numbers as NvarState, numbers } from "./features.js";
@@ -70,6 +71,7 @@ export class NvarForecaster implements AsyncDisposable {
   static async create(options: NvarOptions = {}): Promise<NvarForecaster> {
     const settings = resolve(nvarTable, options);
     const { horizon, choose, lambda } = settings;
+    checkChoose(settings);
     // A lambda that is said is the only one that is tried.
     if (horizon === undefined || choose?.lambdas || options.lambda === undefined) return new NvarForecaster(settings);
     return new NvarForecaster({ ...settings, choose: { ...choose, lambdas: [lambda] } });
