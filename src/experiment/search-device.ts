@@ -16,6 +16,7 @@ import { standardises } from "./prepare.js";
 import type { Scores } from "./result.js";
 import { scoreSeries } from "./scores.js";
 import type { SeedJob } from "./search-objective.js";
+import type { SearchPlan } from "./search-plan.js";
 import {
   TrialEvaluator,
   type TrialOutcomeScores,
@@ -70,13 +71,21 @@ export class DeviceTrials implements TrialPlaces {
    * @throws EngineUnavailableError for an engine that is asked for and not there
    */
   static async of(
+    { space, seeds }: Pick<SearchPlan, "space" | "seeds">,
     setup: TrialSetup,
     evaluator: TrialEvaluator,
-    trial: TrialTask,
     trials: number,
     signal: AbortSignal,
   ): Promise<DeviceTrials | undefined> {
-    const { jobs } = await evaluator.work(trial);
+    const workAt = (end: "low" | "high") => {
+      const params = space.toParameters(space.fill((place) => space.parameters[place]![end]));
+      return evaluator.orError(() => evaluator.work({ params, seeds }));
+    };
+    // A setting that cannot be evaluated says so as a trial.
+    const low = await workAt("low");
+    const work = isWork(low) ? low : await workAt("high");
+    if (!isWork(work)) return undefined;
+    const { jobs } = work;
     const [first] = jobs;
     if (!first || !isSummed(first) || sharedRowsOrNone(first) === undefined) return undefined;
     const { data, experiment } = first;

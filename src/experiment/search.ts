@@ -158,9 +158,7 @@ class Search {
   async #places(): Promise<TrialPlaces> {
     const { workers, imports = [] } = this.#options;
     if (workers === undefined || workers < 2) {
-      const { seeds, space } = this.#plan;
-      const params = space.toParameters(space.fill((place) => space.parameters[place]!.low));
-      const device = await DeviceTrials.of(this.#setup, this.#evaluator, { params, seeds }, this.#trials, this.#signal);
+      const device = await DeviceTrials.of(this.#plan, this.#setup, this.#evaluator, this.#trials, this.#signal);
       return device ?? this.#evaluator;
     }
     const { TrialWorkers } = await import("./search-workers.js");

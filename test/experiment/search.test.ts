@@ -179,6 +179,13 @@ describe("a search over an experiment", () => {
     expect(result.best!.values["reservoir.spectralRadius"]).toBe(0.9);
   });
 
+  it("fails the trials that cannot be evaluated, and goes on, also if those at the lower ends cannot", async () => {
+    const rows = { space: { ...space, "split.train": { choice: [20, 300] } }, sampler: "random", budget: { trials: 3 }, seeds: 1 };
+    const { result } = await searchExperiment(withSearch(rows, { split: { train: 300, test: 20 } }), { refit: false });
+    expect(result.trials.complete).toBe(3);
+    expect(result.trials.failed).toBeGreaterThan(0);
+  });
+
   it("cross-validates cases on the training part", async () => {
     const patterns = { types: ["poisson", "synchronous"], count: 10, neuronCount: 6, durationMs: 100 };
     const classify = {

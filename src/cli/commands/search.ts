@@ -66,7 +66,7 @@ async function describePlan(
 ): Promise<string> {
   const plan = await readSearch(path, set);
   const { space, objective, seeds, sampler, batch, budget, rungs } = plan;
-  const tried = await tryTrial(plan, { engine, threads }, signal);
+  const tried = await tryTrial(plan, { engine, threads }, signal, { trials, workers });
   const wanted = trials ?? budget.trials;
   const ladders = Object.values(space.ladders).reduce((product, { length }) => product * length, 1);
   return [
@@ -91,10 +91,12 @@ async function describePlan(
   ].join("\n");
 }
 
-function describeTried({ outcome, seconds }: TriedTrial, score: string): string {
+function describeTried({ outcome, together, seconds }: TriedTrial, score: string): string {
   if (outcome === undefined) return "the first trial was stopped";
   if (outcome instanceof Error) return `the first trial fails: ${outcome.message}`;
-  return `the first trial: ${score} ${outcome.value.toPrecision(4)} in ${formatSeconds(seconds)}`;
+  const took = formatSeconds(seconds);
+  const how = together === 1 ? ` in ${took}` : `; ${together} at once took ${took}`;
+  return `the first trial: ${score} ${outcome.value.toPrecision(4)}${how}`;
 }
 
 function formatSeconds(seconds: number): string {

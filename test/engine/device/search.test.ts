@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { SearchInput } from "../../../src/experiment/index.js";
-import { searchExperiment } from "../../../src/experiment/index.js";
+import { readSearch, searchExperiment } from "../../../src/experiment/index.js";
+import { tryTrial } from "../../../src/experiment/search-try.js";
 import { type Engine, registerEngine, type SweepWork } from "../../../src/reservoir/index.js";
 import { DifferentResultsError } from "../../../src/search/different-results.js";
 import { journalFile, StudyLog } from "../../../src/search/index.js";
@@ -122,6 +123,15 @@ describe("a search on a device", () => {
     expect(ours).toEqual(await trialsOf(source, "cpu"));
     const values = ours.map(([, value]) => value as number);
     expect(values.every(Number.isFinite) && new Set(values).size > values.length / 2).toBe(true);
+  });
+
+  it("says before it begins what a batch takes", async () => {
+    sweeps.length = 0;
+    const { together, outcome, seconds, secondsFor } = await tryTrial(await readSearch(narma), { engine }, new AbortController().signal);
+    expect(sweeps.map(({ members }) => members)).toEqual([6]);
+    expect([together, secondsFor(7, 1)]).toEqual([3, 3 * seconds]);
+    const [first] = await trialsOf(narma, "cpu");
+    expect(outcome).toMatchObject({ value: first![1] });
   });
 
   it("runs reservoirs of one shape together, whatever drew them, and draws a seed once", async () => {
