@@ -105,6 +105,7 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
       "SpikingNetwork",
       "registerNetworkEngine",
       "loadNetworkExperiment",
+      "saveNetwork",
     ],
     ...["portableTanh", "portableTanh32", "precisionOf", "rowDot", "shiftedTriangle", "storedValues", "toDense", "toSparse", "writeRows"],
     ...[

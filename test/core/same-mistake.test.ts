@@ -304,6 +304,7 @@ const withOptions: readonly Place[] = [
     "run of SpikingNetwork",
     async (wrong) => (await spikes.SpikingNetwork.create({ kind: "network", populations: { E: { size: 2 } } })).run(1, wrong),
   ],
+  ["loadNetwork", (wrong) => spikes.loadNetwork("a.safetensors", wrong)],
   ["populationStatistics", (wrong) => spikes.populationStatistics(pattern, wrong)],
   ["plotPopulationRaster", (wrong) => plot.plotPopulationRaster({ E: pattern }, wrong)],
   ["plotPopulationRates", (wrong) => plot.plotPopulationRates({ E: 1 }, [], wrong)],

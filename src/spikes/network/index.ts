@@ -17,6 +17,7 @@ export type {
 } from "./config.js";
 export { drawNetwork } from "./draw.js";
 export { type NetworkEngine, registerNetworkEngine } from "./engines.js";
+export { loadNetwork, saveNetwork } from "./files.js";
 export { type MicrocircuitOptions, microcircuit, microcircuitRates } from "./microcircuit.js";
 export type {
   NetworkModel,
