@@ -4,7 +4,7 @@ import { ArgumentError } from "../core/errors.js";
 import { nearNames } from "../core/near-names.js";
 import { quoted } from "../core/text.js";
 import { type CsvTable, csvColumns, parseCsv, readText } from "../io/index.js";
-import { fillMissing } from "../io/missing.js";
+import { fillMissing, holdMissing, missingCells } from "../io/missing.js";
 import type { TableNames } from "../model/table-names.js";
 import { Matrix } from "../numerics/index.js";
 import { count } from "../reservoir/inputs.js";
@@ -14,6 +14,7 @@ import { axisRows, timeAxis } from "../series/time-grid.js";
 import { readTimeColumn } from "../series/time-stamps.js";
 import type { AheadOptions } from "./ahead-options.js";
 import { ExperimentError } from "./errors.js";
+import { filledCells } from "./filled-rows.js";
 
 /** What a model takes of a table. */
 export interface Wanted {
@@ -24,8 +25,9 @@ export interface Wanted {
   readonly known: number;
   /** The grid of its training rows' time stamps. */
   readonly grid: TimeGrid | undefined;
-  /** Whether it fills missing values itself. */
+  /** Whether it fills missing values itself, and whether a mask then tells its reservoir. */
   readonly fills: boolean;
+  readonly masks: boolean;
 }
 
 /** What is known of rows to come. */
@@ -42,6 +44,8 @@ export interface RowsUpToNow {
   /** T x K. */
   readonly known?: Matrix<Float64Array> | undefined;
   readonly axis?: TimeAxis | undefined;
+  /** T x D: 1 where a value was missing, of a model that is told. */
+  readonly filled?: Matrix<Float64Array> | undefined;
   /** Rows below the last measured one. */
   readonly ahead: RowsToCome & { readonly rows: number };
 }
@@ -186,18 +190,24 @@ function upToNow(rows: Rows, { columns, known, time }: Columns, source: Source):
     return new ExperimentError(`${place(row, c)}: ${reason}${advice}`, { field: "missing" });
   };
   const now = matrix.subarray(0, measured);
+  const cells = wanted.masks ? missingCells(now) : undefined;
   if (reading.missing !== undefined || !wanted.fills) fillMissing(now, reading.missing ?? "error", fail);
-  else checkKnown(part(now, columns.length), known, rows, path);
+  else {
+    checkKnown(part(now, columns.length), known, rows, path);
+    if (wanted.masks) holdMissing(now, fail);
+  }
   const ahead = matrix.subarray(measured);
   const coming = part(ahead, columns.length);
   checkKnown(coming, known, { ...rows, lines: lines.slice(measured) }, path);
   const own = axis && axisRows(axis, 0, measured);
   const closed = own ? gapless(now, own, rows, source) : { series: now, times: undefined };
+  const filled = cells && own ? filledCells(cells, own, closed.times!, 0).cells : cells;
   return {
     group,
     series: part(closed.series, 0, columns.length),
     known: known.length > 0 ? part(closed.series, columns.length) : undefined,
     axis: closed.times,
+    filled: filled && part(filled, 0, columns.length),
     ahead: { rows: ahead.rows, known: coming, times: axis && ahead.rows > 0 ? axisRows(axis, measured, matrix.rows) : undefined },
   };
 }

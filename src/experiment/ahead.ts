@@ -121,12 +121,12 @@ async function aheadOf(loaded: Model, path: string, given: Given): Promise<Ahead
 
 function wantedBy(loaded: Model, names: TableNames | undefined): Wanted {
   const { kind } = loaded;
-  if (kind === "nvar") return { names, columns: loaded.nvar.columns, known: 0, grid: undefined, fills: false };
+  if (kind === "nvar") return { names, columns: loaded.nvar.columns, known: 0, grid: undefined, fills: false, masks: false };
   const { grid, settings } = modelOf(loaded) as Forecaster | FieldForecaster;
   const fills = (settings.missing ?? "error") !== "error";
-  if (kind === "field") return { names, columns: loaded.field.columns, known: 0, grid, fills };
+  if (kind === "field") return { names, columns: loaded.field.columns, known: 0, grid, fills, masks: false };
   const { readout, known } = loaded.forecaster;
-  return { names, columns: readout.outputSize, known, grid, fills };
+  return { names, columns: readout.outputSize, known, grid, fills, masks: settings.missing === "mask" };
 }
 
 /** What is known of the rows to come, if it stands below the rows up to now. */
@@ -201,13 +201,14 @@ async function forecastOne(loaded: Model, { rows, coming, steps, levels, bandsFr
 
 /** The last rows, as many as a forecast is warmed up on. */
 function warmupOf(
-  { series, known, axis }: RowsUpToNow,
+  { series, known, axis, filled }: RowsUpToNow,
   { table, transforms, grid, known: takes }: Pick<Forecaster["settings"], "table" | "transforms"> & Pick<Forecaster, "grid" | "known">,
 ) {
   const rows = table?.warmup === undefined ? series.rows : table.warmup + rowsLost(transforms ?? []);
   const from = Math.max(0, series.rows - rows);
   return {
     series: series.subarray(from),
+    filled: filled?.subarray(from),
     known: takes > 0 ? known?.subarray(from) : undefined,
     times: grid && axis && axisRows(axis, from, series.rows),
   };

@@ -4,7 +4,8 @@ import { ArgumentError } from "../core/errors.js";
 import type { MeasuredErrors } from "../model/forecaster/bands.js";
 import { Matrix } from "../numerics/index.js";
 import { formatShare } from "../plot/format.js";
-import { type Band, coverage, fewestScores, type TransformedSeries, validationStarts, winklerScore } from "../series/index.js";
+import { type Band, coverage, fewestScores, validationStarts, winklerScore } from "../series/index.js";
+import { measuredRows, type PreparedSeries } from "./prepare.js";
 import type { Outcome } from "./scores.js";
 
 /** Bands around every forecast of a horizon, and how they did. */
@@ -32,12 +33,11 @@ export interface Calibrator {
 /**
  * The errors of forecasts of the last quarter of the training rows, which bands are made of.
  * Undefined if there are too few rows for it.
- * @param trainRows the rows of `whole` that train. @param least rows before the first start.
+ * @param least rows before the first start.
  * @param train trains on the first `fitted` rows.
  */
 export async function calibrate(
-  whole: TransformedSeries,
-  trainRows: number,
+  { whole, trainRows, facts }: Pick<PreparedSeries, "whole" | "trainRows" | "facts">,
   { horizon, least }: { readonly horizon: number; readonly least: number },
   train: (fitted: number) => Promise<Calibrator>,
 ): Promise<MeasuredErrors | undefined> {
@@ -51,10 +51,12 @@ export async function calibrate(
     for (const [k, at] of places.starts.entries()) {
       const said = await calibrator.forecast(at);
       const target = whole.original.subarray(at, at + horizon);
+      const came = measuredRows(whole, facts, at, horizon);
       targets.data.set(target.data, k * horizon * cols);
       for (let i = 0; i < said.data.length; i++) {
         const error = target.data[i]! - said.data[i]!;
-        errors.data[k * horizon * cols + i] = Number.isNaN(error) ? Number.POSITIVE_INFINITY : error;
+        const isUnknown = Number.isNaN(came.data[i]!);
+        errors.data[k * horizon * cols + i] = Number.isNaN(error) ? Number.POSITIVE_INFINITY : isUnknown ? Number.NaN : error;
       }
     }
   } finally {

@@ -23,6 +23,7 @@ export interface SeriesData extends SeriesPart {
   /** The test part, if it has a file of its own. */
   readonly test?: Matrix<Float64Array> | undefined;
   readonly testKnown?: Matrix<Float64Array> | undefined;
+  readonly testFilled?: Matrix<Float64Array> | undefined;
   /** The time stamps of the test file. */
   readonly testAxis?: TimeAxis | undefined;
   readonly names: readonly string[];
@@ -190,7 +191,12 @@ async function loadFiles(data: FileData, experimentPath: string | undefined): Pr
     );
   }
   const { names, kept, timesSaid } = table;
-  const tested = firstTest && { test: firstTest.series, testKnown: firstTest.known, testAxis: firstTest.axis };
+  const tested = firstTest && {
+    test: firstTest.series,
+    testKnown: firstTest.known,
+    testFilled: firstTest.filled,
+    testAxis: firstTest.axis,
+  };
   return { kind: "series", ...first!, ...(more.length > 0 && { more }), ...tested, names, kept, timesSaid, summary, dt: undefined };
 }
 
@@ -200,7 +206,7 @@ function missingSaid({ missing, names }: Pick<Table, "missing" | "names">, polic
   if (each.length === 0) return "";
   const count = each.reduce((sum, [, own]) => sum + own, 0);
   const columns = names.length > 1 || each[0]![0] !== names[0] ? ` (${each.map(([name, own]) => `${name} ${own}`).join(", ")})` : "";
-  return `, ${count} missing value${count === 1 ? "" : "s"}${columns}: ${policy}`;
+  return `, ${count} missing value${count === 1 ? "" : "s"}${columns}: ${policy === "mask" ? "held, with a mask" : policy}`;
 }
 
 /** The fields of `data` that each format has, beside file, format and test. */
@@ -229,7 +235,9 @@ function checkRead(data: FileData, format: NonNullable<FileData["format"]>): voi
 
 async function loadCases(data: FileData, path: string, testPath: string | undefined): Promise<CaseData> {
   const { readUea } = await import("../io/index.js");
-  const options = { missing: data.missing };
+  const { missing } = data;
+  if (missing === "mask") throw maskOfForecasts();
+  const options = { missing };
   const train = await readUea(path, options);
   const test = testPath === undefined ? undefined : await readUea(testPath, options);
   for (const [file, set] of [
@@ -271,6 +279,7 @@ function checkKind({ task, data }: Experiment, loaded: ExperimentData): void {
       (data as FileData)[ahead],
       'a task of type "forecast": it is known of the rows that are forecast',
     );
+  if ("file" in data && data.missing === "mask" && (task.type !== "forecast" || kind !== "series")) throw maskOfForecasts();
   if (task.type !== "forecast" && loaded.kind === "series" && loaded.more) throw oneSeriesOnly(data as FileData);
   if ((task.type === "classify" || task.type === "detect") !== (kind === "cases")) {
     throw new ArgumentError(
@@ -287,6 +296,10 @@ function checkKind({ task, data }: Experiment, loaded: ExperimentData): void {
   if (task.type === "forecast" && task.independent && !("task" in data)) {
     throw new ArgumentError("task.independent", true, "false for a file: independent series take a generator");
   }
+}
+
+function maskOfForecasts(): ArgumentError {
+  return new ArgumentError("data.missing", "mask", '"hold" or "interpolate"; a mask is for a task of type "forecast" over one table');
 }
 
 function columnsOf(matrix: Matrix<Float64Array>, from: number, to: number): Matrix<Float64Array> {

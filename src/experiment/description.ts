@@ -52,7 +52,7 @@ export interface FileData {
   readonly calendar?: readonly CalendarFeature[] | undefined;
   /** The column that tells several series apart, which stand in one table. */
   readonly group?: string | number | undefined;
-  readonly missing: "error" | "interpolate" | "hold" | "drop";
+  readonly missing: "error" | "interpolate" | "hold" | "mask" | "drop";
 }
 
 /** Files of a folder whose names tell their classes. */

@@ -11,7 +11,7 @@ import {
   type TimeStep,
   type TransformedSeries,
 } from "../series/index.js";
-import type { RowFacts } from "./prepare.js";
+import { measuredRows, type RowFacts } from "./prepare.js";
 import type { Outcome } from "./scores.js";
 
 /** The training part of a series, or of the parts of a series that gaps split. */
@@ -71,15 +71,20 @@ export function baselineForecasts(
   return [...asked, ...others].map((baseline, k) => ({ ...forecastsOf(baseline, starts, horizon), isAsked: k < asked.length }));
 }
 
-/** Mean square errors by start. */
+/** Mean square errors by start, over what was measured. */
 export function startErrors(name: string, outcomes: readonly Outcome[]): StartErrors {
   return { name, errors: [outcomes.map(meanSquare)] };
 }
 
 function meanSquare({ prediction, target }: Outcome): number {
   let sum = 0;
-  for (let i = 0; i < target.data.length; i++) sum += (prediction.data[i]! - target.data[i]!) ** 2;
-  return sum / target.data.length;
+  let measured = 0;
+  for (let i = 0; i < target.data.length; i++) {
+    if (Number.isNaN(target.data[i]!)) continue;
+    measured++;
+    sum += (prediction.data[i]! - target.data[i]!) ** 2;
+  }
+  return sum / measured;
 }
 
 function forecastsOf(baseline: SeriesBaseline, starts: readonly StartPoint[], horizon: number) {
@@ -97,7 +102,7 @@ function forecastsOf(baseline: SeriesBaseline, starts: readonly StartPoint[], ho
   const outcomes = starts.map(
     (start): Outcome => ({
       prediction: from(start),
-      target: start.whole.original.subarray(start.at, start.at + horizon),
+      target: measuredRows(start.whole, start.facts, start.at, horizon),
     }),
   );
   return { baseline, name: fits.get(starts[0]!.training)!.name, outcomes, from };

@@ -97,7 +97,7 @@ function bestOf({ written, baselineName }: RunForecasts): BaselinePredictions[] 
 
 /** Errors and residuals of the forecasts that stayed finite. */
 function errorFigures(scored: readonly Scored[], baselines: readonly BaselinePredictions[], names: readonly string[]): Figure[] {
-  const kept = scored.map(({ prediction, target }) => prediction.data.every(Number.isFinite) && target.data.every(Number.isFinite));
+  const kept = scored.map(({ prediction }) => prediction.data.every(Number.isFinite));
   const finite = scored.filter((_, k) => kept[k]);
   if (finite.length === 0) return [];
   const predictions = finite.map(({ prediction }) => prediction);

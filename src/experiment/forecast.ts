@@ -11,11 +11,21 @@ import { type TransformedSeries, timesAfter, transformSeries } from "../series/i
 import { calibrate, judgeBands } from "./bands.js";
 import { generateIndependent, type SeriesData } from "./data.js";
 import type { Experiment, ForecastTask, GeneratedData } from "./description.js";
+import { ExperimentError } from "./errors.js";
 import { type BaselineForecasts, baselineForecasts, type StartPoint, startErrors, type TrainingParts } from "./forecast-baselines.js";
 import { choiceOf, type ForecastPlan, planForecast } from "./forecast-choice.js";
 import { comparedWith, forecastFigures, rowsBefore } from "./forecast-figures.js";
 import type { WrittenForecast } from "./forecasts-file.js";
-import { describedRows, ownTransforms, type PreparedSeries, prepareAll, type RowFacts, standardises, startPlaces } from "./prepare.js";
+import {
+  describedRows,
+  measuredRows,
+  ownTransforms,
+  type PreparedSeries,
+  prepareAll,
+  type RowFacts,
+  standardises,
+  startPlaces,
+} from "./prepare.js";
 import { stackRows } from "./rows.js";
 import { type Outcome, type ScoreContext, scoreSeries } from "./scores.js";
 import { DriveScale, stateFigures, streamStates } from "./states.js";
@@ -59,7 +69,8 @@ export async function runForecast(
   const plan = planForecast(experiment, trained, data.axis?.grid.step);
   const { warmup } = plan;
   const fitting = fittingOptions(experiment, options, plan);
-  const starts = startPoints({ ...experiment, task: { ...task, warmup } }, prepared, options);
+  const places = startPoints({ ...experiment, task: { ...task, warmup } }, prepared, options);
+  const starts = measuredStarts(places, horizon);
   const progress = new StagedProgress(options.onProgress, trainRows + starts.length * (warmup + horizon));
   const watch = new Stopwatch();
 
@@ -83,7 +94,7 @@ export async function runForecast(
         const known = facts.known?.subarray(first, first + horizon);
         outcomes.push({
           prediction: await closedLoop(forecaster, horizon, { warmup: before, known, signal }),
-          target: series.original.subarray(at, at + horizon),
+          target: measuredRows(series, facts, at, horizon),
         });
       }
     });
@@ -102,7 +113,8 @@ export async function runForecast(
     const { model } = computer;
     const teacher = model.outputSize > 0;
     const { calendar } = forecaster;
-    const drivers = trained.map(({ whole, facts, trainRows: rows }) => seriesDrive(whole, facts, calendar, 0, rows));
+    const isMasked = forecaster.settings.missing === "mask";
+    const drivers = trained.map(({ whole, facts, trainRows: rows }) => seriesDrive(whole, facts, calendar, isMasked, 0, rows));
     const training = stackRows(trained.map((each) => each.whole.series.subarray(0, each.trainRows)));
     const known = drivers[0]!.known && stackRows(drivers.map((each) => each.known!));
     const scale = new DriveScale(
@@ -111,7 +123,7 @@ export async function runForecast(
         : undefined,
     );
     const drive = (series: TransformedSeries, facts: RowFacts, from: number, to: number) => {
-      const own = seriesDrive(series, facts, calendar, from, to);
+      const own = seriesDrive(series, facts, calendar, isMasked, from, to);
       return scale.apply(
         teacher ? { inputs: own.known ?? noInputs(own.series.rows), teacher: own.series } : { inputs: seriesInputs(own.series, own.known) },
       );
@@ -133,7 +145,7 @@ export async function runForecast(
       },
       timing: watch.seconds,
       profile: computer.profile,
-      summary: `closed-loop forecast of ${horizon} steps from ${starts.length} start${starts.length === 1 ? "" : "s"}, each after ${warmup} rows; trained on ${trainRows} rows${trained.length > 1 ? ` of ${trained.length} series` : ""} (${washout} of them washout${trained.length > 1 ? " in each" : ""})${tooShort(prepared, trained)}`,
+      summary: `closed-loop forecast of ${horizon} steps from ${starts.length} start${starts.length === 1 ? "" : "s"}, each after ${warmup} rows; trained on ${trainRows} rows${trained.length > 1 ? ` of ${trained.length} series` : ""} (${washout} of them washout${trained.length > 1 ? " in each" : ""})${tooShort(prepared, trained)}${leftOut(places, outcomes)}`,
       figures: options.withFigures
         ? [
             ...(forecasts ? forecastFigures(forecasts, comparedWith(ranked)) : []),
@@ -161,15 +173,18 @@ export async function runForecast(
   }
 }
 
-/** Rows of a transformed series, and what is known beforehand of them, with the calendar. */
+/** Rows of a transformed series, and what is known beforehand of them, with mask and calendar. */
 function seriesDrive(
   { series, lost }: TransformedSeries,
-  { known, axis }: RowFacts,
+  { known, axis, filled }: RowFacts,
   calendar: readonly CalendarFeature[],
+  isMasked: boolean,
   from: number,
   to: number,
 ) {
-  const own = known?.subarray(lost + from, lost + to);
+  const given = known?.subarray(lost + from, lost + to);
+  const mask = isMasked ? (filled?.subarray(lost + from, lost + to) ?? Matrix.zeros(to - from, series.cols)) : undefined;
+  const own = given && mask ? beside(given, mask) : (given ?? mask);
   const cycles = calendar.length > 0 ? calendarInputs(calendar, axis!.wall.subarray(lost + from, lost + to)) : undefined;
   return { series: series.subarray(from, to), known: own && cycles ? beside(own, cycles) : (own ?? cycles) };
 }
@@ -195,7 +210,7 @@ async function writtenForecasts(
   const least = Math.max(experiment.washout + 2, warmup);
   const measured =
     forecaster.choice ??
-    (await calibrate(longest.whole, longest.trainRows, { horizon, least }, async (fitted) => {
+    (await calibrate(longest, { horizon, least }, async (fitted) => {
       const { measured, lost } = longest.whole;
       const earlier = await Forecaster.fit(describedRows(measured, longest.facts, 0, lost + fitted), {
         ...fitting,
@@ -258,6 +273,28 @@ function tooShort(prepared: readonly PreparedSeries[], trained: readonly Prepare
 }
 
 /** Where the forecasts of a task start. */
+/** Starts of whose rows a value at least was measured. @throws ExperimentError if there is none */
+export function measuredStarts(starts: readonly StartPoint[], horizon: number): readonly StartPoint[] {
+  const measured = starts.filter(({ whole, facts, at }) => !measuredRows(whole, facts, at, horizon).data.every(Number.isNaN));
+  if (measured.length > 0) return measured;
+  throw new ExperimentError(
+    `the test part has no measured value: all that its ${starts.length} forecasts are held against were missing; take other rows to test (split.test)`,
+  );
+}
+
+/** Says what counts for nothing, since it was not measured. */
+function leftOut(places: readonly StartPoint[], outcomes: readonly Outcome[]): string {
+  const count = outcomes.reduce((sum, { target }) => sum + target.data.filter(Number.isNaN).length, 0);
+  const values = outcomes.reduce((sum, { target }) => sum + target.data.length, 0);
+  const starts = places.length - outcomes.length;
+  return [
+    ...(starts > 0
+      ? [`; ${starts} start${starts === 1 ? " is" : "s are"} left out, since no value after ${starts === 1 ? "it" : "them"} was measured`]
+      : []),
+    ...(count > 0 ? [`; ${count} of ${values} test values were not measured and do not count`] : []),
+  ].join("");
+}
+
 export function startPoints(
   experiment: Experiment & { readonly task: ForecastTask },
   prepared: readonly PreparedSeries[],

@@ -4,9 +4,9 @@ import type { Matrix, Seed } from "../numerics/index.js";
 import type { Transform } from "../series/index.js";
 import type { SeriesData } from "./data.js";
 import type { Experiment, ForecastTask } from "./description.js";
-import { referenceOf, startPoints } from "./forecast.js";
+import { measuredStarts, referenceOf, startPoints } from "./forecast.js";
 import { planForecast } from "./forecast-choice.js";
-import { ownTransforms, prepareSeries } from "./prepare.js";
+import { measuredRows, ownTransforms, prepareSeries } from "./prepare.js";
 import type { Scores } from "./result.js";
 import { scoreSeries } from "./scores.js";
 
@@ -29,19 +29,21 @@ export interface PlainForecast {
 export function plainForecast(experiment: ForecastExperiment, data: SeriesData, seed: Seed): PlainForecast | undefined {
   const { task, washout } = experiment;
   const calendar = "calendar" in experiment.data ? (experiment.data.calendar ?? []) : [];
-  if (data.more || data.known || data.test || calendar.length > 0 || task.independent || (task.members ?? 1) !== 1) return undefined;
+  const isMasked = "missing" in experiment.data && experiment.data.missing === "mask";
+  if (isMasked || data.more || data.known || data.test || calendar.length > 0 || task.independent || (task.members ?? 1) !== 1)
+    return undefined;
   const prepared = prepareSeries(experiment, data);
   const plan = planForecast(experiment, [prepared], data.axis?.grid.step);
   if (plan.isChosen || plan.longestLags > 0) return undefined;
   const { whole, trainRows } = prepared;
   const { horizon, warmup } = task;
-  const starts = startPoints(experiment, [prepared], { seed }).map(({ at }) => at);
+  const starts = measuredStarts(startPoints(experiment, [prepared], { seed }), horizon).map(({ at }) => at);
   if (warmup < 1 || starts.some((start, k) => k > 0 && start <= starts[k - 1]!)) return undefined;
   const reference = referenceOf([prepared], washout);
   return {
     ...{ series: whole.measured, transforms: ownTransforms(experiment), trainRows, starts, warmup, horizon },
     score: (forecasts, { metrics, scoring }) => {
-      const outcomes = forecasts.map((prediction, k) => ({ prediction, target: whole.original.subarray(starts[k], starts[k]! + horizon) }));
+      const outcomes = forecasts.map((prediction, k) => ({ prediction, target: measuredRows(whole, prepared.facts, starts[k]!, horizon) }));
       const { dt = data.dt, lyapunovExponent = data.lyapunovExponent } = scoring;
       return scoreSeries(outcomes, metrics, { scoring, reference, dt, lyapunovExponent });
     },

@@ -1,7 +1,7 @@
 // Cuts a series into what trains and what tests. It runs nothing.
 import { ArgumentError } from "../core/errors.js";
 import type { DescribedSeries } from "../model/index.js";
-import type { Matrix } from "../numerics/index.js";
+import { Matrix } from "../numerics/index.js";
 import {
   type FittedTransforms,
   fitTransforms,
@@ -27,13 +27,35 @@ export interface RowFacts {
   /** Inputs that are known beforehand, T x K. */
   readonly known?: Matrix | undefined;
   readonly axis?: TimeAxis | undefined;
+  /** T x D: 1 where a value was missing and was filled, else 0. */
+  readonly filled?: Matrix<Float64Array> | undefined;
 }
 
 /** Rows `from` up to (not with) `to` of a series as a forecaster takes them. */
-export function describedRows(series: Matrix, { known, axis }: RowFacts, from: number, to: number): Matrix | DescribedSeries {
+export function describedRows(series: Matrix, { known, axis, filled }: RowFacts, from: number, to: number): Matrix | DescribedSeries {
   const rows = series.subarray(from, to);
-  if (!known && !axis) return rows;
-  return { series: rows, known: known?.subarray(from, to), times: axis && axisRows(axis, from, to) };
+  if (!known && !axis && !filled) return rows;
+  return {
+    series: rows,
+    known: known?.subarray(from, to),
+    times: axis && axisRows(axis, from, to),
+    filled: filled?.subarray(from, to),
+  };
+}
+
+/**
+ * What came in `steps` rows from row `at` of a series on; NaN where a value was filled and not
+ * measured.
+ */
+export function measuredRows({ original, lost }: TransformedSeries, { filled }: RowFacts, at: number, steps: number): Matrix<Float64Array> {
+  const rows = original.subarray(at, at + steps);
+  const cells = filled?.subarray(lost + at, lost + at + steps).data;
+  if (!cells?.includes(1)) return rows;
+  return new Matrix(
+    rows.rows,
+    rows.cols,
+    rows.data.map((value, i) => (cells[i] === 1 ? Number.NaN : value)),
+  );
 }
 
 /**
@@ -86,12 +108,12 @@ export function prepareSeries(experiment: Experiment, data: SeriesData): Prepare
   const whole = transformSeries(data.series, fitted);
   const separate = data.test && transformSeries(data.test, fitted);
   checkWashout(experiment.washout, split.train);
-  const facts = { known: data.known, axis: data.axis };
+  const facts = { known: data.known, axis: data.axis, filled: data.filled };
   const common = { whole, fitted, facts, times: data.times?.slice(whole.lost), trainRows: split.train };
   if (!separate) return { ...common, test: { whole, facts, from: split.train, rows: split.test, isSeparate: false } };
   const rows = separate.series.rows - ahead;
   if (rows < 1) throw new ExperimentError(`the test file has ${data.test!.rows} rows, which leaves none to test`);
-  const testFacts = { known: data.testKnown, axis: data.testAxis };
+  const testFacts = { known: data.testKnown, axis: data.testAxis, filled: data.testFilled };
   return { ...common, test: { whole: separate, facts: testFacts, from: 0, rows, isSeparate: true } };
 }
 
@@ -126,7 +148,7 @@ export function prepareAll(experiment: Experiment, data: SeriesData): PreparedSe
   );
   const prepared = places.map(({ member: { series, times, group, ...part }, trainRows, end }): PreparedSeries => {
     const whole = transformSeries(series, fitted);
-    const facts = { known: part.known, axis: part.axis };
+    const facts = { known: part.known, axis: part.axis, filled: part.filled };
     const tested = { whole, facts, from: trainRows, rows: end - trainRows, isSeparate: false };
     return { whole, fitted, facts, times: times?.slice(lost), group, trainRows, test: tested };
   });

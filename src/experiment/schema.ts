@@ -86,7 +86,11 @@ export const fromFile = object({
     "CSV: what of the calendar is known beforehand, by the time stamps: hour, weekday, yearday, or {holidays: days}; for forecasts.",
   ),
   group: optional(column, "CSV: the column that tells several series apart, which stand in one table; for forecasts."),
-  missing: option(choice("error", "interpolate", "hold", "drop"), "error", "What becomes of a missing value."),
+  missing: option(
+    choice("error", "interpolate", "hold", "mask", "drop"),
+    "error",
+    "What becomes of a missing value; mask, of a forecast: it is held, and the reservoir is told.",
+  ),
 });
 
 const namePart = list(either("a text or a number", anyText(), number()), "a list of texts or numbers", 1);

@@ -3,11 +3,14 @@
 import { ArgumentError } from "../core/errors.js";
 import { resolve } from "../core/options.js";
 import { type Metric, type MetricContext, metrics } from "../metrics/index.js";
-import type { Matrix } from "../numerics/index.js";
+import { Matrix } from "../numerics/index.js";
 import type { ScoringDescription, TaskDescription } from "./description.js";
 import { stackRows } from "./rows.js";
 
-/** A prediction of one start (or of the whole test part), and what came. Both T x D. */
+/**
+ * A prediction of one start (or of the whole test part), and what came; NaN if it was not measured.
+ * Both T x D.
+ */
 export interface Outcome {
   readonly prediction: Matrix;
   readonly target: Matrix;
@@ -36,13 +39,18 @@ export function metricsOf(task: TaskDescription["type"]): readonly string[] {
 
 /** The scores of predictions: of one test part, or of closed-loop forecasts from several starts. */
 export function scoreSeries(outcomes: readonly Outcome[], names: readonly string[], context: ScoreContext): Record<string, number> {
-  const all = joined(outcomes, (matrix) => matrix);
-  const last = joined(outcomes, (matrix) => matrix.subarray(-1));
+  const all = measuredAlone(joined(outcomes, (matrix) => matrix));
+  const last = measuredAlone(joined(outcomes, (matrix) => matrix.subarray(-1)));
+  // A value that was not measured says nothing against a forecast.
+  const each = outcomes.map(({ prediction, target }) =>
+    target.data.some(Number.isNaN) ? { prediction, target: withPredicted(target, prediction) } : { prediction, target },
+  );
   return scoresOf(names, context.scoring, (metric, options) => {
     if (metric.of === "classes") throw ArgumentError.because(`there is no way to score ${metric.name} here`);
     const score = ({ target, prediction }: Outcome) => metric.score(target, prediction, options, { ...context.scoring, ...known(context) });
-    if (metric.of === "start") return median(outcomes.map(score));
+    if (metric.of === "start") return median(each.map(score));
     const outcome = metric.of === "horizon" ? last : all;
+    if (outcome.target.rows === 0) return Number.NaN;
     // What stands for the score of a prediction that left for infinity.
     if (!outcome.prediction.data.every(Number.isFinite))
       return metric.better === "lower" ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
@@ -99,6 +107,24 @@ export function meanAndDeviation(values: readonly number[]): { mean: number; sd:
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
   return { mean, sd: values.length > 1 ? Math.sqrt(squares / (values.length - 1)) : 0 };
+}
+
+/** The rows that were measured in every column. */
+function measuredAlone({ prediction, target }: Outcome): Outcome {
+  const kept = Array.from({ length: target.rows }, (_, t) => t).filter((t) => !target.row(t).some(Number.isNaN));
+  if (kept.length === target.rows) return { prediction, target };
+  const rowsOf = (matrix: Matrix) => stackRows(kept.map((t) => matrix.subarray(t, t + 1)));
+  if (kept.length === 0) return { prediction: prediction.subarray(0, 0), target: target.subarray(0, 0) };
+  return { prediction: rowsOf(prediction), target: rowsOf(target) };
+}
+
+function withPredicted(target: Matrix, { data }: Matrix): Matrix {
+  const { rows, cols } = target;
+  return new Matrix(
+    rows,
+    cols,
+    Float64Array.from(target.data, (value, i) => (Number.isNaN(value) ? data[i]! : value)),
+  );
 }
 
 function joined(outcomes: readonly Outcome[], part: (matrix: Matrix) => Matrix): Outcome {

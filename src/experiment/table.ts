@@ -3,7 +3,7 @@
 import { ArgumentError } from "../core/errors.js";
 import { quoted } from "../core/text.js";
 import type { CsvTable, MissingPolicy } from "../io/index.js";
-import { fillMissing } from "../io/missing.js";
+import { fillMissing, holdMissing, missingCells } from "../io/missing.js";
 import type { TableNames } from "../model/index.js";
 import { firstNonFinite, Matrix } from "../numerics/index.js";
 import { closeGaps, describeAxis, type TimeAxis } from "../series/index.js";
@@ -11,6 +11,7 @@ import { describeStep, stampText, timeAxis } from "../series/time-grid.js";
 import { readTimeColumn } from "../series/time-stamps.js";
 import type { FileData } from "./description.js";
 import { ExperimentError } from "./errors.js";
+import { filledCells } from "./filled-rows.js";
 
 /** One series of a table. */
 export interface SeriesPart {
@@ -18,6 +19,8 @@ export interface SeriesPart {
   readonly series: Matrix<Float64Array>;
   /** T x K inputs that are known beforehand. */
   readonly known?: Matrix<Float64Array> | undefined;
+  /** T x D: 1 where a value was missing and was filled, else 0; undefined if none was. */
+  readonly filled?: Matrix<Float64Array> | undefined;
   /** A text a row, such as a date. */
   readonly times?: readonly string[] | undefined;
   /** The time stamps of the rows. */
@@ -47,6 +50,8 @@ interface Rows {
   readonly matrix: Matrix<Float64Array>;
   readonly names: readonly string[];
   readonly missing: readonly number[];
+  /** 1 where a value was missing and was filled, else 0; undefined if none was. */
+  readonly filled?: Matrix<Float64Array> | undefined;
   /** The names of columns that are known beforehand. */
   readonly known: readonly string[];
   /** The names of the columns of time stamps and of groups. */
@@ -82,7 +87,12 @@ export async function loadTable(data: FileData, path: string, format: "csv" | "n
     ...table,
     names: own,
     kept: kept(own),
-    parts: table.parts.map((part) => ({ ...part, series: columns(part.series, own), known: columns(part.series, known) })),
+    parts: table.parts.map((part) => ({
+      ...part,
+      series: columns(part.series, own),
+      known: columns(part.series, known),
+      filled: part.filled && columns(part.filled, own),
+    })),
   };
 }
 
@@ -90,20 +100,27 @@ export async function loadTable(data: FileData, path: string, format: "csv" | "n
  * Fills the missing values of each group from its own rows. @throws ExperimentError if there is
  * none to start from
  */
-function fillGroups({ matrix, columns, lines }: CsvTable, groups: readonly string[], policy: MissingPolicy, path: string): void {
-  const places = new Map<string, number[]>();
-  for (const [r, group] of groups.entries()) {
-    const own = places.get(group);
+function fillGroups(
+  { matrix, columns, lines }: CsvTable,
+  groups: readonly string[] | undefined,
+  policy: MissingPolicy | "mask",
+  path: string,
+): void {
+  const places = new Map<string | undefined, number[]>();
+  for (let r = 0; r < matrix.rows; r++) {
+    const own = places.get(groups?.[r]);
     if (own) own.push(r);
-    else places.set(group, [r]);
+    else places.set(groups?.[r], [r]);
   }
   for (const [group, rows] of places) {
     const own = Matrix.zeros(rows.length, matrix.cols);
     for (const [k, r] of rows.entries()) own.data.set(matrix.row(r), k * own.cols);
-    fillMissing(own, policy, (row, column, reason) => {
+    const fail = (row: number, column: number, reason: string) => {
       const place = `row ${lines[rows[row]!]}, column ${quoted(columns[column]!)}`;
-      return new ExperimentError(`${path}: ${place} (${quoted(group)}): ${reason}`);
-    });
+      return new ExperimentError(`${path}: ${place}${group === undefined ? "" : ` (${quoted(group)})`}: ${reason}`);
+    };
+    if (policy === "mask") holdMissing(own, fail);
+    else fillMissing(own, policy, fail);
     for (const [k, r] of rows.entries()) matrix.row(r).set(own.row(k));
   }
 }
@@ -132,7 +149,12 @@ async function loadColumns(
   if (rows.stamps === undefined) {
     const unread = (["timeUnit", "gaps", "calendar"] as const).find((field) => data[field] !== undefined);
     if (unread) throw new ArgumentError(`data.${unread}`, data[unread], "nothing without data.time, which names the column of time stamps");
-    const parts = groupRows(rows).map((each) => ({ series: each.matrix, times: each.labels, group: each.groups?.[0] }));
+    const parts = groupRows(rows).map((each) => ({
+      series: each.matrix,
+      filled: each.filled,
+      times: each.labels,
+      group: each.groups?.[0],
+    }));
     return { table: { ...common, parts }, known, time, group };
   }
   const series = groupRows(rows).map((each) => timed(each, data, path));
@@ -156,16 +178,18 @@ async function readRows(data: FileData, path: string, format: "csv" | "npy" | "w
     const { header, delimiter, decimal, comment, encoding, missing, time, group } = data;
     const text = [...new Set([time, group, ...(data.text ?? [])].filter((each) => each !== undefined))];
     // A fill must not reach from one series into another.
-    const isFilled = group !== undefined && (missing === "hold" || missing === "interpolate");
+    const isFilled = missing === "mask" || (group !== undefined && (missing === "hold" || missing === "interpolate"));
     const options = { header, delimiter, decimal, comment, encoding, text, columns: wanted };
-    const read = await readCsv(path, { ...options, missing: isFilled ? "nan" : missing });
+    const read = await readCsv(path, { ...options, missing: isFilled ? "nan" : (missing as MissingPolicy) });
+    const filled = isFilled && read.missing > 0 ? missingCells(read.matrix) : read.filled;
     const nameOf = (column: string | number | undefined) => (typeof column === "number" ? read.header[column]! : column);
     const cells = (column: string | number | undefined) => (column === undefined ? undefined : read.text[nameOf(column)!]);
-    if (isFilled) fillGroups(read, cells(group)!, missing, path);
+    if (isFilled) fillGroups(read, cells(group), missing, path);
     return {
       matrix: read.matrix,
       names: read.columns,
       missing: read.missingByColumn,
+      filled,
       known: (data.known ?? []).map((column) => nameOf(column)!),
       time: nameOf(time),
       group: nameOf(group),
@@ -212,6 +236,7 @@ function cutRows(rows: Rows, { rows: { from = 0, to = rows.matrix.rows } = {} }:
     : {
         ...rows,
         matrix: rows.matrix.subarray(from, to),
+        filled: rows.filled?.subarray(from, to),
         labels: rows.labels?.slice(from, to),
         stamps: rows.stamps?.slice(from, to),
         groups: rows.groups?.slice(from, to),
@@ -230,14 +255,18 @@ function groupRows(rows: Rows): Rows[] {
     else members.set(group, [row]);
   });
   return [...members.values()].map((list) => {
-    const own = Matrix.zeros(list.length, matrix.cols);
-    list.forEach((row, k) => {
-      own.data.set(matrix.row(row), k * matrix.cols);
-    });
+    const rowsOf = (whole: Matrix) => {
+      const own = Matrix.zeros(list.length, whole.cols);
+      list.forEach((row, k) => {
+        own.data.set(whole.row(row), k * whole.cols);
+      });
+      return own;
+    };
     const pick = <Value>(values: readonly Value[] | undefined) => values && list.map((row) => values[row]!);
     return {
       ...rows,
-      matrix: own,
+      matrix: rowsOf(matrix),
+      filled: rows.filled && rowsOf(rows.filled),
       labels: pick(rows.labels),
       stamps: pick(rows.stamps),
       groups: pick(groups),
@@ -259,7 +288,12 @@ function timed(rows: Rows, data: FileData, path: string): TimedRows {
   try {
     const whole = timeAxis(readTimeColumn(rows.stamps!, { unit: data.timeUnit }, place), place);
     const closed = closeGaps({ series: rows.matrix, times: whole }, data.gaps ?? "error", place);
-    const parts = closed.map(({ series, times: axis }) => ({ series, axis, times: axisTexts(axis), group }));
+    let read = 0;
+    const parts = closed.map(({ series, times: axis }) => {
+      const filled = filledCells(rows.filled ?? Matrix.zeros(rows.matrix.rows, rows.matrix.cols), whole, axis, read);
+      read += filled.read;
+      return { series, filled: filled.cells.data.includes(1) ? filled.cells : undefined, axis, times: axisTexts(axis), group };
+    });
     return { group, whole, parts };
   } catch (error) {
     if (!(error instanceof ArgumentError)) throw error;

@@ -86,6 +86,7 @@ export function forecasterOptions(
   const { reservoir, washout, data } = experiment;
   return {
     ...("calendar" in data && data.calendar !== undefined && { calendar: data.calendar }),
+    ...("missing" in data && data.missing === "mask" && { missing: "mask" as const }),
     reservoir: { ...reservoir, seed },
     readout: trainer,
     washout,

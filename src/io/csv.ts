@@ -91,6 +91,8 @@ export interface CsvTable {
   readonly missing: number;
   /** The same for each column of the matrix. */
   readonly missingByColumn: readonly number[];
+  /** T x C: 1 where a value was filled, else 0; undefined if none was. */
+  readonly filled?: Matrix<Float64Array> | undefined;
 }
 
 /** Reads a CSV file; see {@link parseCsv}. @throws FileError if it cannot be read. */
@@ -167,6 +169,7 @@ class TableReader {
       kept,
       missing,
       byColumn,
+      filled,
     } = fillMissing(matrix, policy, (r, c, reason) => {
       const advice = policy === "error" && reason === "the value is missing" ? `; set \`missing\` to "interpolate", "hold" or "drop"` : "";
       return this.#failCell(this.#lines[r]!, this.#numeric[c]!, `${reason}${advice}`);
@@ -185,6 +188,7 @@ class TableReader {
       lines,
       missing,
       missingByColumn: byColumn,
+      ...(filled && { filled }),
     };
   }
 

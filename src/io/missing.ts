@@ -31,6 +31,8 @@ export interface Filled {
   readonly missing: number;
   /** The same for each of the C columns. */
   readonly byColumn: readonly number[];
+  /** T x C: 1 where a value was filled, else 0; undefined if none was. */
+  readonly filled?: Matrix<Float64Array> | undefined;
 }
 
 /**
@@ -57,6 +59,7 @@ export function fillMissing(
   const empty = rows > 1 ? byColumn.indexOf(rows) : -1;
   if (empty >= 0) throw fail(0, empty, `all ${rows} values of this column are missing; leave the column out`);
   if (policy === "error") throw fail(Math.floor(first / cols), first % cols, "the value is missing");
+  const filled = missingCells(matrix);
   for (let c = 0; c < cols; c++) {
     for (let r = 0; r < rows; r++) {
       if (!Number.isNaN(data[r * cols + c]!)) continue;
@@ -74,7 +77,38 @@ export function fillMissing(
       r = next;
     }
   }
-  return { matrix, kept: undefined, missing, byColumn };
+  return { matrix, kept: undefined, missing, byColumn, filled };
+}
+
+/**
+ * Holds values as "hold" does; what is missing at the start of a column becomes the first value
+ * that was measured. In place.
+ * @returns T x C, 1 where a value was missing, else 0; and how many there were in each column
+ * @throws what `fail` makes of a column that has no value at all
+ */
+export function holdMissing(
+  matrix: Matrix<Float64Array>,
+  fail: (row: number, column: number, reason: string) => Error,
+): { readonly filled: Matrix<Float64Array>; readonly byColumn: readonly number[] } {
+  const filled = missingCells(matrix);
+  const { rows, cols, data } = matrix;
+  for (let c = 0; c < cols; c++) {
+    let first = 0;
+    while (first < rows && Number.isNaN(data[first * cols + c]!)) first++;
+    for (let r = 0; first < rows && r < first; r++) data[r * cols + c] = data[first * cols + c]!;
+  }
+  fillMissing(matrix, "hold", fail);
+  const byColumn = Array.from({ length: cols }, (_, c) => filled.data.reduce((sum, flag, i) => (i % cols === c ? sum + flag : sum), 0));
+  return { filled, byColumn };
+}
+
+/** T x C: 1 where a value is missing (NaN), else 0. */
+export function missingCells({ rows, cols, data }: Matrix): Matrix<Float64Array> {
+  return new Matrix(
+    rows,
+    cols,
+    Float64Array.from(data, (value) => (Number.isNaN(value) ? 1 : 0)),
+  );
 }
 
 function dropRows(matrix: Matrix<Float64Array>): Omit<Filled, "missing" | "byColumn"> {

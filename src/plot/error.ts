@@ -43,8 +43,8 @@ export const errorTable = {
 
 /**
  * The error of one or several predictions by step: for each the root of the mean square over the D
- * columns; with several (one a start or trial), a thin line each and the median of them as a thick
- * one.
+ * columns that were measured (a target of NaN was not); with several (one a start or trial), a thin
+ * line each and the median of them as a thick one.
  * @throws ArgumentError if the shapes differ.
  */
 export function plotError(predictions: readonly MatrixLike[], targets: readonly MatrixLike[], options: ErrorPlotOptions = {}): Figure {
@@ -125,14 +125,22 @@ function decadesOf(errors: readonly Float64Array[]): number {
   return greatest > 0 ? Math.log10(greatest / least) : 0;
 }
 
-/** The root of the mean square of the error over the columns, by step. */
+/**
+ * The root of the mean square of the error over the columns that were measured, by step; NaN if
+ * none was.
+ */
 export function errorByStep(prediction: Matrix, target: Matrix): Float64Array {
   const { rows, cols } = target;
   const out = new Float64Array(rows);
   for (let t = 0; t < rows; t++) {
     let sum = 0;
-    for (let i = t * cols; i < (t + 1) * cols; i++) sum += (prediction.data[i]! - target.data[i]!) ** 2;
-    out[t] = Math.sqrt(sum / cols);
+    let measured = 0;
+    for (let i = t * cols; i < (t + 1) * cols; i++) {
+      if (Number.isNaN(target.data[i]!)) continue;
+      sum += (prediction.data[i]! - target.data[i]!) ** 2;
+      measured++;
+    }
+    out[t] = Math.sqrt(sum / measured);
   }
   return out;
 }
@@ -140,13 +148,22 @@ export function errorByStep(prediction: Matrix, target: Matrix): Float64Array {
 /** The root of the mean of the squares, by step. */
 function rmsByStep(errors: readonly Float64Array[]): Float64Array {
   const length = Math.min(...errors.map((error) => error.length));
-  return Float64Array.from({ length }, (_, t) => Math.sqrt(errors.reduce((sum, error) => sum + error[t]! ** 2, 0) / errors.length));
+  return Float64Array.from({ length }, (_, t) => {
+    const known = errorsAt(errors, t);
+    return Math.sqrt(known.reduce((sum, error) => sum + error ** 2, 0) / known.length);
+  });
+}
+
+/** The errors of a step that are known. */
+function errorsAt(errors: readonly Float64Array[], t: number): number[] {
+  return errors.flatMap((error) => (Number.isNaN(error[t]!) ? [] : error[t]!));
 }
 
 function medianByStep(errors: readonly Float64Array[]): Float64Array {
   const length = Math.min(...errors.map((error) => error.length));
   return Float64Array.from({ length }, (_, t) => {
-    const sorted = errors.map((error) => error[t]!).sort((a, b) => a - b);
+    const sorted = errorsAt(errors, t).sort((a, b) => a - b);
+    if (sorted.length === 0) return Number.NaN;
     const half = sorted.length >> 1;
     return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
   });

@@ -52,7 +52,8 @@ export function fewestScores(share: number): number {
  * errors |y - p| of that step; each column by itself. Covered is the share `level` if the errors to
  * come are like those that were given; of a series that drifts, fewer. Two-sided, the ends are the
  * floor((n + 1) (1 - level) / 2)-th and the ceil((n + 1) (1 + level) / 2)-th smallest of y - p.
- * @param errors y - p, (n horizon) x D: row k * horizon + h is step h of start k.
+ * @param errors y - p, (n horizon) x D: row k * horizon + h is step h of start k. One that is NaN,
+ * of a value that was not measured, does not count.
  * @returns ends that are infinite if n starts are too few.
  * @throws ArgumentError for rows that are no whole number of starts
  */
@@ -74,9 +75,9 @@ export function conformalOffsets(errors: MatrixLike, horizon: number, options: C
   return { lower, upper };
 }
 
-/** The errors of one step and column, one a start. */
+/** The errors of one step and column, one a start; without those that are not known (NaN). */
 function errorsAt({ data }: Matrix, place: number, each: number): Float64Array {
-  return Float64Array.from({ length: data.length / each }, (_, k) => data[k * each + place]!);
+  return Float64Array.from({ length: data.length / each }, (_, k) => data[k * each + place]!).filter((error) => !Number.isNaN(error));
 }
 
 function sizeEnds(errors: Float64Array, share: number): [number, number] {
@@ -234,6 +235,7 @@ export class AdaptiveConformal {
 
   #end(scores: readonly number[], missed: number): number {
     if (missed >= 1) return 0;
+    if (scores.length === 0) return Number.POSITIVE_INFINITY;
     const rank = missed <= 0 ? Number.POSITIVE_INFINITY : conformalRank(scores.length, 1 - missed);
     if (rank > scores.length && this.#beyond === "infinite") return Number.POSITIVE_INFINITY;
     if (rank > scores.length) this.#capped++;
@@ -272,29 +274,41 @@ function quantileOf(sorted: Float64Array, share: number): number {
   return low === high ? low : low + (place % 1) * (high - low);
 }
 
-/** The share of values inside their band, ends counted as inside. */
+/**
+ * The share of values inside their band, ends counted as inside; of those that were measured (not
+ * NaN).
+ */
 export function coverage(target: MatrixLike, { lower, upper }: Band): number {
   const values = asMatrix(target, "target");
   checkBand(values, { lower, upper });
   let inside = 0;
-  for (let i = 0; i < values.data.length; i++) if (values.data[i]! >= lower.data[i]! && values.data[i]! <= upper.data[i]!) inside++;
-  return inside / values.data.length;
+  let measured = 0;
+  for (let i = 0; i < values.data.length; i++) {
+    if (Number.isNaN(values.data[i]!)) continue;
+    measured++;
+    if (values.data[i]! >= lower.data[i]! && values.data[i]! <= upper.data[i]!) inside++;
+  }
+  return inside / measured;
 }
 
 /**
  * The mean Winkler score of bands (Winkler 1972): (u - l) + 2 / a max(0, l - y) + 2 / a max(0, y -
- * u), a = 1 - level. Smaller is better: narrow, and what lies outside not far.
+ * u), a = 1 - level, over values that were measured (not NaN). Smaller is better: narrow, and what
+ * lies outside not far.
  */
 export function winklerScore(target: MatrixLike, { lower, upper }: Band, share: number): number {
   const values = asMatrix(target, "target");
   const miss = 2 / (1 - level.read(share, "level"));
   checkBand(values, { lower, upper });
   let sum = 0;
+  let measured = 0;
   for (let i = 0; i < values.data.length; i++) {
+    if (Number.isNaN(values.data[i]!)) continue;
+    measured++;
     const [y, l, u] = [values.data[i]!, lower.data[i]!, upper.data[i]!];
     sum += u - l + miss * Math.max(0, l - y) + miss * Math.max(0, y - u);
   }
-  return sum / values.data.length;
+  return sum / measured;
 }
 
 function checkBand({ rows, cols }: Matrix, { lower, upper }: Band): void {

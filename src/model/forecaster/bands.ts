@@ -125,7 +125,10 @@ function errorsOn(scale: ValueScale, { targets, errors }: MeasuredErrors): Matri
   return new Matrix(
     targets.rows,
     targets.cols,
-    apart.map((error, i) => (Number.isFinite(error) && Number.isFinite(errors.data[i]!) ? error : Number.POSITIVE_INFINITY)),
+    apart.map((error, i) => {
+      if (Number.isNaN(errors.data[i]!)) return Number.NaN;
+      return Number.isFinite(error) && Number.isFinite(errors.data[i]!) ? error : Number.POSITIVE_INFINITY;
+    }),
   );
 }
 

@@ -95,7 +95,8 @@ export interface ForecasterChoice {
    */
   readonly targets: Matrix<Float64Array>;
   /**
-   * The same rows: targets less the forecast of the kept pairs, their median if they are several.
+   * The same rows: targets less the forecast of the kept pairs, their median if they are several; NaN
+   * where the target was filled and not measured.
    */
   readonly errors: Matrix<Float64Array>;
 }
@@ -166,7 +167,11 @@ export async function choosePairs(
   const forecasts: (Matrix<Float64Array> | undefined)[] = [];
   const costs: Float64Array[] = [];
   const filled = options.masks.some((mask) => mask?.data.includes(1))
-    ? rowsOf(options.masks as readonly Matrix[], parts.starts, horizon).data
+    ? rowsOf(
+        options.masks.map((mask, s) => mask ?? Matrix.zeros(data[s]!.series.rows, data[s]!.series.cols)),
+        parts.starts,
+        horizon,
+      ).data
     : undefined;
   const context = { deviation, changing, horizon, filled };
   for (const [candidate, each] of candidates.entries()) {
@@ -191,7 +196,7 @@ export async function choosePairs(
   const errors = new Matrix(
     targets.rows,
     targets.cols,
-    targets.data.map((value, i) => value - combined.data[i]!),
+    targets.data.map((value, i) => (filled?.[i] ? Number.NaN : value - combined.data[i]!)),
   );
   const seconds = (performance.now() - begun) / 1000;
   return {

@@ -13,6 +13,11 @@ export interface DescribedSeries {
   readonly series: MatrixLike;
   /** T x K inputs that are known beforehand. */
   readonly known?: MatrixLike | undefined;
+  /**
+   * T x D: 1 where a value of the series was filled before and not measured, else 0. What was
+   * filled counts for nothing in choices and bands; with `missing: "mask"` the reservoir is told.
+   */
+  readonly filled?: MatrixLike | undefined;
   /** T time stamps: texts or dates, or what `readTimes` of `spillway/series` gave. */
   readonly times?: TimesLike | undefined;
 }
@@ -50,7 +55,9 @@ export interface CheckedSeries {
   readonly times?: TimeColumn | undefined;
 }
 
-/** What drives a reservoir, and what its readout learns from the states: rows of the same number. */
+/**
+ * What drives a reservoir, and what its readout learns from the states: rows of the same number.
+ */
 export interface CutRows {
   /** T x I. */
   readonly inputs: Matrix;
@@ -101,7 +108,10 @@ function checkTwoRows(series: Matrix, feedback: boolean, name: string): void {
     throw ArgumentError.shape(`${name}series has ${series.rows} row; a series takes at least two, since one of them is predicted`);
 }
 
-/** Columns of each kind that a user gave: with "mask" as many known ones are masks as there are others. */
+/**
+ * Columns of each kind that a user gave: with "mask" as many known ones are masks as there are
+ * others.
+ */
 export function givenColumns(data: CheckedData, missing: MissingInSeries) {
   if (!data.series) return { columns: data.targets.cols, known: 0, inputs: data.inputs.cols };
   const masks = missing === "mask" ? data.series.cols : 0;

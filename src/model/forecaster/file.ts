@@ -1,5 +1,6 @@
 // A Forecaster as a model file and back: which tensors and notes it is made of.
 
+import { missingCells } from "../../io/missing.js";
 import { Matrix } from "../../numerics/index.js";
 import type { TrainedReadout } from "../../readout/index.js";
 import { restoreReadout } from "../../readout/trainer.js";
@@ -45,8 +46,8 @@ export interface MemberFile {
  * `targets.mean`, `targets.deviation` (O), `held.lower` and `held.upper` (O) if outputs are held,
  * `recent` (rows x O) if it has to know the last rows of its series; note `road` if there is
  * anything to say. If there are several, a member's have a prefix. Of a choice, tensors
- * `choice.targets` and
- * `choice.errors`; notes `forecaster`, `groups`, `choice` and, of the time stamps, `time`.
+ * `choice.targets`, `choice.errors` and, if some were filled, `choice.filled`; notes `forecaster`,
+ * `groups`, `choice` and, of the time stamps, `time`.
  */
 export async function encodeForecaster({ settings, members, groups, choice, time }: ForecasterParts): Promise<Uint8Array> {
   const content = emptyContent();
@@ -134,13 +135,18 @@ async function getMember(reader: TensorReader, prefix: string, settings: Forecas
   return { model, readout, road: { transforms, inputScale, targetScale, known, held }, lags, state };
 }
 
-/** Tensors `choice.targets` and `choice.errors` and note `choice`, if there is one. */
+/**
+ * Tensors `choice.targets`, `choice.errors` and, if some were filled, `choice.filled`, and note
+ * `choice`, if there is one.
+ */
 export function putChoice({ tensors, metadata }: MutableContent, choice: ForecasterChoice | undefined): void {
   if (!choice) return;
   // A file of the same fit has the same bytes, so it says nothing of how long it took.
   const { targets, errors, seconds: _, ...note } = choice;
   tensors["choice.targets"] = floats(targets.data, [targets.rows, targets.cols]);
-  tensors["choice.errors"] = floats(errors.data, [errors.rows, errors.cols]);
+  const known = errors.data.map((error) => (Number.isNaN(error) ? 0 : error));
+  tensors["choice.errors"] = floats(known, [errors.rows, errors.cols]);
+  if (errors.data.some(Number.isNaN)) tensors["choice.filled"] = floats(missingCells(errors).data, [errors.rows, errors.cols]);
   metadata["choice"] = stableJson(note);
 }
 
@@ -155,6 +161,12 @@ export async function getChoice(reader: TensorReader, outputs: number): Promise<
     throw reader.error(
       `its choice has ${targets.rows} targets and ${errors.rows} errors for ${note.starts.length} starts of ${note.horizon} steps`,
     );
+  if (reader.has("choice.filled")) {
+    const filled = reader.matrix("choice.filled", errors.rows, errors.cols, "float64");
+    filled.data.forEach((flag, i) => {
+      if (flag !== 0) errors.data[i] = Number.NaN;
+    });
+  }
   return { ...note, targets, errors };
 }
 
