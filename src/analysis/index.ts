@@ -2,6 +2,8 @@
  * Measures of a reservoir itself, before any task: each file one measure, with its definition and
  * source. @module spillway/analysis
  */
+
+export * from "./analyse/index.js";
 export * from "./capacity/index.js";
 export {
   type ComparedRun,
@@ -12,7 +14,6 @@ export {
   type TrajectoryDifference,
   type UlpBin,
 } from "./compare/index.js";
-export * from "./analyse/index.js";
 export { type EchoStateIndex, type EchoStateIndexOptions, echoStateIndex } from "./echo-state-index.js";
 export * from "./information/index.js";
 export {

@@ -4,10 +4,18 @@ import { ArgumentError } from "../core/errors.js";
 import { option, optional, type Resolved, resolve, type TableOf, whole } from "../core/options.js";
 import { type DoubleDouble, ddAdd, isSparse, type Matrix, type MatrixLike, type SparseMatrix } from "../numerics/index.js";
 import type { ReservoirModel } from "../reservoir/index.js";
-import { series } from "../reservoir/inputs.js";
 import { seriesOf } from "../reservoir/options.js";
 import { WorkPacer } from "../reservoir/work.js";
-import { type AnalysisOptions, analysisTable, count, inputTable, type ReservoirSource, uniformInputs, withReservoir } from "./source.js";
+import {
+  type AnalysisOptions,
+  analysisTable,
+  count,
+  drivingInputs,
+  inputTable,
+  type ReservoirSource,
+  uniformInputs,
+  withReservoir,
+} from "./source.js";
 
 /** What drives the reservoir while the exponent is measured, and how long. */
 export interface LyapunovExponentOptions extends AnalysisOptions {
@@ -123,12 +131,7 @@ async function exponents(
     const k = asked ?? model.size;
     if (k > model.size) throw new ArgumentError("count", k, `at most ${model.size}, the neurons`);
     const total = washout + length;
-    const inputs = given
-      ? series(given, "inputs", model.inputSize, "inputSize", model.precision)
-      : uniformInputs(seed, "inputs", 0, total, model.inputSize, amplitude);
-    if (inputs.rows !== total) {
-      throw new ArgumentError("inputs", `${inputs.rows} rows`, `${total}: washout ${washout} and length ${length}`, { code: "shape" });
-    }
+    const inputs = drivingInputs(model, { seed, washout, length, amplitude, inputs: given });
     const starts = uniformInputs(seed, "tangent", 0, k, model.size, 1);
     const tangents = Array.from({ length: k }, (_, i) => new Tangent(model, starts.row(i)));
     tangents.forEach((tangent, i) => {

@@ -2,7 +2,7 @@
 // defined here.
 import { ArgumentError } from "../core/errors.js";
 import { type Kind, number, option, seed, type TableOf, whole } from "../core/options.js";
-import { Matrix, RandomStream, type Seed, seedKeys } from "../numerics/index.js";
+import { Matrix, type MatrixLike, RandomStream, type Seed, seedKeys } from "../numerics/index.js";
 import { isModel } from "../reservoir/composite/model.js";
 import {
   type AnyModel,
@@ -12,6 +12,7 @@ import {
   type ReservoirModel,
   type ReservoirOptions,
 } from "../reservoir/index.js";
+import { series } from "../reservoir/inputs.js";
 import { engineTable } from "../reservoir/options.js";
 import { workTable } from "../reservoir/work.js";
 
@@ -95,6 +96,28 @@ export async function withAnyReservoir<T>(
   } finally {
     await computer.dispose();
   }
+}
+
+/** What drives a reservoir: a series, or random input. */
+export interface Driving {
+  readonly seed: Seed;
+  readonly amplitude: number;
+  readonly washout: number;
+  readonly length: number;
+  readonly inputs: MatrixLike | undefined;
+}
+
+/**
+ * The series, or random input of washout + length rows.
+ * @throws ArgumentError for a series of another number of rows, or that does not fit the reservoir
+ */
+export function drivingInputs({ inputSize, precision }: ReservoirModel, driving: Driving): Matrix {
+  const { seed: drawnFrom, amplitude, washout, length, inputs: given } = driving;
+  const total = washout + length;
+  if (given === undefined) return uniformInputs(drawnFrom, "inputs", 0, total, inputSize, amplitude);
+  const inputs = series(given, "inputs", inputSize, "inputSize", precision);
+  if (inputs.rows === total) return inputs;
+  throw new ArgumentError("inputs", `${inputs.rows} rows`, `${total}: washout ${washout} and length ${length}`, { code: "shape" });
 }
 
 /**

@@ -5,6 +5,7 @@ import { type Resolved, resolve } from "../../core/options.js";
 import { gramBlockRows, Matrix, type Precision, RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
 import { series } from "../../reservoir/inputs.js";
 import { WorkPacer } from "../../reservoir/work.js";
+import { chiSquaredAbove } from "../chi-squared.js";
 import { type AnyReservoirSource, streams, uniformInputs, withAnyReservoir } from "../source.js";
 import { type Basis, basisOf } from "./basis.js";
 import {
@@ -18,7 +19,6 @@ import { evaluatePolynomials, recurrences } from "./polynomials.js";
 import { TargetSums } from "./products.js";
 import { partitionTargets, SurrogateInput, surrogateCount } from "./surrogates.js";
 import { targetCount, targetsOf, termsOf } from "./targets.js";
-import { chiSquaredAbove } from "../chi-squared.js";
 
 export type { DegreeCapacity, InformationCapacity, InformationCapacityOptions, TargetCapacity } from "./options.js";
 export type { Polynomials } from "./polynomials.js";

@@ -2,12 +2,11 @@
 import { ArgumentError } from "../../core/errors.js";
 import { choice, option, optional, resolve, type TableOf, whole } from "../../core/options.js";
 import { isSparse, Matrix, type MatrixLike, PortableGram } from "../../numerics/index.js";
-import { series } from "../../reservoir/inputs.js";
 import type { ReservoirModel } from "../../reservoir/index.js";
 import { seriesOf } from "../../reservoir/options.js";
 import { type WorkOptions, WorkPacer, workTable } from "../../reservoir/work.js";
 import { chiSquaredProbability } from "../chi-squared.js";
-import { type AnalysisOptions, analysisTable, count, inputTable, type ReservoirSource, uniformInputs, withReservoir } from "../source.js";
+import { type AnalysisOptions, analysisTable, count, drivingInputs, inputTable, type ReservoirSource, withReservoir } from "../source.js";
 import { gaussianInformation } from "./gaussian.js";
 import { activeInformationStorage, nearestNeighbourTransferEntropy } from "./nearest-neighbours.js";
 
@@ -86,18 +85,11 @@ const chunk = 1024;
  */
 export async function informationDynamics(source: ReservoirSource, options: InformationDynamicsOptions = {}): Promise<InformationDynamics> {
   const asked = resolve(informationDynamicsTable, options);
-  const { engine, seed, signal, onProgress, length, washout, amplitude, history } = asked;
+  const { engine, signal, onProgress, length, washout, history } = asked;
   if (length < history + 20) throw new ArgumentError("length", length, `at least ${history + 20}, 20 more than the history`);
   return withReservoir(source, engine, async (computer) => {
     const { model } = computer;
-    const inputs = asked.inputs
-      ? series(asked.inputs, "inputs", model.inputSize, "inputSize", model.precision)
-      : uniformInputs(seed, "inputs", 0, washout + length, model.inputSize, amplitude);
-    if (inputs.rows !== washout + length) {
-      throw new ArgumentError("inputs", `${inputs.rows} rows`, `${washout + length}: washout ${washout} and length ${length}`, {
-        code: "shape",
-      });
-    }
+    const inputs = drivingInputs(model, asked);
     if (washout > 0) await computer.run(inputs.subarray(0, washout), { signal, every: washout });
     const states = Matrix.zeros(length, model.size);
     for (let from = 0; from < length; from += chunk) {

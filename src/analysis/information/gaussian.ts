@@ -54,7 +54,10 @@ export interface GaussianTransferOptions {
   readonly targetHistory?: number | undefined;
   /** Past values of the source, from `lag` steps ago on; default 1. */
   readonly sourceHistory?: number | undefined;
-  /** Other series, T x C, whose values of one step ago are known already. */
+  /**
+   * Other series, T x C, whose values of one step ago are known already: conditional transfer
+   * entropy.
+   */
   readonly given?: MatrixLike | undefined;
 }
 

@@ -18,8 +18,8 @@ export {
   nearestNeighbourInformation,
   nearestNeighbourTransferEntropy,
 } from "./nearest-neighbours.js";
-export type { Significance } from "./significance.js";
 export { digamma, type Series } from "./series.js";
+export type { Significance } from "./significance.js";
 export {
   type TransferEntropy,
   type TransferEntropyOptions,

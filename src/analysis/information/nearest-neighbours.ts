@@ -6,6 +6,7 @@ import { type MatrixLike, RandomStream, type Seed, seedKeys } from "../../numeri
 import { seriesOf } from "../../reservoir/options.js";
 import { count, streams } from "../source.js";
 import { type Columns, checkedColumns, delayedColumns } from "./columns.js";
+import { type GaussianTransferOptions, gaussianTransferTable } from "./gaussian.js";
 import { conditionalEstimator, type NeighbourEstimate, rectangleEstimator } from "./neighbour-estimates.js";
 import { type Significance, significance } from "./significance.js";
 import { cutAndTurned } from "./surrogates.js";
@@ -109,27 +110,9 @@ export function nearestNeighbourInformation(
 }
 
 /** Which past values take part, and what else is known. */
-export interface NearestNeighbourTransferOptions extends NearestNeighbourOptions {
-  /** Steps from the source's newest value to the target's present one; default 1. */
-  readonly lag?: number | undefined;
-  /** Past values of the target that are known already; default 1. */
-  readonly targetHistory?: number | undefined;
-  /** Past values of the source, from `lag` steps ago on; default 1. */
-  readonly sourceHistory?: number | undefined;
-  /**
-   * Other series, T x C, whose values of one step ago are known already: conditional transfer
-   * entropy.
-   */
-  readonly given?: MatrixLike | undefined;
-}
+export interface NearestNeighbourTransferOptions extends NearestNeighbourOptions, GaussianTransferOptions {}
 
-export const neighbourTransferTable = {
-  ...neighbourTable,
-  lag: option(count, 1, "Steps from the source's newest value to the target's present one."),
-  targetHistory: option(count, 1, "Past values of the target that are known already."),
-  sourceHistory: option(count, 1, "Past values of the source, from lag steps ago on."),
-  given: optional(seriesOf("T x C"), "Other series whose values of one step ago are known already."),
-} satisfies TableOf<NearestNeighbourTransferOptions>;
+export const neighbourTransferTable = { ...neighbourTable, ...gaussianTransferTable } satisfies TableOf<NearestNeighbourTransferOptions>;
 
 /**
  * Transfer entropy from source x to target y, I(y(t); x(t - lag), ..., x(t - lag - sourceHistory +

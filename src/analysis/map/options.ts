@@ -1,5 +1,5 @@
 // The options of maps of quality, and what a map is.
-import { choice, list, number, object, option, text, type TableOf } from "../../core/options.js";
+import { choice, list, number, object, option, type TableOf, text } from "../../core/options.js";
 import type { Matrix } from "../../numerics/index.js";
 import type { ReservoirOptions } from "../../reservoir/index.js";
 import { type WorkOptions, workTable } from "../../reservoir/work.js";

@@ -1,7 +1,8 @@
 // The measures at the points of a map, on the host: one reservoir after the other. A device that
 // takes many reservoirs at once would take the place of `measurePoints`.
-import { ReservoirComputer, type ReservoirOptions } from "../../reservoir/index.js";
+
 import { NonFiniteStateError } from "../../reservoir/engine/errors.js";
+import { ReservoirComputer, type ReservoirOptions } from "../../reservoir/index.js";
 import { rankTolerance } from "../analyse/index.js";
 import { informationCapacity } from "../capacity/index.js";
 import { echoStateIndex } from "../echo-state-index.js";
