@@ -11,6 +11,8 @@ const alone = [
   "test/gpu/launch.test.ts",
   "test/reservoir/engines.test.ts",
   "test/search/heartbeat.test.ts",
+  "test/search/journal/faults.test.ts",
+  "test/search/patience.test.ts",
   "test/series/transforms.test.ts",
 ];
 

@@ -1,25 +1,30 @@
 // Kills workers of a study at random moments, and says whether anything was lost: `npm run test:kill
-// -- --minutes 10`, or --seconds. Four processes share a journal; three of them are killed every 0.2
-// to 2 seconds and started again. In the end every trial is over, none twice, and each has the
-// parameters and the value that an undisturbed worker gives it.
+// -- --minutes 10`, or --seconds. Four processes share a journal, in a file or with --redis in a
+// server, which is started here unless an address follows; three of them are killed every 0.2 to 2
+// seconds and started again. In the end every trial is over, none twice, and each has the parameters
+// and the value that an undisturbed worker gives it.
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { journalFile, randomSampler, repairJournal, Study, StudyLog } from "../dist/search/index.js";
+import { journalFile, randomSampler, redisJournal, repairJournal, Study, StudyLog } from "../dist/search/index.js";
 
 const space = { x: { float: [0, 1] }, n: { int: [1, 1000], log: true }, c: { choice: ["a", "b", null] } };
 const score = ({ x, n, c }) => x * n + (c === "a" ? 1 : 2);
 /** Milliseconds without a sign of life after which a worker's trials are taken over. */
 const grace = 2000;
-const open = (path, lockGrace = grace / 1000) =>
-  Study.open({ space, storage: journalFile(path, { grace: lockGrace }), sampler: randomSampler({ seed: 7 }) });
+const isServer = (place) => place.startsWith("redis://");
+const storageAt = async (place) =>
+  isServer(place) ? redisJournal(place, { prefix: "spillway-kill" }) : journalFile(place, { grace: grace / 1000 });
+const open = async (place) => Study.open({ space, storage: await storageAt(place), sampler: randomSampler({ seed: 7 }) });
 const pause = (ms) => new Promise((later) => setTimeout(later, ms));
 
 const [mode, path] = process.argv.slice(2);
 if (mode === "worker") await work(path);
-else process.exitCode = await supervise(secondsOf(process.argv.slice(2)));
+else process.exitCode = await main(process.argv.slice(2));
 
 async function work(journal) {
   const study = await open(journal);
@@ -40,9 +45,32 @@ async function work(journal) {
   await study.close();
 }
 
-async function supervise(seconds) {
+async function main(words) {
   const folder = mkdtempSync(join(tmpdir(), "spillway-kill-"));
-  const journal = join(folder, "journal.log");
+  const at = words.indexOf("--redis");
+  const given = at < 0 ? undefined : words[at + 1];
+  const server = at >= 0 && !given?.startsWith("redis://") ? await startServer(folder) : undefined;
+  const faults = await supervise(secondsOf(words), server?.url ?? (at < 0 ? join(folder, "journal.log") : given));
+  if (server) {
+    server.process.kill();
+    await once(server.process, "exit");
+  }
+  if (faults === 0) rmSync(folder, { recursive: true, force: true });
+  return faults === 0 ? 0 : 1;
+}
+
+/** A server of our own, at a port that was free. */
+async function startServer(folder) {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address();
+  await new Promise((closed) => probe.close(closed));
+  const server = spawn("redis-server", ["--port", String(port), "--save", "", "--dir", folder], { stdio: ["ignore", "pipe", "inherit"] });
+  for await (const text of server.stdout) if (String(text).includes("Ready to accept")) break;
+  return { url: `redis://127.0.0.1:${port}`, process: server };
+}
+
+async function supervise(seconds, journal) {
   const start = () =>
     spawn(process.execPath, [fileURLToPath(import.meta.url), "worker", journal], { stdio: ["ignore", "ignore", "inherit"] });
   const workers = [start(), start(), start(), start()];
@@ -62,9 +90,8 @@ async function supervise(seconds) {
   const { counts } = faults.study;
   console.log(`${seconds} s, ${kills} kills: ${counts.complete} trials complete, ${counts.failed} taken over or given up`);
   for (const fault of faults.list) console.log(`fault: ${fault}`);
-  if (faults.list.length === 0) rmSync(folder, { recursive: true, force: true });
-  else console.log(`the journal is kept: ${journal}`);
-  return faults.list.length === 0 ? 0 : 1;
+  if (faults.list.length > 0) console.log(`the journal: ${journal}`);
+  return faults.list.length;
 }
 
 /** Finishes what is left, as the next worker would, and looks for what is wrong. */
@@ -82,7 +109,9 @@ async function faultsOf(journal) {
   const plain = await Study.open({ space, sampler: randomSampler({ seed: 7 }) });
   const wanted = await plain.ask(Math.max(1, study.trials.length));
   const log = new StudyLog();
-  log.apply(await journalFile(journal).read(0));
+  const storage = await storageAt(journal);
+  log.apply(await storage.read(0));
+  await storage.close();
   const stored = log.studies.get("study").trials;
   const isFirst = ({ number }) => !stored[number].systemAttributes.has("failed_trial");
   for (const trial of study.trials) {
@@ -98,6 +127,7 @@ async function faultsOf(journal) {
   const { failed, retried } = study.counts;
   if (lost !== failed - retried) list.push(`${lost} trials have no result, and ${failed - retried} were given up`);
   await study.close();
+  if (isServer(journal)) return { list, study };
   const { lost: lines, mended } = await repairJournal(journal);
   if (lines.length + mended.length > 0) list.push(`lines that are no record: ${[...lines.map(({ line }) => line), ...mended]}`);
   return { list, study };

@@ -205,10 +205,13 @@ export class Study {
       const first = this.#study.trials.length;
       const fresh = Array.from({ length: count - landed.length - waiting.length }, (_, i) => first + i);
       const numbers = [...waiting.map(({ number }) => number), ...fresh];
-      if (numbers.length > 0 && !(await this.#claimAll(waiting, numbers, length))) continue;
-      await this.#read();
+      if (numbers.length > 0) {
+        // What became this process's stands in the list, whatever the answer was.
+        await this.#claimAll(waiting, numbers, length);
+        continue;
+      }
       this.#unsure = left.length > 0 ? { waiting: left, first: Number.POSITIVE_INFINITY } : undefined;
-      return [...landed, ...numbers].map((number) => ({ number, params: this.#paramsOf(this.#study.trials[number]!) }));
+      return landed.map((number) => ({ number, params: this.#paramsOf(this.#study.trials[number]!) }));
     }
   }
 
@@ -241,8 +244,8 @@ export class Study {
   #landed(): number[] {
     if (!this.#unsure) return [];
     const { waiting, first } = this.#unsure;
-    const candidates = [...waiting.map((number) => this.#study.trials[number]!), ...this.#study.trials.slice(first)];
-    return candidates.filter(({ state, by }) => state === "running" && by === this.#worker).map(({ number }) => number);
+    const candidates = new Set([...waiting.map((number) => this.#study.trials[number]!), ...this.#study.trials.slice(first)]);
+    return [...candidates].filter(({ state, by }) => state === "running" && by === this.#worker).map(({ number }) => number);
   }
 
   /** Operations that take a waiting trial: what was fixed stays, the rest is suggested. */

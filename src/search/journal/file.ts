@@ -60,7 +60,13 @@ class JournalFile implements StudyStorage {
 
   append(operations: readonly StudyOperation[], expected?: number): Promise<boolean> {
     const text = operations.map((operation) => `${encodeRecord(operation)}\n`).join("");
-    return this.#inTurn(() => this.#lock.hold(() => this.#append(Buffer.from(text, "latin1"), expected)));
+    const bytes = Buffer.from(text, "latin1");
+    return this.#inTurn(async () => {
+      for (;;) {
+        const done = await this.#lock.hold((isHeld) => this.#append(bytes, expected, isHeld));
+        if (done !== undefined) return done;
+      }
+    });
   }
 
   read(from: number): Promise<readonly StudyOperation[]> {
@@ -77,7 +83,8 @@ class JournalFile implements StudyStorage {
     return turn;
   }
 
-  async #append(bytes: Buffer, expected: number | undefined): Promise<boolean> {
+  /** Undefined if the lock was broken meanwhile; then nothing was written. */
+  async #append(bytes: Buffer, expected: number | undefined, isHeld: () => Promise<boolean>): Promise<boolean | undefined> {
     // Read as well as appended to: a torn last line has to be found.
     const file = await open(this.name, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o666).catch((error: unknown) => {
       throw writeError(this.name, error);
@@ -87,13 +94,14 @@ class JournalFile implements StudyStorage {
       const last = this.#marks.at(-1)!;
       const end = (await endOfLines(file, 0, size)) ?? 0;
       if (expected !== undefined && (end < last.offset || (await this.#count(end)) !== expected)) return false;
+      if (!(await isHeld())) return undefined;
       if (end < size) await file.truncate(end);
       try {
         const { bytesWritten } = await file.write(bytes);
         if (bytesWritten < bytes.length) throw new SpillwayError("file", `only ${bytesWritten} of ${bytes.length} bytes could be written`);
         await file.sync();
       } catch (error) {
-        await file.truncate(end);
+        if (await isHeld()) await file.truncate(end);
         throw error;
       }
       return true;

@@ -27,14 +27,15 @@ export class JournalLock {
   }
 
   /**
-   * Does work while nobody else may write. A lock whose owner is gone is broken: neither it nor the
+   * Does work while nobody else may write. The work can ask whether that still holds: while a
+   * process is stopped, another may break its lock. A lock whose owner is gone is broken: neither it nor the
    * journal changed for the time of grace, by this process's own clock.
    * @throws SpillwayError if the folder takes no lock
    */
-  async hold<T>(work: () => Promise<T>): Promise<T> {
+  async hold<T>(work: (isHeld: () => Promise<boolean>) => Promise<T>): Promise<T> {
     const mine = await this.#take();
     try {
-      return await work();
+      return await work(async () => (await this.#ofLock())?.ino === mine);
     } finally {
       await this.#release(mine);
     }

@@ -1,0 +1,54 @@
+// A worker whose process is stopped for longer than the grace and then goes on: others run its
+// trials, and its results count no second time.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { journalFile, randomSampler, Study } from "../../src/search/index.js";
+
+const worker = `
+  import { once } from "node:events";
+  import { journalFile, Study, randomSampler } from ${JSON.stringify(new URL("../../src/search/index.ts", import.meta.url).pathname)};
+  const storage = journalFile(process.argv.at(-1), { grace: 0.2 });
+  const study = await Study.open({ storage, space: { x: { float: [0, 1] } }, sampler: randomSampler() });
+  await study.beat(300);
+  const beating = setInterval(() => study.beat(300), 40);
+  const [right, wrong] = await study.ask(2);
+  console.log("asked");
+  await once(process.stdin, "data");
+  await study.tell([[right, right.params.x], [wrong, wrong.params.x + 2 ** -52]]);
+  clearInterval(beating);
+  console.log(JSON.stringify({ dropped: study.dropped, different: study.different.map(({ number }) => number) }));
+  process.exit();
+`;
+
+it.skipIf(process.platform === "win32")("is taken over, and its late results are dropped, or told if a bit differs", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "spillway-stopped-"));
+  const path = join(folder, "s.log");
+  const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", worker, path], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  await once(child.stdout, "data");
+  const storage = journalFile(path, { grace: 0.2 });
+  const other = await Study.open({ storage, space: { x: { float: [0, 1] } }, sampler: randomSampler() });
+  child.kill("SIGSTOP");
+  let taken = 0;
+  while (taken === 0) {
+    taken = await other.beat(300);
+    await new Promise((later) => setTimeout(later, 40));
+  }
+  const trials = await other.ask(2);
+  await other.tell(trials.map((trial) => [trial, trial.params["x"] as number]));
+  const ended = once(child, "exit");
+  child.stdin.write("go\n");
+  const said = once(child.stdout, "data");
+  child.kill("SIGCONT");
+  expect(JSON.parse(String(await said))).toEqual({ dropped: 2, different: [3] });
+  await ended;
+  await other.sync();
+  expect(other.trials.map(({ state }) => state)).toEqual(["failed", "failed", "complete", "complete"]);
+  expect(other.trials.slice(2).map(({ params }) => params)).toEqual(other.trials.slice(0, 2).map(({ params }) => params));
+  rmSync(folder, { recursive: true });
+});
