@@ -30,6 +30,8 @@ interface Client {
   mget(...keys: string[]): Promise<(string | null)[]>;
   eval(script: string, keys: number, ...rest: string[]): Promise<unknown>;
   on(event: "error", listener: (error: Error) => void): unknown;
+  once(event: "close", listener: () => void): unknown;
+  off(event: "close", listener: () => void): unknown;
   disconnect(reconnect?: boolean): void;
 }
 
@@ -108,11 +110,21 @@ class RedisJournal implements StudyStorage {
 
   /** What the server answers. One that does not in time gets a new connection for the next call. */
   async #answer<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+    // A call that was under way when the connection broke would wait for the next connection.
+    let onClose = (): void => undefined;
+    const closed = new Promise<never>((_, reject) => {
+      onClose = () => reject(new Error("the connection is lost"));
+    });
+    this.#client.once("close", onClose);
     try {
-      return await call();
+      const answer = call();
+      answer.catch(() => undefined);
+      return await Promise.race([answer, closed]);
     } catch (error) {
       if ((error as Error).message === timedOut) this.#client.disconnect(true);
       throw new SpillwayError("unavailable", `${this.name} does not answer: ${visible((error as Error).message, 500)}`, { cause: error });
+    } finally {
+      this.#client.off("close", onClose);
     }
   }
 
