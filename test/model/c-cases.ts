@@ -1,6 +1,6 @@
 // Forecasters of every shape that C holds, each with what a program does with it and what this
 // package says then.
-import { Forecaster, type ForecasterOptions, toC } from "../../src/model/index.js";
+import { Classifier, type ClassifierOptions, Forecaster, type ForecasterOptions, toC } from "../../src/model/index.js";
 import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 
 /** A model as C, a main function over it, and the numbers that the program has to print. */
@@ -183,6 +183,54 @@ ${
   };
 }
 
+/** Cases of three classes: waves of a rate of the class, with noise; 14 to 30 rows. */
+function sequences(count: number, cols: number, seed: number): { readonly cases: Matrix<Float64Array>[]; readonly labels: string[] } {
+  const draws = new RandomStream(seedKeys(seed).weights, 41);
+  const labels = Array.from({ length: count }, (_, b) => ["slow", "middle", "quick"][b % 3]!);
+  const cases = labels.map((_, b) => {
+    const out = Matrix.zeros(14 + ((7 * b) % 17), cols);
+    for (let t = 0; t < out.rows; t++)
+      for (let c = 0; c < cols; c++)
+        out.data[t * cols + c] = 4 + Math.sin((0.4 + 0.2 * (b % 3)) * t + c) + 1.5 * draws.uniform(b, t * cols + c);
+    return out;
+  });
+  return { cases, labels };
+}
+
+/** A classifier: the class and the shares of fresh sequences. */
+function ofClasses(name: string, cols: number, options: ClassifierOptions): CCase {
+  return {
+    name,
+    async make() {
+      const train = sequences(24, cols, 5);
+      await using model = await Classifier.fit(train.cases, train.labels, options);
+      const files = await toC(model);
+      const { cases } = sequences(9, cols, 6);
+      const shares = await model.predictProba(cases);
+      const labels = await model.predict(cases);
+      const numbers = Float64Array.from(cases.flatMap((_, b) => [...shares.row(b), model.classes.indexOf(labels[b]!)]));
+      const calls = cases.map(
+        ({ rows }, b) => `  class_number = model_classify(&work, case_${b}, ${rows}, out);
+  show(out, 3);
+  out[0] = class_number;
+  show(out, 1);
+`,
+      );
+      const main = mainOf(
+        cases.map((one, b) => array(`case_${b}`, one)),
+        `  (void)t;
+  if (model_classify(&work, case_0, 0, out) != -1) return 1;
+  if (model_label(3) != 0 || model_label(0)[0] != '${String(model.classes[0])[0]}') return 2;
+${calls.join("")}`,
+        3,
+      )
+        .replace("static model_state state;", "static model_work work;\nstatic int class_number;")
+        .replace("  model_begin(&state);\n", "");
+      return { ...files, main, numbers };
+    },
+  };
+}
+
 const small = { size: 30, seed: 5 } as const;
 
 /** Every shape. */
@@ -207,5 +255,21 @@ export const casesOfC: readonly CCase[] = [
   ofInputs("inputs with targets of more columns", 1, 2, { reservoir: small }),
   ofInputs("inputs from outside beside what is fed back as an input", 3, 1, { reservoir: { ...small, activation: "relu" } }),
   ofInputs("feedback beside inputs", 2, 1, { reservoir: { ...small, feedback: {} } }),
+  ofClasses("classifier by statistics, several members", 2, { reservoir: { size: 20 }, members: 3 }),
+  ofClasses("classifier by statistics of states and inputs, after a washout, forwards alone", 1, {
+    reservoir: { size: 25, connectionProbability: 0.3 },
+    input: true,
+    washout: 3,
+    directions: "forward",
+  }),
+  ofClasses("classifier by last states and means, softmax, mean of members, binary64", 2, {
+    reservoir: { size: 15, precision: "float64" },
+    representation: "last+mean",
+    readout: { type: "softmax" },
+    input: true,
+    members: 2,
+    vote: "mean",
+  }),
+  ofClasses("classifier by means, ridge with one lambda", 1, { reservoir: { size: 15 }, representation: "mean" }),
   ofInputs("feedback alone, outputs not held", 0, 2, { reservoir: { ...small, feedback: {} }, hold: false }),
 ];

@@ -5,6 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import "../../src/index.js";
+<<<<<<< HEAD
+=======
+import { Classifier, type ClassifierOptions, Forecaster, type ForecasterOptions, saveC, toC } from "../../src/model/index.js";
+>>>>>>> 76705892 (Export classifiers as C with the package's bits)
 import { constant } from "../../src/model/c/text.js";
 import { Classifier, Forecaster, type ForecasterOptions, saveC, toC } from "../../src/model/index.js";
 import { Matrix } from "../../src/numerics/index.js";
@@ -32,10 +36,35 @@ describe("toC", () => {
     await expect(toC(model)).rejects.toThrow(`the model ${what}`);
   });
 
+  it.each<readonly [string, ClassifierOptions]>([
+    ['has the representation "output"', { representation: "output" }],
+    ["normalises each case's features (layerNorm)", { layerNorm: true, scaleFeatures: false }],
+    ["transforms the features of its readout", { readout: { type: "ridge", transform: "squares" } }],
+    ["has noise (noiseLevel 0.1)", { reservoir: { size: 5, noiseLevel: 0.1 } }],
+  ])("refuses a classifier that %s", async (what, options) => {
+    const cases = [0, 1, 2, 3].map((b) => series.subarray(10 * b, 10 * b + 30));
+    await using model = await Classifier.fit(cases, ["a", "b", "a", "b"], { reservoir: { size: 5 }, ...options });
+    await expect(toC(model)).rejects.toThrow(`the model ${what}`);
+  });
+
+  it("writes labels of any letters as text that stays text", async () => {
+    const labels = ['"; int x', "\\n", "é?", "*/"];
+    const cases = labels.map((_, b) => series.subarray(10 * b, 10 * b + 30));
+    await using model = await Classifier.fit(cases, labels, { reservoir: { size: 5 } });
+    const { source } = await toC(model);
+    const written = [...source.matchAll(/^ {2}"([^"]*)",$/gm)].map(([, text]) => text!);
+    const read = written.map((text) =>
+      Buffer.from(
+        text.replace(/\\(\d{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8))),
+        "latin1",
+      ).toString(),
+    );
+    expect(read).toEqual([...model.classes]);
+    expect(written.join("")).not.toMatch(/\?/);
+  });
+
   it("takes no other kind of model, and says which it takes", async () => {
-    const classifier = await Classifier.fit([series, series], ["a", "b"], { reservoir: { size: 5 } });
-    await expect(toC(classifier as never)).rejects.toThrow("C takes a Forecaster");
-    await classifier.dispose();
+    await expect(toC({} as never)).rejects.toThrow("C takes a Forecaster or a Classifier");
   });
 
   it.each(["", "2fast", "a b", "double", "x".repeat(41), 'a"; #include'])("refuses the name %j", async (name) => {

@@ -23,7 +23,7 @@ export async function exportModel(path: string, { to, out, name, use, stateful }
   const file = await modelFileOf(path);
   const { model, close } = await opened(file);
   try {
-    if (to === "c") return (await saveC(out, model as Forecaster, { name })).map(normalize).join("\n");
+    if (to === "c") return (await saveC(out, model, { name })).map(normalize).join("\n");
     const graph = join(out, `${name}.onnx`);
     await saveOnnx(graph, model, { use, stateful });
     return graph;

@@ -182,16 +182,17 @@ export interface Needs {
   readonly sees: boolean;
 }
 
-/** One step of a member's reservoir, and what its readout says. */
-export function reservoirFunctions(needs: Needs): string {
+const lines = (isThere: boolean, text: string): string => (isThere ? text : "");
+const sum = (type: string, name: string): string => sumOf.replace(/TYPE/g, type).replace("NAME", name);
+
+/** One step of a reservoir. */
+export function stepFunctions(needs: Needs): string {
   const row =
     needs.dense && needs.sparse
       ? "m->columns ? sparse_row(m, r, x) : dense_row(m, r, x)"
       : needs.dense
         ? "dense_row(m, r, x)"
         : "sparse_row(m, r, x)";
-  const lines = (isThere: boolean, text: string): string => (isThere ? text : "");
-  const sum = (type: string, name: string) => sumOf.replace(/TYPE/g, type).replace("NAME", name);
   return `${weightOf[needs.storage]}${sum("real", "sum_of")}${sum("double", "sum_of_doubles")}${lines(needs.dense, dense)}${lines(needs.sparse, sparse)}
 /* x' = (1 - a) x + a f(b + W_in u + W x${needs.feedback ? " + W_fb y" : ""}), rules 3 to 5. */
 static void advance(const member *m, real *x, real *next${lines(needs.inputs, ", const real *u")}${lines(needs.feedback, ", const real *y")})
@@ -205,8 +206,12 @@ ${lines(needs.feedback, "    for (i = 0; i < OUTPUTS; i++) fed = fed + m->feedba
   }
   for (r = 0; r < m->size; r++) x[r] = next[r];
 }
+`;
+}
 
-/* y = W_out features + c, rules 9 and 10: in binary64, then rounded. */
+/** What a readout of a forecaster says. */
+export function answerFunction(needs: Needs): string {
+  return `/* y = W_out features + c, rules 9 and 10: in binary64, then rounded. */
 static void answer(const member *m, const double *weights, const double *intercept, const real *x${lines(needs.sees, ", const real *seen")}, real *y)
 {
   int o, i, k;
@@ -226,3 +231,71 @@ ${lines(needs.sees, "    for (i = 0; i < m->seen; i++, k++) partial[k & 31] = pa
 }
 `;
 }
+
+/** e^x by rule 8, for x at most 0. */
+export const portableExp = `/* e^x in binary64: docs/numerics.md of Spillway, rule 8. */
+static double power_of_two(int n)
+{
+  union { uint64_t bits; double value; } power;
+  power.bits = (uint64_t)(n + 1023) << 52;
+  return power.value;
+}
+
+static double exp_of(double x)
+{
+  static const double degrees[11] = {
+    0x1.1f936d41de79ep-29, 0x1.ae652259774bbp-26, 0x1.27e4c662bb9c5p-22, 0x1.71de3a13da19bp-19, 0x1.a01a01b0b83c5p-16,
+    0x1.a01a01a02c74bp-13, 0x1.6c16c16c14264p-10, 0x1.11111111110ecp-7, 0x1.555555555555bp-5, 0x1.5555555555555p-3, 0x1p-1,
+  };
+  double n, a, b, r, e = 0x1.607c2578ff551p-33, c, s, m;
+  int i, whole, half;
+  if (!(x >= -746.0)) return 0;
+  n = x * 0x1.71547652b82fep+0 + 6755399441055744.0;
+  n = n - 6755399441055744.0;
+  a = x - n * 0x1.62e42fefa3800p-1;
+  b = n * 0x1.ef35793c76730p-45;
+  r = a - b;
+  for (i = 0; i < 11; i++) e = e * r + degrees[i];
+  c = (r * r) * e - b;
+  s = 1.0 + a;
+  m = s + (((1.0 - s) + a) + c);
+  whole = (int)n;
+  half = whole < 0 ? -((1 - whole) / 2) : whole / 2;
+  return (m * power_of_two(half)) * power_of_two(whole - half);
+}
+
+`;
+
+/** A square root without a library: correctly rounded, as IEEE 754 has it. */
+export const squareRoot = `/* The correctly rounded square root, by whole numbers. */
+static double root_of(double x)
+{
+  union { double value; uint64_t bits; } v;
+  uint64_t m, root = 0, rest = 0;
+  int e, i;
+  if (!(x > 0)) return 0;
+  v.value = x;
+  e = (int)(v.bits >> 52);
+  m = v.bits & 0xfffffffffffffULL;
+  if (e == 0) {
+    e = 1;
+    while (!(m >> 52)) { m <<= 1; e--; }
+  } else m |= 1ULL << 52;
+  e -= 1023;
+  if (e & 1) { m <<= 1; e--; }
+  /* 54 bits of the root of m 2^54: one beyond the 53 that are kept, and a rest that says if it is exact. */
+  for (i = 0; i < 54; i++) {
+    const int shift = 52 - 2 * i;
+    const uint64_t two = shift >= 0 ? (m >> shift) & 3 : 0;
+    uint64_t trial;
+    rest = (rest << 2) | two;
+    trial = (root << 2) | 1;
+    root <<= 1;
+    if (rest >= trial) { rest -= trial; root |= 1; }
+  }
+  root = (root >> 1) + (root & 1);
+  if (root >> 53) { root >>= 1; e += 2; }
+  v.bits = ((uint64_t)(e / 2 + 1023) << 52) | (root & 0xfffffffffffffULL);
+  return v.value;
+}
+`;

@@ -1,12 +1,16 @@
-// Trained forecasters as C99, to run where there is no JavaScript: one source and one header, which
-// allocate nothing and take no library. Portable arithmetic, so the bits are Spillway's.
+// Trained forecasters and classifiers as C99, to run where there is no JavaScript: one source and
+// one header, which allocate nothing and take no library. Portable arithmetic, so the bits are
+// Spillway's.
 import { ArgumentError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
 import { writeFileAtomic } from "../../io/atomic.js";
+import { Classifier } from "../classifier/classifier.js";
+import { decodeClassifier } from "../classifier/file.js";
 import { decodeForecaster } from "../forecaster/file.js";
 import { Forecaster } from "../forecaster/forecaster.js";
 import { decodeModelFile } from "../model-file.js";
 import { packageVersion } from "../version.js";
+import { cClassifier } from "./classifier.js";
 import { type COptions, cTable } from "./options.js";
 import { cProgram } from "./program.js";
 import { checkName } from "./text.js";
@@ -20,28 +24,39 @@ export interface CFiles {
 }
 
 /**
- * A trained forecaster as C99: NAME_begin goes to where the forecaster stands, NAME_predict or
- * NAME_observe takes the next row, NAME_forecast runs the closed loop. Rows go in and out in the
- * units of the data, as doubles. All states and forecasts have the bits of `predict` and `forecast`
- * (docs/numerics.md, rules 1 to 5, 9 and 10); the compiler must not contract or reorder arithmetic,
- * which GCC and Clang are told in the source.
+ * A trained model as C99, with the bits of this package (docs/numerics.md, rules 1 to 5 and 8 to
+ * 10); the compiler must not contract or reorder arithmetic, which GCC and Clang are told in the
+ * source. Rows go in and out in the units of the data, as doubles.
+ *
+ * A forecaster: NAME_begin goes to where it stands, NAME_predict or NAME_observe takes the next
+ * row, NAME_forecast runs the closed loop, as `predict` and `forecast` do. A classifier:
+ * NAME_classify gives the class of a sequence and the shares of all, as `predict` and
+ * `predictProba` do.
  * @throws NotFittedError; ArgumentError for a model of another kind, a name that C does not take,
  * or what C does not hold: noise, an activation of your own, cells, composed and spiking
- * reservoirs, fast arithmetic, transforms, the calendar, a model of yours, and a mask of missing
- * values
+ * reservoirs, and fast arithmetic; of forecasters transforms, the calendar, a model of yours, and a
+ * mask of missing values; of classifiers the representation "output", `layerNorm`, and a readout
+ * that transforms its features
  */
-export async function toC(model: Forecaster, options: COptions = {}): Promise<CFiles> {
-  if (!(model instanceof Forecaster)) throw ArgumentError.because("model is of another kind; C takes a Forecaster", { field: "model" });
-  const { name } = resolve(cTable, options);
-  const parts = await decodeForecaster(await decodeModelFile(await model.toBytes(), "forecaster", "forecaster"), "forecaster");
-  return cProgram(parts, { name: checkName(name), version: packageVersion, takesCalendar: model.calendar.length > 0 });
+export async function toC(model: Forecaster | Classifier, options: COptions = {}): Promise<CFiles> {
+  if (!(model instanceof Forecaster || model instanceof Classifier))
+    throw ArgumentError.because("model is of another kind; C takes a Forecaster or a Classifier, such as the `classifier` of a pipeline", {
+      field: "model",
+    });
+  const name = checkName(resolve(cTable, options).name);
+  const note = { name, version: packageVersion };
+  const bytes = await model.toBytes();
+  if (model instanceof Classifier)
+    return cClassifier(await decodeClassifier(await decodeModelFile(bytes, "classifier", "classifier"), "classifier"), note);
+  const parts = await decodeForecaster(await decodeModelFile(bytes, "forecaster", "forecaster"), "forecaster");
+  return cProgram(parts, { ...note, takesCalendar: model.calendar.length > 0 });
 }
 
 /**
  * Writes `toC()` to NAME.c and NAME.h in a folder, each whole or not at all (Node), and gives their
  * paths. @throws FileError, and what toC throws
  */
-export async function saveC(folder: string, model: Forecaster, options: COptions = {}): Promise<readonly string[]> {
+export async function saveC(folder: string, model: Forecaster | Classifier, options: COptions = {}): Promise<readonly string[]> {
   const { name } = resolve(cTable, options);
   const { source, header } = await toC(model, options);
   const paths = [`${folder}/${name}.h`, `${folder}/${name}.c`] as const;

@@ -1,13 +1,13 @@
 // A forecaster as one C source and its header: its constants, the functions of a step, and the
 // calls that a program makes.
-import { isSparse } from "../../numerics/index.js";
 import type { ForecasterParts } from "../forecaster/file.js";
 import { sightOf } from "../forecaster/seen.js";
 import { columnsOf, inScoresOf, type Standardisation, sameStandardisation, standardised } from "../standardisation.js";
 import { callsOf, headerOf, type Shape } from "./calls.js";
-import { activationFunctions, arithmetic, type Needs, reservoirFunctions, type WeightStorage } from "./functions.js";
+import { activationFunctions, answerFunction, arithmetic, type Needs, stepFunctions } from "./functions.js";
 import { checkMembers, type RateMember } from "./refuse.js";
-import { type ArrayType, constantArray, typeName } from "./text.js";
+import { Constants, columnType, reservoirFields, reservoirValues, storageOf } from "./reservoir.js";
+import { type ArrayType, typeName } from "./text.js";
 
 /** What the program is called, and what the parts do not say. */
 export interface ProgramNote {
@@ -25,16 +25,20 @@ export function cProgram(parts: ForecasterParts, { name, version, takesCalendar 
   const needs = needsOf(members);
   const activations = [...new Set(members.map(({ model }) => model.activation))];
   const constants = new Constants();
-  const rows = members.map((member, m) => initialiser(member, m, shape, needs, activations.indexOf(member.model.activation), constants));
+  const columns = columnType(members.map(({ model }) => model));
+  const rows = members.map((member, m) =>
+    initialiser(member, m, shape, needs, { activation: activations.indexOf(member.model.activation), columns }, constants),
+  );
   const title = `Written by Spillway ${version}: a forecaster of ${shape.outputs} output${shape.outputs === 1 ? "" : "s"}.`;
   const source = [
     `/* ${title} */\n#include <float.h>\n#include <stddef.h>\n#include <stdint.h>\n#include "${name}.h"\n`,
     arithmetic,
     `typedef ${typeName(precision)} real;\ntypedef ${needs.storage === "real" ? "real" : "uint16_t"} weight;\n`,
     `enum { MEMBERS = ${members.length}, INPUTS = ${shape.inputs}, OUTPUTS = ${shape.outputs} };\n`,
-    memberStruct(needs, columnType(members)),
+    memberStruct(needs, columns),
     activationFunctions(activations, precision),
-    reservoirFunctions(needs),
+    stepFunctions(needs),
+    answerFunction(needs),
     constants.text,
     `static const member members[MEMBERS] = {\n${rows.join("\n")}\n};\n`,
     callsOf(shape, parts.groups),
@@ -61,13 +65,10 @@ function shapeOf(name: string, members: readonly RateMember[], { settings }: For
   };
 }
 
-function needsOf(members: readonly RateMember[]): Needs & { readonly storage: WeightStorage } {
+function needsOf(members: readonly RateMember[]): Needs {
   const [{ model, readout }] = members as [RateMember];
-  const rounded = members.every((member) => member.model.config.weightPrecision === "bfloat16");
   return {
-    storage: rounded ? "bfloat16" : "real",
-    dense: members.some((member) => !isSparse(member.model.weights)),
-    sparse: members.some((member) => isSparse(member.model.weights)),
+    ...storageOf(members.map((member) => member.model)),
     feedback: model.outputSize > 0,
     inputs: model.inputSize > 0,
     squareHalf: readout.features.state === "squareHalf",
@@ -76,20 +77,10 @@ function needsOf(members: readonly RateMember[]): Needs & { readonly storage: We
   };
 }
 
-/** The smallest type that holds the columns of every sparse W. */
-function columnType(members: readonly RateMember[]): ArrayType {
-  const most = Math.max(...members.map(({ model }) => model.size));
-  return most <= 256 ? "uint8_t" : most <= 65536 ? "uint16_t" : "uint32_t";
-}
-
 function memberStruct(needs: Needs, columns: ArrayType): string {
   const fields = [
-    "int size, activation, features, seen, lags;",
-    "const weight *weights;",
-    ...(needs.sparse ? ["const uint32_t *row_offsets;", `const ${columns} *columns;`] : []),
-    ...(needs.inputs ? ["const real *input_weights;"] : []),
-    ...(needs.feedback ? ["const real *feedback_weights;"] : []),
-    "const real *bias, *leak, *initial_state;",
+    ...reservoirFields(needs, columns),
+    "int features, seen, lags;",
     "const double *readout, *intercept, *loop_readout, *loop_intercept;",
     ...(needs.inputs ? ["const double *input_mean, *input_deviation;"] : []),
     "const double *target_mean, *target_deviation, *loop_mean, *loop_deviation, *lower, *upper;",
@@ -99,37 +90,15 @@ function memberStruct(needs: Needs, columns: ArrayType): string {
   return `typedef struct {\n${fields.map((field) => `  ${field}`).join("\n")}\n} member;\n`;
 }
 
-/** Constant arrays; two of the same values are one. */
-class Constants {
-  readonly #names = new Map<string, string>();
-  readonly #texts: string[] = [];
-
-  get text(): string {
-    return this.#texts.join("\n");
-  }
-
-  /** The name of an array; 0, the null pointer, if it has no elements. */
-  add(type: ArrayType, name: string, values: ArrayLike<number> | undefined): string {
-    const body = values && constantArray(type, "@", values);
-    if (body === undefined) return "0";
-    const there = this.#names.get(body);
-    if (there !== undefined) return there;
-    this.#names.set(body, name);
-    this.#texts.push(body.replace("@", name));
-    return name;
-  }
-}
-
 function initialiser(
   member: RateMember,
   m: number,
   { feedback, outputs, inputs, precision }: Shape,
   needs: Needs,
-  activation: number,
+  { activation, columns }: { readonly activation: number; readonly columns: ArrayType },
   constants: Constants,
 ): string {
   const { model, readout, road, lags, state } = member;
-  const { weights } = model;
   const sight = sightOf(inputs, outputs, lags, undefined);
   const loopScale = feedback || inputs < outputs ? road.targetScale : columnsOf(road.inputScale, 0, outputs);
   const loop = sameStandardisation(loopScale, road.targetScale) ? readout : inScoresOf(readout, road.targetScale, loopScale);
@@ -144,18 +113,10 @@ function initialiser(
     double(`${name}_mean`, mean),
     double(`${name}_deviation`, deviation),
   ];
-  const values = isSparse(weights) ? weights.values : weights.data;
   const recent = lastScores(member, loopScale, feedback);
-  const columns = columnType([member]);
   const fields = [
-    [model.size, activation, readout.weights.cols, readout.weights.cols - model.size * (readout.features.squares ? 2 : 1), lags],
-    [needs.storage === "bfloat16" ? named("uint16_t", "weights", upperHalves(values)) : real("weights", values)],
-    ...(needs.sparse
-      ? [isSparse(weights) ? [named("uint32_t", "row_offsets", weights.rowOffsets), named(columns, "columns", weights.columns)] : [0, 0]]
-      : []),
-    ...(needs.inputs ? [[real("input_weights", model.inputWeights.data)]] : []),
-    ...(needs.feedback ? [[real("feedback_weights", model.feedbackWeights?.data)]] : []),
-    [real("bias", model.bias), real("leak", model.leakRate), real("initial_state", model.initialState)],
+    ...reservoirValues(model, needs, { name: String(m), activation, columns }, constants),
+    [readout.weights.cols, readout.weights.cols - model.size * (readout.features.squares ? 2 : 1), lags],
     [double("readout", readout.weights.data), double("intercept", readout.intercept)],
     [double("loop_readout", loop.weights.data), double("loop_intercept", loop.intercept)],
     ...(needs.inputs ? [scale("input", road.inputScale)] : []),
@@ -181,10 +142,4 @@ function lastScores({ lags, state: { recent } }: RateMember, scale: Standardisat
   const scores = standardised(scale, recent);
   for (let lag = 0; lag < Math.min(Math.max(1, lags), scores.rows); lag++) out.set(scores.row(scores.rows - 1 - lag), lag * cols);
   return out;
-}
-
-/** The upper 16 bits of numbers of 8 significant bits. */
-function upperHalves(values: ArrayLike<number>): Uint16Array {
-  const words = new Uint32Array(Float32Array.from(values).buffer);
-  return Uint16Array.from(words, (word) => word >>> 16);
 }

@@ -1,7 +1,7 @@
 // What an exported program does not hold, said before anything is written.
 import { ArgumentError } from "../../core/errors.js";
 import { isSparse } from "../../numerics/index.js";
-import type { ReservoirModel } from "../../reservoir/index.js";
+import type { AnyModel, ReservoirModel } from "../../reservoir/index.js";
 import type { ForecasterParts, MemberFile } from "../forecaster/file.js";
 import { activationsInC } from "./functions.js";
 
@@ -22,23 +22,33 @@ export function checkMembers({ settings, members }: ForecasterParts, takesCalend
   if (settings.missing === "mask") throw refuse("takes a mask of missing values", "missing");
   if (takesCalendar) throw refuse("takes the calendar", "calendar");
   const checked = members.map(checkMember);
-  const weights = checked.reduce((sum, { model }) => sum + weightsOf(model), 0);
+  checkWeights(checked.map(({ model }) => model));
+  return checked;
+}
+
+/** @throws ArgumentError for more weights than a source file holds */
+export function checkWeights(models: readonly ReservoirModel[]): void {
+  const weights = models.reduce((sum, model) => sum + weightsOf(model), 0);
   if (weights > mostWeights)
     throw ArgumentError.because(`the reservoirs have ${weights} weights; a source file of C holds at most ${mostWeights}`, {
       field: "model",
     });
-  return checked;
 }
 
 function checkMember({ model, ...rest }: MemberFile): RateMember {
   if (rest.road.transforms.steps.length > 0) throw refuse("transforms its series", "transforms");
+  return { model: checkReservoir(model), ...rest };
+}
+
+/** A reservoir that C holds. @throws ArgumentError */
+export function checkReservoir(model: AnyModel): ReservoirModel {
   if (model.kind === "spiking") throw refuse("has a spiking reservoir");
   if (model.kind === "composite") throw refuse("has a reservoir that is composed of layers or groups");
   if (model.cell) throw refuse("has a reservoir with a cell of its own", "cell");
   if (model.noiseLevel > 0) throw refuse(`has noise (noiseLevel ${model.config.noiseLevel}); set it to 0 and train again`, "noiseLevel");
   if (model.config.arithmetic !== "portable") throw refuse(`has ${model.config.arithmetic} arithmetic`, "arithmetic");
   if (!activationsInC.includes(model.activation)) throw refuse(`has the activation "${model.activation}"`, "activation");
-  return { model, ...rest };
+  return model;
 }
 
 function weightsOf({ weights }: ReservoirModel): number {

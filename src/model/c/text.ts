@@ -58,3 +58,14 @@ export function checkName(name: string): string {
   }
   return name;
 }
+
+/** A text as a string constant: its UTF-8, with what is not plain in octal. */
+export function textConstant(text: string): string {
+  const bytes = new TextEncoder().encode(text);
+  const plain = /[A-Za-z0-9 _.,:;=+*()[\]{}<>|~^&%$#@!'/-]/;
+  const letters = Array.from(bytes, (byte) => {
+    const letter = String.fromCharCode(byte);
+    return byte < 128 && plain.test(letter) ? letter : `\\${byte.toString(8).padStart(3, "0")}`;
+  });
+  return `"${letters.join("")}"`;
+}

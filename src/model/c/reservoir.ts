@@ -1,0 +1,85 @@
+// The constants of a reservoir in C: which fields its struct has, and what stands in them.
+import { isSparse } from "../../numerics/index.js";
+import type { ReservoirModel } from "../../reservoir/index.js";
+import type { Needs } from "./functions.js";
+import { type ArrayType, constant, constantArray } from "./text.js";
+
+/** Constant arrays; two of the same values are one. */
+export class Constants {
+  readonly #names = new Map<string, string>();
+  readonly #texts: string[] = [];
+
+  get text(): string {
+    return this.#texts.join("\n");
+  }
+
+  /** A number in binary64. */
+  number(value: number): string {
+    return constant(value, "float64");
+  }
+
+  /** The name of an array; 0, the null pointer, if it has no elements. */
+  add(type: ArrayType, name: string, values: ArrayLike<number> | undefined): string {
+    const body = values && constantArray(type, "@", values);
+    if (body === undefined) return "0";
+    const there = this.#names.get(body);
+    if (there !== undefined) return there;
+    this.#names.set(body, name);
+    this.#texts.push(body.replace("@", name));
+    return name;
+  }
+}
+
+/** The smallest type that holds the columns of every sparse W. */
+export function columnType(models: readonly ReservoirModel[]): ArrayType {
+  const most = Math.max(...models.map(({ size }) => size));
+  return most <= 256 ? "uint8_t" : most <= 65536 ? "uint16_t" : "uint32_t";
+}
+
+/** How the weights of several reservoirs are kept. */
+export function storageOf(models: readonly ReservoirModel[]): Pick<Needs, "storage" | "dense" | "sparse"> {
+  return {
+    storage: models.every(({ config }) => config.weightPrecision === "bfloat16") ? "bfloat16" : "real",
+    dense: models.some(({ weights }) => !isSparse(weights)),
+    sparse: models.some(({ weights }) => isSparse(weights)),
+  };
+}
+
+/** The fields of a struct that a reservoir has; they come first. */
+export function reservoirFields(needs: Needs, columns: ArrayType): readonly string[] {
+  return [
+    "int size, activation;",
+    "const weight *weights;",
+    ...(needs.sparse ? ["const uint32_t *row_offsets;", `const ${columns} *columns;`] : []),
+    ...(needs.inputs ? ["const real *input_weights;"] : []),
+    ...(needs.feedback ? ["const real *feedback_weights;"] : []),
+    "const real *bias, *leak, *initial_state;",
+  ];
+}
+
+/** What stands in them. */
+export function reservoirValues(
+  { precision, size, weights, inputWeights, feedbackWeights, bias, leakRate, initialState }: ReservoirModel,
+  needs: Needs,
+  { name, activation, columns }: { readonly name: string; readonly activation: number; readonly columns: ArrayType },
+  constants: Constants,
+): readonly (readonly (string | number)[])[] {
+  const add = (type: ArrayType, what: string, values: ArrayLike<number> | undefined) => constants.add(type, `${what}_${name}`, values);
+  const values = isSparse(weights) ? weights.values : weights.data;
+  return [
+    [size, activation],
+    [needs.storage === "bfloat16" ? add("uint16_t", "weights", upperHalves(values)) : add(precision, "weights", values)],
+    ...(needs.sparse
+      ? [isSparse(weights) ? [add("uint32_t", "row_offsets", weights.rowOffsets), add(columns, "columns", weights.columns)] : [0, 0]]
+      : []),
+    ...(needs.inputs ? [[add(precision, "input_weights", inputWeights.data)]] : []),
+    ...(needs.feedback ? [[add(precision, "feedback_weights", feedbackWeights?.data)]] : []),
+    [add(precision, "bias", bias), add(precision, "leak", leakRate), add(precision, "initial_state", initialState)],
+  ];
+}
+
+/** The upper 16 bits of numbers of 8 significant bits. */
+function upperHalves(values: ArrayLike<number>): Uint16Array {
+  const words = new Uint32Array(Float32Array.from(values).buffer);
+  return Uint16Array.from(words, (word) => word >>> 16);
+}
