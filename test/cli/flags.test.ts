@@ -41,6 +41,7 @@ const onEveryCommand = {
 /** Flags that are of no table, and why. */
 const own: Readonly<Record<string, string>> = {
   "run --set": "changes the experiment, not the run",
+  "run --scale": "changes the experiment, not the run",
   "analyse --set": "changes the experiment, not the analysis",
   "analyse --measures": "written as a,b, where the table takes a list",
   "analyse --data": "the experiment's data as the table's inputs",
