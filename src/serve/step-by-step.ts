@@ -1,7 +1,7 @@
 // Models that take rows one by one, forecasters and reservoirs: predictions from the saved state,
 // and from the state of a session.
 import { ArgumentError } from "../core/errors.js";
-import { given, type OptionTable, optional, type Resolved, text, whole } from "../core/options.js";
+import { choice, given, type OptionTable, optional, type Resolved, text, whole } from "../core/options.js";
 import type { ForecasterPrefix } from "../model/index.js";
 import type { WorkOptions } from "../reservoir/index.js";
 import { most } from "./limits.js";
@@ -14,7 +14,8 @@ import type { Work } from "./work.js";
 
 /** The routes of a model with a state. */
 export function stepByStepRoutes<State>(model: StepByStep<State>, work: Work, sessions: Sessions<State>): readonly Route[] {
-  const { outputs, known, grid, horizon } = model;
+  const { outputs, known, grid, horizon, members = 1 } = model;
+  const hasBands = horizon !== undefined || members > 1;
   const saved = model.state;
   const { inputs: inputSize, fedBack: outputSize } = model;
   const fed = outputSize > 0;
@@ -74,8 +75,14 @@ export function stepByStepRoutes<State>(model: StepByStep<State>, work: Work, se
     ...(known > 0
       ? { known: optional(knownKind(known, grid), "What is known of the steps to come, one row a step.") }
       : outside > 0 && { inputs: optional(seriesOf(outside), "What comes from outside, one row a step.") }),
-    ...(horizon !== undefined && {
-      intervals: optional(intervalsKind, `Shares of the values to come that bands hold, of at most ${horizon} steps.`),
+    ...(hasBands && {
+      intervals: optional(
+        intervalsKind,
+        `Shares of the values to come that bands hold${horizon === undefined ? "" : `, of at most ${horizon} steps from errors`}.`,
+      ),
+    }),
+    ...(members > 1 && {
+      bandsFrom: optional(choice("errors", "members"), "Bands from what forecasts were off by (errors), or from what members differ by."),
     }),
   };
   const outputRows = given(rowsKind, "A row of outputs for each row.");
@@ -85,7 +92,7 @@ export function stepByStepRoutes<State>(model: StepByStep<State>, work: Work, se
   const forecastAnswer = {
     outputs: outputRows,
     ...(grid && { times: optional(stampsKind, "The time stamp of each row, if that of the last row seen is known.") }),
-    ...(horizon !== undefined && { bands: optional(bandsKind, "A band for each of the intervals.") }),
+    ...(hasBands && { bands: optional(bandsKind, "A band for each of the intervals.") }),
   };
   type Forecasting = Outside & { readonly steps: number; readonly warmup?: ForecasterPrefix };
 

@@ -29,6 +29,8 @@ export interface Outside extends Pick<Rows, "inputs"> {
   readonly known?: MatrixLike | TimedRows | undefined;
   /** Shares of the values to come that bands hold. */
   readonly intervals?: readonly number[] | undefined;
+  /** What bands are made of. */
+  readonly bandsFrom?: "errors" | "members" | undefined;
 }
 
 /** A forecast, with time stamps and bands if it has them. */
@@ -56,6 +58,8 @@ export interface StepByStep<State> {
   readonly grid?: TimeGrid | undefined;
   /** The most steps that it has bands for; undefined if it has none. */
   readonly horizon?: number | undefined;
+  /** Reservoirs whose median its forecasts are, if bands can be made of what they differ by. */
+  readonly members?: number | undefined;
   /** What its file says of its columns. */
   readonly table?: TableNames | undefined;
   /** A closed loop from the present state; undefined if the model has no readout. */
@@ -78,6 +82,7 @@ export function forecasterSteps(forecaster: Forecaster): StepByStep<Forecaster["
     known: forecaster.known,
     grid: forecaster.grid,
     horizon: forecaster.choice?.horizon,
+    members: forecaster.members.length,
     table: forecaster.settings.table,
     warmUp: (prefix, work) => forecaster.warmUp(prefix, work),
     predict: ({ inputs, steps, known, teacher }, work) => forecaster.predict(inputs ?? { steps: steps! }, { known, teacher, ...work }),

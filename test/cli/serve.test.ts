@@ -1,4 +1,7 @@
 // `spillway serve` in a process of its own: what it prints, and how it ends.
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Models } from "../serve/served.js";
 import { spillway } from "./spillway.js";
@@ -15,7 +18,10 @@ describe("spillway serve", () => {
     ["SIGINT", 130],
   ] as const)("says where it serves, answers, and on %s ends by itself with what it had taken answered", async (signal, code) => {
     const asked: Promise<number>[] = [];
-    const ended = await spillway(["serve", await models.path("forecaster"), "--port", "0", "--engine", "cpu"], {
+    // A run's folder does for the model in it.
+    const folder = await mkdtemp(join(tmpdir(), "spillway-serve-"));
+    await copyFile(await models.path("forecaster"), join(folder, "model.safetensors"));
+    const ended = await spillway(["serve", folder, "--port", "0", "--engine", "cpu"], {
       cwd: ".",
       watch: (stderr, child) => {
         if (stderr !== "") return;
@@ -32,6 +38,7 @@ describe("spillway serve", () => {
         });
       },
     });
+    await rm(folder, { recursive: true });
     expect(ended).toMatchObject({ code, stderr: expect.not.stringContaining("was ended") });
     expect(ended.stdout).toContain("The forecaster ");
     expect(await Promise.all(asked)).toEqual([200]);

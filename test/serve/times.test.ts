@@ -45,6 +45,18 @@ describe("a served forecaster with time stamps", () => {
     expect(await post<Answer>(server, "/forecast", { steps: 6, known })).not.toHaveProperty("bands");
   });
 
+  it("answers with bands of what members differ by, without a horizon", async () => {
+    await using ensemble = await Forecaster.load(await models.path("ensemble"), { engine: "cpu" });
+    await using other = await models.serve("ensemble");
+    const asked = { intervals: [0.5], bandsFrom: "members" } as const;
+    const { bands } = await ensemble.forecast(5, asked);
+    const answer = await post<Answer>(other, "/forecast", { steps: 5, ...asked });
+    expect(answer.bands).toEqual(bands!.map(({ level, lower, upper }) => ({ level, lower: lower.toArrays(), upper: upper.toArrays() })));
+    // The model with one member knows no such bands.
+    const { status } = await ask(server, "POST", "/forecast", { steps: 2, known: open(2), ...asked });
+    expect(status).toBe(400);
+  });
+
   it("takes a warm-up with a stamp a row, or with that of the first", async () => {
     const known = open(4, 360);
     const forecast = await model.forecast(4, { warmup: { ...rows, times: days(60, 300) }, known });
