@@ -31,6 +31,8 @@ export interface SeriesData extends SeriesPart {
   readonly kept?: TableNames | undefined;
   /** Step, span and gaps of the time stamps, in words. */
   readonly timesSaid?: string | undefined;
+  /** How many values were missing and what became of them, in words; undefined if none was. */
+  readonly missingSaid?: string | undefined;
   readonly summary: string;
   readonly dt?: number | undefined;
   readonly lyapunovExponent?: number | undefined;
@@ -161,7 +163,8 @@ async function loadFiles(data: FileData, experimentPath: string | undefined): Pr
       `${testPath} has time stamps ${testTable.form} with a step of ${testTable.step}, and ${path} ${table.form} with ${table.step}; they take the same`,
     );
   const test = testTable === undefined ? "" : ` and ${testTable.rows} rows of ${testPath}`;
-  const summary = `${table.rows} rows of ${data.file}${test}${missingSaid(table, data.missing)}`;
+  const missing = missingSaid(table, data.missing);
+  const summary = `${table.rows} rows of ${data.file}${test}${missing === undefined ? "" : `, ${missing}`}`;
   if (data.inputs !== undefined || data.targets !== undefined) {
     if (data.inputs === undefined || data.targets === undefined || data.columns !== undefined) {
       const [field, value] =
@@ -197,16 +200,27 @@ async function loadFiles(data: FileData, experimentPath: string | undefined): Pr
     testFilled: firstTest.filled,
     testAxis: firstTest.axis,
   };
-  return { kind: "series", ...first!, ...(more.length > 0 && { more }), ...tested, names, kept, timesSaid, summary, dt: undefined };
+  return {
+    kind: "series",
+    ...first!,
+    ...(more.length > 0 && { more }),
+    ...tested,
+    names,
+    kept,
+    timesSaid,
+    missingSaid: missing,
+    summary,
+    dt: undefined,
+  };
 }
 
 /** How many values were missing, in which columns, and what became of them. */
-function missingSaid({ missing, names }: Pick<Table, "missing" | "names">, policy: string): string {
+function missingSaid({ missing, names }: Pick<Table, "missing" | "names">, policy: string): string | undefined {
   const each = Object.entries(missing);
-  if (each.length === 0) return "";
+  if (each.length === 0) return undefined;
   const count = each.reduce((sum, [, own]) => sum + own, 0);
   const columns = names.length > 1 || each[0]![0] !== names[0] ? ` (${each.map(([name, own]) => `${name} ${own}`).join(", ")})` : "";
-  return `, ${count} missing value${count === 1 ? "" : "s"}${columns}: ${policy === "mask" ? "held, with a mask" : policy}`;
+  return `${count} missing value${count === 1 ? "" : "s"}${columns}: ${policy === "mask" ? "held, with a mask" : policy}`;
 }
 
 /** The fields of `data` that each format has, beside file, format and test. */

@@ -145,7 +145,13 @@ export async function runForecast(
       },
       timing: watch.seconds,
       profile: computer.profile,
-      summary: `closed-loop forecast of ${horizon} steps from ${starts.length} start${starts.length === 1 ? "" : "s"}, each after ${warmup} rows; trained on ${trainRows} rows${trained.length > 1 ? ` of ${trained.length} series` : ""} (${washout} of them washout${trained.length > 1 ? " in each" : ""})${tooShort(prepared, trained)}${leftOut(places, outcomes)}`,
+      summary: `closed-loop forecast of ${horizon} steps from ${starts.length} start${starts.length === 1 ? "" : "s"}, each after ${warmup} rows; trained on ${trainRows} rows${trained.length > 1 ? ` of ${trained.length} series` : ""} (${washout} of them washout${trained.length > 1 ? " in each" : ""})${tooShort(prepared, trained)}${leftOut(
+        places,
+        outcomes,
+      )
+        .map((each) => `; ${each}`)
+        .join("")}`,
+      leftOut: leftOut(places, outcomes),
       figures: options.withFigures
         ? [
             ...(forecasts ? forecastFigures(forecasts, comparedWith(ranked)) : []),
@@ -283,16 +289,16 @@ export function measuredStarts(starts: readonly StartPoint[], horizon: number): 
 }
 
 /** Says what counts for nothing, since it was not measured. */
-function leftOut(places: readonly StartPoint[], outcomes: readonly Outcome[]): string {
+function leftOut(places: readonly StartPoint[], outcomes: readonly Outcome[]): readonly string[] {
   const count = outcomes.reduce((sum, { target }) => sum + target.data.filter(Number.isNaN).length, 0);
   const values = outcomes.reduce((sum, { target }) => sum + target.data.length, 0);
   const starts = places.length - outcomes.length;
   return [
     ...(starts > 0
-      ? [`; ${starts} start${starts === 1 ? " is" : "s are"} left out, since no value after ${starts === 1 ? "it" : "them"} was measured`]
+      ? [`${starts} start${starts === 1 ? " is" : "s are"} left out, since no value after ${starts === 1 ? "it" : "them"} was measured`]
       : []),
-    ...(count > 0 ? [`; ${count} of ${values} test values were not measured and do not count`] : []),
-  ].join("");
+    ...(count > 0 ? [`${count} of ${values} test values were not measured and do not count`] : []),
+  ];
 }
 
 export function startPoints(

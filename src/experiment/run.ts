@@ -126,7 +126,7 @@ class Run {
   #loading = 0;
   #kept = Number.NEGATIVE_INFINITY;
   #data: ExperimentData | undefined;
-  #first: Pick<Trial, "engine" | "reservoir" | "summary" | "unit" | "forecasts" | "reliability"> | undefined;
+  #first: Pick<Trial, "engine" | "reservoir" | "summary" | "unit" | "leftOut" | "forecasts" | "reliability"> | undefined;
   #figures: readonly Figure[] = [];
   #files: RunFile[] = [];
 
@@ -246,6 +246,7 @@ class Run {
     const first = this.#first;
     const data = this.#data;
     const bands = first?.forecasts?.bands;
+    const missing = [...(data && "missingSaid" in data ? [data.missingSaid ?? []] : []), first?.leftOut ?? []].flat();
     const chosen = describeChoices(this.#seeds.flatMap(({ choice }) => choice ?? []));
     return {
       format: "spillway-result",
@@ -261,7 +262,12 @@ class Run {
       classes: classResult(this.#confusions, first?.reliability),
       seeds: this.#seeds,
       engine: first?.engine,
-      data: { summary: data?.summary, times: data && "timesSaid" in data ? data.timesSaid : undefined, task: first?.summary },
+      data: {
+        summary: data?.summary,
+        times: data && "timesSaid" in data ? data.timesSaid : undefined,
+        task: first?.summary,
+        missing: missing.length > 0 ? missing.join("; ") : undefined,
+      },
       config: resolveExperiment(experiment, first?.reservoir),
       timing: { data: this.#loading, ...totalTiming(this.#seeds), total: (performance.now() - this.#begun) / 1000 },
       profile: addProfiles(this.#seeds.flatMap(({ profile }) => profile ?? [])),

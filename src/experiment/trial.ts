@@ -69,6 +69,8 @@ export interface Trial {
   readonly profile?: Profile | undefined;
   /** The task in a line, as it was run: rows, starts. */
   readonly summary: string;
+  /** Of a forecast: what of the test part counts for nothing, in words. */
+  readonly leftOut?: readonly string[] | undefined;
   readonly figures: readonly Figure[];
   unit(metric: MetricName): string | undefined;
   /** Writes the model; gives the names of the files that it wrote beside it. */

@@ -45,6 +45,9 @@ describe("a table with gaps", () => {
     expect(result.data["task"]).toMatch(
       /start(s are| is) left out, since no value after (them|it) was measured; \d+ of \d+ test values were not/,
     );
+    expect(result.data["missing"]).toMatch(
+      /^135 missing values: held, with a mask; \d+ starts? .+; \d+ of \d+ test values were not measured/,
+    );
     const lines = (await readFile(join(made, "forecasts.csv"), "utf8")).trim().split("\n").slice(1);
     const cells = lines.map((line) => line.split(",")).filter(([start]) => start !== "last");
     const measured = cells.filter(([, , , , target]) => target !== "");

@@ -127,10 +127,11 @@ function describeRun({ result, folder }: WrittenRun): string {
   const profile = result.profile ? ["", profileTable(result.profile)] : [];
   const verdict = verdictOf(result);
   const said = [...(verdict ? ["", verdict] : []), ...(result.bands ? [`${result.bands.sentence}.`] : [])];
-  const { times } = result.data;
+  const { times, missing } = result.data;
   return [
     headline(result),
     ...(typeof times === "string" ? [`time: ${times}`] : []),
+    ...(typeof missing === "string" ? [`missing: ${missing}`] : []),
     ...(result.choice ? [`chosen: ${result.choice.sentence}`] : []),
     "",
     scores,
