@@ -9,6 +9,7 @@ const alone = [
   ...["cpu", "ended-worker", "kernel-source", "minimal", "pool-room", "spin-limit"].map((name) => `test/engine/${name}.test.ts`),
   "test/experiment/road.test.ts",
   "test/gpu/launch.test.ts",
+  "test/reservoir/dealt.test.ts",
   "test/reservoir/engines.test.ts",
   "test/search/heartbeat.test.ts",
   "test/search/journal/faults.test.ts",

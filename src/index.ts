@@ -14,10 +14,11 @@ registerEngine("cpu", async () => (await import("./engine/cpu/index.js")).cpuEng
 registerEngine("cuda", async (device) => (await import("./engine/cuda/index.js")).cudaEngine(device), {
   automatic: true,
   numbered: true,
+  count: async () => (await import("./gpu/index.js")).listDevices().length,
   needsNode: true,
   leastMicroseconds: 0.4,
 });
-registerEngine("sim", simulatedEngine, { automatic: false, needsNode: true });
+registerEngine("sim", simulatedEngine, { automatic: false, numbered: true, count: simulatedDevices, needsNode: true });
 registerEngine("reference", async () => (await import("./engine/reference/index.js")).referenceEngine, { automatic: false });
 registerNetworkEngine("reference", async () => (await import("./spikes/network/reference.js")).referenceNetworks);
 registerNetworkEngine(
@@ -35,13 +36,22 @@ registerContextEngine(async (context) => (await import("./engine/cuda/index.js")
 registerSpikingKind(() => import("./spikes/liquid/kind.js"));
 
 /** The CUDA engine on the simulated device, in chunks short enough to be interrupted. */
-async function simulatedEngine(): Promise<Engine> {
+async function simulatedEngine(device: number): Promise<Engine> {
   const [{ deviceEngine, simulatedChunk }, { openDevice }] = await Promise.all([
     import("./engine/cuda/index.js"),
     import("./gpu/index.js"),
     import("./sim/index.js"),
   ]);
-  return deviceEngine({ name: "sim", open: () => openDevice("sim"), stepsPerChunk: simulatedChunk });
+  const name = device === 0 ? "sim" : `sim:${device}`;
+  return deviceEngine({ name, open: () => openDevice(name), stepsPerChunk: simulatedChunk });
+}
+
+/** How many devices the simulated driver has. */
+async function simulatedDevices(): Promise<number> {
+  const [{ openDevices }] = await Promise.all([import("./gpu/index.js"), import("./sim/index.js")]);
+  const contexts = openDevices("sim:all");
+  for (const context of contexts) context.dispose();
+  return contexts.length;
 }
 
 /**

@@ -1,8 +1,9 @@
 // The list of engines, and the choice among them. The package's index names them and where they are
 // loaded from.
+import { deviceName } from "../core/device-name.js";
 import { ArgumentError } from "../core/errors.js";
 import { suggestion } from "../core/near-names.js";
-import { flag, given, number, option, resolve, type TableOf } from "../core/options.js";
+import { callback, flag, given, number, option, optional, resolve, type TableOf } from "../core/options.js";
 import type { Context } from "../gpu/index.js";
 import { EngineUnavailableError } from "./engine/errors.js";
 import type { Engine, EngineOptions, EngineStatus } from "./engine.js";
@@ -18,6 +19,11 @@ export interface RegistrationOptions {
   readonly automatic: boolean;
   /** Whether it is there once for each device, "cuda:1" beside "cuda". Default false. */
   readonly numbered?: boolean;
+  /**
+   * How many devices there are, of an engine that is numbered: then several can be named, "cuda:0-3"
+   * or "cuda:all". Left out, they cannot.
+   */
+  readonly count?: (() => Promise<number>) | undefined;
   /** Whether it needs Node. Default false. */
   readonly needsNode?: boolean;
   /** No step of it is faster than this. If another is, "auto" need not even load it. Default 0. */
@@ -28,6 +34,7 @@ export interface RegistrationOptions {
 export const registrationTable = {
   automatic: given(flag, 'Whether "auto" may choose it.'),
   numbered: option(flag, false, "Whether it is there once for each device."),
+  count: optional(callback<() => Promise<number>>(), "How many devices there are; left out, several cannot be named."),
   needsNode: option(flag, false, "Whether it needs Node."),
   leastMicroseconds: option(number({ atLeast: 0, unit: "microseconds" }), 0, "No step of it is faster than this."),
 } satisfies TableOf<RegistrationOptions>;
@@ -105,11 +112,13 @@ export async function chooseEngine(name = "auto", shape?: AnyShape | readonly An
   return name === "auto" ? automatic(shape) : named(name);
 }
 
-/** The registered engine and the device that a name means. @throws EngineUnavailableError */
-function find(name: string): { readonly known: Registration; readonly device: number } {
-  const [, family = name, device] = /^(.+):(\d+)$/.exec(name) ?? [];
+/** The registered engine and the devices that a name means. @throws EngineUnavailableError */
+function find(name: string): { readonly known: Registration; readonly devices: readonly number[] | "all" } {
+  const { family, devices = [0] } = deviceName(name) ?? { family: name.split(":")[0]! };
   const known = registrations.get(family);
-  if (known && (device === undefined || known.numbered)) return { known, device: Number(device ?? 0) };
+  const bare = name === family;
+  const single = devices !== "all" && devices.length === 1;
+  if (known && deviceName(name) && (bare || (known.numbered && (single || known.count)))) return { known, devices };
   const near = suggestion(family, engineNames());
   throw new EngineUnavailableError(name, `there is no engine of that name; it takes "auto", ${nameList()}${near}`);
 }
@@ -120,12 +129,29 @@ export function checkEngineName(name: string): void {
 }
 
 async function named(name: string): Promise<EngineChoice> {
-  const { known, device } = find(name);
+  const { known, devices } = find(name);
   if (known.needsNode && !inNode()) throw new EngineUnavailableError(name, "it runs in Node only");
-  const engine = await known.load(device);
+  const engine = await loadOn(name, known, devices);
   const status = await engine.probe();
   if (!status.available) throw new EngineUnavailableError(name, status.reason);
   return { engine, reason: `asked for; ${status.reason}` };
+}
+
+/** The engine on a device, or one that deals work out to several. */
+async function loadOn(name: string, known: Registration, devices: readonly number[] | "all"): Promise<Engine> {
+  let numbers = devices;
+  if (numbers === "all") {
+    try {
+      numbers = Array.from({ length: await known.count!() }, (_, device) => device);
+    } catch (error) {
+      throw new EngineUnavailableError(name, (error as Error).message.split("\n")[0]!);
+    }
+    if (numbers.length === 0) throw new EngineUnavailableError(name, "there is no device");
+  }
+  const engines = await Promise.all(numbers.map((device) => known.load(device)));
+  if (engines.length === 1) return engines[0]!;
+  const { dealtEngine } = await import("./engine/dealt.js");
+  return dealtEngine(name, engines);
 }
 
 /**

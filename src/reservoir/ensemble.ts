@@ -20,7 +20,10 @@ import { type WorkOptions, workTable } from "./work.js";
 
 /** Where an ensemble runs. */
 export interface EnsembleCreateOptions {
-  /** "auto" (default), "cpu", "cuda", "cuda:1", "sim" or "reference". */
+  /**
+   * "auto" (default), "cpu", "cuda", "cuda:1", "sim" or "reference"; "cuda:0-3" or "cuda:all" deal
+   * the members over several devices.
+   */
   readonly engine?: string | undefined;
   /**
    * Measure what the work costs, phase by phase: `ReservoirEnsemble.profile`. Default false, and

@@ -1,7 +1,7 @@
 // What `spillway info` says of CUDA: if it can be used, and why if it cannot.
 import { describe, expect, it } from "vitest";
-import { describeCuda, info } from "../../src/cli/commands/info.js";
-import { probe, shippedPtxVersion } from "../../src/gpu/index.js";
+import { describeCuda, describeLinks, info } from "../../src/cli/commands/info.js";
+import { openDevices, probe, shippedPtxVersion } from "../../src/gpu/index.js";
 import { simulatedDriver } from "../../src/sim/index.js";
 
 const noCompiler = () => {
@@ -40,4 +40,15 @@ describe("spillway info", () => {
     expect(await info({})).toMatch(/^CUDA\n {2}(not )?available: /m);
     expect(JSON.parse(await info({ json: true }))).toMatchObject({ cuda: { available: expect.any(Boolean), nvrtc: {} } });
   });
+});
+
+it("says which devices reach each other's memory", () => {
+  const opened = (devices: number) =>
+    openDevices("all", { driver: simulatedDriver({ devices, memoryBytes: 4096, launchBytes: 2 ** 20 }), onLeak: () => undefined });
+  expect(describeLinks(opened(3))).toEqual([
+    "  device 0 reaches the memory of 1, 2",
+    "  device 1 reaches the memory of 0, 2",
+    "  device 2 reaches the memory of 0, 1",
+  ]);
+  expect(describeLinks(opened(1))).toEqual([]);
 });

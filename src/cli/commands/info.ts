@@ -1,5 +1,5 @@
 // `spillway info`: which engines there are and why, and what they run on, CUDA among it.
-import { type GpuProbe, probe, shippedPtxVersion } from "../../gpu/index.js";
+import { type Context, type GpuProbe, openDevices, probe, shippedPtxVersion } from "../../gpu/index.js";
 import "../../index.js";
 import { describeMachine, versions } from "../../experiment/machine.js";
 import { packageVersion } from "../../model/version.js";
@@ -35,6 +35,30 @@ export function describeCuda({
   return lines.map((line) => `  ${line}`);
 }
 
+/** Which devices reach the memory of which, in lines; none of a single device. */
+export function describeLinks(contexts: readonly Context[]): readonly string[] {
+  if (contexts.length < 2) return [];
+  return contexts.map((context) => {
+    const reached = contexts.filter((other) => other !== context && context.canAccess(other)).map(({ info: { ordinal } }) => ordinal);
+    const whom = reached.length > 0 ? `the memory of ${reached.join(", ")}` : "no other's memory";
+    return `  device ${context.info.ordinal} reaches ${whom}`;
+  });
+}
+
+/** The links between the devices of this machine. */
+function links({ available, devices }: GpuProbe): readonly string[] {
+  if (!available || devices.length < 2) return [];
+  let contexts: readonly Context[] = [];
+  try {
+    contexts = openDevices("all");
+    return describeLinks(contexts);
+  } catch (error) {
+    return [`  links are not known: ${(error as Error).message.split("\n")[0]}`];
+  } finally {
+    for (const context of contexts) context.dispose();
+  }
+}
+
 /** The text (or JSON) of `spillway info`. */
 export async function info(options: { readonly json?: boolean | undefined }): Promise<string> {
   const engines = await probeEngines();
@@ -54,5 +78,6 @@ export async function info(options: { readonly json?: boolean | undefined }): Pr
     "",
     "CUDA",
     ...describeCuda(cuda),
+    ...links(cuda),
   ].join("\n");
 }

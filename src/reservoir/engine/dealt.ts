@@ -1,0 +1,315 @@
+// An engine of several devices: members of ensembles and sweeps and sequences of batches are dealt
+// out, each device has its share, and results come in order, with the bits of one device. A single
+// reservoir's sequence runs on the first device.
+import { SpillwayError } from "../../core/errors.js";
+import { Matrix } from "../../numerics/index.js";
+import type {
+  BatchOptions,
+  Engine,
+  EngineOptions,
+  EnginePlan,
+  EngineSession,
+  EngineStatus,
+  GenerateOptions,
+  RunOptions,
+  SequenceInput,
+  SessionState,
+} from "../engine.js";
+import { addMeasurements, type EngineProfile } from "../profile.js";
+import type { EngineModel } from "../spiking-model.js";
+import { deal, doShares, type Share } from "./dealing.js";
+import type { EnsembleOptions, EnsembleSession } from "./ensembles.js";
+import { openEnsemble } from "./one-by-one.js";
+import type { SummaryWork } from "./summaries.js";
+import type { ForecastSweepWork, SweepErrors, SweepWork, SweptForecasts, SweptReadouts } from "./sweeps.js";
+import type { AccumulateOptions } from "./training.js";
+
+/** One engine over engines of one kind, one a device. */
+export function dealtEngine(name: string, engines: readonly Engine[]): Engine {
+  const first = engines[0]!;
+  const names = engines.map((engine) => engine.name);
+  const planned = (plan: EnginePlan): EnginePlan => ({
+    ...plan,
+    engine: name,
+    summary: `${plan.summary}; on ${names[0]}, sequences of a batch over ${names.length} devices`,
+    details: { ...plan.details, devices: names.length },
+  });
+  const own: Engine = {
+    name,
+    async probe(): Promise<EngineStatus> {
+      const all = await Promise.all(engines.map((each) => each.probe()));
+      const missing = all.findIndex(({ available }) => !available);
+      if (missing >= 0) return { available: false, reason: `${names[missing]}: ${all[missing]!.reason}` };
+      const device = all[0]!.device === undefined ? {} : { device: `${all.length} x ${all[0]!.device}` };
+      return { available: true, reason: `${all.length} devices: ${all[0]!.reason}`, ...device };
+    },
+    plan: (model, options) => planned(first.plan(model, options)),
+    async open(model, options) {
+      const session = await first.open(model, options);
+      const others = engines.slice(1).map((each) => () => each.open(model, options));
+      return new DealtSession(session, planned(session.plan), others, names);
+    },
+    openEnsemble: (models, options) => openShares(name, engines, models, options),
+    ...(first.sweep && { sweep: (work) => sweepShares(name, engines, work) }),
+    ...(first.sweepForecasts && { sweepForecasts: (work) => forecastShares(name, engines, work) }),
+  };
+  // The rest is the first device's: what it can do, and what it takes. Copied as it is described, since
+  // to read a limit may open the device. It has no context: there are several.
+  const { context: _, close: __, ...rest } = Object.getOwnPropertyDescriptors(first) as PropertyDescriptorMap;
+  return Object.defineProperties({} as Engine, { ...rest, ...Object.getOwnPropertyDescriptors(own) });
+}
+
+const stepsOf = (sequences: readonly SequenceInput[]): number => sequences.reduce((sum, { inputs }) => sum + inputs.rows, 0);
+
+/** A session on the first device, and on the others once there are batches for them. */
+class DealtSession implements EngineSession {
+  readonly plan: EnginePlan;
+  readonly summarise?: NonNullable<EngineSession["summarise"]>;
+  readonly accumulate?: NonNullable<EngineSession["accumulate"]>;
+  readonly #first: EngineSession;
+  readonly #open: readonly (() => Promise<EngineSession>)[];
+  readonly #names: readonly string[];
+  #others: readonly EngineSession[] | undefined;
+
+  constructor(first: EngineSession, plan: EnginePlan, open: readonly (() => Promise<EngineSession>)[], names: readonly string[]) {
+    this.plan = plan;
+    this.#first = first;
+    this.#open = open;
+    this.#names = names;
+    if (first.summarise) this.summarise = (sequences, work) => this.#summaries(sequences, work);
+    if (first.accumulate) this.accumulate = (sequence: SequenceInput, options: AccumulateOptions) => first.accumulate!(sequence, options);
+  }
+
+  get model() {
+    return this.#first.model;
+  }
+
+  get device() {
+    return this.#first.device;
+  }
+
+  run(sequence: SequenceInput, options: RunOptions): Promise<void> {
+    return this.#first.run(sequence, options);
+  }
+
+  step(...values: Parameters<EngineSession["step"]>): ReturnType<EngineSession["step"]> {
+    return this.#first.step(...values);
+  }
+
+  /**
+   * The shares of sequences. One, if there is one sequence, if data lies on the first device, or if
+   * there is noise, which is a sequence's by its place among all.
+   */
+  #shares(sequences: readonly SequenceInput[]): readonly Share[] {
+    const apart = this.model.noiseLevel === 0 && sequences.every(({ inputs }) => inputs instanceof Matrix);
+    return deal(
+      sequences.map(({ inputs }) => inputs.rows),
+      apart ? this.#open.length + 1 : 1,
+    );
+  }
+
+  async #session(device: number): Promise<EngineSession> {
+    if (device === 0) return this.#first;
+    if (this.#others === undefined) {
+      const opened: EngineSession[] = [];
+      try {
+        for (const open of this.#open) opened.push(await open());
+      } catch (error) {
+        for (const session of opened) await session.dispose();
+        throw error;
+      }
+      this.#others = opened;
+    }
+    return this.#others[device - 1]!;
+  }
+
+  async batch(sequences: readonly SequenceInput[], options: BatchOptions): Promise<Matrix[]> {
+    const shares = options.into ? [] : this.#shares(sequences);
+    if (shares.length < 2) return this.#first.batch(sequences, options);
+    await this.#session(1);
+    const results = await doShares(shares, this.#names, stepsOf(sequences), options, async ({ device, from, to }, work) =>
+      (await this.#session(device)).batch(sequences.slice(from, to), { ...options, ...work }),
+    );
+    return results.flat();
+  }
+
+  async #summaries(sequences: readonly SequenceInput[], work: SummaryWork): Promise<Matrix<Float64Array>> {
+    const shares = this.#shares(sequences);
+    if (shares.length < 2) return this.#first.summarise!(sequences, work);
+    await this.#session(1);
+    const parts = await doShares(shares, this.#names, stepsOf(sequences), work, async ({ device, from, to }, options) =>
+      (await this.#session(device)).summarise!(sequences.slice(from, to), { ...work, ...options, given: work.given.subarray(from, to) }),
+    );
+    return stacked(parts);
+  }
+
+  generate(options: GenerateOptions): Promise<Matrix> {
+    return this.#first.generate(options);
+  }
+
+  getState(): SessionState {
+    return this.#first.getState();
+  }
+
+  setState(state: SessionState): void {
+    this.#first.setState(state);
+  }
+
+  reset(): void {
+    this.#first.reset();
+  }
+
+  profile(): EngineProfile | undefined {
+    const all = [this.#first, ...(this.#others ?? [])].flatMap((session) => session.profile?.() ?? []);
+    return all.length > 0 ? addMeasurements(all) : undefined;
+  }
+
+  async dispose(): Promise<void> {
+    await Promise.all([this.#first, ...(this.#others ?? [])].map((session) => session.dispose()));
+  }
+}
+
+/** Matrices below one another. */
+function stacked(parts: readonly Matrix<Float64Array>[]): Matrix<Float64Array> {
+  const all = Matrix.zeros(
+    parts.reduce((sum, { rows }) => sum + rows, 0),
+    parts[0]!.cols,
+  );
+  let at = 0;
+  for (const part of parts) {
+    all.data.set(part.data, at);
+    at += part.data.length;
+  }
+  return all;
+}
+
+/** What a member of an ensemble costs in a step: its synapses, and a share of the step itself. */
+const costOf = (model: EngineModel): number => 1000 + (model.kind === "spiking" ? model.size : model.size ** 2);
+
+async function openShares(
+  name: string,
+  engines: readonly Engine[],
+  models: readonly EngineModel[],
+  options?: EngineOptions,
+): Promise<EnsembleSession> {
+  const shares = deal(models.map(costOf), engines.length);
+  const opened: EnsembleSession[] = [];
+  try {
+    for (const { device, from, to } of shares) opened.push(await openEnsemble(engines[device]!, models.slice(from, to), options));
+  } catch (error) {
+    for (const session of opened) await session.dispose();
+    throw error;
+  }
+  const plans = opened.map(({ plan }) => plan);
+  return {
+    plan: planOf(
+      name,
+      shares.map(({ from, to }) => to - from),
+      plans,
+    ),
+    async run(sequences: SequenceInput | readonly SequenceInput[], runOptions: EnsembleOptions) {
+      const of = (r: number): SequenceInput => ("inputs" in sequences ? sequences : sequences[r]!);
+      const { training } = runOptions;
+      const total = models.reduce((sum, _, r) => sum + of(r).inputs.rows, 0);
+      const names = engines.map((engine) => engine.name);
+      const results = await doShares(shares, names, total, runOptions, ({ device, from, to }, work) =>
+        opened[device]!.run("inputs" in sequences ? sequences : sequences.slice(from, to), {
+          ...runOptions,
+          ...work,
+          training: training && { ...training, sinks: training.sinks.slice(from, to) },
+        }),
+      );
+      return results.flat();
+    },
+    profile() {
+      const all = opened.flatMap((session) => session.profile?.() ?? []);
+      return all.length > 0 ? addMeasurements(all) : undefined;
+    },
+    async dispose() {
+      await Promise.all(opened.map((session) => session.dispose()));
+    },
+  };
+}
+
+function planOf(engine: string, counts: readonly number[], plans: readonly EnginePlan[]): EnginePlan {
+  return {
+    engine,
+    summary: `${counts.join(" + ")} members on ${plans.map((plan) => plan.engine).join(", ")}, the first: ${plans[0]!.summary}`,
+    bytes: plans.reduce((sum, { bytes }) => sum + bytes, 0),
+    details: { ...plans[0]!.details, devices: plans.length },
+  };
+}
+
+/** The members of a share, with the bases that they are of. */
+function membersOf<Work extends SweptReadouts>(work: Work, { from, to }: Share): Pick<Work, "bases" | "members"> {
+  const members = work.members.slice(from, to);
+  const used = [...new Set(members.map(({ base }) => base))];
+  return {
+    bases: used.map((base) => work.bases[base]!),
+    members: members.map((member) => ({ ...member, base: used.indexOf(member.base) })),
+  };
+}
+
+/** Shares of a sweep, begun on all devices; undefined if one of them would not have it. */
+function begin<Result>(
+  engines: readonly Engine[],
+  work: SweptReadouts,
+  steps: number,
+  on: (engine: Engine, share: Share, options: Pick<SweptReadouts, "signal" | "onProgress">) => Promise<Result> | undefined,
+): Promise<{ readonly results: Result[]; readonly shares: readonly Share[] }> | undefined {
+  const costs = work.members.map(({ base }) => work.bases[base]!.model.size ** 2);
+  const shares = deal(costs, engines.length);
+  const names = engines.map((engine) => engine.name);
+  const refused = new AbortController();
+  let declined = false;
+  const signal = work.signal ? AbortSignal.any([work.signal, refused.signal]) : refused.signal;
+  const running = doShares(shares, names, steps * work.members.length, { ...work, signal }, (share, options) => {
+    const begun = declined ? undefined : on(engines[share.device]!, share, options);
+    declined ||= begun === undefined;
+    return begun ?? Promise.reject(new SpillwayError("unavailable", `${engines[share.device]!.name} takes these members one by one`));
+  });
+  if (!declined) return running.then((results) => ({ results, shares }));
+  running.catch(() => undefined);
+  refused.abort();
+  return undefined;
+}
+
+function sweepShares(name: string, engines: readonly Engine[], work: SweepWork): Promise<SweepErrors> | undefined {
+  const { take } = work;
+  return begin(engines, work, work.inputs.rows, (engine, share, options) =>
+    engine.sweep!({
+      ...work,
+      ...options,
+      ...membersOf(work, share),
+      ...(take && { take: (member: number, predictions: Float64Array | undefined) => take(share.from + member, predictions) }),
+    }),
+  )?.then(({ results, shares }) => ({
+    squares: stacked(results.map(({ squares }) => squares)),
+    ...endOf(name, shares, results),
+  }));
+}
+
+function forecastShares(name: string, engines: readonly Engine[], work: ForecastSweepWork): Promise<SweptForecasts> | undefined {
+  const rows = work.series.reduce((sum, series) => sum + series.rows.rows, 0);
+  return begin(engines, work, rows, (engine, share, options) =>
+    engine.sweepForecasts!({
+      ...work,
+      ...options,
+      ...membersOf(work, share),
+      take: (series, member, forecasts) => work.take(series, share.from + member, forecasts),
+    }),
+  )?.then(({ results, shares }) => endOf(name, shares, results));
+}
+
+function endOf(name: string, shares: readonly Share[], results: readonly SweptForecasts[]): SweptForecasts {
+  const profiles = results.flatMap(({ profile }) => profile ?? []);
+  const counts = shares.map(({ from, to }) => to - from);
+  return {
+    plan: planOf(
+      name,
+      counts,
+      results.map(({ plan }) => plan),
+    ),
+    profile: profiles.length > 0 ? addMeasurements(profiles) : undefined,
+  };
+}
