@@ -5,12 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import "../../src/index.js";
-<<<<<<< HEAD
-=======
-import { Classifier, type ClassifierOptions, Forecaster, type ForecasterOptions, saveC, toC } from "../../src/model/index.js";
->>>>>>> 76705892 (Export classifiers as C with the package's bits)
 import { constant } from "../../src/model/c/text.js";
-import { Classifier, Forecaster, type ForecasterOptions, saveC, toC } from "../../src/model/index.js";
+import { Classifier, type ClassifierOptions, Forecaster, type ForecasterOptions, saveC, toC } from "../../src/model/index.js";
 import { Matrix } from "../../src/numerics/index.js";
 import { casesOfC } from "./c-cases.js";
 
