@@ -1,7 +1,7 @@
 // A study in Redis whose network fails: connections that break, also between a call and its answer,
 // servers that are silent or started again; and the commands that use it.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -125,6 +125,27 @@ search:
     expect((await run("search", "n.yaml", "--storage", "redis://127.0.0.1:1/0")).stderr).toContain(
       "no Redis or Valkey answers at redis://127.0.0.1:1",
     );
+  });
+
+  it("ends with 75 if the server stays away, and the same command goes on", async () => {
+    const proxy = await FaultyProxy.to(server.port);
+    const args = ["search", "n.yaml", "--storage", `${proxy.url}/0?prefix=away`, "--out", "away", "--no-refit", "--patience", "1s"];
+    const ended = await spillway([...args, "--trials", "100000"], {
+      cwd: folder,
+      watch: (stderr) => {
+        if (proxy.isShut || !/\(trial \d/.test(stderr)) return;
+        proxy.isShut = true;
+        proxy.cut();
+      },
+    });
+    expect(ended).toMatchObject({ code: 75, stderr: expect.stringMatching(/127\.0\.0\.1:\d+.* is away, for \d s now: /) });
+    proxy.isShut = false;
+    const done = async () => (await listed(`${server.url}/0?prefix=away`)).filter(({ state }) => state === "complete").length;
+    const wanted = (await done()) + 2;
+    expect((await run(...args, "--trials", String(wanted))).code).toBe(0);
+    expect(await done()).toBe(wanted);
+    expect(readdirSync(join(folder, "away", "n")).filter((name) => name.endsWith(".spool"))).toEqual([]);
+    await proxy.close();
   });
 });
 

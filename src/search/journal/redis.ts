@@ -53,8 +53,6 @@ return 1`;
 const piece = 1000;
 /** Milliseconds in which a server has to answer the first time. */
 const patience = 10_000;
-/** What the client says of a call that was not answered in time. */
-const timedOut = "Command timed out";
 
 /**
  * A study's operations in Redis or Valkey, as Optuna's JournalRedisBackend keeps them: processes in
@@ -67,8 +65,8 @@ const timedOut = "Command timed out";
  */
 export async function redisJournal(url: string, options: RedisJournalOptions = {}): Promise<StudyStorage> {
   const { prefix, timeout } = resolve(redisJournalTable, options, "redisJournal");
-  const client = await clientOf(url, 1000 * timeout);
-  return new RedisJournal(client, prefix, shownUrl(url));
+  const client = await clientOf(url);
+  return new RedisJournal(client, prefix, shownUrl(url), 1000 * timeout);
 }
 
 class RedisJournal implements StudyStorage {
@@ -76,7 +74,10 @@ class RedisJournal implements StudyStorage {
   readonly #client: Client;
   readonly #prefix: string;
 
-  constructor(client: Client, prefix: string, name: string) {
+  readonly #timeoutMs: number;
+
+  constructor(client: Client, prefix: string, name: string, timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
     this.#client = client;
     this.#prefix = prefix;
     this.name = name;
@@ -110,20 +111,25 @@ class RedisJournal implements StudyStorage {
 
   /** What the server answers. One that does not in time gets a new connection for the next call. */
   async #answer<Answer>(call: () => Promise<Answer>): Promise<Answer> {
-    // A call that was under way when the connection broke would wait for the next connection.
+    // The client keeps a call until it is connected again, which may be never.
     let onClose = (): void => undefined;
-    const closed = new Promise<never>((_, reject) => {
+    let timer: NodeJS.Timeout | undefined;
+    const lost = new Promise<never>((_, reject) => {
       onClose = () => reject(new Error("the connection is lost"));
+      timer = setTimeout(() => {
+        reject(new Error(`no answer in ${this.#timeoutMs / 1000} s`));
+        this.#client.disconnect(true);
+      }, this.#timeoutMs);
     });
     this.#client.once("close", onClose);
     try {
       const answer = call();
       answer.catch(() => undefined);
-      return await Promise.race([answer, closed]);
+      return await Promise.race([answer, lost]);
     } catch (error) {
-      if ((error as Error).message === timedOut) this.#client.disconnect(true);
       throw new SpillwayError("unavailable", `${this.name} does not answer: ${visible((error as Error).message, 500)}`, { cause: error });
     } finally {
+      clearTimeout(timer);
       this.#client.off("close", onClose);
     }
   }
@@ -139,9 +145,9 @@ class RedisJournal implements StudyStorage {
 }
 
 /** A client that is connected. @throws SpillwayError */
-async function clientOf(url: string, commandTimeout: number): Promise<Client> {
+async function clientOf(url: string): Promise<Client> {
   const make = await constructorOf();
-  const client = new make(url, { lazyConnect: true, connectTimeout: patience, maxRetriesPerRequest: 3, commandTimeout });
+  const client = new make(url, { lazyConnect: true, connectTimeout: patience, maxRetriesPerRequest: 3 });
   let last: Error | undefined;
   client.on("error", (error) => {
     last = error;
