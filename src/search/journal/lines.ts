@@ -37,7 +37,7 @@ export async function readLines(path: string, from: Place, take: (line: string, 
     let { line, offset } = from;
     const { size } = await file.stat();
     if (size < offset) throw new RecordError(`it has ${size} bytes and had ${offset}; another file was put in its place`);
-    const piece = Buffer.allocUnsafe(Math.min(pieceBytes, Math.max(1, size - offset)));
+    const piece = Buffer.allocUnsafe(Math.min(pieceBytes, Math.max(2 ** 16, size - offset)));
     let parts: Buffer[] = [];
     let held = 0;
     for (;;) {
