@@ -230,9 +230,9 @@ Examples:
   $ spillway export runs/mackey-glass --to c --name tide
   $ spillway export model.safetensors --to onnx --use forecast
 
-C (a forecaster or classifier): NAME.c and NAME.h, C99, no allocation, the bits of this package on every machine
-that computes in IEEE 754. ONNX (a forecaster, or a classifier): NAME.onnx; --use and --stateful are
-for a forecaster's graph.`,
+C (a forecaster or classifier): NAME.c and NAME.h, C99, no allocation, the bits of this package on
+every machine that computes in IEEE 754. ONNX (a forecaster, or a classifier): NAME.onnx; --use and
+--stateful are for a forecaster's graph.`,
     )
     .action(async (model: string, { import: _, ...flags }: ExportFlags & { readonly import?: unknown }) => {
       print(await (await import("./commands/export.js")).exportModel(model, flags));

@@ -273,7 +273,9 @@ export function openCommunicators(contexts: readonly Context[]): readonly Commun
 export interface JoinOptions {
   /** What `ncclIdentity` gave one of them. */
   readonly identity: Uint8Array;
+  /** The place of this process, from 0. */
   readonly rank: number;
+  /** How many processes there are. */
   readonly size: number;
 }
 

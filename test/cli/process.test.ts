@@ -137,7 +137,7 @@ describe("exit code 2", () => {
     [
       "an unknown engine",
       ["run", "small.yaml", "--engine", "gpu"],
-      'there is no engine of that name; it takes "auto", "cpu", "cuda", "cuda:1", "sim" or "reference" (did you mean "cpu"?)',
+      'there is no engine of that name; it takes "auto", "cpu", "cuda", "cuda:1", "sim", "sim:1" or "reference" (did you mean "cpu"?)',
     ],
     ["no number of threads", ["run", "small.yaml", "--threads", "0"], "--threads is 0; it takes a whole number from 1 to 64"],
     ["a missing file", ["run", "smal.yaml"], "smal.yaml: no such file in"],

@@ -115,9 +115,9 @@ class RedisJournal implements StudyStorage {
     let onClose = (): void => undefined;
     let timer: NodeJS.Timeout | undefined;
     const lost = new Promise<never>((_, reject) => {
-      onClose = () => reject(new Error("the connection is lost"));
+      onClose = () => reject(this.#silence("the connection is lost"));
       timer = setTimeout(() => {
-        reject(new Error(`no answer in ${this.#timeoutMs / 1000} s`));
+        reject(this.#silence(`no answer in ${this.#timeoutMs / 1000} s`));
         this.#client.disconnect(true);
       }, this.#timeoutMs);
     });
@@ -127,11 +127,15 @@ class RedisJournal implements StudyStorage {
       answer.catch(() => undefined);
       return await Promise.race([answer, lost]);
     } catch (error) {
-      throw new SpillwayError("unavailable", `${this.name} does not answer: ${visible((error as Error).message, 500)}`, { cause: error });
+      throw error instanceof SpillwayError ? error : this.#silence(visible((error as Error).message, 500), error);
     } finally {
       clearTimeout(timer);
       this.#client.off("close", onClose);
     }
+  }
+
+  #silence(reason: string, cause?: unknown): SpillwayError {
+    return new SpillwayError("unavailable", `${this.name} does not answer: ${reason}`, { cause });
   }
 
   #decoded(record: string, number: number): StudyOperation {
