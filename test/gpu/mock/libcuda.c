@@ -130,7 +130,8 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
 CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value) { NEED_CONTEXT; (void)pool; *(cuuint64_t *)value = 1000u * attribute; return 0; }
 CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t n) {
   NEED_CONTEXT; (void)pool;
-  return n == 1 && map->location.type == CU_MEM_LOCATION_TYPE_DEVICE && map->flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE ? 0 : CUDA_ERROR_INVALID_VALUE;
+  if (n != 1 || map->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+  return map->flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE || map->flags == CU_MEM_ACCESS_FLAGS_PROT_NONE ? 0 : CUDA_ERROR_INVALID_VALUE;
 }
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t keep) { NEED_CONTEXT; return pool && keep == 12345 ? 0 : CUDA_ERROR_INVALID_VALUE; }
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemoryPool pool, CUstream stream) {
