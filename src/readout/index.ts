@@ -26,4 +26,4 @@ export {
   trainerOf,
 } from "./trainer.js";
 export type { FitOptions, ReadoutShape, SeriesLike } from "./training-data.js";
-export { TriangularAccumulator } from "./triangular-accumulator.js";
+export { TriangularAccumulator, type TriangularAccumulatorOptions } from "./triangular-accumulator.js";

@@ -47,7 +47,7 @@ export interface ForecasterSettings {
   readonly missing?: MissingInSeries | undefined;
   /**
    * What is done to a series before anything else, in order, fitted on its training rows, and
-   * undone on forecasts: log, Box-Cox, differences and others ({@link Transform}). Default none.
+   * undone on forecasts: log, Box-Cox, differences and others (`Transform`). Default none.
    * After a logarithm a forecast is the median. Outputs are held (`hold`) in the units of what is
    * transformed.
    */
