@@ -77,8 +77,8 @@ export interface FieldSettings {
   /** What becomes of missing values (NaN). Default "error". */
   readonly missing?: Exclude<MissingInSeries, "mask"> | undefined;
   /**
-   * What is done to the field before anything else, in order, and undone on forecasts ({@link
-   * Transform}); if weights are shared, with the same parameters at every site. Default none.
+   * What is done to the field before anything else, in order, and undone on forecasts
+   * (`Transform`); if weights are shared, with the same parameters at every site. Default none.
    */
   readonly transforms?: readonly Transform[] | undefined;
   /**
