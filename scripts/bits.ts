@@ -1,5 +1,6 @@
 // Prints the places where the golden cases have the bits of the C programs: `npm run bits`. What is
-// not on this machine is left out; with --all it is fetched from the npm registry, or missed.
+// not on this machine is left out; with --all other engines are fetched from the npm registry, and a
+// browser that is not there fails.
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -180,11 +181,15 @@ const isThere = (command: string) => {
   }
 };
 
+/** A browser that is not here: left out, or a row that fails if all were asked for. */
+const missing = (place: string): Runner | undefined =>
+  all ? { place, run: () => Promise.reject(new Error("it is not on this machine")) } : undefined;
+
 function browsers(): Runner[] {
   const chromium = findChromium();
   const runners: (Runner | undefined)[] = [
     chromium === undefined
-      ? undefined
+      ? missing("Chromium")
       : {
           place: versionOf([chromium]).replace(/^(Chromium \d+).*/, "$1"),
           run: () =>
@@ -195,8 +200,8 @@ function browsers(): Runner[] {
           place: versionOf(["firefox-esr"]).replace(/^Mozilla /, ""),
           run: () => inBrowser((url) => spawn("firefox-esr", ["--headless", "--no-remote", "--profile", profile("firefox"), url], quiet)),
         }
-      : undefined,
-    isThere("WebKitWebDriver") && isThere("xvfb-run") ? { place: "WebKitGTK", run: () => inBrowser(openWebKit) } : undefined,
+      : missing("Firefox"),
+    isThere("WebKitWebDriver") && isThere("xvfb-run") ? { place: "WebKitGTK", run: () => inBrowser(openWebKit) } : missing("WebKitGTK"),
   ];
   return runners.filter((runner) => runner !== undefined);
 }
