@@ -1,7 +1,7 @@
 // A forecast task that leaves nothing open: one reservoir, no lags, no calendar, one series. It is
 // the same work for many reservoirs, so that a device can do it for all of them at once.
+import type { CandidateSeries } from "../model/sweep/candidates.js";
 import type { Matrix, Seed } from "../numerics/index.js";
-import type { Transform } from "../series/index.js";
 import type { SeriesData } from "./data.js";
 import type { Experiment, ForecastTask } from "./description.js";
 import { measuredStarts, referenceOf, startPoints } from "./forecast.js";
@@ -13,15 +13,7 @@ import { scoreSeries } from "./scores.js";
 export type ForecastExperiment = Experiment & { readonly task: ForecastTask };
 
 /** What is forecast, from where, and how it is scored. */
-export interface PlainForecast {
-  /** The series as it was measured. */
-  readonly series: Matrix;
-  readonly transforms: readonly Transform[];
-  /** Rows after those that transforms lose: those that train, and the first of each forecast. */
-  readonly trainRows: number;
-  readonly starts: readonly number[];
-  readonly warmup: number;
-  readonly horizon: number;
+export interface PlainForecast extends Pick<CandidateSeries, "series" | "transforms" | "trainRows" | "starts" | "warmup" | "horizon"> {
   score(forecasts: readonly Matrix[], experiment: Experiment): Scores;
 }
 

@@ -34,12 +34,17 @@ const taken = 40;
 const array = (name: string, { data }: Matrix) =>
   `static const double ${name}[${Math.max(1, data.length)}] = { ${[...data].join(", ") || "0"} };`;
 
-/** A program: the calls of `body`, which prints by `show(values, count)`. */
+/** A program over a forecaster's state: the calls of `body`, which prints by `show(values, count)`. */
 function mainOf(arrays: readonly string[], body: string, outputs: number): string {
+  return programOf([...arrays, "static model_state state;"], `  model_begin(&state);\n${body}`, outputs);
+}
+
+/** A program with its own declarations. */
+function programOf(declarations: readonly string[], body: string, outputs: number): string {
   return `#include <stdint.h>
 #include "model.h"
 void print_bits(uint32_t high, uint32_t low);
-${arrays.join("\n")}
+${declarations.join("\n")}
 static double out[${steps * outputs}];
 static void show(const double *values, int count)
 {
@@ -50,11 +55,9 @@ static void show(const double *values, int count)
     print_bits((uint32_t)(each.bits >> 32), (uint32_t)each.bits);
   }
 }
-static model_state state;
 int main(void)
 {
   int t;
-  model_begin(&state);
 ${body}  return 0;
 }
 `;
@@ -216,16 +219,14 @@ function ofClasses(name: string, cols: number, options: ClassifierOptions): CCas
   show(out, 1);
 `,
       );
-      const main = mainOf(
-        cases.map((one, b) => array(`case_${b}`, one)),
+      const main = programOf(
+        [...cases.map((one, b) => array(`case_${b}`, one)), "static model_work work;", "static int class_number;"],
         `  (void)t;
   if (model_classify(&work, case_0, 0, out) != -1) return 1;
   if (model_label(3) != 0 || model_label(0)[0] != '${String(model.classes[0])[0]}') return 2;
 ${calls.join("")}`,
         3,
-      )
-        .replace("static model_state state;", "static model_work work;\nstatic int class_number;")
-        .replace("  model_begin(&state);\n", "");
+      );
       return { ...files, main, numbers };
     },
   };
