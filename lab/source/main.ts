@@ -44,25 +44,33 @@ const connectionsOf = (weights: ReservoirComputer["model"]["weights"]) =>
 
 async function build(): Promise<void> {
   const id = ++request;
+  // A slider that moves while the weights are drawn makes a build of its own: this one keeps its
+  // settings.
+  const wanted = settings;
+  const data = own();
+  const inUnits = unit();
   const { topologies, signals } = whatIsHere();
-  const elsewhere = !topologies.includes(settings.topology) ? settings.topology : !signals.includes(settings.signal) ? settings.signal : "";
+  const elsewhere = !topologies.includes(wanted.topology) ? wanted.topology : !signals.includes(wanted.signal) ? wanted.signal : "";
   if (elsewhere !== "") {
     live = undefined;
     for (const name of ["hash", "radius", "capacity", "score"]) say(name, "");
     return say("status", `the machine that serves this page has ${elsewhere}, and the page has not: run it there`);
   }
-  measures.postMessage({ id, settings, own: own()?.drive } satisfies MeasureRequest);
+  measures.postMessage({ id, settings: wanted, own: data?.drive } satisfies MeasureRequest);
   for (const name of ["hash", "radius", "capacity", "score"]) say(name, "…");
   try {
-    const next = await ReservoirComputer.create(reservoirOf(settings));
+    await loadWasm();
+    const next = await ReservoirComputer.create(reservoirOf(wanted));
     if (id !== request) return void next.dispose();
-    await computer?.dispose();
+    const before = computer;
     computer = next;
-    live = new LiveView(next, driveOf(settings, signalRows, own()?.drive).input, unit());
+    live = new LiveView(next, driveOf(wanted, signalRows, data?.drive).input, inUnits);
     showLegend("trajectories-legend", live.legend);
     say("engine", next.engine.plan.summary);
-    say("status", `${settings.size} neurons, ${connectionsOf(next.model.weights)} connections`);
+    say("status", `${wanted.size} neurons, ${connectionsOf(next.model.weights)} connections`);
+    await before?.dispose();
   } catch (error) {
+    if (id !== request) return;
     live = undefined;
     say("status", sentenceOf(error));
   }
@@ -205,6 +213,5 @@ for (const view of document.querySelectorAll("canvas")) {
 }
 addEventListener("resize", redraw);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => setTimeout(redraw, 0));
-await loadWasm();
 await Promise.all([build(), describe()]);
 requestAnimationFrame(frame);
