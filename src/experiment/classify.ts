@@ -12,10 +12,11 @@ import type { CaseData, Cases } from "./data.js";
 import type { ClassifyTask, Experiment } from "./description.js";
 import { encoded } from "./encode.js";
 import type { RunFile } from "./output-folder.js";
-import { splitRows, standardises } from "./prepare.js";
+import { standardises } from "./prepare.js";
 import type { Scores } from "./result.js";
 import { everyRow, stackRows } from "./rows.js";
 import { scoreClasses } from "./scores.js";
+import { splitRows } from "./split.js";
 import { shownSteps } from "./states.js";
 import { radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 

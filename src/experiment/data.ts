@@ -9,7 +9,7 @@ import { Matrix, type Seed } from "../numerics/index.js";
 import { rowsLost, type TimeAxis } from "../series/index.js";
 import { generateTask, knownLyapunovExponent, tasks } from "../tasks/index.js";
 import { loadPatterns, loadSeriesFolder, loadSounds, loadSpikes } from "./cases.js";
-import type { Experiment, FileData, GeneratedData } from "./description.js";
+import type { FileData, GeneratedData, OpenExperiment } from "./description.js";
 import { ExperimentError } from "./errors.js";
 import { resolveDataPath } from "./paths.js";
 import { ownTransforms, rowsAhead } from "./prepare.js";
@@ -78,7 +78,7 @@ export type ExperimentData = SeriesData | DrivenData | CaseData;
  * @param seed what `redraw` draws from; default the first seed
  * @throws FileError, ExperimentError, ArgumentError
  */
-export async function loadData(experiment: Experiment, path?: string, seed: Seed = experiment.seeds[0]!): Promise<ExperimentData> {
+export async function loadData(experiment: OpenExperiment, path?: string, seed: Seed = experiment.seeds[0]!): Promise<ExperimentData> {
   const { data } = experiment;
   const loaded =
     "task" in data
@@ -102,7 +102,7 @@ export function generateIndependent(data: GeneratedData, length: number, seed: S
   return result instanceof Matrix ? result : result.targets;
 }
 
-function generate(experiment: Experiment, data: GeneratedData, seed: Seed | undefined): ExperimentData {
+function generate(experiment: OpenExperiment, data: GeneratedData, seed: Seed | undefined): ExperimentData {
   const task = taskOf(data);
   const isSeeded = "seed" in task.options;
   if (data.redraw && !isSeeded) throw new ArgumentError("data.redraw", true, `false for ${task.name}, which draws nothing`);
@@ -133,7 +133,7 @@ function taskOf(data: GeneratedData) {
   return tasks.get(data.task, "data.task");
 }
 
-function neededLength(experiment: Experiment, kind: "series" | "driven"): number {
+function neededLength(experiment: OpenExperiment, kind: "series" | "driven"): number {
   const { split, task } = experiment;
   const { train, test } = split;
   const isCount = (rows: number | undefined): rows is number => rows !== undefined && rows >= 1;
@@ -284,7 +284,7 @@ function oneSeriesOnly({ group, gaps }: FileData): ArgumentError {
   return new ArgumentError(`data.${field}`, value, `a task of type "forecast" without inputs: it makes several series of one table`);
 }
 
-function checkKind({ task, data }: Experiment, loaded: ExperimentData): void {
+function checkKind({ task, data }: OpenExperiment, loaded: ExperimentData): void {
   const { kind } = loaded;
   const ahead = "file" in data && task.type !== "forecast" ? (["known", "calendar"] as const).find((field) => data[field]) : undefined;
   if (ahead)

@@ -164,6 +164,9 @@ export interface ForecastTask {
   readonly members?: number | undefined;
 }
 
+/** A forecast whose warm-up may be left to the rows: "auto". */
+export type OpenForecastTask = Omit<ForecastTask, "warmup"> & { readonly warmup: number | "auto" };
+
 /** A class for each sequence. */
 export interface ClassifyTask
   extends Pick<
@@ -191,6 +194,9 @@ export interface DetectTask {
 
 /** What is to be learnt. */
 export type TaskDescription = PredictTask | ForecastTask | ClassifyTask | DetectTask;
+
+/** A task before its data are known. */
+export type OpenTask = Exclude<TaskDescription, ForecastTask> | OpenForecastTask;
 
 /** What needs no reservoir. "majority": the most frequent class, of cases. */
 export type BaselineDescription = SeriesBaseline | "majority";
@@ -257,6 +263,12 @@ export interface Experiment {
   readonly outputs: OutputsDescription;
 }
 
+/** An experiment before its data are known: what follows from their rows may be "auto". */
+export type OpenExperiment = Omit<Experiment, "task" | "washout"> & {
+  readonly task: OpenTask;
+  readonly washout: number | "auto";
+};
+
 /** Fields that have a default may be left out. */
 type WithDefaults<Given, Required extends keyof Given> = Pick<Given, Required> & Partial<Given>;
 
@@ -284,10 +296,14 @@ export interface ExperimentInput {
     | "classify"
     | "detect"
     | PredictTask
-    | WithDefaults<ForecastTask, "type" | "horizon">
+    | WithDefaults<OpenForecastTask, "type" | "horizon">
     | WithDefaults<ClassifyTask, "type">
     | WithDefaults<DetectTask, "type">;
-  readonly washout?: number | undefined;
+  /**
+   * Rows at the start that train nothing. Default "auto": a fifth of the rows that train, at most
+   * 100, and for classes 0.
+   */
+  readonly washout?: number | "auto" | undefined;
   readonly split?: SplitDescription | undefined;
   /** One seed, or `seeds`: a list, or how many. */
   readonly seed?: Seed | undefined;

@@ -5,7 +5,7 @@ import { Matrix } from "../numerics/index.js";
 import { binWidth, type DriveOptions, drivingRows, rangeOf } from "../spikes/drive.js";
 import { type EncoderConfig, encoders } from "../spikes/index.js";
 import type { CaseData, Cases } from "./data.js";
-import type { Experiment } from "./description.js";
+import type { OpenExperiment } from "./description.js";
 import { ExperimentError } from "./errors.js";
 
 /**
@@ -13,7 +13,7 @@ import { ExperimentError } from "./errors.js";
  * for each case. @throws ExperimentError
  */
 export function encoded(
-  experiment: Experiment,
+  experiment: OpenExperiment,
   { train, test }: { train: Cases; test: Cases },
   { sampleRate }: CaseData,
 ): { train: Cases; test: Cases } {

@@ -320,7 +320,7 @@ export function startPoints(
   };
   const parts = new Map([...new Set(prepared.map(({ group }) => group))].map((group) => [group, trainsWith(group)]));
   if (!task.independent)
-    return startPlaces(task, prepared).map(({ series, at }) => ({
+    return startPlaces(task, prepared, experiment.split).map(({ series, at }) => ({
       whole: series.test.whole,
       facts: series.test.facts,
       at,

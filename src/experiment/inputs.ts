@@ -2,13 +2,13 @@
 import { fitStandardisation, standardised } from "../model/standardisation.js";
 import type { Matrix } from "../numerics/index.js";
 import type { ExperimentData } from "./data.js";
-import type { Experiment } from "./description.js";
+import type { OpenExperiment } from "./description.js";
 import { encoded } from "./encode.js";
 import { prepareSeries, standardises } from "./prepare.js";
 import { stackRows } from "./rows.js";
 
 /** What the experiment would drive its reservoir with, test part included. */
-export function inputsOf(experiment: Experiment, data: ExperimentData): Matrix {
+export function inputsOf(experiment: OpenExperiment, data: ExperimentData): Matrix {
   const raw =
     data.kind === "series"
       ? prepareSeries(experiment, data).whole.series

@@ -16,7 +16,7 @@ import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
 import { encoders } from "../spikes/index.js";
 import { liquidKind, spikingKind } from "../spikes/liquid/schema.js";
 import { tasks } from "../tasks/index.js";
-import type { BaselineDescription, Experiment, MetricName, TaskDescription, TransformDescription } from "./description.js";
+import type { BaselineDescription, MetricName, OpenExperiment, OpenTask, TransformDescription } from "./description.js";
 import { typedFields } from "./overrides.js";
 import { common, dataKinds, taskSchemas } from "./schema.js";
 import { metricsOf } from "./scores.js";
@@ -28,13 +28,13 @@ const taskTakes = `predict, classify or detect, or an object whose "type" is pre
  * Checks an experiment and fills in the defaults.
  * @throws ArgumentError naming the field by its path from the top of the file.
  */
-export function parseExperiment(source: unknown): Experiment {
+export function parseExperiment(source: unknown): OpenExperiment {
   return readExperiment(source).experiment;
 }
 
 /** An experiment that was checked, and the trainer of its readout, made when its options were. */
 export interface CheckedExperiment {
-  readonly experiment: Experiment;
+  readonly experiment: OpenExperiment;
   readonly trainer: Trainer;
 }
 
@@ -53,7 +53,7 @@ export function readExperiment(source: unknown): CheckedExperiment {
   }
 }
 
-function parseFields(source: unknown): Experiment {
+function parseFields(source: unknown): OpenExperiment {
   if (!isObject(source)) throw new ArgumentError("the experiment", source, "an object with name, data, reservoir and task");
   const value: Record<string, unknown> = { ...source };
   if (value["search"] !== undefined)
@@ -82,23 +82,22 @@ function parseFields(source: unknown): Experiment {
   return complete(parsed, liquid === undefined ? value : { ...value, reservoir: { kind: "spiking", ...liquid } });
 }
 
-type Parsed = Omit<Experiment, "seeds" | "washout" | "metrics" | "transforms" | "baselines"> & {
+type Parsed = Omit<OpenExperiment, "seeds" | "metrics" | "transforms" | "baselines"> & {
   readonly seed?: string | number | undefined;
   readonly seeds?: number | readonly (string | number)[] | undefined;
   readonly liquid?: unknown;
-  readonly washout?: number | undefined;
   readonly metrics?: readonly MetricName[] | undefined;
   readonly transforms?: readonly TransformDescription[] | undefined;
   readonly baselines?: readonly BaselineDescription[] | undefined;
 };
 
-function complete({ seed, seeds, washout, metrics, ...parsed }: Parsed, source: Readonly<Record<string, unknown>>): Experiment {
+function complete({ seed, seeds, metrics, ...parsed }: Parsed, source: Readonly<Record<string, unknown>>): OpenExperiment {
   const described = source["reservoir"] as AnyReservoirOptions;
   const transforms = parsed.transforms ?? defaultTransforms(parsed, described);
   const baselines = parsed.baselines ?? defaultBaselines(parsed.task);
   const rest = { ...parsed, transforms, baselines, task: taskFor(parsed, described) };
   if (seed !== undefined && seeds !== undefined) throw new ArgumentError("seeds", seeds, "nothing if seed is given: one of the two");
-  const { task, data, readout } = rest;
+  const { task, data, readout, washout } = rest;
   const known = metricsOf(task.type);
   const foreign = metrics?.find((name) => !known.includes(name));
   if (foreign) throw new ArgumentError("metrics", foreign, `for ${task.type} ${known.join(", ")}`);
@@ -109,7 +108,7 @@ function complete({ seed, seeds, washout, metrics, ...parsed }: Parsed, source: 
     const place = `scoring.options.${name}`;
     checkOptions(metricParts.get(name, place).options, options, place);
   }
-  checkUnread(rest, washout);
+  checkUnread(rest);
   const needed = task.type === "classify" ? "classify" : "forecast";
   if (!learns(readout).fits.includes(needed)) {
     const fitting = readouts.all().filter(({ fits }) => fits.includes(needed));
@@ -155,7 +154,7 @@ function complete({ seed, seeds, washout, metrics, ...parsed }: Parsed, source: 
     ...rest,
     reservoir,
     seeds: list,
-    washout: washout ?? (takesCases ? 0 : 100),
+    washout: takesCases && washout === "auto" ? 0 : washout,
     metrics: metrics ?? defaultMetrics(task),
   };
 }
@@ -164,11 +163,11 @@ function complete({ seed, seeds, washout, metrics, ...parsed }: Parsed, source: 
  * @throws ArgumentError for what is given and would not be read: templates train no readout, and a
  * test file is the whole test part.
  */
-function checkUnread({ task, data, readout, split }: Pick<Parsed, "task" | "data" | "readout" | "split">, washout = 0): void {
+function checkUnread({ task, data, readout, split, washout }: Pick<Parsed, "task" | "data" | "readout" | "split" | "washout">): void {
   if (task.type === "detect") {
     const option = Object.entries(readout).find(([name, value]) => name !== "type" && value !== undefined);
     if (option) throw new ArgumentError(`readout.${option[0]}`, option[1], "nothing for detect, which trains no readout");
-    if (washout > 0) throw new ArgumentError("washout", washout, "nothing for detect, which trains no readout");
+    if (washout !== "auto" && washout > 0) throw new ArgumentError("washout", washout, "nothing for detect, which trains no readout");
   }
   if (!("test" in data) || data.test === undefined) return;
   const takesCases = task.type === "classify" || task.type === "detect";
@@ -180,13 +179,13 @@ function checkUnread({ task, data, readout, split }: Pick<Parsed, "task" | "data
  * The reservoir with the defaults of a model of this task; that of `detect` has a description's
  * own.
  */
-function reservoirFor(task: TaskDescription, described: AnyReservoirOptions): AnyReservoirOptions {
+function reservoirFor(task: OpenTask, described: AnyReservoirOptions): AnyReservoirOptions {
   if (task.type === "detect") return described;
   return task.type === "classify" ? classifierReservoir(described, task.representation) : forecasterReservoir(described);
 }
 
 /** A task with the settings that follow from the reservoir and the readout. */
-function taskFor({ task, readout }: Pick<Parsed, "task" | "readout">, described: AnyReservoirOptions): TaskDescription {
+function taskFor({ task, readout }: Pick<Parsed, "task" | "readout">, described: AnyReservoirOptions): OpenTask {
   if (task.type !== "classify") return task;
   const { representation, differences = true } = classifierSettings(task, described, readout);
   return { ...task, representation, differences };
@@ -203,11 +202,11 @@ function defaultTransforms(
   return encode || task.type === "detect" || learns(readout).online || takesSpikes(described) ? [] : ["standardise"];
 }
 
-function defaultBaselines({ type }: TaskDescription): readonly BaselineDescription[] {
+function defaultBaselines({ type }: OpenTask): readonly BaselineDescription[] {
   return type === "classify" || type === "detect" ? ["majority"] : ["persistence", "mean"];
 }
 
-function defaultMetrics(task: TaskDescription): readonly MetricName[] {
+function defaultMetrics(task: OpenTask): readonly MetricName[] {
   if (task.type === "predict") return ["nrmse", "rmse", "mae", "r2"];
   if (task.type === "forecast") return ["nrmse", "nrmseAtHorizon", "validPredictionTime", "rmse"];
   return task.type === "classify" ? ["accuracy", "errors"] : ["accuracy", "errors", "missed"];

@@ -14,8 +14,9 @@ import {
 } from "../series/index.js";
 import { axisRows } from "../series/time-grid.js";
 import type { DrivenData, SeriesData } from "./data.js";
-import type { Experiment, ForecastTask, SplitDescription } from "./description.js";
+import type { ForecastTask, OpenExperiment, SplitDescription } from "./description.js";
 import { ExperimentError } from "./errors.js";
+import { rowsNeeded, splitRows } from "./split.js";
 
 /** The series of the data, one or more. */
 export function seriesOf(data: SeriesData): Matrix<Float64Array>[] {
@@ -85,13 +86,20 @@ export interface PreparedSeries {
 }
 
 /** How many rows later than the last row that is known the predicted one is. */
-export function rowsAhead({ task }: Experiment, kind: "series" | "driven"): number {
+export function rowsAhead({ task }: Pick<OpenExperiment, "task">, kind: "series" | "driven"): number {
   return task.type === "predict" ? (task.ahead ?? (kind === "series" ? 1 : 0)) : 0;
 }
 
-/** @throws ExperimentError if a part has no rows, or washout takes all of them. */
-export function prepareSeries(experiment: Experiment, data: SeriesData): PreparedSeries {
-  const { task } = experiment;
+/** How many rows of a series train and test, counted without those that transforms take. */
+export function splitSeries(experiment: OpenExperiment, data: SeriesData): { readonly train: number; readonly test: number } {
+  const { task, split } = experiment;
+  const isIndependent = task.type === "forecast" && task.independent;
+  const rows = data.series.rows - rowsLost(ownTransforms(experiment)) - rowsAhead(experiment, "series");
+  return splitRows(split, Math.max(0, rows), data.test !== undefined || isIndependent);
+}
+
+/** @throws ExperimentError if a part has no rows */
+export function prepareSeries(experiment: OpenExperiment, data: SeriesData): PreparedSeries {
   const transforms = ownTransforms(experiment);
   const ahead = rowsAhead(experiment, "series");
   if (ahead > longestLookAhead(transforms)) {
@@ -102,12 +110,10 @@ export function prepareSeries(experiment: Experiment, data: SeriesData): Prepare
     );
   }
   const lost = rowsLost(transforms);
-  const isIndependent = task.type === "forecast" && task.independent;
-  const split = splitRows(experiment.split, Math.max(0, data.series.rows - lost - ahead), data.test !== undefined || isIndependent);
+  const split = splitSeries(experiment, data);
   const fitted = fitTransforms([data.series.subarray(0, lost + split.train)], transforms);
   const whole = transformSeries(data.series, fitted);
   const separate = data.test && transformSeries(data.test, fitted);
-  checkWashout(experiment.washout, split.train);
   const facts = { known: data.known, axis: data.axis, filled: data.filled };
   const common = { whole, fitted, facts, times: data.times?.slice(whole.lost), trainRows: split.train };
   if (!separate) return { ...common, test: { whole, facts, from: split.train, rows: split.test, isSeparate: false } };
@@ -118,18 +124,15 @@ export function prepareSeries(experiment: Experiment, data: SeriesData): Prepare
 }
 
 /**
- * Every series of the data. `split` counts the rows of each group: those of its parts, one after
- * the other, if gaps split it. Parts that transforms leave no rows of are left out.
- * @throws ExperimentError as {@link prepareSeries} does, and if no part is long enough to train
+ * The parts of several series with the rows of each that train, and up to which one tests.
+ * @throws ExperimentError as {@link splitRows} does
  */
-export function prepareAll(experiment: Experiment, data: SeriesData): PreparedSeries[] {
-  if (!data.more) return [prepareSeries(experiment, data)];
-  const transforms = ownTransforms(experiment);
-  const lost = rowsLost(transforms);
-  const parts = [data, ...data.more].filter(({ series }) => series.rows > lost);
+export function splitParts(experiment: OpenExperiment, data: SeriesData) {
+  const lost = rowsLost(ownTransforms(experiment));
+  const parts = [data, ...(data.more ?? [])].filter(({ series }) => series.rows > lost);
   const groups = new Map<string | undefined, typeof parts>();
   for (const part of parts) groups.set(part.group, [...(groups.get(part.group) ?? []), part]);
-  const places = [...groups.values()].flatMap((members) => {
+  return [...groups.values()].flatMap((members) => {
     const rows = members.reduce((sum, { series }) => sum + series.rows - lost, 0);
     const { train, test } = splitRows(experiment.split, rows, false);
     let seen = 0;
@@ -141,34 +144,38 @@ export function prepareAll(experiment: Experiment, data: SeriesData): PreparedSe
       return place;
     });
   });
+}
+
+/**
+ * Every series of the data. `split` counts the rows of each group: those of its parts, one after
+ * the other, if gaps split it. Parts that transforms leave no rows of are left out.
+ * @throws ExperimentError as {@link prepareSeries} does
+ */
+export function prepareAll(experiment: OpenExperiment, data: SeriesData): PreparedSeries[] {
+  if (!data.more) return [prepareSeries(experiment, data)];
+  const transforms = ownTransforms(experiment);
+  const lost = rowsLost(transforms);
+  const places = splitParts(experiment, data);
   const training = places.filter(({ trainRows }) => trainRows > 0);
   const fitted = fitTransforms(
     training.map(({ member, trainRows }) => member.series.subarray(0, lost + trainRows)),
     transforms,
   );
-  const prepared = places.map(({ member: { series, times, group, ...part }, trainRows, end }): PreparedSeries => {
+  return places.map(({ member: { series, times, group, ...part }, trainRows, end }): PreparedSeries => {
     const whole = transformSeries(series, fitted);
     const facts = { known: part.known, axis: part.axis, filled: part.filled };
     const tested = { whole, facts, from: trainRows, rows: end - trainRows, isSeparate: false };
     return { whole, fitted, facts, times: times?.slice(lost), group, trainRows, test: tested };
   });
-  const longest = prepared.reduce((most, { trainRows }) => Math.max(most, trainRows), 0);
-  if (longest <= experiment.washout + 1)
-    throw new ArgumentError(
-      "washout",
-      experiment.washout,
-      `fewer than ${Math.max(0, longest - 1)} rows: the longest of ${prepared.length} parts has ${longest} to train on`,
-    );
-  return prepared;
 }
 
 /** Whether the model standardises what it sees. */
-export function standardises({ transforms }: Pick<Experiment, "transforms">): boolean {
+export function standardises({ transforms }: Pick<OpenExperiment, "transforms">): boolean {
   return transforms.includes("standardise");
 }
 
 /** The transforms of the series; standardising is the model's own. */
-export function ownTransforms({ transforms }: Pick<Experiment, "transforms">): readonly Transform[] {
+export function ownTransforms({ transforms }: Pick<OpenExperiment, "transforms">): readonly Transform[] {
   return transforms.filter((each) => each !== "standardise");
 }
 
@@ -178,13 +185,17 @@ export interface PreparedPairs {
   readonly test: { readonly inputs: Matrix; readonly targets: Matrix; readonly isSeparate: boolean };
 }
 
-/** @throws ExperimentError if a part has no rows, or washout takes all of them. */
-export function prepareDriven(experiment: Experiment, data: DrivenData): PreparedPairs {
+/** How many rows of inputs and targets train and test. */
+export function splitDriven(experiment: OpenExperiment, { inputs, test }: DrivenData): { readonly train: number; readonly test: number } {
+  return splitRows(experiment.split, Math.max(0, inputs.rows - rowsAhead(experiment, "driven")), test !== undefined);
+}
+
+/** @throws ExperimentError if a part has no rows */
+export function prepareDriven(experiment: OpenExperiment, data: DrivenData): PreparedPairs {
   const foreign = experiment.transforms.find((transform) => transform !== "standardise");
   if (foreign) throw new ArgumentError("transforms", foreign, "only standardise if inputs drive the reservoir");
   const ahead = rowsAhead(experiment, "driven");
-  const split = splitRows(experiment.split, Math.max(0, data.inputs.rows - ahead), data.test !== undefined);
-  checkWashout(experiment.washout, split.train);
+  const split = splitDriven(experiment, data);
   const part = ({ inputs, targets }: Pick<DrivenData, "inputs" | "targets">, from: number, to: number) => ({
     inputs: inputs.subarray(from, to),
     targets: targets.subarray(from + ahead, to + ahead),
@@ -198,31 +209,10 @@ export function prepareDriven(experiment: Experiment, data: DrivenData): Prepare
 }
 
 /**
- * How many of `rows` rows train and how many test. @throws ExperimentError if there are not as
- * many.
- */
-export function splitRows({ train, test }: SplitDescription, rows: number, hasOwnTest: boolean): { train: number; test: number } {
-  if (hasOwnTest) {
-    const all = train === undefined ? rows : asRows(train, rows);
-    if (all < 1 || all > rows) throw new ExperimentError(`split.train asks for ${all} rows; the training series has ${rows}`);
-    return { train: all, test: 0 };
-  }
-  const testing = test === undefined ? undefined : asRows(test, rows);
-  const training = train === undefined ? (testing === undefined ? Math.round(rows * 0.8) : rows - testing) : asRows(train, rows);
-  const left = testing ?? rows - training;
-  if (training < 1 || left < 1 || training + left > rows) {
-    throw new ExperimentError(
-      `split asks for ${training} training and ${left} test rows; there are ${rows} rows to split, and each part takes at least one`,
-    );
-  }
-  return { train: training, test: left };
-}
-
-/**
  * The rows at which forecasts start, in the series of the test part. @throws ExperimentError if
  * the series is too short for them.
  */
-export function startRows(task: ForecastTask, { test, trainRows }: PreparedSeries): number[] {
+export function startRows(task: ForecastTask, { test, trainRows, whole }: PreparedSeries, split: SplitDescription = {}): number[] {
   const { horizon, starts, stride, warmup } = task;
   const first = test.isSeparate ? warmup : test.from;
   const end = test.from + test.rows;
@@ -230,8 +220,10 @@ export function startRows(task: ForecastTask, { test, trainRows }: PreparedSerie
   if (warmup > first)
     throw new ExperimentError(`task.warmup is ${warmup} and there are ${trainRows} rows before the test part; it takes at most as many`);
   if (room < 0) {
+    const needed = test.isSeparate ? warmup + horizon : rowsNeeded(split, false, { train: 1, test: horizon });
+    const more = needed === undefined ? "more rows" : `more rows (${needed + whole.lost} in all)`;
     throw new ExperimentError(
-      `the test part has ${test.rows} rows; a horizon of ${horizon}${test.isSeparate ? ` after a warm-up of ${warmup}` : ""} takes more: take a shorter horizon, more rows, or more of them to test (split.test)`,
+      `the test part has ${test.rows} rows; a horizon of ${horizon}${test.isSeparate ? ` after a warm-up of ${warmup}` : ""} takes more: take a shorter horizon, ${more}${test.isSeparate ? "" : ", or more of them to test (split.test)"}`,
     );
   }
   if (stride !== undefined && (starts - 1) * stride > room) {
@@ -261,9 +253,9 @@ export interface StartPlace {
  * rows before them in their series and `horizon` from them on in its test part.
  * @throws ExperimentError if there are too few such rows
  */
-export function startPlaces(task: ForecastTask, prepared: readonly PreparedSeries[]): StartPlace[] {
+export function startPlaces(task: ForecastTask, prepared: readonly PreparedSeries[], split?: SplitDescription): StartPlace[] {
   const [only] = prepared;
-  if (prepared.length === 1) return startRows(task, only!).map((at) => ({ series: only!, at }));
+  if (prepared.length === 1) return startRows(task, only!, split).map((at) => ({ series: only!, at }));
   const { horizon, starts, stride, warmup } = task;
   const rooms = prepared.map(({ test: { from, rows } }) => {
     const first = Math.max(from, warmup);
@@ -284,13 +276,4 @@ export function startPlaces(task: ForecastTask, prepared: readonly PreparedSerie
     while (place - before >= rooms[s]!.count) before += rooms[s++]!.count;
     return { series: prepared[s]!, at: rooms[s]!.first + place - before };
   });
-}
-
-function asRows(value: number, rows: number): number {
-  return value < 1 ? Math.round(value * rows) : Math.floor(value);
-}
-
-function checkWashout(washout: number, rows: number): void {
-  if (washout >= rows)
-    throw new ArgumentError("washout", washout, `fewer than the ${rows} rows of the training part: some must be left to train on`);
 }

@@ -5,7 +5,7 @@ import type { AnyModel, EnginePlan, Profile } from "../reservoir/index.js";
 import type { Verdict } from "../series/index.js";
 import type { Bands } from "./bands.js";
 import type { ClassResult } from "./classes.js";
-import type { Experiment, MetricName } from "./description.js";
+import type { MetricName, OpenExperiment } from "./description.js";
 import type { ChosenSettings } from "./forecast-choice.js";
 import type { Machine } from "./machine.js";
 import { meanAndDeviation, median, quantile } from "./scores.js";
@@ -57,8 +57,8 @@ export interface ScoreSummary {
  * An experiment whose reservoir has every default filled in, once a seed has been run. The seeds
  * stand beside it.
  */
-export type ResolvedExperiment = Omit<Experiment, "reservoir"> & {
-  readonly reservoir: Omit<AnyModel["config"], "seed"> | Experiment["reservoir"];
+export type ResolvedExperiment = Omit<OpenExperiment, "reservoir"> & {
+  readonly reservoir: Omit<AnyModel["config"], "seed"> | OpenExperiment["reservoir"];
 };
 
 /** result.json. */
@@ -97,7 +97,7 @@ export interface ExperimentResult {
 
 /** One figure a metric out of the seeds that are finished. */
 export function summarise(
-  experiment: Experiment,
+  experiment: OpenExperiment,
   seeds: readonly SeedResult[],
   unit: (metric: MetricName) => string | undefined,
 ): ScoreSummary[] {
@@ -131,7 +131,7 @@ export function summarise(
  * The fields in the order in which people write them: of an object spread over others, the first
  * gives the order.
  */
-const asWritten: Readonly<Record<keyof Experiment, undefined>> = {
+const asWritten: Readonly<Record<keyof OpenExperiment, undefined>> = {
   name: undefined,
   description: undefined,
   data: undefined,
@@ -151,7 +151,7 @@ const asWritten: Readonly<Record<keyof Experiment, undefined>> = {
 };
 
 /** An experiment with the reservoir as it was run, in the order in which people write one. */
-export function resolveExperiment(experiment: Experiment, resolved: AnyModel["config"] | undefined): ResolvedExperiment {
+export function resolveExperiment(experiment: OpenExperiment, resolved: AnyModel["config"] | undefined): ResolvedExperiment {
   const { seed: _, ...reservoir } = { seed: undefined, ...(resolved ?? experiment.reservoir) };
   return { ...asWritten, ...experiment, reservoir };
 }

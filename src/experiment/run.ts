@@ -15,7 +15,7 @@ import { describeBands } from "./bands.js";
 import { classResult } from "./classes.js";
 import { runClassification } from "./classify.js";
 import { type ExperimentData, loadData } from "./data.js";
-import type { ClassifyTask, DetectTask, Experiment, ExperimentInput, ForecastTask, PredictTask } from "./description.js";
+import type { ClassifyTask, DetectTask, Experiment, ExperimentInput, ForecastTask, OpenExperiment, PredictTask } from "./description.js";
 import { runDetection } from "./detect.js";
 import { ExperimentError } from "./errors.js";
 import { asExperiment, type LoadedExperiment, loadExperiment } from "./file.js";
@@ -29,6 +29,7 @@ import { seriesOf } from "./prepare.js";
 import { reportSection } from "./report-section.js";
 import { type ExperimentResult, formatResult, resolveExperiment, type SeedResult, summarise, totalTiming } from "./result.js";
 import { type ExperimentRunOptions, experimentRunTable } from "./run-options.js";
+import { settleExperiment } from "./settle.js";
 import type { Trial, TrialOptions } from "./trial.js";
 import { verdictOn } from "./verdict.js";
 
@@ -84,7 +85,7 @@ export async function runExperiment(source: ExperimentSource, options: Experimen
       if (signal.aborted) break;
       const redraw = "task" in experiment.data && experiment.data.redraw;
       if (data === undefined || redraw) data = await run.watchLoading(() => loadData(experiment, path, seed));
-      const trial = await run.trial(data, k);
+      const trial = await run.trial(settleExperiment(experiment, data), data, k);
       await run.take(trial, seed);
     }
   } catch (error) {
@@ -115,7 +116,7 @@ function isLoaded(source: LoadedExperiment | ExperimentInput): source is LoadedE
 
 /** What has been found so far. */
 class Run {
-  readonly #experiment: Experiment;
+  #experiment: OpenExperiment;
   readonly #trainer: Trainer;
   readonly #folder: OutputFolder | undefined;
   readonly #options: ExperimentRunOptions & { readonly signal: AbortSignal };
@@ -149,17 +150,18 @@ class Run {
   }
 
   /** Runs the k-th seed. */
-  async trial(data: ExperimentData, k: number): Promise<Trial> {
+  async trial(experiment: Experiment, data: ExperimentData, k: number): Promise<Trial> {
+    this.#experiment = experiment;
     const { engine, threads, profile, signal } = this.#options;
-    const { name, seeds } = this.#experiment;
+    const { name, seeds, outputs } = experiment;
     const label = seeds.length > 1 ? `${name}, seed ${seeds[k]} (${k + 1} of ${seeds.length})` : name;
     const onProgress = (share: number) => this.#options.onProgress?.(k * 1000 + Math.round(share * 1000), seeds.length * 1000, label);
     if (k === 0) onProgress(0);
-    const trial = await runTask(this.#experiment, data, {
+    const trial = await runTask(experiment, data, {
       seed: seeds[k]!,
       trainer: this.#trainer,
       isFirst: k === 0,
-      withFigures: k === 0 && this.#experiment.outputs.report,
+      withFigures: k === 0 && outputs.report,
       engine,
       threads,
       profile,

@@ -34,6 +34,8 @@ import { encoders, patternTypes } from "../spikes/index.js";
 import { liquidKind, spikingKind } from "../spikes/liquid/schema.js";
 import { tasks } from "../tasks/index.js";
 
+const washoutTakes = 'a whole number of at least 0, or "auto"';
+const warmupTakes = 'a whole number of at least 1, or "auto"';
 const positive = (takes = "a number above 0") => number({ above: 0, takes });
 const rowsOrShare = number({
   above: 0,
@@ -171,7 +173,11 @@ export const taskSchemas = {
     type: given(choice("forecast"), ""),
     horizon: given(atLeast(1), "Steps in closed loop."),
     starts: option(atLeast(1), 1, "Forecasts, from several places of the test part."),
-    warmup: option(atLeast(1), 100, "Rows that drive the reservoir before each start."),
+    warmup: option(
+      either(warmupTakes, whole({ atLeast: 1, takes: warmupTakes }), choice("auto")),
+      "auto",
+      "Rows that drive the reservoir before each start; auto, 100, or half of a shorter training part.",
+    ),
     stride: optional(atLeast(1), "Rows from start to start; left out, equal distances over the test part."),
     independent: option(flag, false, "Every start on a generated series of its own."),
     level: option(number({ above: 0, below: 1 }), 0.9, "The share of values that the bands of forecasts.csv are to hold."),
@@ -237,7 +243,11 @@ export const common = {
     either("an object that describes a reservoir", reservoirKind, spikingKind, layeredKind, groupedKind),
     "The reservoir: a rate reservoir, with kind spiking a network of spiking neurons, or several composed: layers on top of one another, or groups side by side. inputSize follows from the data. Left out, bias is 0.5 (for detect 0), and for a series inputScaling is 0.2 and spectralRadius 1.",
   ),
-  washout: optional(atLeast(0), "Rows left out of training at the start; default 100, for classify 0."),
+  washout: option(
+    either(washoutTakes, whole({ atLeast: 0, takes: washoutTakes }), choice("auto")),
+    "auto",
+    "Rows left out of training at the start; auto, 100, or a fifth of a shorter training part (or test file), for classify 0.",
+  ),
   split: filled(
     object(
       { train: optional(rowsOrShare, ""), test: optional(rowsOrShare, "") },

@@ -9,13 +9,15 @@ import { NonFiniteStateError } from "../reservoir/index.js";
 import { rowsLost } from "../series/index.js";
 import { stratifiedSplit } from "./classify.js";
 import { type CaseData, type ExperimentData, loadData } from "./data.js";
-import type { Experiment, ForecastTask } from "./description.js";
+import type { Experiment, OpenExperiment, OpenForecastTask } from "./description.js";
 import { LadderTrainer } from "./ladder.js";
 import { withFields } from "./overrides.js";
 import { readExperiment } from "./parse.js";
-import { ownTransforms, rowsAhead, splitRows } from "./prepare.js";
+import { ownTransforms, rowsAhead } from "./prepare.js";
 import { runTask } from "./run.js";
 import { median } from "./scores.js";
+import { settleExperiment } from "./settle.js";
+import { splitRows } from "./split.js";
 import type { EngineChoiceOptions } from "./trial.js";
 
 /** What a trial is measured by. */
@@ -33,7 +35,7 @@ export type SeedStatistic = "median" | "mean" | "worst";
 
 /** The objective of an experiment with what was left out, which its task says. */
 export function objectiveOf(
-  experiment: Experiment,
+  experiment: OpenExperiment,
   given: { readonly [Name in keyof SearchObjective]?: SearchObjective[Name] | undefined },
 ): SearchObjective {
   const { type } = experiment.task;
@@ -135,7 +137,7 @@ export class SettingEvaluator {
     return this.#work(experiment, trainers, setting);
   }
 
-  async #work(experiment: Experiment, trainers: readonly Trainer[], { seeds, trainRows }: Setting): Promise<SettingWork> {
+  async #work(experiment: OpenExperiment, trainers: readonly Trainer[], { seeds, trainRows }: Setting): Promise<SettingWork> {
     const jobs: SeedJob[] = [];
     const partsOfSeeds: number[] = [];
     for (const seed of seeds) {
@@ -188,7 +190,7 @@ export class SettingEvaluator {
   }
 
   /** The data of a seed; those of the last few settings that differed in them are kept. */
-  #load(experiment: Experiment, seed: Seed): Promise<ExperimentData> {
+  #load(experiment: OpenExperiment, seed: Seed): Promise<ExperimentData> {
     const { data, split, task, transforms, reservoir } = experiment;
     const isRedrawn = "task" in data && data.redraw;
     const known = JSON.stringify([
@@ -209,14 +211,14 @@ export class SettingEvaluator {
 
   /** The training part alone, and what of it scores. */
   #parts(
-    experiment: Experiment,
+    experiment: OpenExperiment,
     data: ExperimentData,
     seed: Seed,
     trainRows: number | undefined,
   ): { experiment: Experiment; data: ExperimentData }[] {
     const { score } = this.#objective;
-    const bare: Experiment = { ...experiment, metrics: [score], baselines: [], published: [] };
-    if (data.kind === "cases") return this.#folds(bare, data, seed);
+    const bare: OpenExperiment = { ...experiment, metrics: [score], baselines: [], published: [] };
+    if (data.kind === "cases") return this.#folds(settleExperiment(bare, data), data, seed);
     if (data.kind === "series" && data.more)
       throw ArgumentError.because("a search takes one series; data.group or gaps: split gives several", { field: "data" });
     const ahead = rowsAhead(experiment, data.kind);
@@ -226,7 +228,7 @@ export class SettingEvaluator {
     const whole = splitRows(experiment.split, rows - ahead - lost, hasOwnTest).train;
     const validation = this.#objective.rows ?? Math.max(1, Math.round(whole / 4));
     const training = Math.min(trainRows ?? Number.POSITIVE_INFINITY, whole - validation);
-    if (training <= experiment.washout)
+    if (experiment.washout !== "auto" && training <= experiment.washout)
       throw new ArgumentError(
         "search.objective.rows",
         validation,
@@ -236,7 +238,8 @@ export class SettingEvaluator {
     const from = whole - validation - training;
     const cut = this.#cut(data, from, end);
     const task = experiment.task.type === "forecast" ? this.#closedLoop(experiment.task) : experiment.task;
-    return [{ experiment: { ...bare, task, split: { train: training, test: validation } }, data: cut }];
+    const part = { ...bare, task, split: { train: training, test: validation } };
+    return [{ experiment: settleExperiment(part, cut), data: cut }];
   }
 
   /** Rows of data; asked for again they are the same object, so what is made of them can be kept. */
@@ -253,7 +256,7 @@ export class SettingEvaluator {
     return cut;
   }
 
-  #closedLoop(task: ForecastTask): ForecastTask {
+  #closedLoop(task: OpenForecastTask): OpenForecastTask {
     const { starts = task.starts, horizon = task.horizon } = this.#objective;
     return { ...task, starts, horizon, stride: undefined, independent: false };
   }

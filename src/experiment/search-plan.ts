@@ -4,7 +4,7 @@ import { object } from "../core/options.js";
 import { readText } from "../io/index.js";
 import type { Seed } from "../numerics/index.js";
 import { cmaes, grid, gridSize, randomSampler, type Sampler, SearchSpace, sobol, tpe } from "../search/index.js";
-import type { Experiment, ExperimentInput } from "./description.js";
+import type { ExperimentInput, OpenExperiment } from "./description.js";
 import { ExperimentError } from "./errors.js";
 import { applyOverrides, withFields } from "./overrides.js";
 import { readExperiment } from "./parse.js";
@@ -17,7 +17,7 @@ export type SearchInput = ExperimentInput & { readonly search: object };
 
 /** A checked search. */
 export interface SearchPlan {
-  readonly experiment: Experiment;
+  readonly experiment: OpenExperiment;
   /** The experiment as it was written, without its search. */
   readonly source: ExperimentInput;
   readonly path: string | undefined;

@@ -62,11 +62,6 @@ export { LibraryError, type TriedPath } from "./library-search.js";
 export type { PoolStatistics } from "./memory-pool.js";
 export { type ImageKind, imageKind, Module } from "./module.js";
 export { loadDriver } from "./native-driver.js";
-export { type Compiled, loadNvrtc, Nvrtc, type NvrtcOptions } from "./nvrtc.js";
-export type { CompileOutcome, CompilerLibrary } from "./nvrtc-library.js";
-export { listDevices, type OpenOptions, openDevice, openDevices, registerDriver } from "./open-device.js";
-export type { EventOptions, LabelOptions, StreamOptions, UploadOptions } from "./options.js";
-export type { ArgumentFor, ArgumentsFor, Parameter, PtxParameter, ValueFor } from "./parameters.js";
 export {
   Communicator,
   communicatorGroup,
@@ -79,6 +74,11 @@ export {
   type Reduction,
 } from "./nccl.js";
 export { NcclError } from "./nccl-library.js";
+export { type Compiled, loadNvrtc, Nvrtc, type NvrtcOptions } from "./nvrtc.js";
+export type { CompileOutcome, CompilerLibrary } from "./nvrtc-library.js";
+export { listDevices, type OpenOptions, openDevice, openDevices, registerDriver } from "./open-device.js";
+export type { EventOptions, LabelOptions, StreamOptions, UploadOptions } from "./options.js";
+export type { ArgumentFor, ArgumentsFor, Parameter, PtxParameter, ValueFor } from "./parameters.js";
 export { PinnedBuffer } from "./pinned.js";
 export { type GpuProbe, type NvrtcProbe, type ProbedDevice, type ProbeOptions, probe } from "./probe.js";
 export { driverForPtx, type EntryParameter, ptxEntries, ptxTarget, ptxVersion } from "./ptx-entry.js";

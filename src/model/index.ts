@@ -2,6 +2,8 @@
  * Models: fit and predict over a reservoir and a readout, and the file that keeps them. @module
  * spillway/model
  */
+
+export { type CFiles, type COptions, saveC, toC } from "./c/index.js";
 export { Classifier } from "./classifier/classifier.js";
 export type {
   ClassifierOptions,
@@ -64,7 +66,6 @@ export type {
   NvarSettings,
   NvarStartOptions,
 } from "./nvar/options.js";
-export { type CFiles, type COptions, saveC, toC } from "./c/index.js";
 export { type ForecasterUse, type OnnxOptions, saveOnnx, toOnnx } from "./onnx/index.js";
 export { decodeReservoir, encodeReservoir, type LoadedReservoir, loadReservoir, saveReservoir } from "./reservoir-file.js";
 export { type ForecastScore, type ForecastSweepOptions, type ForecastSweepResult, sweepForecasts } from "./sweep/forecasts.js";

@@ -5,7 +5,9 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { type ExperimentData, loadData } from "../../src/experiment/data.js";
 import { parseExperimentText } from "../../src/experiment/file.js";
 import { resolveDataPath } from "../../src/experiment/paths.js";
-import { prepareSeries, splitRows, startRows } from "../../src/experiment/prepare.js";
+import { prepareSeries, startRows } from "../../src/experiment/prepare.js";
+import { settleExperiment } from "../../src/experiment/settle.js";
+import { splitRows } from "../../src/experiment/split.js";
 import { encodeNpy, encodeWav } from "../../src/io/index.js";
 import { Matrix } from "../../src/numerics/index.js";
 
@@ -203,7 +205,8 @@ describe("training and test part", () => {
       1,
       Float64Array.from({ length: 100 }, (_, t) => t),
     );
-    return { experiment, parts: prepareSeries(experiment, { kind: "series", series, names: ["x"], summary: "" }) };
+    const data = { kind: "series" as const, series, names: ["x"], summary: "" };
+    return { experiment: settleExperiment(experiment, data), parts: prepareSeries(experiment, data) };
   };
 
   it("forecasts start at equal distances over the test part, the first one at its start", () => {

@@ -35,7 +35,7 @@ describe("an experiment file", () => {
       reservoir: { size: 50, bias: 0.5, inputScaling: 0.2, spectralRadius: 1 },
       readout: { type: "ridge" },
       task: { type: "predict" },
-      washout: 100,
+      washout: "auto",
       split: {},
       seeds: ["spillway"],
       metrics: ["nrmse", "rmse", "mae", "r2"],

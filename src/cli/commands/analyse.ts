@@ -14,7 +14,7 @@ import {
 } from "../../analysis/index.js";
 import { usualAxes } from "../../analysis/map/options.js";
 import { loadData } from "../../experiment/data.js";
-import type { Experiment } from "../../experiment/description.js";
+import type { OpenExperiment } from "../../experiment/description.js";
 import { loadExperiment } from "../../experiment/file.js";
 import { inputsOf } from "../../experiment/inputs.js";
 import { describeMachine, versions } from "../../experiment/machine.js";
@@ -124,12 +124,12 @@ function linesOf({ measures }: ReservoirAnalysis): [name: string, value: string,
   return out;
 }
 
-function headline(experiment: Experiment): string {
+function headline(experiment: OpenExperiment): string {
   const { size } = experiment.reservoir as { readonly size?: number };
   return `${experiment.name}: ${size === undefined ? "a reservoir" : `${size} neurons`}, seed ${experiment.seeds[0]}`;
 }
 
-function textOf(experiment: Experiment, found: ReservoirAnalysis, map: QualityMap | undefined): string[] {
+function textOf(experiment: OpenExperiment, found: ReservoirAnalysis, map: QualityMap | undefined): string[] {
   return [
     headline(experiment),
     "",
@@ -152,7 +152,7 @@ function peaksOf({ x, y, values }: QualityMap): string[] {
   });
 }
 
-async function pageOf(experiment: Experiment, found: ReservoirAnalysis, map: QualityMap | undefined): Promise<string> {
+async function pageOf(experiment: OpenExperiment, found: ReservoirAnalysis, map: QualityMap | undefined): Promise<string> {
   const { informationCapacity, memoryCapacity, echoStateIndex } = found.measures;
   const figures: Figure[] = [];
   if (informationCapacity) figures.push(plotCapacity(informationCapacity));

@@ -4,7 +4,7 @@ import "../../index.js";
 import { join } from "node:path";
 import { type ComparedRun, type Comparison, compare } from "../../analysis/index.js";
 import { loadData } from "../../experiment/data.js";
-import type { Experiment } from "../../experiment/description.js";
+import type { OpenExperiment } from "../../experiment/description.js";
 import { loadExperiment } from "../../experiment/file.js";
 import { inputsOf } from "../../experiment/inputs.js";
 import { describeMachine, versions } from "../../experiment/machine.js";
@@ -84,7 +84,7 @@ export async function compareEngines(
   return { text, equal: comparison.equal };
 }
 
-function headline(experiment: Experiment, comparison: Comparison): string {
+function headline(experiment: OpenExperiment, comparison: Comparison): string {
   return `${experiment.name}: ${comparison.size} neurons, ${comparison.precision}, ${stepsOf(comparison)}`;
 }
 
@@ -149,7 +149,7 @@ function furthest({ divergence, every }: Comparison["others"][number]["differenc
   return every === 1 ? String(at) : `${at} to ${at + every - 1}`;
 }
 
-function sectionOf(experiment: Experiment, comparison: Comparison): ReportSection {
+function sectionOf(experiment: OpenExperiment, comparison: Comparison): ReportSection {
   const { reference, others, size, precision, equal } = comparison;
   return {
     title: experiment.name,

@@ -1,11 +1,11 @@
 // Linear algebra in binary64 and one fixed order: Gram matrices, factorisations, solves.
 export { Bidiagonal, type ShiftedProblem } from "./bidiagonal.js";
+export { BlockProduct, type WriteColumn } from "./block-product.js";
 export { CholeskyFactor, cholesky, lostPivot, NotPositiveDefiniteError } from "./cholesky.js";
 export { type DenseBlas, shiftedTriangle } from "./dense-blas.js";
-export { BlockProduct, type WriteColumn } from "./block-product.js";
+export { DoubleDoubleFactor } from "./double-double-factor.js";
 export { type GramBlocks, type GramSum, gramBlockRows, mirrorLowerTriangle, PortableGram } from "./gram.js";
 export { InverseCovariance } from "./inverse-covariance.js";
-export { DoubleDoubleFactor } from "./double-double-factor.js";
 export { solveSquare } from "./lu.js";
 export { MemoryLimitError } from "./memory.js";
 export type { ColumnSource, SquaredColumns } from "./panels.js";
