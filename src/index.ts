@@ -118,6 +118,7 @@ export type {
   FieldEdges,
   FieldForecastOptions,
   FieldOptions,
+  FieldPredictOptions,
   FieldScoreOptions,
   FieldSequences,
   FieldSettings,

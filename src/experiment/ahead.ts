@@ -122,11 +122,10 @@ async function aheadOf(loaded: Model, path: string, given: Given): Promise<Ahead
 function wantedBy(loaded: Model, names: TableNames | undefined): Wanted {
   const { kind } = loaded;
   if (kind === "nvar") return { names, columns: loaded.nvar.columns, known: 0, grid: undefined, fills: false, masks: false };
-  const { grid, settings } = modelOf(loaded) as Forecaster | FieldForecaster;
-  const fills = (settings.missing ?? "error") !== "error";
-  if (kind === "field") return { names, columns: loaded.field.columns, known: 0, grid, fills, masks: false };
-  const { readout, known } = loaded.forecaster;
-  return { names, columns: readout.outputSize, known, grid, fills, masks: settings.missing === "mask" };
+  const { grid, known, settings } = modelOf(loaded) as Forecaster | FieldForecaster;
+  const { missing = "error" } = settings;
+  const columns = kind === "field" ? loaded.field.columns : loaded.forecaster.readout.outputSize;
+  return { names, columns, known, grid, fills: missing !== "error", masks: missing === "mask" };
 }
 
 /** What is known of the rows to come, if it stands below the rows up to now. */
@@ -178,25 +177,17 @@ async function forecastOne(loaded: Model, { rows, coming, steps, levels, bandsFr
       throw ArgumentError.because(`bandsFrom is "members" and a model of kind ${loaded.kind} has one; leave it out`, {
         field: "bandsFrom",
       });
-    const options = { intervals: levels, signal };
-    const said =
-      loaded.kind === "nvar"
-        ? await loaded.nvar.forecast(steps, { warmup: rows?.series, ...options })
-        : await loaded.field.forecast(steps, {
-            warmup: rows && warmupOf(rows, { ...loaded.field.settings, grid: loaded.field.grid, known: 0 }),
-            ...options,
-          });
-    return written(said);
   }
-  const { forecaster } = loaded;
-  const said = await forecaster.forecast(steps, {
-    warmup: rows && warmupOf(rows, { ...forecaster.settings, grid: forecaster.grid, known: forecaster.known }),
+  if (loaded.kind === "nvar") return written(await loaded.nvar.forecast(steps, { warmup: rows?.series, intervals: levels, signal }));
+  const { settings, grid, known } = modelOf(loaded) as Forecaster | FieldForecaster;
+  const options = {
+    warmup: rows && warmupOf(rows, { ...settings, grid, known }),
     known: coming && (coming.times ? { values: coming.known, times: coming.times } : coming.known.subarray(0, steps)),
     intervals: levels,
-    bandsFrom,
     signal,
-  });
-  return written(said);
+  };
+  if (loaded.kind === "field") return written(await loaded.field.forecast(steps, options));
+  return written(await loaded.forecaster.forecast(steps, { ...options, bandsFrom }));
 }
 
 /** The last rows, as many as a forecast is warmed up on. */

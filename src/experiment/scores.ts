@@ -3,6 +3,7 @@
 import { ArgumentError } from "../core/errors.js";
 import { resolve } from "../core/options.js";
 import { type Metric, type MetricContext, metrics } from "../metrics/index.js";
+import { measuredAlone } from "../metrics/measured.js";
 import { Matrix } from "../numerics/index.js";
 import type { ScoringDescription, TaskDescription } from "./description.js";
 import { stackRows } from "./rows.js";
@@ -107,15 +108,6 @@ export function meanAndDeviation(values: readonly number[]): { mean: number; sd:
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
   return { mean, sd: values.length > 1 ? Math.sqrt(squares / (values.length - 1)) : 0 };
-}
-
-/** The rows that were measured in every column. */
-function measuredAlone({ prediction, target }: Outcome): Outcome {
-  const kept = Array.from({ length: target.rows }, (_, t) => t).filter((t) => !target.row(t).some(Number.isNaN));
-  if (kept.length === target.rows) return { prediction, target };
-  const rowsOf = (matrix: Matrix) => stackRows(kept.map((t) => matrix.subarray(t, t + 1)));
-  if (kept.length === 0) return { prediction: prediction.subarray(0, 0), target: target.subarray(0, 0) };
-  return { prediction: rowsOf(prediction), target: rowsOf(target) };
 }
 
 function withPredicted(target: Matrix, { data }: Matrix): Matrix {

@@ -25,6 +25,7 @@ export type {
   FieldEdges,
   FieldForecastOptions,
   FieldOptions,
+  FieldPredictOptions,
   FieldScoreOptions,
   FieldSequences,
   FieldSettings,

@@ -100,16 +100,16 @@ export function fieldSteps(forecaster: FieldForecaster): StepByStep<FieldForecas
       forecaster.state = state;
     },
     engine: forecaster.computers[0]!.engine.name,
-    inputs: forecaster.columns,
+    inputs: forecaster.columns + forecaster.known,
     outputs: forecaster.columns,
     fedBack: 0,
-    known: 0,
+    known: forecaster.known,
     grid: forecaster.grid,
     horizon: forecaster.choice?.horizon,
     table: forecaster.settings.table,
     warmUp: (prefix, work) => forecaster.warmUp(prefix as FieldData, work),
-    predict: ({ inputs }, work) => forecaster.predict(inputs!, work),
-    forecast: (steps, { intervals }, work) => forecaster.forecast(steps, { intervals, ...work }),
+    predict: ({ inputs, known }, work) => forecaster.predict(inputs!, { known, ...work }),
+    forecast: (steps, { known, intervals }, work) => forecaster.forecast(steps, { known, intervals, ...work }),
   };
 }
 

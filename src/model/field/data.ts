@@ -1,6 +1,5 @@
 // The data of a FieldForecaster, checked. It runs nothing.
 import { ArgumentError } from "../../core/errors.js";
-import type { MatrixLike } from "../../numerics/index.js";
 import { checkSequences } from "../../reservoir/inputs.js";
 import { type CheckedSeries, checkAlike, checkedData, checkedPrefix } from "../forecaster/data.js";
 import { fillData } from "../forecaster/missing.js";
@@ -18,11 +17,11 @@ export function fieldSequences(data: FieldData | FieldSequences, { missing = "er
     checkSeriesAlone(one, names[s]!);
     return fillData(one, missing, names[s]);
   });
-  const series = filled.map((one, s) => checkedData(one.data, false, names[s]) as CheckedSeries);
-  checkAlike(series);
+  const checked = filled.map((one, s) => checkedData(one.data, false, names[s]) as CheckedSeries);
+  checkAlike(checked);
   const counts = filled.map((one) => one.counts);
   return {
-    series,
+    checked,
     masks: filled.map(({ mask }) => mask),
     missingCounts: counts[0]!.map((_, c) => counts.reduce((sum, one) => sum + one[c]!, 0)),
   };
@@ -34,14 +33,16 @@ export function fieldPrefix(data: FieldData, { missing = "error" }: FieldSetting
   return checkedPrefix(fillData(data, missing, "warmup.").data, false) as CheckedSeries;
 }
 
-/** Rows that are predicted from, without missing values. @throws ArgumentError */
-export function fieldRows(rows: MatrixLike, { missing = "error" }: FieldSettings): MatrixLike {
-  return fillData(rows, missing).data as MatrixLike;
+/** Rows that are scored, and where they were filled. @throws ArgumentError */
+export function fieldScored(data: FieldData, { missing = "error" }: FieldSettings) {
+  checkSeriesAlone(data, "");
+  const { data: filled, mask } = fillData(data, missing);
+  return { checked: checkedData(filled, false) as CheckedSeries, mask };
 }
 
 function checkSeriesAlone(data: unknown, name: string): void {
   if (typeof data !== "object" || data === null) return;
-  const other = ["inputs", "targets", "known"].find((field) => field in data && (data as Record<string, unknown>)[field] !== undefined);
+  const other = ["inputs", "targets"].find((field) => field in data && (data as Record<string, unknown>)[field] !== undefined);
   if (other !== undefined)
     throw ArgumentError.because(`${name}${other} was given; a field goes on with a series, T x Q: give it just that`, { field: other });
 }

@@ -4,40 +4,42 @@ import { ArgumentError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
 import { writeFileAtomic } from "../../io/atomic.js";
 import { readBytes } from "../../io/files.js";
-import { nrmse } from "../../metrics/index.js";
 import type { Matrix, MatrixLike } from "../../numerics/index.js";
 import type { TrainedReadout } from "../../readout/index.js";
 import { ReservoirComputer, type ReservoirModel, type ReservoirOptions, type WorkOptions } from "../../reservoir/index.js";
 import { checkWhole } from "../../reservoir/inputs.js";
 import { Turns, workTable } from "../../reservoir/work.js";
+import type { CalendarFeature } from "../../series/calendar.js";
 import { rowsLost, type TimeGrid } from "../../series/index.js";
 import { forecasterReservoir } from "../defaults.js";
 import { NotFittedError } from "../errors.js";
 import { bandsAround, checkIntervals } from "../forecaster/bands.js";
 import type { ForecasterChoice } from "../forecaster/choice.js";
 import { Clock } from "../forecaster/clock.js";
-import { checkColumns, checkedSeries, withTimes } from "../forecaster/data.js";
+import { type CheckedSeries, checkColumns, checkedSeries, cutRows, givenColumns, withTimes } from "../forecaster/data.js";
 import { Forecast } from "../forecaster/forecast.js";
 import { checkChoose } from "../forecaster/lambda-choice.js";
+import { fillPredicted, maskAhead } from "../forecaster/missing.js";
 import type { TimesOption } from "../forecaster/options.js";
+import { scorerOf } from "../forecaster/score.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
 import { checkTableNames } from "../table-names.js";
-import { fieldPrefix, fieldRows, fieldSequences } from "./data.js";
+import { fieldPrefix, fieldScored, fieldSequences } from "./data.js";
 import { decodeField, encodeField } from "./file.js";
-import { FieldGeometry } from "./geometry.js";
+import { FieldGeometry, ownColumns } from "./geometry.js";
 import { FieldGroups, type FieldGroupsState } from "./groups.js";
 import {
   type FieldData,
   type FieldForecastOptions,
   type FieldOptions,
+  type FieldPredictOptions,
   type FieldScoreOptions,
   type FieldSequences,
   type FieldSettings,
-  type FieldStartOptions,
   fieldForecastTable,
   fieldOptionsTable,
+  fieldPredictTable,
   fieldScoreTable,
-  fieldStartTable,
 } from "./options.js";
 import { fieldTrainer, trainField } from "./train.js";
 
@@ -122,25 +124,25 @@ export class FieldForecaster implements AsyncDisposable {
     return this.#turns.take(async () => {
       resolve(workTable, work);
       const { settings } = this;
-      const { series: given, masks, missingCounts } = fieldSequences(data, settings);
-      const { washout, table } = settings;
-      const { cols } = given[0]!.series;
-      checkTableNames(table, { columns: cols, known: 0, inputs: 0 });
-      const geometry = new FieldGeometry(settings, cols);
-      const clock = new Clock();
-      clock.train(given);
-      const series = given.map((one) => one.series);
-      series.forEach((one, s) => {
-        const rows = Math.max(0, one.rows - rowsLost(settings.transforms ?? []) - 1);
+      const { checked, masks, missingCounts } = fieldSequences(data, settings);
+      const { washout, table, missing = "error" } = settings;
+      const { cols } = checked[0]!.series;
+      const names = givenColumns(checked[0]!, missing);
+      checkTableNames(table, names);
+      const geometry = new FieldGeometry(settings, cols, { given: names.known, ...ownColumns(settings, cols) });
+      const clock = new Clock(settings.calendar);
+      const timed = clock.train(checked) as readonly CheckedSeries[];
+      timed.forEach(({ series: { rows: all } }, s) => {
+        const rows = Math.max(0, all - rowsLost(settings.transforms ?? []) - 1);
         if (washout < rows) return;
-        const where = series.length > 1 ? `sequences[${s}]` : "the series";
+        const where = timed.length > 1 ? `sequences[${s}]` : "the series";
         throw ArgumentError.shape(`washout is ${washout} and ${where} gives ${rows} rows to train on; set a washout below that`, {
           field: "washout",
           value: washout,
         });
       });
       const computers = await this.#makeComputers(geometry);
-      const { groups, choice } = await trainField({ settings, geometry, computers, series, masks }, work);
+      const { groups, choice } = await trainField({ settings, geometry, computers, data: timed, masks }, work);
       this.#groups = groups;
       this.#choice = choice;
       this.#clock = clock;
@@ -170,6 +172,19 @@ export class FieldForecaster implements AsyncDisposable {
    */
   get readouts(): readonly TrainedReadout[] {
     return this.#fitted().fit.readouts;
+  }
+
+  /**
+   * Columns of the inputs that are known beforehand and have to be given: it makes the calendar and
+   * the mask of missing values itself. 0 if there are none. @throws NotFittedError
+   */
+  get known(): number {
+    return this.#fitted().fit.geometry.known.given;
+  }
+
+  /** What of the calendar is an input; empty if nothing is. */
+  get calendar(): readonly CalendarFeature[] {
+    return this.#clock.calendar;
   }
 
   /** How lambda was chosen by a horizon, and by which forecasts; undefined without one. */
@@ -203,15 +218,19 @@ export class FieldForecaster implements AsyncDisposable {
 
   /**
    * One-step prediction: row i (T x Q, binary64) is the row that follows row i of the series (T x
-   * Q). The state moves on. @throws ArgumentError, NotFittedError
+   * Q); with known inputs, the calendar or a mask it is row i itself, made from the rows before it,
+   * as in `Forecaster`. The state moves on. @throws ArgumentError, NotFittedError
    */
-  async predict(series: MatrixLike, options: FieldStartOptions = {}): Promise<Matrix<Float64Array>> {
+  async predict(series: MatrixLike, options: FieldPredictOptions = {}): Promise<Matrix<Float64Array>> {
     return this.#turns.take(async () => {
-      const { warmup, ...work } = resolve(fieldStartTable, options);
-      const rows = this.#rows(fieldRows(series, this.settings), "inputs");
+      const { warmup, known: beforehand, ...work } = resolve(fieldPredictTable, options);
+      const [filled, { known }] = fillPredicted(series, { known: beforehand }, this.settings.missing);
+      const rows = checkedSeries(filled as MatrixLike, "inputs");
+      checkColumns(rows, "inputs", this.columns);
       return this.#orBack(async (groups) => {
         await this.#start(warmup, work.signal);
-        const made = await groups.predict(rows, work);
+        const checked = this.#clock.known(rows.rows, known, groups.fit.road.known);
+        const made = await groups.predict({ series: rows, known: checked }, work);
         this.#clock.advance(rows.rows);
         return made;
       });
@@ -226,15 +245,17 @@ export class FieldForecaster implements AsyncDisposable {
    */
   async forecast(steps: number, options: FieldForecastOptions = {}): Promise<Forecast> {
     return this.#turns.take(async () => {
-      const { warmup, history, intervals, ...work } = resolve(fieldForecastTable, options);
-      const { transforms } = this.#fitted().fit.road;
+      const { warmup, known, history, intervals, ...work } = resolve(fieldForecastTable, options);
+      const { transforms, known: takes } = this.#fitted().fit.road;
       checkWhole("steps", steps, 1);
       const choice = this.#choice;
       checkIntervals({ choice, members: [this] }, steps, { intervals, bandsFrom: "errors" });
       return this.#puttingBack(async (groups) => {
         await this.#start(warmup, work.signal);
         if (history !== undefined) groups.recall(checkedSeries(history, "history"));
-        const values = await groups.forecast(steps, undefined, work);
+        const { masks } = groups.fit.geometry.known;
+        const ahead = masks > 0 ? maskAhead(known, steps, masks, this.known) : known;
+        const values = await groups.forecast(steps, this.#clock.known(steps, ahead, takes), work);
         const bands = choice && intervals.length > 0 ? bandsAround(values, choice, [transforms], intervals) : undefined;
         return new Forecast(values, this.#clock.times(steps), bands);
       });
@@ -242,23 +263,24 @@ export class FieldForecaster implements AsyncDisposable {
   }
 
   /**
-   * The score of one-step predictions of rows 1 to T - 1 of a series. The state is put back
-   * afterwards. @throws ArgumentError, NotFittedError, and what the metric throws
+   * The score of one-step predictions of rows 1 to T - 1 of a series, or of all its rows if
+   * something of them is known beforehand. Rows of which a value was filled do not count. The state
+   * is put back afterwards. @throws ArgumentError, NotFittedError, and what the metric throws
    */
-  async score(data: MatrixLike, options: FieldScoreOptions = {}): Promise<number> {
+  async score(data: FieldData, options: FieldScoreOptions = {}): Promise<number> {
     return this.#turns.take(async () => {
-      const { metric = nrmse, washout, warmup, ...work } = resolve(fieldScoreTable, options);
-      const series = this.#rows(fieldRows(data, this.settings), "series");
-      if (washout >= series.rows - 1)
-        throw ArgumentError.shape(`washout is ${washout} and there are ${series.rows - 1} rows to score; it takes fewer`, {
-          field: "washout",
-          value: washout,
-        });
+      const { metric, washout, warmup, ...work } = resolve(fieldScoreTable, options);
+      const { checked, mask } = fieldScored(data, this.settings);
+      checkColumns(checked.series, "series", this.columns);
+      const isKnown = this.#fitted().fit.road.known > 0;
+      const { inputs, targets } = isKnown ? { inputs: checked.series, targets: checked.series } : cutRows(checked, false);
+      const score = scorerOf({ target: targets, filled: mask?.subarray(mask.rows - targets.rows), washout, metric });
       const predicted = await this.#puttingBack(async (groups) => {
         await this.#start(warmup, work.signal);
-        return groups.predict(series.subarray(0, -1), work);
+        const { known } = this.#clock.rows(checked) as CheckedSeries;
+        return groups.predict({ series: inputs, known }, work);
       });
-      return metric(series.subarray(washout + 1), predicted.subarray(washout));
+      return score(predicted);
     });
   }
 
@@ -312,7 +334,7 @@ export class FieldForecaster implements AsyncDisposable {
     forecaster.#groups = new FieldGroups(computers, fit);
     forecaster.#groups.state = state;
     forecaster.#choice = choice;
-    forecaster.#clock = new Clock([], time);
+    forecaster.#clock = new Clock(settings.calendar, time);
     return forecaster;
   }
 
@@ -339,19 +361,12 @@ export class FieldForecaster implements AsyncDisposable {
     return this.#groups;
   }
 
-  #rows(given: MatrixLike, name: string): Matrix {
-    const rows = checkedSeries(given, name);
-    checkColumns(rows, name, this.columns);
-    return rows;
-  }
-
   /** Goes to the initial state and through the warm-up, if there is one. */
   async #start(warmup: FieldData | undefined, signal: AbortSignal | undefined): Promise<void> {
     if (warmup === undefined) return;
     const prefix = fieldPrefix(warmup, this.settings);
     checkColumns(prefix.series, "warmup", this.columns);
-    this.#clock.warmUp(prefix);
-    await this.#fitted().start(prefix, signal);
+    await this.#fitted().start(this.#clock.warmUp(prefix) as CheckedSeries, signal);
   }
 
   async #puttingBack<T>(work: (groups: FieldGroups) => Promise<T>): Promise<T> {

@@ -8,11 +8,13 @@ import { getReadout, getReservoir, putReadout, putReservoir } from "../content.j
 import type { ForecasterChoice } from "../forecaster/choice.js";
 import type { ClockNote } from "../forecaster/clock.js";
 import { getChoice, getRows, getStandardisation, putChoice, putStandardisation } from "../forecaster/file.js";
+import { joined } from "../forecaster/road.js";
 import { encodeModelFile, type ModelFile } from "../model-file.js";
 import { emptyContent, floats } from "../mutable-content.js";
 import { stableJson } from "../stable-json.js";
+import { columnsOf } from "../standardisation.js";
 import { TensorReader } from "../tensor-reader.js";
-import { FieldGeometry } from "./geometry.js";
+import { FieldGeometry, ownColumns } from "./geometry.js";
 import type { FieldFit, FieldGroupsState } from "./groups.js";
 import { type FieldSettings, fieldTable } from "./options.js";
 
@@ -32,9 +34,10 @@ const prefixOf = (g: number): string => `group.${g}.`;
 
 /**
  * The reservoir of each group (of group 0 alone if they are shared) and each readout under the
- * prefix `group.g.`, tensors `field.mean`, `field.deviation`, `held.lower` and `held.upper` (Q), of
- * each group `state.values` and `state.input`, `recent` (rows x Q) if there are transforms; notes
- * `field`, `state`, `transforms` and `time`. Of a choice what `putChoice` puts.
+ * prefix `group.g.`, tensors `field.mean`, `field.deviation`, `held.lower` and `held.upper` (Q),
+ * `known.mean` and `known.deviation` (K) if anything is known beforehand, of each group
+ * `state.values` and `state.input`, `recent` (rows x Q) if there are transforms or known inputs;
+ * notes `field`, `state`, `transforms` and `time`. Of a choice what `putChoice` puts.
  */
 export async function encodeField({ settings, fit, models, state, choice, time }: FieldParts): Promise<Uint8Array> {
   const { road, readouts } = fit;
@@ -46,17 +49,18 @@ export async function encodeField({ settings, fit, models, state, choice, time }
   readouts.forEach((readout, r) => {
     putReadout(content, prefixOf(r), readout);
   });
-  putStandardisation(tensors, "field", road.scale);
+  putStandardisation(tensors, "field", road.targetScale);
+  const { columns } = fit.geometry;
+  if (road.known > 0) putStandardisation(tensors, "known", columnsOf(road.inputScale, columns, columns + road.known));
   tensors["held.lower"] = floats(road.held.lower);
   tensors["held.upper"] = floats(road.held.upper);
   state.groups.forEach(({ values, input }, g) => {
     tensors[`${prefixOf(g)}state.values`] = floats(values);
     tensors[`${prefixOf(g)}state.input`] = floats(input);
   });
-  if (road.transforms.steps.length > 0) {
-    metadata["transforms"] = stableJson(keptTransforms(road.transforms));
+  if (road.transforms.steps.length > 0) metadata["transforms"] = stableJson(keptTransforms(road.transforms));
+  if (road.transforms.steps.length > 0 || road.known > 0)
     tensors["recent"] = floats(state.recent.data, [state.recent.rows, state.recent.cols]);
-  }
   metadata["field"] = stableJson(settings);
   metadata["state"] = stableJson({ step: state.groups[0]!.step });
   putChoice(content, choice);
@@ -70,7 +74,13 @@ export async function decodeField(file: ModelFile, source: string): Promise<Fiel
   const reader = new TensorReader(file, source);
   const settings: FieldSettings = reader.check("field", () => resolve(fieldTable, reader.json("field") as object));
   const columns = reader.lengthOf("field.mean");
-  const geometry = reader.check("field", () => new FieldGeometry(settings, columns));
+  const time = reader.hasNote("time") ? reader.check("time", () => parseClockNote(reader.json("time"))) : undefined;
+  if (!time && (settings.calendar ?? []).length > 0) throw reader.error("it takes the calendar and has no note of its time");
+  const known = reader.has("known.mean") ? reader.lengthOf("known.mean") : 0;
+  const made = ownColumns(settings, columns);
+  const given = known - made.masks - made.calendar;
+  if (given < 0) throw reader.error(`its tensor "known.mean" holds ${known} values; its settings take ${known - given} or more`);
+  const geometry = reader.check("field", () => new FieldGeometry(settings, columns, { given, ...made }));
   const models: ReservoirModel[] = [];
   for (let g = 0; g < (settings.shared ? 1 : geometry.groups); g++) {
     const model = await getReservoir(reader, prefixOf(g));
@@ -97,13 +107,15 @@ export async function decodeField(file: ModelFile, source: string): Promise<Fiel
   });
   const isTransformed = reader.hasNote("transforms");
   const transforms = reader.check("transforms", () => openTransforms(isTransformed ? reader.json("transforms") : [], columns));
-  const recent = isTransformed ? getRows(reader, "recent", columns) : Matrix.zeros(0, columns);
+  const recent = isTransformed || known > 0 ? getRows(reader, "recent", columns) : Matrix.zeros(0, columns);
   const choice = await getChoice(reader, columns);
-  const time = reader.hasNote("time") ? reader.check("time", () => parseClockNote(reader.json("time"))) : undefined;
   const range = (name: string) => reader.vector(name, columns, "float64") as Float64Array;
+  const targetScale = getStandardisation(reader, "field", columns);
   const road = {
     transforms,
-    scale: getStandardisation(reader, "field", columns),
+    known,
+    targetScale,
+    inputScale: known > 0 ? joined(targetScale, getStandardisation(reader, "known", known)) : targetScale,
     held: { lower: range("held.lower"), upper: range("held.upper") },
   };
   reader.finish();

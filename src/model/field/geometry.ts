@@ -3,19 +3,39 @@
 import { ArgumentError } from "../../core/errors.js";
 import { type FloatArray, Matrix } from "../../numerics/index.js";
 import { count } from "../../reservoir/inputs.js";
+import { calendarColumns } from "../../series/calendar.js";
 import type { FieldEdges, FieldSettings } from "./options.js";
 
 /** What is written for a column beyond an open end. */
 const beyond = -1;
 
+/**
+ * Columns of what is known beforehand, in their order: those of the user, whether a value was
+ * filled (one a column of the field, or none), and the calendar.
+ */
+export interface KnownColumns {
+  readonly given: number;
+  readonly masks: number;
+  readonly calendar: number;
+}
+
+/** The known columns that a forecaster makes itself. */
+export function ownColumns({ missing, calendar = [] }: FieldSettings, columns: number): Omit<KnownColumns, "given"> {
+  return { masks: missing === "mask" ? columns : 0, calendar: calendarColumns(calendar) };
+}
+
 /** The groups of a field on a line (one row) or a grid, row by row. */
 export class FieldGeometry {
   /** Columns of the field: sites times channels, the channels of a site beside one another. */
   readonly columns: number;
+  readonly known: KnownColumns;
   readonly groups: number;
   /** Columns that a group predicts. */
   readonly own: number;
-  /** Columns that a group sees: its own, and the halo around them. */
+  /**
+   * Columns that a group sees: its own, and the halo around them; what is known of the whole field,
+   * and whether values were filled of the same columns.
+   */
   readonly seen: number;
   /** For each group its readout: groups that look the same share one, if weights are shared. */
   readonly readouts: readonly number[];
@@ -27,7 +47,7 @@ export class FieldGeometry {
   readonly #seen: Int32Array[] = [];
 
   /** @throws ArgumentError if groups, halo or shape do not go with so many columns */
-  constructor(settings: FieldSettings, columns: number) {
+  constructor(settings: FieldSettings, columns: number, known: KnownColumns = { given: 0, masks: 0, calendar: 0 }) {
     const { channels, shared } = settings;
     const [down, along] = directionsOf(settings, columns);
     this.#directions = [down, along];
@@ -35,7 +55,9 @@ export class FieldGeometry {
     this.columns = columns;
     this.groups = down.groups * along.groups;
     this.own = down.own * along.own * channels;
-    this.seen = (down.own + 2 * down.halo) * (along.own + 2 * along.halo) * channels;
+    const around = (down.own + 2 * down.halo) * (along.own + 2 * along.halo) * channels;
+    this.known = known;
+    this.seen = around * (known.masks > 0 ? 2 : 1) + known.given + known.calendar;
     const looks = Array.from(
       { length: this.groups },
       (_, g) => `${look(down, Math.floor(g / along.groups))} ${look(along, g % along.groups)}`,
@@ -45,9 +67,9 @@ export class FieldGeometry {
     this.readouts = looks.map((kind, g) => (shared ? kinds.get(kind)! : g));
   }
 
-  /** What a group sees of a row of the field; 0 beyond an open end. */
+  /** What a group sees of a row of the field, known columns after it; 0 beyond an open end. */
   writeSeen(g: number, row: FloatArray, out: FloatArray): void {
-    this.#seen[g] ??= this.#columnsOf(g, "seen");
+    this.#seen[g] ??= this.#inputsOf(g);
     const from = this.#seen[g];
     for (let i = 0; i < from.length; i++) out[i] = from[i] === beyond ? 0 : row[from[i]!]!;
   }
@@ -59,7 +81,7 @@ export class FieldGeometry {
     for (let i = 0; i < to.length; i++) row[to[i]!] = own[i]!;
   }
 
-  /** What a group sees, T x `seen`. */
+  /** What a group sees of rows of the field, known columns after them: T x `seen`. */
   seenOf(field: Matrix, g: number): Matrix<Float64Array> {
     const out = Matrix.zeros(field.rows, this.seen);
     for (let t = 0; t < field.rows; t++) this.writeSeen(g, field.row(t), out.row(t));
@@ -73,6 +95,14 @@ export class FieldGeometry {
     const out = Matrix.zeros(field.rows, this.own);
     for (let t = 0; t < field.rows; t++) for (let i = 0; i < from.length; i++) out.data[t * this.own + i] = field.at(t, from[i]!);
     return out;
+  }
+
+  #inputsOf(g: number): Int32Array {
+    const { given, masks, calendar } = this.known;
+    const around = this.#columnsOf(g, "seen");
+    const from = (first: number, count: number) => Array.from({ length: count }, (_, k) => first + k);
+    const filled = masks > 0 ? around.map((c) => (c === beyond ? beyond : this.columns + given + c)) : [];
+    return Int32Array.from([...around, ...from(this.columns, given), ...filled, ...from(this.columns + given + masks, calendar)]);
   }
 
   #columnsOf(g: number, which: "own" | "seen"): Int32Array {

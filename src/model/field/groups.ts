@@ -14,9 +14,11 @@ import {
 } from "../../reservoir/index.js";
 import { restoredForecast, restoredPredictions, transformed } from "../../series/transforms.js";
 import type { FollowsRows } from "../forecaster/choice.js";
-import { type CheckedSeries, checkColumns, lastRows } from "../forecaster/data.js";
+import { type CheckedSeries, checkColumns, lastRows, seriesInputs } from "../forecaster/data.js";
+import { checkKnown, inputsBefore, pendingRow } from "../forecaster/known.js";
+import { alongRoad, alongTransforms } from "../forecaster/road.js";
 import { roundedInputs } from "../forecaster/training.js";
-import { restored, standardised } from "../standardisation.js";
+import { columnsOf, restored, standardised } from "../standardisation.js";
 import type { FieldGeometry } from "./geometry.js";
 import type { FieldRoad } from "./road.js";
 
@@ -34,8 +36,8 @@ export interface FieldGroupsState {
   /** One a group. */
   readonly groups: readonly SessionState[];
   /**
-   * The last rows of the series, oldest first, in the units of the data, as many as differences
-   * take.
+   * The last rows of the series, oldest first, in the units of the data, as many as differences and
+   * known inputs take.
    */
   readonly recent: Matrix;
 }
@@ -67,28 +69,28 @@ export class FieldGroups implements FollowsRows<FieldGroupsState> {
    */
   static async fit(
     computers: readonly ReservoirComputer[],
-    series: readonly Matrix[],
+    data: readonly CheckedSeries[],
     { trainers, washout, ...made }: FieldTraining,
     work: WorkOptions,
   ): Promise<readonly (FieldGroups | IllConditionedError)[]> {
     const { geometry, road } = made;
-    const fields = series.map((one) => scoresOf(road, one));
+    const fields = data.map((one) => alongRoad(road, one, { hybrid: undefined, feedback: false }));
     const shape = { stateSize: computers[0]!.model.size, inputSize: geometry.seen, outputSize: geometry.own };
     const sinks = Array.from({ length: geometry.readoutCount }, () => trainers[0]!.accumulator(shape));
     const pacer = new WorkPacer(work, geometry.groups * fields.length);
     try {
       for (const [g, computer] of computers.entries())
         for (const [s, field] of fields.entries()) {
-          const inputs = geometry.seenOf(field, g);
+          const { inputs, targets, last } = field;
           computer.reset();
-          await computer.train(inputs.subarray(0, -1), geometry.ownOf(field.subarray(1), g), sinks[geometry.readouts[g]!]!, {
+          await computer.train(geometry.seenOf(inputs, g), geometry.ownOf(targets, g), sinks[geometry.readouts[g]!]!, {
             washout,
             signal: work.signal,
           });
-          if (s === fields.length - 1) await computer.run(inputs.subarray(-1));
+          if (last && s === fields.length - 1) await computer.run(geometry.seenOf(last, g));
           await pacer.pause(g * fields.length + s + 1);
         }
-      const recent = lastRows(road.transforms.lost, series.at(-1)!);
+      const recent = lastRows(memoryOf(road), data.at(-1)!.series);
       const found: (FieldGroups | IllConditionedError)[] = [];
       for (const trainer of trainers) {
         const readouts: TrainedReadout[] = [];
@@ -129,37 +131,48 @@ export class FieldGroups implements FollowsRows<FieldGroupsState> {
   }
 
   /** To the initial state, and from there over a series. */
-  async start({ series }: CheckedSeries, signal: AbortSignal | undefined): Promise<void> {
-    const field = scoresOf(this.fit.road, series);
+  async start(data: CheckedSeries, signal: AbortSignal | undefined): Promise<void> {
+    const { road } = this.fit;
+    checkKnown(data.known, road.known, "warmup.known");
+    const { series, known } = alongTransforms(road.transforms, data);
+    const inputs = seriesInputs(series, known);
     this.reset();
+    if (inputs.rows > 0) await this.#run(inputs, signal);
+    this.#remember(data.series);
+  }
+
+  /** Over rows of inputs, the known ones among them. */
+  async #run(inputs: Matrix, signal: AbortSignal | undefined): Promise<void> {
+    const driving = standardised(this.fit.road.inputScale, inputs);
     for (const [g, computer] of this.computers.entries())
-      await computer.run(this.fit.geometry.seenOf(field, g), { every: field.rows, signal });
-    this.#remember(series);
+      await computer.run(this.fit.geometry.seenOf(driving, g), { every: driving.rows, signal });
   }
 
   /** Takes other rows for the last ones of the series. @throws ArgumentError if they are too few */
   recall(history: Matrix): void {
-    const { lost } = this.fit.road.transforms;
-    if (lost === 0)
-      throw ArgumentError.because("history was given; this forecaster has no differences that take the last rows", { field: "history" });
+    const memory = memoryOf(this.fit.road);
+    if (memory === 0)
+      throw ArgumentError.because("history was given; this forecaster has no differences or known inputs that take the last rows", {
+        field: "history",
+      });
     checkColumns(history, "history", this.#recent.cols);
-    if (history.rows < lost)
-      throw ArgumentError.shape(`history has ${history.rows} rows; this forecaster takes at least ${lost}`, { field: "history" });
-    this.#recent = lastRows(lost, history);
+    if (history.rows < memory)
+      throw ArgumentError.shape(`history has ${history.rows} rows; this forecaster takes at least ${memory}`, { field: "history" });
+    this.#recent = lastRows(memory, history);
   }
 
   /** Moves on over rows of the series. */
-  async follow({ series }: CheckedSeries, signal: AbortSignal | undefined): Promise<void> {
-    const field = this.#scores(series);
-    for (const [g, computer] of this.computers.entries())
-      await computer.run(this.fit.geometry.seenOf(field, g), { every: field.rows, signal });
+  async follow({ series, known }: CheckedSeries, signal: AbortSignal | undefined): Promise<void> {
+    await this.#run(this.#predicting(series, known), signal);
     this.#remember(series);
   }
 
-  /** One-step predictions: row t is what follows row t. Moves on. */
-  async predict(series: Matrix, work: WorkOptions): Promise<Matrix<Float64Array>> {
+  /**
+   * One-step predictions: row t is what follows row t, or with known inputs row t itself. Moves on.
+   */
+  async predict({ series, known }: CheckedSeries, work: WorkOptions): Promise<Matrix<Float64Array>> {
     const { geometry, road, readouts } = this.fit;
-    const field = this.#scores(series);
+    const field = standardised(road.inputScale, this.#predicting(series, known));
     const out = Matrix.zeros(series.rows, series.cols);
     const pacer = new WorkPacer(work, series.rows);
     for (let from = 0; from < field.rows; from += chunk) {
@@ -173,14 +186,14 @@ export class FieldGroups implements FollowsRows<FieldGroupsState> {
       await pacer.pause(Math.min(series.rows, from + chunk));
     }
     pacer.finish();
-    const made = restored(road.scale, out);
-    const predicted = this.#isTransformed ? restoredPredictions(made, this.#withHistory(series), 1, road.transforms) : made;
+    const made = restored(road.targetScale, out);
+    const predicted = this.#isTransformed ? restoredPredictions(made, this.#withHistory(series), known ? 0 : 1, road.transforms) : made;
     this.#remember(series);
     return predicted;
   }
 
-  /** Closed loop; moves on, to anywhere. */
-  async forecast(steps: number, _: undefined, work: WorkOptions): Promise<Matrix<Float64Array>> {
+  /** Closed loop; moves on, to anywhere. `outside` has one row a step of what is known. */
+  async forecast(steps: number, outside: Matrix | undefined, work: WorkOptions): Promise<Matrix<Float64Array>> {
     const { geometry, road, readouts, hold } = this.fit;
     const { lower, upper } = road.held;
     if (this.#isTransformed) this.#withHistory(Matrix.zeros(0, geometry.columns));
@@ -193,8 +206,20 @@ export class FieldGroups implements FollowsRows<FieldGroupsState> {
       readout: readouts[geometry.readouts[g]!]!,
       ...(({ values, input }) => ({ values, input }))(computer.state),
     }));
+    const joined = new Float64Array(geometry.columns + road.known);
+    const known = outside && standardised(columnsOf(road.inputScale, geometry.columns, joined.length), outside);
+    const take = (row: FloatArray, t: number): void => {
+      joined.set(row);
+      if (known) joined.set(known.row(t), geometry.columns);
+      for (const [g, group] of groups.entries()) {
+        geometry.writeSeen(g, joined, group.input);
+        group.values = group.computer.step(group.input);
+      }
+    };
     const pacer = new WorkPacer(work, steps);
+    let before: FloatArray | undefined = known && standardised(road.targetScale, pendingRow(this.#recentSeen())).row(0);
     for (let t = 0; t < steps; t++) {
+      if (before) take(before, t);
       const row: FloatArray = out.row(t);
       for (const [g, { readout, values, input }] of groups.entries()) {
         writeFeatures(readout.features, values, input, features);
@@ -203,14 +228,12 @@ export class FieldGroups implements FollowsRows<FieldGroupsState> {
       }
       if (firstNonFinite(row) >= 0) throw new NonFiniteStateError(this.computers[0]!.state.step, -1);
       if (hold) for (let c = 0; c < row.length; c++) row[c] = Math.min(upper[c]!, Math.max(lower[c]!, row[c]!));
-      for (const [g, group] of groups.entries()) {
-        geometry.writeSeen(g, row, group.input);
-        group.values = group.computer.step(group.input);
-      }
+      if (before) before = row;
+      else take(row, t);
       if (pacer.due()) await pacer.pause(t + 1);
     }
     pacer.finish();
-    const made = restored(road.scale, out);
+    const made = restored(road.targetScale, out);
     return this.#isTransformed ? restoredForecast(made, this.#recent, road.transforms) : made;
   }
 
@@ -229,17 +252,27 @@ export class FieldGroups implements FollowsRows<FieldGroupsState> {
     return lastRows(rows.rows + lost, this.#recent, rows);
   }
 
-  /** Rows that go on from here, as reservoirs take them. */
-  #scores(series: Matrix): Matrix<Float64Array> {
-    return scoresOf(this.fit.road, this.#isTransformed ? this.#withHistory(series) : series);
+  /** The last rows, with transforms done. */
+  #recentSeen(): Matrix {
+    const { transforms } = this.fit.road;
+    if (!this.#isTransformed) return this.#recent;
+    return this.#recent.rows > transforms.lost ? transformed(this.#recent, transforms) : Matrix.zeros(0, this.#recent.cols);
+  }
+
+  /** The inputs of one-step predictions over rows that go on from here. */
+  #predicting(series: Matrix, known: Matrix | undefined): Matrix {
+    const { road } = this.fit;
+    checkKnown(known, road.known, "known");
+    const rows = this.#isTransformed ? transformed(this.#withHistory(series), road.transforms) : series;
+    return known ? inputsBefore(rows, known, this.#recentSeen()) : rows;
   }
 
   #remember(series: Matrix): void {
-    this.#recent = lastRows(this.fit.road.transforms.lost, this.#recent, series);
+    this.#recent = lastRows(memoryOf(this.fit.road), this.#recent, series);
   }
 }
 
-/** A series as reservoirs take it: transformed, and in z-scores. */
-function scoresOf({ transforms, scale }: FieldRoad, series: Matrix): Matrix<Float64Array> {
-  return standardised(scale, transforms.steps.length > 0 ? transformed(series, transforms) : series);
+/** Rows of the series that have to be known. */
+function memoryOf({ transforms, known }: FieldRoad): number {
+  return transforms.lost + (known > 0 ? 1 : 0);
 }

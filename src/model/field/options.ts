@@ -22,11 +22,13 @@ import type { RidgeOptions } from "../../readout/index.js";
 import type { ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
 import { engineTable, seriesOf, threadsTable } from "../../reservoir/options.js";
 import { workTable } from "../../reservoir/work.js";
+import { type CalendarFeature, calendarKind } from "../../series/calendar.js";
 import { anyTransformKind, type Transform } from "../../series/transform-kinds.js";
+import type { TimedRows } from "../forecaster/clock.js";
 import type { DescribedSeries } from "../forecaster/data.js";
 import { type ChooseLambdaOptions, chooseLambdaTable } from "../forecaster/lambda-choice.js";
-import type { MissingInSeries } from "../forecaster/missing.js";
-import { intervalsOption } from "../forecaster/options.js";
+import { type MissingInSeries, missingKind } from "../forecaster/missing.js";
+import { intervalsOption, knownAheadOption, knownRowsOption } from "../forecaster/options.js";
 import { type TableNames, tableNamesOption } from "../table-names.js";
 
 /** What lies beyond the last site of a direction: the first one again, or nothing. */
@@ -74,8 +76,16 @@ export interface FieldSettings {
    * `validation`, `loss`.
    */
   readonly choose?: ChooseLambdaOptions | undefined;
-  /** What becomes of missing values (NaN). Default "error". */
-  readonly missing?: Exclude<MissingInSeries, "mask"> | undefined;
+  /**
+   * What becomes of missing values (NaN), as in `Forecaster`. Default "error". With "mask" a
+   * reservoir is told of the columns that it sees. `missingCounts` says how many there were.
+   */
+  readonly missing?: MissingInSeries | undefined;
+  /**
+   * What of the calendar is an input that is known beforehand, by the time stamps of the rows:
+   * cycles ("hour", "weekday", "yearday") and holidays. Default none.
+   */
+  readonly calendar?: readonly CalendarFeature[] | undefined;
   /**
    * What is done to the field before anything else, in order, and undone on forecasts
    * (`Transform`); if weights are shared, with the same parameters at every site. Default none.
@@ -111,8 +121,11 @@ export interface FieldOptions extends Partial<Omit<FieldSettings, "groups">> {
   readonly threads?: number | undefined;
 }
 
-/** A T x Q series of a field, with the time stamps of its rows if they have some. */
-export type FieldData = MatrixLike | Pick<DescribedSeries, "series" | "times">;
+/**
+ * A T x Q series of a field, alone or with time stamps and what is known of its rows beforehand, of
+ * the field as a whole: every reservoir sees it.
+ */
+export type FieldData = MatrixLike | DescribedSeries;
 
 /** Series that follow one another without touching. */
 export interface FieldSequences {
@@ -128,11 +141,26 @@ export interface FieldStartOptions extends WorkOptions {
   readonly warmup?: FieldData | undefined;
 }
 
+/** Options of `predict`. */
+export interface FieldPredictOptions extends FieldStartOptions {
+  /**
+   * What was known beforehand of each row, if the model takes that. Output t is then the prediction
+   * of row t itself, made from the rows before it.
+   */
+  readonly known?: MatrixLike | undefined;
+}
+
 /** Options of `forecast`. */
 export interface FieldForecastOptions extends FieldStartOptions {
   /**
+   * What is known of the steps to come, one row a step, if the model takes that; or rows with time
+   * stamps, of which each step takes its own. The calendar need not be given.
+   */
+  readonly known?: MatrixLike | TimedRows | undefined;
+  /**
    * The last known rows of the series (T x Q) in place of those that the model keeps: what
-   * differences are added to. The states are left as they are; `warmup` sets both.
+   * differences are added to, and what known inputs go on from. The states are left as they are;
+   * `warmup` sets both.
    */
   readonly history?: MatrixLike | undefined;
   /**
@@ -167,7 +195,8 @@ export const fieldTable = {
   washout: option(whole(), 100, "Rows at the start of every series that train nothing."),
   horizon: optional(whole({ atLeast: 1 }), "Steps that are forecast: lambda is chosen by closed loops that long."),
   choose: optional(object(chooseLambdaTable) as Kind<ChooseLambdaOptions>, "How lambda is chosen."),
-  missing: optional(choice("error", "hold", "interpolate"), "What becomes of missing values; left out, error."),
+  missing: optional(missingKind, "What becomes of missing values; left out, error."),
+  calendar: optional(calendarKind, "What of the calendar is an input, by the time stamps of the rows."),
   transforms: optional(list(anyTransformKind, "a list of transforms"), "What is done to the field first, and undone on forecasts."),
   standardise: option(flag, true, "Turn the field into z-scores."),
   hold: option(flag, true, "Hold forecasts to the widened range of the training data."),
@@ -190,14 +219,18 @@ export const fieldOptionsTable = {
 export const fieldStartTable = {
   ...workTable,
   warmup: optional(
-    checkedLater<FieldData>("a series, T x Q"),
+    checkedLater<FieldData>("a series, T x Q, or { series, known, times }"),
     "Start from the initial state and run these rows first; left out, go on from the present state.",
   ),
 } satisfies TableOf<FieldStartOptions>;
 
+/** The options of `FieldForecaster.predict`. */
+export const fieldPredictTable = { ...fieldStartTable, known: knownRowsOption } satisfies TableOf<FieldPredictOptions>;
+
 /** The options of `FieldForecaster.forecast`. */
 export const fieldForecastTable = {
   ...fieldStartTable,
+  known: knownAheadOption,
   history: optional(seriesOf("T x Q"), "The last known rows of the series, in place of those that the model keeps."),
   intervals: intervalsOption,
 } satisfies TableOf<FieldForecastOptions>;

@@ -3,23 +3,23 @@
 import { ArgumentError } from "../../core/errors.js";
 import { Matrix } from "../../numerics/index.js";
 import type { FittedTransform } from "../../series/transform-kinds.js";
-import { type FittedTransforms, fitTransforms, rowsLost, transformed } from "../../series/transforms.js";
-import { inScores, type Range, rangeOf } from "../forecaster/road.js";
+import { fitTransforms, rowsLost, transformed } from "../../series/transforms.js";
+import type { CheckedSeries } from "../forecaster/data.js";
+import { inScores, joined, type Range, type Road, rangeOf } from "../forecaster/road.js";
 import { fitStandardisation, noStandardisation, type Standardisation } from "../standardisation.js";
+import type { KnownColumns } from "./geometry.js";
 import type { FieldSettings } from "./options.js";
 
 /** What is fitted on training rows and kept with the model. */
-export interface FieldRoad {
-  readonly transforms: FittedTransforms;
-  /** z-scores of the columns. */
-  readonly scale: Standardisation;
+export interface FieldRoad extends Pick<Road, "transforms" | "inputScale" | "targetScale" | "known"> {
   /** Between what a forecast is held, in z-scores. */
   readonly held: Range;
 }
 
 /** Fits the road on the training rows of one series or of several. @throws ArgumentError */
-export function fitFieldRoad(given: readonly Matrix[], settings: FieldSettings): FieldRoad {
+export function fitFieldRoad(data: readonly CheckedSeries[], settings: FieldSettings, columns: KnownColumns): FieldRoad {
   const { shared, standardise, channels, transforms: asked = [] } = settings;
+  const given = data.map(({ series }) => series);
   const { cols } = given[0]!;
   const lost = rowsLost(asked);
   const short = given.findIndex(({ rows }) => rows <= lost);
@@ -32,13 +32,49 @@ export function fitFieldRoad(given: readonly Matrix[], settings: FieldSettings):
   const fitted = fitTransforms(asked.length > 0 ? each : [], asked);
   const transforms = shared ? { ...fitted, steps: fitted.steps.map((step) => atEverySite(step, cols / channels)) } : fitted;
   const series = asked.length > 0 ? given.map((one) => transformed(one, transforms)) : given;
-  // A row of sites with their channels is as many rows of channels.
-  const alike = shared ? series.map(({ data }) => new Matrix(data.length / channels, channels, data)) : series;
+  const alike = sitesAlike(series, settings);
   const spread = (values: Float64Array): Float64Array => Float64Array.from({ length: cols }, (_, c) => values[c % values.length]!);
   const range = rangeOf(alike);
-  const { mean, deviation } = standardise ? fitStandardisation(alike) : noStandardisation(alike[0]!.cols);
-  const scale = { mean: spread(mean), deviation: spread(deviation) };
-  return { transforms, scale, held: inScores({ lower: spread(range.lower), upper: spread(range.upper) }, scale) };
+  const scaleOf = (of: readonly Matrix[]): Standardisation => {
+    const { mean, deviation } = standardise ? fitStandardisation(of) : noStandardisation(of[0]!.cols);
+    return { mean: spread(mean), deviation: spread(deviation) };
+  };
+  const targetScale = scaleOf(alike);
+  const known = data.flatMap((one) => (one.known ? [one.known.subarray(lost)] : []));
+  const count = known[0]?.cols ?? 0;
+  const knownScale = (): Standardisation => {
+    if (!standardise) return noStandardisation(count);
+    const each = fitStandardisation(known);
+    const { given: first, masks } = columns;
+    if (masks === 0) return each;
+    const filled = scaleOf(
+      sitesAlike(
+        known.map((one) => columnsBetween(one, first, first + masks)),
+        settings,
+      ),
+    );
+    each.mean.set(filled.mean, first);
+    each.deviation.set(filled.deviation, first);
+    return each;
+  };
+  return {
+    transforms,
+    known: count,
+    targetScale,
+    inputScale: count > 0 ? joined(targetScale, knownScale()) : targetScale,
+    held: inScores({ lower: spread(range.lower), upper: spread(range.upper) }, targetScale),
+  };
+}
+
+/** A row of sites with their channels as so many rows of channels, if weights are shared. */
+function sitesAlike(series: readonly Matrix[], { shared, channels }: FieldSettings): readonly Matrix[] {
+  return shared ? series.map(({ data }) => new Matrix(data.length / channels, channels, data)) : series;
+}
+
+function columnsBetween(matrix: Matrix, from: number, to: number): Matrix {
+  const out = Matrix.zeros(matrix.rows, to - from);
+  for (let t = 0; t < matrix.rows; t++) out.data.set(matrix.row(t).subarray(from, to), t * out.cols);
+  return out;
 }
 
 /** Each site as a series of its own, T x channels. */

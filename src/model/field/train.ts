@@ -6,6 +6,7 @@ import { IllConditionedError, type RidgeTrainer, ridge } from "../../readout/ind
 import { NonFiniteStateError, type ReservoirComputer, type WorkOptions } from "../../reservoir/index.js";
 import { forecasterTrainer } from "../defaults.js";
 import { type ForecasterChoice, forecastAll } from "../forecaster/choice.js";
+import type { CheckedSeries } from "../forecaster/data.js";
 import { half } from "../forecaster/fit.js";
 import { chooseLambda } from "../forecaster/lambda-choice.js";
 import { plannedRidge } from "../forecaster/plan.js";
@@ -26,43 +27,41 @@ export interface FieldSource {
   readonly settings: FieldSettings;
   readonly geometry: FieldGeometry;
   readonly computers: readonly ReservoirComputer[];
-  readonly series: readonly Matrix[];
+  readonly data: readonly CheckedSeries[];
   /** Of each series, 1 where a value was filled; undefined if none can have been. */
   readonly masks: readonly (Matrix | undefined)[];
 }
 
 /** @throws ArgumentError, and what ridge throws */
 export async function trainField(source: FieldSource, work: WorkOptions): Promise<TrainedField> {
-  const { settings, series } = source;
+  const { settings, data } = source;
   if (settings.horizon === undefined) {
-    const [groups] = await trainOn(source, series, [fieldTrainer(settings)], work);
+    const [groups] = await trainOn(source, data, [fieldTrainer(settings)], work);
     if (groups instanceof IllConditionedError) throw groups;
     return { groups: groups!, choice: undefined };
   }
   const { options } = plannedRidge(settings.readout, settings);
   const choice = await chooseFieldLambda(source, settings.horizon, half(work, 0));
   const { lambda } = choice.kept[0]!;
-  const [groups] = await trainOn(source, series, [ridge({ ...options, lambda })], half(work, 1));
+  const [groups] = await trainOn(source, data, [ridge({ ...options, lambda })], half(work, 1));
   if (groups instanceof FieldGroups) return { groups, choice };
   // A lambda that was chosen on fewer rows can be too small for the normal equations of all of
   // them.
-  const [again] = await trainOn(source, series, [ridge({ ...options, lambda, solver: "qr", blas: "portable" })], half(work, 1));
+  const [again] = await trainOn(source, data, [ridge({ ...options, lambda, solver: "qr", blas: "portable" })], half(work, 1));
   return { groups: again as FieldGroups, choice };
 }
 
 async function chooseFieldLambda(source: FieldSource, horizon: number, work: WorkOptions): Promise<ForecasterChoice> {
-  const { settings, series, masks } = source;
+  const { settings, data, masks } = source;
   const { options, lambdas } = plannedRidge(settings.readout, settings);
   const { choose, washout } = settings;
-  const data = series.map((one) => ({ series: one }));
   return chooseLambda(
-    series,
+    data,
     { horizon, lambdas, washout, masks, choose },
     async (parts, signal) => {
       const trainers = lambdas.map((lambda) => ridge({ ...options, lambda }));
-      const training = parts.training.map((part) => part.series);
       try {
-        const tries = await trainOn(source, training, trainers, { signal });
+        const tries = await trainOn(source, parts.training, trainers, { signal });
         const model = tries.find((one) => one instanceof FieldGroups);
         return model ? await forecastAll(data, parts, { model, tries }, { horizon }, signal) : (tries as readonly IllConditionedError[]);
       } catch (error) {
@@ -76,12 +75,13 @@ async function chooseFieldLambda(source: FieldSource, horizon: number, work: Wor
 
 function trainOn(
   { settings, geometry, computers }: FieldSource,
-  series: readonly Matrix[],
+  data: readonly CheckedSeries[],
   trainers: readonly RidgeTrainer[],
   work: WorkOptions,
 ) {
   const { hold, washout } = settings;
-  return FieldGroups.fit(computers, series, { geometry, road: fitFieldRoad(series, settings), hold, washout, trainers }, work);
+  const road = fitFieldRoad(data, settings, geometry.known);
+  return FieldGroups.fit(computers, data, { geometry, road, hold, washout, trainers }, work);
 }
 
 /** The trainer of a group's readout. @throws ArgumentError for one that keeps every row */

@@ -4,7 +4,6 @@ import { ArgumentError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
 import { writeFileAtomic } from "../../io/atomic.js";
 import { readBytes } from "../../io/files.js";
-import { nrmse } from "../../metrics/index.js";
 import { Matrix, type MatrixLike } from "../../numerics/index.js";
 import type { TrainedReadout, Trainer } from "../../readout/index.js";
 import { type AnyReservoirComputer, type AnyReservoirOptions, ReservoirComputer, type WorkOptions } from "../../reservoir/index.js";
@@ -59,6 +58,7 @@ import {
 } from "./options.js";
 import { outsideOf } from "./outside.js";
 import { opensCalendar, planCandidates, plannedReadout, plannedSize } from "./plan.js";
+import { scorerOf } from "./score.js";
 
 /** What a forecaster is made from, beside its settings. */
 interface ForecasterSource extends Pick<ForecasterOptions, "matrices" | "engine" | "threads" | "profile" | "model"> {
@@ -362,17 +362,14 @@ export class Forecaster implements AsyncDisposable {
   }
 
   async #score(data: ForecasterData, options: ScoreOptions): Promise<number> {
-    const { metric = nrmse, washout, ...start } = resolve(scoreTable, options);
+    const { metric, washout, ...start } = resolve(scoreTable, options);
     const { computer, road, givenInputs } = this.#first;
     const feedback = computer.model.outputSize > 0;
-    const checked = checkedData(fillData(data, this.settings.missing ?? "error").data, feedback);
+    const { data: whole, mask } = fillData(data, this.settings.missing ?? "error");
+    const checked = checkedData(whole, feedback);
     const isKnown = !feedback && checked.series !== undefined && road.known > 0;
     const { inputs, targets } = isKnown ? { inputs: checked.series, targets: checked.series } : cutRows(checked, feedback);
-    if (washout >= targets.rows)
-      throw ArgumentError.shape(`washout is ${washout} and there are ${targets.rows} rows to score; it takes fewer`, {
-        field: "washout",
-        value: washout,
-      });
+    const score = scorerOf({ target: targets, filled: mask?.subarray(mask.rows - targets.rows), washout, metric });
     const teacher = feedback ? targets : undefined;
     const { warmup, signal, onProgress } = start;
     const predicted = await this.#puttingBack(async () => {
@@ -382,7 +379,7 @@ export class Forecaster implements AsyncDisposable {
       checkColumns(driving, "inputs", driving.cols === 0 ? 0 : givenInputs - (isKnown ? road.known : 0));
       return this.#predictRows(driving, { known, teacher, precision: undefined, signal, onProgress });
     });
-    return metric(targets.subarray(washout), predicted.subarray(washout));
+    return score(predicted);
   }
 
   /**

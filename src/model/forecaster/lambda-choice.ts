@@ -5,6 +5,7 @@ import { choice, list, number, option, optional, type TableOf, whole } from "../
 import type { Matrix } from "../../numerics/index.js";
 import type { WorkOptions } from "../../reservoir/index.js";
 import { type ChoiceOptions, choosePairs, type ForecasterChoice, type ValidationParts, validationParts } from "./choice.js";
+import type { CheckedSeries } from "./data.js";
 import type { ChooseOptions } from "./options.js";
 import { chooseDefaults } from "./plan.js";
 
@@ -41,13 +42,12 @@ export interface LambdaChoice extends Pick<ChoiceOptions, "horizon" | "lambdas" 
  * trained on the rows before them, one for each lambda. @throws ArgumentError
  */
 export async function chooseLambda(
-  series: readonly Matrix[],
+  data: readonly CheckedSeries[],
   { choose, ...options }: LambdaChoice,
   forecasts: (parts: ValidationParts, signal: AbortSignal | undefined) => Promise<readonly (Matrix<Float64Array> | Error)[]>,
   work: WorkOptions,
 ): Promise<ForecasterChoice> {
   const all = { ...chooseDefaults, ...(choose as Partial<typeof chooseDefaults>), ...options, keep: 1 };
-  const data = series.map((one) => ({ series: one }));
   const parts = validationParts(data, all);
   const candidate = { lags: 0, calendar: false, forecasts: (signal: AbortSignal | undefined) => forecasts(parts, signal) };
   return choosePairs(data, parts, [candidate], all, work);

@@ -8,6 +8,7 @@ import { restoredForecast, restoredPredictions, transformed } from "../../series
 import { columnsOf, inScoresOf, restored, type Standardisation, sameStandardisation, standardised } from "../standardisation.js";
 import { beside, type CheckedData, type CheckedSeries, checkColumns, lastRows, noInputs, seriesInputs } from "./data.js";
 import { checkHybrid, type Hybrid, LoopModel, modelledRows, withModel } from "./hybrid.js";
+import { checkKnown, inputsBefore, pendingRow } from "./known.js";
 import { closedLoop, isWithin } from "./loop.js";
 import { alongRoad, alongTransforms, fitRoad, inScores, type Road, type RoadSettings } from "./road.js";
 import { givenInputs, type Sight, seenRows, sightOf } from "./seen.js";
@@ -135,17 +136,8 @@ export class ForecasterMember {
   }
 
   #inputsOver({ series, known }: CheckedSeries): Matrix {
-    this.#checkKnown(known, "warmup.known");
+    checkKnown(known, this.road.known, "warmup.known");
     return this.computer.model.outputSize > 0 ? (known ?? noInputs(series.rows)) : seriesInputs(series, known);
-  }
-
-  #checkKnown(known: Matrix | undefined, name: string): void {
-    const { known: count } = this.road;
-    if (count > 0 && !known)
-      throw ArgumentError.because(`${name} is missing; this forecaster takes ${count} known inputs a row`, { field: "known" });
-    if (count === 0 && known)
-      throw ArgumentError.because(`${name} was given; this forecaster was trained without known inputs`, { field: "known" });
-    if (known) checkColumns(known, name, count);
   }
 
   /**
@@ -266,21 +258,15 @@ export class ForecasterMember {
 
   /** The inputs of one-step predictions over rows that go on from here. */
   #predicting(inputs: Matrix, known: Matrix | undefined): Matrix {
-    this.#checkKnown(known, "known");
+    checkKnown(known, this.road.known, "known");
     if (!known) return inputs;
     checkColumns(inputs, "inputs", this.readout.outputSize);
-    if (known.rows !== inputs.rows)
-      throw ArgumentError.shape(`known has ${known.rows} rows and inputs has ${inputs.rows}; they take the same number`, {
-        field: "known",
-      });
-    return beside(lastRows(inputs.rows, this.#pending(), inputs.subarray(0, inputs.rows - 1)), known);
+    return inputsBefore(inputs, known, this.#recentSeen());
   }
 
   /** The last row of the series, which waits for what is known of the next. */
   #pending(): Matrix {
-    const recent = this.#recentSeen();
-    if (recent.rows === 0) throw ArgumentError.because("there is no row to go on from after a reset; give warmup", { field: "warmup" });
-    return lastRows(1, recent);
+    return pendingRow(this.#recentSeen());
   }
 
   /** Closed loop; moves on, to anywhere. `outside` has one row a step, known or not. */

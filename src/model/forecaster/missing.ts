@@ -24,7 +24,7 @@ export const missingKind = choice<MissingInSeries>("error", "hold", "interpolate
 export interface FilledData<Data> {
   readonly data: Data;
   readonly counts: readonly number[];
-  /** T x D of a series: 1 if a value was filled, 0 if it was measured. */
+  /** T x D of a series or of targets: 1 if a value was filled, 0 if it was measured. */
   readonly mask?: Matrix | undefined;
 }
 
@@ -51,6 +51,7 @@ export function fillData<Data extends ForecasterData | ForecasterPrefix>(data: D
     return {
       data: { inputs: filled.inputs?.series, targets: filled.targets?.series } as Data,
       counts: (filled.targets ?? filled.inputs)!.counts,
+      mask: filled.targets?.mask,
     };
   }
   const described: { readonly series: MatrixLike; readonly known?: MatrixLike | undefined } | undefined =

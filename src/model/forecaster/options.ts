@@ -271,12 +271,21 @@ const startTable = {
   ),
 } satisfies TableOf<StartOptions>;
 
+/** What was known of rows that are predicted. */
+export const knownRowsOption = optional(seriesOf("T x K"), "What was known beforehand of each row of the inputs.");
+
+/** What is known of rows to come. */
+export const knownAheadOption = optional(
+  checkedLater<MatrixLike | TimedRows>("a matrix with one row a step, or { values, times }"),
+  "What is known of the steps to come.",
+);
+
 /** The options of `Forecaster.predict`. */
 export const predictTable = {
   ...startTable,
   teacher: optional(seriesOf("T x O"), "With feedback: the true outputs to feed back in place of the predicted ones."),
   precision: optional(choice("float32", "float64"), "The precision that outputs are rounded to; left out, that of the reservoir."),
-  known: optional(seriesOf("T x K"), "What was known beforehand of each row of the inputs."),
+  known: knownRowsOption,
 } satisfies TableOf<PredictOptions>;
 
 /** The shares that bands hold. */
@@ -290,10 +299,7 @@ export const intervalsOption = option(
 export const forecastTable = {
   ...startTable,
   inputs: optional(seriesOf("one row a step"), "Inputs from outside."),
-  known: optional(
-    checkedLater<MatrixLike | TimedRows>("a matrix with one row a step, or { values, times }"),
-    "What is known of the steps to come.",
-  ),
+  known: knownAheadOption,
   history: optional(seriesOf("T x D"), "The last known rows of the series, in place of those that the model keeps."),
   intervals: intervalsOption,
   bandsFrom: option(choice("errors", "members"), "errors", "Bands from what forecasts were off by, or from what members differ by."),

@@ -71,7 +71,7 @@ export function fitRoad(
 
 /** Training rows as the reservoir and its readout take them. */
 export function alongRoad(
-  road: Road,
+  road: Pick<Road, "transforms" | "inputScale" | "targetScale">,
   data: CheckedData,
   { hybrid, feedback }: { readonly hybrid: Hybrid | undefined; readonly feedback: boolean },
 ): TrainingSeries & Pick<CutRows, "last"> {
@@ -129,6 +129,7 @@ export function rangeOf(series: readonly Matrix[]): Range {
   return { lower: lower.map((value, c) => value - margin * deviation[c]!), upper: upper.map((value, c) => value + margin * deviation[c]!) };
 }
 
-function joined(a: Standardisation, b: Standardisation): Standardisation {
+/** The standardisation of columns, and then of others. */
+export function joined(a: Standardisation, b: Standardisation): Standardisation {
   return { mean: Float64Array.of(...a.mean, ...b.mean), deviation: Float64Array.of(...a.deviation, ...b.deviation) };
 }

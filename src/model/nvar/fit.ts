@@ -29,7 +29,7 @@ export async function fitNvar(settings: NvarSettings, series: readonly NvarSerie
   const lambdas = choose?.lambdas ?? chooseDefaults.lambdas;
   const { history } = new NvarFeatures(settings, series[0]!.cols);
   const choice = await chooseLambda(
-    series.map(({ rows, cols, values }) => new Matrix(rows, cols, values.high)),
+    series.map(({ rows, cols, values }) => ({ series: new Matrix(rows, cols, values.high) })),
     { horizon, lambdas, choose, washout: history, masks: [] },
     async ({ training, starts }, signal) => {
       const parts = series.map((one, s) => firstRows(one, training[s]!.series.rows));

@@ -1,0 +1,32 @@
+// What is known beforehand of the rows of a series, beside the rows before them. With known inputs the
+// last row that was seen waits for what is known of the next.
+import { ArgumentError } from "../../core/errors.js";
+import type { Matrix } from "../../numerics/index.js";
+import { beside, checkColumns, lastRows } from "./data.js";
+
+/** @throws ArgumentError if known inputs are missing, were not asked for, or are of other columns */
+export function checkKnown(known: Matrix | undefined, count: number, name: string): void {
+  if (count > 0 && !known)
+    throw ArgumentError.because(`${name} is missing; this forecaster takes ${count} known inputs a row`, { field: "known" });
+  if (count === 0 && known)
+    throw ArgumentError.because(`${name} was given; this forecaster was trained without known inputs`, { field: "known" });
+  if (known) checkColumns(known, name, count);
+}
+
+/**
+ * The inputs of one-step predictions of rows that go on from the last one of `recent`: each row
+ * before them, beside what is known of themselves. @throws ArgumentError
+ */
+export function inputsBefore(rows: Matrix, known: Matrix, recent: Matrix): Matrix {
+  if (known.rows !== rows.rows)
+    throw ArgumentError.shape(`known has ${known.rows} rows and inputs has ${rows.rows}; they take the same number`, {
+      field: "known",
+    });
+  return beside(lastRows(rows.rows, pendingRow(recent), rows.subarray(0, rows.rows - 1)), known);
+}
+
+/** The last row of a series, which waits for what is known of the next. @throws ArgumentError */
+export function pendingRow(recent: Matrix): Matrix<Float64Array> {
+  if (recent.rows === 0) throw ArgumentError.because("there is no row to go on from after a reset; give warmup", { field: "warmup" });
+  return lastRows(1, recent);
+}
