@@ -314,6 +314,32 @@ describe("a model that a program saved", () => {
     expect(later.forecasts[0]!.prediction.data).toEqual((await field.forecast(2, { warmup: data })).data);
   });
 
+  it("takes known inputs, the calendar and gaps of a field from the table", async () => {
+    const swing = (t: number) => [load(t), load(t - 3), load(t - 6), load(t - 9)];
+    const [open, to] = [trained, trained + day];
+    const gap = (t: number, c: number) => t % 17 === 5 && c === t % 4;
+    const series = Matrix.from(Array.from({ length: open }, (_, t) => swing(t).map((value, c) => (gap(t, c) ? Number.NaN : value))));
+    const known = Matrix.from(Array.from({ length: to }, (_, t) => [temperature(t)]));
+    const data = { series, known: known.subarray(0, open), times: Array.from({ length: open }, (_, t) => hourOf(t)) };
+    await using field = await FieldForecaster.fit(data, {
+      ...{ groups: 2, halo: 1, reservoir: { size: 30 }, missing: "mask", calendar: ["hour"] },
+      table: { columns: ["n", "e", "s", "w"], known: ["temperature"], time: "date" },
+    });
+    await field.save(at("swing.safetensors"));
+    const line = (t: number) => [
+      temperature(t),
+      hourOf(t),
+      ...(t < open ? swing(t).map((value, c) => (gap(t, c) ? "" : value)) : ["", "", "", ""]),
+    ];
+    const lines = ["temperature,date,n,e,s,w", ...Array.from({ length: to }, (_, t) => line(t).join(","))];
+    await writeFile(at("swing.csv"), lines.join("\n"));
+    const said = await forecastAhead(at("swing.safetensors"), { data: at("swing.csv") });
+    expect(said.steps).toBe(day);
+    const wanted = await field.forecast(day, { warmup: data, known: known.subarray(open) });
+    expect(said.forecasts[0]).toMatchObject({ times: wanted.times, prediction: { data: wanted.data } });
+    await expect(forecastAhead(at("swing.safetensors"), { steps: 2 })).rejects.toThrow("known is missing; this forecaster takes 1 known");
+  });
+
   it("is refused if it forecasts nothing", async () => {
     await using classifier = await Classifier.fit([series(20), series(25)], ["a", "b"], { reservoir: { size: 10 } });
     await classifier.save(at("classes.safetensors"));

@@ -52,6 +52,21 @@ describe("a served forecaster", () => {
     expect((await post<Rows>(server, `/sessions/${session}/rows`, rows)).outputs).toEqual(predicted);
   });
 
+  it("takes what is known of a field, which fills its mask in itself", async () => {
+    await using server = await models.serve("knownField");
+    await using model = await FieldForecaster.load(await models.path("knownField"), { engine: "cpu" });
+    expect((await ask(server, "GET", "/model")).body).toMatchObject({ kind: "field", inputs: 7, outputs: 6, known: 1 });
+    const known = [[6], [0], [1]];
+    const warmup = { series: ring.slice(40, 60), known: ring.slice(40, 60).map((_, t) => [(t + 40) % 7]) };
+    const wanted = (await model.forecast(3, { known, warmup })).toArrays();
+    expect((await post<Rows>(server, "/forecast", { steps: 3, known, warmup })).outputs).toEqual(wanted);
+    const { session } = await post<{ session: string }>(server, "/sessions", { warmup });
+    await model.warmUp(warmup);
+    const rows = { inputs: ring.slice(60, 63), known };
+    const predicted = (await model.predict(rows.inputs, { known })).toArrays();
+    expect((await post<Rows>(server, `/sessions/${session}/rows`, rows)).outputs).toEqual(predicted);
+  });
+
   it("with feedback runs steps of its own, or takes a teacher", async () => {
     await using server = await models.serve("generator");
     await using model = await Forecaster.load(await models.path("generator"), { engine: "cpu" });

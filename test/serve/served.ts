@@ -60,6 +60,13 @@ const makers: Readonly<Record<string, (path: string) => Promise<void>>> = {
     await using model = await FieldForecaster.fit(ring, { reservoir, groups: 3, halo: 1, engine: "cpu" });
     await model.save(path);
   },
+  /** A ring with a known column, of which values were missing. */
+  async knownField(path) {
+    const series = ring.map((row, t) => (t % 9 === 4 ? [...row.slice(0, 5), Number.NaN] : row));
+    const data = { series, known: ring.map((_, t) => [t % 7]) };
+    await using model = await FieldForecaster.fit(data, { reservoir, groups: 3, halo: 1, missing: "mask", engine: "cpu" });
+    await model.save(path);
+  },
   async pair(path) {
     const inputs = wave(300).map(([x]) => [x!, x! ** 2]);
     await using model = await Forecaster.fit({ inputs, targets: wave(300, 1) }, { reservoir, engine: "cpu" });
