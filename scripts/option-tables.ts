@@ -18,6 +18,7 @@ import { generalisationRankTable } from "../src/analysis/ranks.js";
 import { radiusTable } from "../src/analysis/spectral-radius.js";
 import type { OptionTable } from "../src/core/options.js";
 import type { Part } from "../src/core/registry.js";
+import { runFiguresTable } from "../src/experiment/plot-options.js";
 import { experimentRunTable } from "../src/experiment/run-options.js";
 import { experimentTable } from "../src/experiment/schema.js";
 import { experimentSearchTable, searchTable } from "../src/experiment/search-options.js";
@@ -60,8 +61,8 @@ import { forecastTable, plotSeriesTable } from "../src/plot/series.js";
 import { rasterTable } from "../src/plot/spike-raster.js";
 import { heatmapTable, trajectoryTable } from "../src/plot/states.js";
 import { moduleTable } from "../src/ptx/builder/module.js";
-import { lstdTable } from "../src/readout/lstd.js";
 import { readouts } from "../src/readout/index.js";
+import { lstdTable } from "../src/readout/lstd.js";
 import { activations } from "../src/reservoir/activations.js";
 import { deepTable, groupsTable } from "../src/reservoir/composite/schema.js";
 import { batchTable, createTable, generateTable, runTable, streamTable, trainTable } from "../src/reservoir/computer-options.js";
@@ -266,6 +267,7 @@ export function optionsPage(): string {
     ofTable("`toForecasting`", toForecastingTable),
     ofTable("`matrixSpectralRadius`", spectralRadiusTable),
     ofTable("`runExperiment`", experimentRunTable),
+    ofTable("`runFigures`", runFiguresTable),
     ofTable("`searchExperiment`", experimentSearchTable),
     ofTable("The `search` block of an experiment file", searchTable),
     ofTable("`openLab`", labTable),

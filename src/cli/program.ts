@@ -29,6 +29,7 @@ import type { RunsFlags } from "./commands/runs.js";
 import type { SearchFlags } from "./commands/search.js";
 import { exitCodes } from "./exit.js";
 import { flagOf, helpOf, longOf } from "./flag.js";
+import { addPlotCommand } from "./plot-command.js";
 import type { Announcement } from "./supervisor.js";
 
 interface RunFlags {
@@ -237,6 +238,8 @@ every machine that computes in IEEE 754. ONNX (a forecaster, or a classifier): N
     .action(async (model: string, { import: _, ...flags }: ExportFlags & { readonly import?: unknown }) => {
       print(await (await import("./commands/export.js")).exportModel(model, flags));
     });
+
+  addPlotCommand(program, print);
 
   program
     .command("runs")

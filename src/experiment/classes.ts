@@ -1,6 +1,7 @@
 // How well each class was found, as result.json, the report and the terminal have it.
 import { reportOfConfusion } from "../metrics/classification-report.js";
 import type { ClassificationReport, ConfusionMatrix, PrecisionRecall, Reliability } from "../metrics/index.js";
+import { type Figure, plotCalibration } from "../plot/index.js";
 
 /** What a run found of each class, over all its seeds. */
 export interface ClassResult extends ClassificationReport {
@@ -41,4 +42,18 @@ export function classTable({ classes, macro, weighted }: ClassResult, most = mos
     heads: ["class", "precision", "recall", "F1", "cases"],
     lines: [...shown.map((each) => line(String(each.label), each)), line("mean over classes", macro), line("weighted by cases", weighted)],
   };
+}
+
+/** The reliability diagram of a classifier. */
+export function reliabilityFigure({ bins }: Reliability): Figure {
+  return plotCalibration(
+    bins.map(({ confidence }) => confidence),
+    bins.map((bin) => bin.accuracy),
+    {
+      title: "Reliability of the probabilities",
+      nominalLabel: "confidence",
+      measuredLabel: "share that is right",
+      counts: bins.map(({ count }) => count),
+    },
+  );
 }

@@ -6,8 +6,9 @@ import { largest } from "../model/classifier/class-readout.js";
 import { Classifier } from "../model/index.js";
 import { fitStandardisation, standardised } from "../model/standardisation.js";
 import { type Matrix, RandomStream, type Seed, seedKeys } from "../numerics/index.js";
-import { type Figure, plotCalibration, plotConfusion, plotStateHeatmap, plotTrajectories } from "../plot/index.js";
+import { plotConfusion, plotStateHeatmap, plotTrajectories } from "../plot/index.js";
 import { type AnyReservoirComputer, addProfiles, type WorkOptions } from "../reservoir/index.js";
+import { reliabilityFigure } from "./classes.js";
 import type { CaseData, Cases } from "./data.js";
 import type { ClassifyTask, Experiment } from "./description.js";
 import { encoded } from "./encode.js";
@@ -152,20 +153,6 @@ async function predictions(
     return { predicted: (await classifier.predict(sequences, work)).map(String), shares: undefined };
   const shares = await classifier.predictProba(sequences, work);
   return { predicted: Array.from({ length: shares.rows }, (_, b) => String(classifier.classes[largest(shares.row(b))])), shares };
-}
-
-/** The reliability diagram of a classifier. */
-function reliabilityFigure({ bins }: Reliability): Figure {
-  return plotCalibration(
-    bins.map(({ confidence }) => confidence),
-    bins.map((bin) => bin.accuracy),
-    {
-      title: "Reliability of the probabilities",
-      nominalLabel: "confidence",
-      measuredLabel: "share that is right",
-      counts: bins.map(({ count }) => count),
-    },
-  );
 }
 
 async function figures(

@@ -4,7 +4,6 @@ import type { Matrix } from "../numerics/index.js";
 import { type BaselinePredictions, type Figure, plotCalibration, plotError, plotForecast, plotResiduals } from "../plot/index.js";
 import type { Bands } from "./bands.js";
 import type { ForecastTask } from "./description.js";
-import type { BaselineForecasts } from "./forecast-baselines.js";
 import type { WrittenForecast } from "./forecasts-file.js";
 
 /** The forecasts of a run's first seed. */
@@ -15,8 +14,11 @@ export interface RunForecasts {
   /** The share that `band` of a forecast is meant to hold. */
   readonly level?: number | undefined;
   readonly bands?: Bands | undefined;
-  /** What the best baseline is called, whose forecasts stand beside. */
-  readonly baselineName?: string | undefined;
+}
+
+/** What of them is drawn. */
+export interface DrawnForecasts extends Omit<RunForecasts, "bands"> {
+  readonly bands?: Pick<Bands, "calibration"> | undefined;
 }
 
 /** Most rows before a start that a figure shows, and most of them for each row of the forecast. */
@@ -34,35 +36,50 @@ export function rowsBefore(
   return { rows: series.subarray(from, at), times: times?.slice(from, at) };
 }
 
-/** What baselines say from the same starts. */
-export function comparedWith(baselines: readonly BaselineForecasts[]): BaselinePredictions[] {
-  return baselines.map(({ name, outcomes }) => ({ name, predictions: outcomes.map(({ prediction }) => prediction) }));
+/** The titles of the figures whose place in time is not in them. */
+const titles = {
+  from: "Forecast from ",
+  beyond: "Forecast beyond the end",
+  error: "Error by step of the forecast",
+  residuals: "Residuals of the forecasts",
+  coverage: "Coverage of the bands on the test starts",
+} as const;
+
+/** Whether a figure is one that {@link forecastFigures} draws. */
+export function isForecastFigure({ title }: Pick<Figure, "title">): boolean {
+  return Object.values(titles).some((each) => title.startsWith(each));
 }
 
 /**
  * The figures of a run's forecasts.
- * @param baselines every baseline on the same starts; left out, the best of each forecast
+ * @param chosen the forecasts that are drawn one by one; left out, the first, and the one beyond
+ * the end
  */
-export function forecastFigures(forecasts: RunForecasts, baselines = bestOf(forecasts)): Figure[] {
+export function forecastFigures(forecasts: DrawnForecasts, chosen?: readonly WrittenForecast[]): Figure[] {
   const { written, names, bands } = forecasts;
   const scored = written.filter(isScored);
-  const [first] = scored;
   const last = written.find(({ start }) => start === "last");
-  const whence = first?.times?.[0] ?? (scored.length > 1 ? "the first start" : "the end of the training part");
+  const alone = chosen ?? [...scored.slice(0, 1), ...(last ? [last] : [])];
   return [
-    ...(first ? [drawn(first, forecasts, `Forecast from ${whence}`)] : []),
-    ...(last ? [drawn(last, forecasts, `Forecast beyond the end${last.times?.[0] ? `, from ${last.times[0]}` : ""}`)] : []),
-    ...errorFigures(scored, baselines, names),
+    ...alone.map((each) => drawn(each, forecasts, titleOf(each, scored, chosen !== undefined))),
+    ...errorFigures(scored, names),
     ...(bands && bands.calibration.length > 1
       ? [
           plotCalibration(
             bands.calibration.map(({ level }) => level),
             bands.calibration.map(({ covered }) => covered),
-            { title: "Coverage of the bands on the test starts" },
+            { title: titles.coverage },
           ),
         ]
       : []),
   ];
+}
+
+function titleOf({ start, row, times, group }: WrittenForecast, scored: readonly Scored[], isChosen: boolean): string {
+  const of = isChosen && group !== undefined ? ` of ${group}` : "";
+  if (start === "last") return `${titles.beyond}${of}${times?.[0] ? `, from ${times[0]}` : ""}`;
+  if (isChosen) return `${titles.from}${times?.[0] ?? `row ${row}${start === row ? "" : ` (start ${start})`}`}${of}`;
+  return `${titles.from}${times?.[0] ?? (scored.length > 1 ? "the first start" : "the end of the training part")}`;
 }
 
 type Scored = WrittenForecast & { readonly target: Matrix };
@@ -71,9 +88,10 @@ function isScored(forecast: WrittenForecast): forecast is Scored {
   return forecast.start !== "last" && forecast.target !== undefined;
 }
 
-function drawn(forecast: WrittenForecast, { names, level, baselineName }: RunForecasts, title: string): Figure {
-  const { prediction, target, times, before, baseline, band, more = [], row } = forecast;
-  const all = [...(band && level !== undefined ? [{ ...band, level }] : []), ...more];
+function drawn(forecast: WrittenForecast, { names, level }: DrawnForecasts, title: string): Figure {
+  const { prediction, target, times, before, baselines = [], band, more = [], row } = forecast;
+  const all = [...(band ? [{ ...band, ...(level === undefined ? { level: 0.5, name: "lower to upper" } : { level }) }] : []), ...more];
+  const [best, ...others] = baselines;
   const labels = times && (!before || before.times) ? [...(before?.times ?? []), ...times] : undefined;
   return plotForecast(prediction, target, {
     title,
@@ -83,38 +101,37 @@ function drawn(forecast: WrittenForecast, { names, level, baselineName }: RunFor
     times: labels,
     bands: all,
     ...(before && before.rows.rows > 0 ? { before: before.rows } : {}),
-    ...(baseline ? { baseline, baselineName } : {}),
+    ...(best ? { baseline: best.prediction, baselineName: best.name } : {}),
+    others,
   });
 }
 
-/** The baseline that stands beside each forecast, if it stands beside all of them. */
-function bestOf({ written, baselineName }: RunForecasts): BaselinePredictions[] {
-  const scored = written.filter(isScored);
-  const predictions = scored.flatMap(({ baseline }) => baseline ?? []);
-  if (scored.length === 0 || predictions.length < scored.length) return [];
-  return [{ name: baselineName ?? "best baseline", predictions }];
+/** What baselines say, those that stand beside every forecast. */
+function besideAll(scored: readonly Scored[]): BaselinePredictions[] {
+  return (scored[0]?.baselines ?? []).flatMap(({ name }) => {
+    const predictions = scored.flatMap(({ baselines = [] }) => baselines.find((each) => each.name === name)?.prediction ?? []);
+    return predictions.length === scored.length ? [{ name, predictions }] : [];
+  });
 }
 
 /** Errors and residuals of the forecasts that stayed finite. */
-function errorFigures(scored: readonly Scored[], baselines: readonly BaselinePredictions[], names: readonly string[]): Figure[] {
-  const kept = scored.map(({ prediction }) => prediction.data.every(Number.isFinite));
-  const finite = scored.filter((_, k) => kept[k]);
+function errorFigures(scored: readonly Scored[], names: readonly string[]): Figure[] {
+  const finite = scored.filter(({ prediction }) => prediction.data.every(Number.isFinite));
   if (finite.length === 0) return [];
   const predictions = finite.map(({ prediction }) => prediction);
   const targets = finite.map(({ target }) => target);
   const isOnRows = new Set(finite.map(({ row }) => row)).size === finite.length;
   const times = finite.flatMap((forecast) => (forecast.times ? [forecast.times] : []));
-  const others = baselines.map(({ name, predictions: said }) => ({ name, predictions: said.filter((_, k) => kept[k]) }));
   return [
     plotError(predictions, targets, {
-      title: "Error by step of the forecast",
+      title: titles.error,
       timeLabel: "step of the forecast",
       start: 1,
       statistic: "rms",
-      baselines: others,
+      baselines: besideAll(finite),
     }),
     plotResiduals(predictions, targets, {
-      title: "Residuals of the forecasts",
+      title: titles.residuals,
       names,
       ...(times.length === finite.length ? { times } : isOnRows ? { starts: finite.map(({ row }) => row) } : { timeLabel: "step" }),
     }),

@@ -14,7 +14,7 @@ import type { Experiment, ForecastTask, GeneratedData } from "./description.js";
 import { ExperimentError } from "./errors.js";
 import { type BaselineForecasts, baselineForecasts, type StartPoint, startErrors, type TrainingParts } from "./forecast-baselines.js";
 import { choiceOf, type ForecastPlan, planForecast } from "./forecast-choice.js";
-import { comparedWith, forecastFigures, rowsBefore } from "./forecast-figures.js";
+import { forecastFigures, rowsBefore } from "./forecast-figures.js";
 import type { WrittenForecast } from "./forecasts-file.js";
 import {
   describedRows,
@@ -36,7 +36,8 @@ interface Tested {
   readonly prepared: readonly PreparedSeries[];
   readonly starts: readonly StartPoint[];
   readonly outcomes: readonly Outcome[];
-  readonly best: BaselineForecasts | undefined;
+  /** The best first. */
+  readonly ranked: readonly BaselineForecasts[];
   readonly forecaster: Forecaster;
   /** Rows that drive the reservoir before each start. */
   readonly warmup: number;
@@ -104,10 +105,9 @@ export async function runForecast(
     const asked = experiment.baselines.filter((each) => each !== "majority");
     const baselines = await watch.time("baselines", async () => baselineForecasts(asked, starts, horizon, data.axis?.grid.step));
     const ranked = rankedBaselines(baselines);
-    const best = ranked[0];
     const forecasts = options.isFirst
       ? await watch.time("bands", () =>
-          writtenForecasts(experiment, data, { prepared, starts, outcomes, best, forecaster, warmup, fitting }),
+          writtenForecasts(experiment, data, { prepared, starts, outcomes, ranked, forecaster, warmup, fitting }),
         )
       : undefined;
     const { model } = computer;
@@ -154,7 +154,7 @@ export async function runForecast(
       leftOut: leftOut(places, outcomes),
       figures: options.withFigures
         ? [
-            ...(forecasts ? forecastFigures(forecasts, comparedWith(ranked)) : []),
+            ...(forecasts ? forecastFigures(forecasts) : []),
             ...(await stateFigures(
               computer,
               drive(starts[0]!.whole, starts[0]!.facts, starts[0]!.at - warmup, starts[0]!.at + horizon),
@@ -196,14 +196,14 @@ function seriesDrive(
 }
 
 /**
- * Every forecast with its band and the best baseline's, and those beyond the end of each series.
+ * Every forecast with its band and what baselines say, and those beyond the end of each series.
  * The bands are made of the errors that the settings were chosen by; if none were chosen, of those
  * of the longest training part.
  */
 async function writtenForecasts(
   experiment: Experiment & { readonly task: ForecastTask },
   data: SeriesData,
-  { prepared, starts, outcomes, best, forecaster, warmup, fitting }: Tested,
+  { prepared, starts, outcomes, ranked, forecaster, warmup, fitting }: Tested,
 ): Promise<Trial["forecasts"]> {
   const { horizon, level, independent } = experiment.task;
   const { signal } = fitting;
@@ -232,8 +232,9 @@ async function writtenForecasts(
   const scored = starts.map(({ whole, at, times, group }, k): WrittenForecast => {
     const { prediction, target } = outcomes[k]!;
     const row = whole.lost + at;
-    const own = { prediction, target, band: bandOf(prediction), baseline: best?.outcomes[k]?.prediction };
-    const before = k === 0 ? rowsBefore(whole.original, at, experiment.task, times) : undefined;
+    const baselines = ranked.map(({ name, outcomes: said }) => ({ name, prediction: said[k]!.prediction }));
+    const own = { prediction, target, band: bandOf(prediction), baselines };
+    const before = rowsBefore(whole.original, at, experiment.task, times);
     return { start: independent ? k : row, row, times: times?.slice(at, at + horizon), group, before, ...own };
   });
   const beyond: WrittenForecast[] = [];
@@ -246,12 +247,13 @@ async function writtenForecasts(
     if (at < warmup || facts.known) continue;
     const prediction = await closedLoop(forecaster, horizon, fromRow(whole, facts, at));
     const times = facts.axis && timesAfter(facts.axis.grid, horizon);
-    const own = { prediction, band: bandOf(prediction), baseline: best?.from({ whole, facts, at, training }) };
+    const baselines = ranked.map(({ name, from }) => ({ name, prediction: from({ whole, facts, at, training }) }));
+    const own = { prediction, band: bandOf(prediction), baselines };
     const before = rowsBefore(whole.original, at, experiment.task, test.isSeparate ? undefined : texts);
     beyond.push({ start: "last", row: whole.lost + at, times, group, before, ...own });
   }
   const bands = measured && judgeBands(outcomes, (said, share) => bandWith(measured, said, share), level, measured.errors.rows / horizon);
-  return { written: [...scored, ...beyond], names: data.names, bands, level, baselineName: best?.name };
+  return { written: [...scored, ...beyond], names: data.names, bands, level };
 }
 
 /** A forecast whose states leave for infinity is all NaN: it scores as worst. */

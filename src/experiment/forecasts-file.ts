@@ -5,6 +5,12 @@ import { writeFileAtomic } from "../io/index.js";
 import type { Matrix } from "../numerics/index.js";
 import type { Band } from "../series/index.js";
 
+/** What a baseline says. */
+export interface NamedForecast {
+  readonly name: string;
+  readonly prediction: Matrix;
+}
+
 /** A forecast of H rows. */
 export interface WrittenForecast {
   /** The series, if there are several. */
@@ -21,12 +27,17 @@ export interface WrittenForecast {
   readonly band?: Band | undefined;
   /** Bands of other shares, which stand in columns of their own. */
   readonly more?: readonly (Band & { readonly level: number })[] | undefined;
-  readonly baseline?: Matrix | undefined;
-  /** Rows before it, for a figure; they are not written. */
+  /** What baselines say, the best of them on all starts first. */
+  readonly baselines?: readonly NamedForecast[] | undefined;
+  /** Rows before it, for a figure; `history.csv` has them. */
   readonly before?: { readonly rows: Matrix; readonly times?: readonly string[] | undefined } | undefined;
 }
 
-const columns = ["start", "step", "time", "column", "target", "prediction", "lower", "upper", "baseline"];
+/** The columns that every file has; `group` may stand before them. */
+export const forecastColumns = ["start", "step", "time", "column", "target", "prediction", "lower", "upper", "baseline"] as const;
+
+/** What the column of a baseline begins with, before its name: every one, the best first. */
+export const baselinePrefix = "baseline ";
 
 /**
  * Forecasts as CSV. A number is the shortest decimal that reads back as the same binary64, at most
@@ -36,14 +47,17 @@ export function formatForecasts(forecasts: readonly WrittenForecast[], names: re
   const withGroup = forecasts.some(({ group }) => group !== undefined);
   const levels = forecasts[0]?.more?.map(({ level }) => level) ?? [];
   const others = levels.flatMap((level) => [`lower ${level}`, `upper ${level}`]);
-  const lines = [[...(withGroup ? ["group"] : []), ...columns, ...others].join(",")];
-  for (const { group = "", start, row, times, target, prediction, band, more = [], baseline } of forecasts) {
-    const ends = more.flatMap(({ lower, upper }) => [lower, upper]);
+  const called = forecasts[0]?.baselines?.map(({ name }) => name) ?? [];
+  const heads = [...forecastColumns, ...others, ...called.map((name) => csvCell(`${baselinePrefix}${name}`))];
+  const lines = [[...(withGroup ? ["group"] : []), ...heads].join(",")];
+  for (const { group = "", start, row, times, target, prediction, band, more = [], baselines = [] } of forecasts) {
+    const said = called.map((name) => baselines.find((each) => each.name === name)?.prediction);
+    const beside = [said[0], ...more.flatMap(({ lower, upper }) => [lower, upper]), ...said];
     const { rows, cols } = prediction;
     for (let h = 0; h < rows; h++) {
       const time = times?.[h] ?? String(row + h);
       for (let c = 0; c < cols; c++) {
-        const figures = [target, prediction, band?.lower, band?.upper, baseline, ...ends].map((each) => figure(each?.data[h * cols + c]));
+        const figures = [target, prediction, band?.lower, band?.upper, ...beside].map((each) => figure(each?.data[h * cols + c]));
         const place = [start, h + 1, csvCell(time), csvCell(names[c] ?? `column ${c}`)];
         lines.push([...(withGroup ? [csvCell(group)] : []), ...place, ...figures].join(","));
       }
@@ -57,6 +71,7 @@ export async function writeForecasts(path: string, forecasts: readonly WrittenFo
   await writeFileAtomic(path, formatForecasts(forecasts, names));
 }
 
-function figure(value: number | undefined): string {
+/** A value as a cell. */
+export function figure(value: number | undefined): string {
   return value === undefined || !Number.isFinite(value) ? "" : String(value);
 }

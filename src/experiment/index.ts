@@ -47,9 +47,11 @@ export { loadNetworkExperiment, type NetworkExperiment, type NetworkReference, r
 export { type FinishedNetworkRun, type NetworkResult, type NetworkSeedResult, runNetworkExperiment } from "./network-run.js";
 export { type CheckedExperiment, parseExperiment } from "./parse.js";
 export { resolveDataPath } from "./paths.js";
+export type { RunFiguresOptions } from "./plot-options.js";
 export { readRun } from "./read-run.js";
 export { type ExperimentResult, formatResult, type ResolvedExperiment, type ScoreSummary, type Scores, type SeedResult } from "./result.js";
 export { type ExperimentSource, type FinishedRun, runExperiment } from "./run.js";
+export { type RunFigures, runFigures } from "./run-figures.js";
 export type { ExperimentRunOptions } from "./run-options.js";
 export { searchExperiment } from "./search.js";
 export type { SearchObjective } from "./search-objective.js";

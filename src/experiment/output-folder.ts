@@ -15,6 +15,7 @@ const runFiles = [
   "result.json",
   "model.safetensors",
   "forecasts.csv",
+  "history.csv",
   "templates.safetensors",
   "spikes.npz",
   "states.npy",

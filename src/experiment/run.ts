@@ -22,6 +22,7 @@ import { asExperiment, type LoadedExperiment, loadExperiment } from "./file.js";
 import { runForecast } from "./forecast.js";
 import { describeChoices } from "./forecast-choice.js";
 import { writeForecasts } from "./forecasts-file.js";
+import { formatHistory } from "./history-file.js";
 import { describeMachine, versions } from "./machine.js";
 import { OutputFolder, type RunFile } from "./output-folder.js";
 import { runPrediction } from "./predict.js";
@@ -184,8 +185,14 @@ class Run {
           files.push(...(await trial.saveStates(folder.working, outputs.every, this.#options.signal)));
         if (folder && outputs.model) files.push("model.safetensors", ...(await trial.save(folder.path("model.safetensors"))));
         if (folder && trial.forecasts) {
-          await writeForecasts(folder.path("forecasts.csv"), trial.forecasts.written, trial.forecasts.names);
+          const { written, names } = trial.forecasts;
+          await writeForecasts(folder.path("forecasts.csv"), written, names);
           files.push("forecasts.csv");
+          const history = formatHistory(written, names);
+          if (history !== undefined) {
+            await writeFileAtomic(folder.path("history.csv"), history);
+            files.push("history.csv");
+          }
         }
         this.#first = trial;
         this.#figures = trial.figures;

@@ -12,6 +12,8 @@ export interface PlottedBand {
   readonly level: number;
   readonly lower: MatrixLike;
   readonly upper: MatrixLike;
+  /** What the legend calls it; default its share. */
+  readonly name?: string | undefined;
 }
 
 /** A band whose ends are known to be as large as the forecast. */
@@ -19,6 +21,7 @@ export interface CheckedBand {
   readonly level: number;
   readonly lower: Matrix;
   readonly upper: Matrix;
+  readonly name: string;
 }
 
 /** @throws ArgumentError if it is no band of this forecast */
@@ -29,6 +32,7 @@ export function checkedBand(band: PlottedBand, prediction: Matrix, name: string)
   if (!(typeof level === "number" && level > 0 && level < 1)) throw new ArgumentError(`${name}.level`, level, "a number between 0 and 1");
   return {
     level,
+    name: band.name ?? formatShare(level),
     lower: sameShape(band.lower, prediction, `${name}.lower`)[0],
     upper: sameShape(band.upper, prediction, `${name}.upper`)[0],
   };
@@ -68,7 +72,7 @@ export function bandTrace(drawn: DrawnBand, more: Readonly<Record<string, unknow
     fillcolor: colour,
     line: { color: colour, width: 0 },
     hoverinfo: "skip",
-    name: formatShare(band.level),
+    name: band.name,
     x: times ? rows.map((row) => times[row]) : encodeArray(Float64Array.from(rows, (row) => (row + start) * scale)),
     y: encodeArray(Float64Array.from(ends)),
     ...more,

@@ -41,6 +41,9 @@ export const errorTable = {
   statistic: option(choice("median", "rms"), "median", "What the thick line of several predictions is."),
 } satisfies TableOf<ErrorPlotOptions>;
 
+/** Starts that get a line of their own; of more, some at even distances. */
+const mostStarts = 200;
+
 /**
  * The error of one or several predictions by step: for each the root of the mean square over the D
  * columns that were measured (a target of NaN was not); with several (one a start or trial), a thin
@@ -71,9 +74,10 @@ export function plotError(predictions: readonly MatrixLike[], targets: readonly 
     name: many ? "one start" : "error",
     start,
     style,
-    maxPoints: many ? Math.max(100, Math.floor((maxPoints * 4) / errors.length)) : maxPoints,
+    maxPoints: many ? Math.max(100, Math.floor((maxPoints * 4) / Math.min(errors.length, mostStarts))) : maxPoints,
   };
-  const data = (many && others.length > 0 ? [] : errors).map((values, k) =>
+  const every = Math.max(1, Math.ceil(errors.length / mostStarts));
+  const data = (many && others.length > 0 ? [] : errors.filter((_, k) => k % every === 0)).map((values, k) =>
     line({ ...each, values }, { showlegend: k === 0, opacity: many ? 0.55 : 1, legendgroup: "each" }),
   );
   const middle = many ? middleOf(errors) : errors[0]!;

@@ -28,7 +28,7 @@ export { plotResiduals, type ResidualPlotOptions } from "./residuals.js";
 export { plotHistory, plotRungs, plotTimeline } from "./search/history.js";
 export { plotContour, plotImportance, plotParallelCoordinates, plotSlices, type SearchPlotOptions } from "./search/space.js";
 export type { PlottedParameter, PlottedStudy, PlottedTrial } from "./search/trials.js";
-export { type ForecastPlotOptions, plotForecast, plotSeries } from "./series.js";
+export { type ForecastPlotOptions, type OtherForecast, plotForecast, plotSeries } from "./series.js";
 export { type PlottedEigenvalues, plotSpectrum } from "./spectrum.js";
 export { plotSpikeRaster, type RasterOptions, type RasterSpikes } from "./spike-raster.js";
 export { plotStateHeatmap, plotTrajectories, type StateHeatmapOptions, type TrajectoryOptions } from "./states.js";

@@ -96,7 +96,7 @@ export async function reportHtml(options: ReportOptions): Promise<string> {
     figure += section.figures.length;
     return sectionHtml(section, index, first, sections.length > 1);
   });
-  const figures = sections.flatMap((section) => section.figures.map(({ data, layout, detail }) => ({ data, layout, detail })));
+  const figures = sections.flatMap((section) => section.figures);
   const contents =
     sections.length > 1
       ? `<nav aria-label="Experiments"><ul>${sections.map(({ title }, k) => `<li><a href="#experiment-${k}">${escapeHtml(title)}</a></li>`).join("")}</ul></nav>`

@@ -6,10 +6,17 @@ import { asMatrix, type MatrixLike } from "../numerics/index.js";
 import { bandTrace, checkedBand, type PlottedBand } from "./band.js";
 import { errorByStep } from "./error.js";
 import type { Figure } from "./figure.js";
-import { formatNumber, formatShare } from "./format.js";
+import { formatNumber } from "./format.js";
 import { line, namesOf, type SeriesPlotOptions, sameShape, seriesTable } from "./line.js";
 import { listKind, most } from "./options.js";
-import { baselineColour, predictionColour, seriesColour, targetColour } from "./palette.js";
+import { baselineColour, otherColour, predictionColour, seriesColour, targetColour } from "./palette.js";
+
+/** A forecast of the same rows by another, such as a baseline. */
+export interface OtherForecast {
+  readonly name: string;
+  /** T x D. */
+  readonly prediction: MatrixLike;
+}
 
 /** Options of `plotForecast`. */
 export interface ForecastPlotOptions extends SeriesPlotOptions {
@@ -19,6 +26,11 @@ export interface ForecastPlotOptions extends SeriesPlotOptions {
   readonly baseline?: MatrixLike | undefined;
   /** What the legend calls the baseline; default "baseline". */
   readonly baselineName?: string | undefined;
+  /**
+   * What others say, T x D each: lines that a page draws when their names in the legend are
+   * clicked, and an image leaves out. Default none.
+   */
+  readonly others?: readonly OtherForecast[] | undefined;
   /** Rows of the series before the forecast begins: P x D, drawn as a part of the target. */
   readonly before?: MatrixLike | undefined;
   /**
@@ -49,6 +61,7 @@ export const forecastTable = {
   bands: optional(listKind<PlottedBand>(), "Bands around the prediction, T x D each; default none."),
   baseline: optional(checkedLater<MatrixLike>("a series, T x D"), "What a baseline says, drawn in grey."),
   baselineName: option(text(), "baseline", "What the legend calls the baseline."),
+  others: optional(listKind<OtherForecast>(), "What others say, T x D each: drawn when their names in the legend are clicked."),
   before: optional(checkedLater<MatrixLike>("a series, P x D"), "Rows before the forecast begins, drawn as a part of the target."),
   times: optional(listKind<string>(), "A label a row for the time axis; left out, steps are counted."),
   maxColumns: option(most(0), 3, "Most columns that get a panel of their own."),
@@ -79,6 +92,10 @@ export function plotForecast(prediction: MatrixLike, target: MatrixLike | undefi
   const actual = known ?? predicted;
   const bands = (asked.bands ?? []).map((band, k) => checkedBand(band, predicted, `bands[${k}]`)).sort((a, b) => b.level - a.level);
   const baseline = asked.baseline && sameShape(asked.baseline, actual, "baseline")[0];
+  const others = (asked.others ?? []).map((other, k) => {
+    if (typeof other !== "object" || other === null) throw new ArgumentError(`others[${k}]`, other, "an object with name and prediction");
+    return { name: String(other.name), values: sameShape(other.prediction, actual, `others[${k}].prediction`)[0] };
+  });
   if (withError && !known) throw ArgumentError.because("withError is true and there is no target; an error takes both");
   const before = asked.before && asMatrix(asked.before, "before");
   const lead = before?.rows ?? 0;
@@ -107,6 +124,11 @@ export function plotForecast(prediction: MatrixLike, target: MatrixLike | undefi
     const whole = Float64Array.from([...(before ? before.column(c) : []), ...(known ? known.column(c) : [])]);
     const drawn = { values: whole, start: begin - lead, scale, times, style: { color: targetColour, width: 4 }, maxPoints };
     if (whole.length > 0) data.push(line({ name: "target", ...drawn }, place("target")));
+    others.forEach(({ name, values }, k) => {
+      // The first of the colours is too near that of the target.
+      const style = { color: otherColour(k + 1) ?? baselineColour, width: 1, dash: "dot" };
+      data.push(line({ name, values: values.column(c), style, ...ahead }, { ...place(`other ${k}`), visible: "legendonly" }));
+    });
     if (baseline) {
       const style = { color: baselineColour, width: 1.5, dash: "dash" };
       data.push(line({ name: baselineName, values: baseline.column(c), style, ...ahead }, place("baseline")));
@@ -136,7 +158,7 @@ export function plotForecast(prediction: MatrixLike, target: MatrixLike | undefi
   const left = actual.cols - shown;
   const more = left > 0 ? ` The first ${shown} of ${actual.cols} columns are drawn.` : "";
   const beside = [
-    ...(bands.length > 0 ? [`bands of ${bands.map(({ level }) => formatShare(level)).join(" and ")}`] : []),
+    ...(bands.length > 0 ? [`bands of ${bands.map(({ name }) => name).join(" and ")}`] : []),
     ...(baseline ? [baselineName] : []),
   ];
   return {

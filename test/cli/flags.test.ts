@@ -9,6 +9,7 @@ import { helpOf, TableFlag } from "../../src/cli/flag.js";
 import { createProgram } from "../../src/cli/program.js";
 import type { OptionTable } from "../../src/core/options.js";
 import { aheadTable } from "../../src/experiment/ahead-options.js";
+import { runFiguresTable } from "../../src/experiment/plot-options.js";
 import { experimentRunTable } from "../../src/experiment/run-options.js";
 import { launchTable } from "../../src/gpu/launch-config.js";
 import { openTable as deviceTable } from "../../src/gpu/open-device.js";
@@ -29,6 +30,7 @@ const tables: Readonly<Record<string, OptionTable>> = {
   lab: labTable,
   serve: serveTable,
   forecast: aheadTable,
+  plot: runFiguresTable,
   ptx: generatorTable,
   "ptx run": { ...launchTable, ...deviceTable },
 };
@@ -54,6 +56,10 @@ const own: Readonly<Record<string, string>> = {
   "lab --no-open": "the command opens the browser",
   "search --set": "changes the experiment, not the search",
   "search --no-refit": "turns off what the table's refit says",
+  "plot --format": "what files the command writes",
+  "plot --theme": "what files the command writes",
+  "plot --out": "what files the command writes",
+  "plot --runs": "where the command looks for a name",
   "runs --trials": "what of a run is printed",
   "runs --state": "what of a run is printed",
   "runs --top": "what of a run is printed",

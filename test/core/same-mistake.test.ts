@@ -6,6 +6,7 @@ import {
   parseExperiment,
   readNetworkExperiment,
   runExperiment,
+  runFigures,
   runNetworkExperiment,
   searchExperiment,
 } from "../../src/experiment/index.js";
@@ -19,8 +20,8 @@ import * as numerics from "../../src/numerics/index.js";
 import * as pipeline from "../../src/pipeline/index.js";
 import * as plot from "../../src/plot/index.js";
 import * as ptx from "../../src/ptx/index.js";
-import * as engine from "../../src/reservoir/engines.js";
 import { lstd } from "../../src/readout/index.js";
+import * as engine from "../../src/reservoir/engines.js";
 import { cmaes, grid, journalFile, randomSampler, redisJournal, SearchSpace, Study, sobol, tpe } from "../../src/search/index.js";
 import * as series from "../../src/series/index.js";
 import { serveModel } from "../../src/serve/index.js";
@@ -198,6 +199,7 @@ const withOptions: readonly Place[] = [
   ["SearchSpace", (wrong) => new SearchSpace({ a: { float: [0, 1], ...(wrong as object) } })],
   ["searchExperiment", (wrong) => searchExperiment("nowhere.yaml", wrong)],
   ["runExperiment", (wrong) => runExperiment("nowhere.yaml", wrong)],
+  ["runFigures", (wrong) => runFigures("nowhere", wrong)],
   ["parseCsv", (wrong) => io.parseCsv("1,2", wrong)],
   ["formatCsv", (wrong) => io.formatCsv(rows(2), wrong)],
   ["encodeNpz", (wrong) => io.encodeNpz({ a: numerics.Matrix.zeros(1, 1) }, wrong)],

@@ -41,14 +41,17 @@ describe("forecasts.csv", () => {
   it("has a line for each step of every start, then beyond the end with the next days and no target", async () => {
     const { place, text } = await lines("all");
     const [head, ...rows] = text.trimEnd().split("\n");
-    expect(head).toBe("start,step,time,column,target,prediction,lower,upper,baseline");
+    expect(head).toMatch(
+      /^start,step,time,column,target,prediction,lower,upper,baseline,baseline ridge AR\(8\),baseline seasonal naive \(7\),/,
+    );
     expect(rows).toHaveLength(8 * 5 + 5);
     expect(cells(rows[0]!).slice(0, 4)).toEqual(["340", "1", "2021-12-07", '"load, MW"']);
     const last = rows.slice(-5).map(cells);
     expect(last.map(([start, step, time, , target]) => [start, step, time, target])).toEqual(
       ["05", "06", "07", "08", "09"].map((day, h) => ["last", String(h + 1), `2022-02-${day}`, ""]),
     );
-    for (const [, , , , , prediction, lower, upper, baseline] of rows.map(cells)) {
+    for (const [, , , , , prediction, lower, upper, baseline, best] of rows.map(cells)) {
+      expect(best).toBe(baseline);
       expect(Number(lower)).toBeLessThan(Number(prediction));
       expect(Number(upper)).toBeGreaterThan(Number(prediction));
       expect(Number(baseline)).not.toBeNaN();
@@ -72,8 +75,12 @@ describe("forecasts.csv", () => {
     ]);
     const [first, beyond, error, residuals, calibration] = section.figures;
     const names = ({ data }: (typeof section.figures)[number]) => data.map(({ name }) => name);
-    expect(names(first!)).toEqual(["90 %", "target", "ridge AR(8)", "prediction"]);
-    expect(names(beyond!)).toEqual(["90 %", "target", "ridge AR(8)", "prediction"]);
+    const hidden = result.verdict!.baselines.map(({ name }) => name).filter((name) => name !== "ridge AR(8)");
+    for (const figure of [first!, beyond!]) {
+      const shown = figure.data.filter(({ visible }) => visible !== "legendonly").map(({ name }) => name);
+      expect(shown).toEqual(["90 %", "target", "ridge AR(8)", "prediction"]);
+      expect(new Set(names(figure))).toEqual(new Set([...shown, ...hidden]));
+    }
     // 15 days before the five of the forecast; beyond the end the target ends with the table.
     expect(first!.data[1]!["x"]).toHaveLength(20);
     expect((beyond!.data[1]!["x"] as string[]).at(-1)).toBe("2022-02-04");

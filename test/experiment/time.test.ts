@@ -188,7 +188,7 @@ describe("what is known beforehand", () => {
     const out = join(folder, "known");
     const knowing = "{ file: driven.csv, columns: [load], known: [open], time: time }";
     const { result } = await run(knowing, `${forecast}\noutputs: { states: npy }`, { out });
-    expect(result.files).toEqual(["result.json", "states.npy", "model.safetensors", "forecasts.csv", "report.html"]);
+    expect(result.files).toEqual(["result.json", "states.npy", "model.safetensors", "forecasts.csv", "history.csv", "report.html"]);
     const { result: alone } = await run("{ file: driven.csv, columns: [load], time: time }");
     expect(result.scores[0]!.value).toBeLessThan(0.8 * alone.scores[0]!.value);
   });

@@ -54,7 +54,7 @@ interface Panel {
 export function toSvg(source: Figure, options: SvgOptions = {}): string {
   checkFigure(source);
   const asked = resolve(svgTable, options);
-  const figure = flattened(source);
+  const figure = flattened({ ...source, data: source.data.filter(({ visible }) => visible !== "legendonly") });
   const { layout } = figure;
   const { width, height = Number(layout["height"] ?? 320) + 40 } = asked;
   const theme = themes[asked.theme];

@@ -1,0 +1,81 @@
+// `spillway plot`: the figures of a run as images and as a page, from the files that the run kept.
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { runFigures } from "../../experiment/index.js";
+import type { RunFiguresOptions } from "../../experiment/plot-options.js";
+import { ensureFolder, FileError, writeFileAtomic } from "../../io/index.js";
+import { type Figure, toHtml, toSvg } from "../../plot/index.js";
+
+/** What figures are written as. */
+export interface DrawFlags {
+  readonly out?: string | undefined;
+  readonly format?: "svg" | "html" | undefined;
+  readonly theme?: "light" | "dark" | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/** What `spillway plot` takes beside a run. */
+export interface PlotFlags extends DrawFlags, RunFiguresOptions {
+  /** The folder of runs, in which a name is looked for. */
+  readonly runs: string;
+}
+
+/** Writes the figures of a run, and gives what is printed. */
+export async function plot(name: string, { runs, out, format, theme, json, ...options }: PlotFlags): Promise<string> {
+  const path = await placeOf(name, runs);
+  const { title, figures, folder } = await runFigures(path, options);
+  return writeFigures(figures, title, path, { out: out ?? join(folder, "figures"), format, theme, json });
+}
+
+/** A path, or the name of a run in the folder of runs. */
+async function placeOf(name: string, runs: string): Promise<string> {
+  for (const path of [name, join(runs, name)]) if (await stat(path).catch(() => undefined)) return path;
+  throw new FileError(name, `no run of this name, here or in ${runs}, and no such file`, "missing");
+}
+
+/** Writes figures as images and on one page, and gives what is printed. @throws FileError */
+export async function writeFigures(
+  figures: readonly Figure[],
+  title: string,
+  source: string,
+  { out, format, theme, json }: DrawFlags & { readonly out: string },
+): Promise<string> {
+  const images =
+    format === "html"
+      ? []
+      : figures.map((figure, k) => ({ name: `${k + 1}-${slugOf(figure.title)}.svg`, text: drawn(figure, source, theme) }));
+  const page = format === "svg" ? [] : [{ name: "figures.html", text: await toHtml(figures, { title }) }];
+  await ensureFolder(out);
+  const files: string[] = [];
+  for (const { name, text } of [...images, ...page]) {
+    await writeFileAtomic(join(out, name), text);
+    files.push(join(out, name));
+  }
+  if (json)
+    return JSON.stringify(
+      { title, source, files, figures: figures.map(({ title, description }) => ({ title, description })) },
+      undefined,
+      2,
+    );
+  return [`${source}: ${figures.length} figure${figures.length === 1 ? "" : "s"}`, ...files.map((file) => `  ${file}`)].join("\n");
+}
+
+/** What comes from a file may be data that no plot function made. @throws FileError */
+function drawn(figure: Figure, source: string, theme: "light" | "dark" | undefined): string {
+  try {
+    return toSvg(figure, { theme });
+  } catch (cause) {
+    throw new FileError(
+      source,
+      `the figure "${figure.title}" cannot be drawn: ${cause instanceof Error ? cause.message : String(cause)}`,
+      "content",
+      cause,
+    );
+  }
+}
+
+/** A title as a part of a file's name. */
+function slugOf(title: string): string {
+  const plain = title.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+  return plain.replace(/^-|-$/g, "").slice(0, 60) || "figure";
+}

@@ -1,0 +1,43 @@
+// `spillway plot` and the flags that all have which write figures. The work is loaded when it is
+// called.
+import { type Command, Option } from "commander";
+import { runFiguresTable } from "../experiment/plot-options.js";
+import type { PlotFlags } from "./commands/plot.js";
+import { flagOf } from "./flag.js";
+
+/** What figures are written as: `--format` and `--theme`. */
+export function drawOptions(): Option[] {
+  return [
+    new Option("--format <format>", "svg: an image a figure; html: one page; left out, both").choices(["svg", "html"]),
+    new Option("--theme <theme>", "the paper of the images; a page follows the browser").choices(["light", "dark"]),
+  ];
+}
+
+/** Adds the command. `print` gets what it says. */
+export function addPlotCommand(program: Command, print: (text: string) => void): void {
+  const command = program
+    .command("plot")
+    .description("draw the figures of a run again, as images and as a page, from the files that it kept")
+    .argument("<run>", "the folder or the name of a run or search, or a forecasts.csv")
+    .addOption(flagOf(runFiguresTable, "start", { short: "s", value: "start" }))
+    .addOption(flagOf(runFiguresTable, "target", { value: "column" }))
+    .addOption(flagOf(runFiguresTable, "series"))
+    .addOption(flagOf(runFiguresTable, "last"));
+  for (const option of drawOptions()) command.addOption(option);
+  command
+    .option("-o, --out <dir>", "where the figures are written; left out, figures/ in the run's folder")
+    .option("--runs <dir>", "the folder of runs, in which a name is looked for", "runs")
+    .option("--json", "print titles, descriptions and files as JSON")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ spillway plot runs/load
+  $ spillway plot load --start 2018-03-01 --format svg --theme dark
+  $ spillway plot forecasts.csv --target load --last 20 --out figures
+
+Forecasts are drawn from forecasts.csv and history.csv: history, bands and every baseline of the
+starts that are asked for, errors by step, residuals. All other figures are those of the report.`,
+    )
+    .action(async (run: string, flags: PlotFlags) => print(await (await import("./commands/plot.js")).plot(run, flags)));
+}

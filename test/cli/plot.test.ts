@@ -1,0 +1,56 @@
+// `spillway plot` in a process of its own: the files that it writes, and what it says.
+import "../../src/index.js";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { formatForecasts } from "../../src/experiment/forecasts-file.js";
+import { Matrix } from "../../src/numerics/index.js";
+import { spillway } from "./spillway.js";
+
+let cwd: string;
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "spillway-plot-"));
+  const series = Matrix.from(Array.from({ length: 3 }, (_, t) => [t]));
+  const baselines = [{ name: "<i>naive</i>", prediction: series }];
+  const text = formatForecasts(
+    [0, 3].map((row) => ({ start: row, row, target: series, prediction: series, baselines })),
+    ["</script><b>"],
+  );
+  await writeFile(join(cwd, "forecasts.csv"), text);
+});
+afterAll(() => rm(cwd, { recursive: true, force: true }));
+
+describe("spillway plot", () => {
+  it("writes an image a figure and one page, in which no name is markup", async () => {
+    const ended = await spillway(["plot", "forecasts.csv", "--start", "3", "--theme", "dark"], { cwd });
+    expect(ended).toMatchObject({ code: 0, stderr: "" });
+    const names = ["1-forecast-from-row-3.svg", "2-error-by-step-of-the-forecast.svg", "3-residuals-of-the-forecasts.svg", "figures.html"];
+    expect((await readdir(join(cwd, "figures"))).sort()).toEqual(names);
+    for (const name of names) {
+      expect(ended.stdout).toContain(join("figures", name));
+      const text = await readFile(join(cwd, "figures", name), "utf8");
+      expect(text).not.toMatch(/<\/script><b>|<i>naive/);
+      if (name.endsWith(".svg")) expect(text).toContain('fill="#12181e"');
+    }
+  });
+
+  it("writes what is asked for where it is asked for, and says it as JSON", async () => {
+    const { stdout } = await spillway(["plot", "forecasts.csv", "--format", "html", "--out", "here", "--json"], { cwd });
+    const { files, figures } = JSON.parse(stdout) as { files: string[]; figures: { title: string }[] };
+    expect(files).toEqual([join("here", "figures.html")]);
+    expect(figures).toHaveLength(3);
+  });
+
+  it.each([
+    [["none"], "spillway: none: no run of this name, here or in runs, and no such file"],
+    [
+      ["forecasts.csv", "--start", "4"],
+      'spillway: start is "4"; it takes a row, the time stamp of a first row, or last: forecasts.csv has "0", "3"',
+    ],
+  ])("%j is refused in a sentence", async (args, sentence) => {
+    const ended = await spillway(["plot", ...args], { cwd });
+    expect(ended.code).toBe(2);
+    expect(ended.stderr.trim()).toBe(sentence);
+  });
+});
