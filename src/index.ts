@@ -7,7 +7,15 @@ import { ArgumentError } from "./core/errors.js";
 import type { DeviceEngine } from "./engine/cuda/index.js";
 import { whyNoKernel } from "./engine/cuda/network/neurons.js";
 import type { DeviceBlas } from "./engine/cuda/training/device-blas.js";
-import { chooseEngine, type Engine, registerContextEngine, registerEngine, registerSpikingKind } from "./reservoir/index.js";
+import { oscillatorKind } from "./oscillators/kind.js";
+import {
+  chooseEngine,
+  type Engine,
+  registerContextEngine,
+  registerEngine,
+  registerReservoirKind,
+  registerSpikingKind,
+} from "./reservoir/index.js";
 import { registerNetworkEngine } from "./spikes/network/engines.js";
 
 registerEngine("cpu", async () => (await import("./engine/cpu/index.js")).cpuEngine, { automatic: true });
@@ -34,6 +42,7 @@ registerNetworkEngine(
 registerNetworkEngine("sim", async () => (await import("./engine/cuda/network/engine.js")).deviceNetworks("sim"));
 registerContextEngine(async (context) => (await import("./engine/cuda/index.js")).contextEngine(context));
 registerSpikingKind(() => import("./spikes/liquid/kind.js"));
+registerReservoirKind(oscillatorKind);
 
 /** The CUDA engine on the simulated device, in chunks short enough to be interrupted. */
 async function simulatedEngine(device: number): Promise<Engine> {

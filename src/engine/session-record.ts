@@ -5,6 +5,7 @@ import { allocate, type FloatArray, Matrix } from "../numerics/index.js";
 import { DeviceMatrix } from "../reservoir/device-matrix.js";
 import { NonFiniteStateError } from "../reservoir/engine/errors.js";
 import type { GenerateOptions, SequenceInput, SessionState, WorkOptions } from "../reservoir/engine.js";
+import type { RegisteredModel } from "../reservoir/registered/model.js";
 import type { EngineModel, NetworkState } from "../reservoir/spiking-model.js";
 import { WorkPacer } from "../reservoir/work.js";
 import { initialNetwork } from "../spikes/liquid/network-state.js";
@@ -17,6 +18,9 @@ export interface StatePlace {
   /** What a spiking network carries besides x. */
   getNetwork?(): NetworkState;
   setNetwork?(state: NetworkState): void;
+  /** The hidden values of a registered kind. */
+  getBelow?(): FloatArray;
+  setBelow?(values: FloatArray): void;
   /** Whether the device under it is lost: nothing can be put back then. */
   readonly lost?: boolean;
 }
@@ -56,14 +60,14 @@ export class SessionRecord {
   readonly input: FloatArray;
   /** y(t), what the next step feeds back. */
   readonly output: FloatArray;
-  readonly #model: EngineModel;
+  readonly #model: EngineModel | RegisteredModel;
   readonly #place: StatePlace;
   #step = 0;
   /** The last input while it is only on a device. */
   #inputThere: { readonly matrix: DeviceMatrix; readonly row: number } | undefined;
   #disposed = false;
 
-  constructor(model: EngineModel, place: StatePlace) {
+  constructor(model: EngineModel | RegisteredModel, place: StatePlace) {
     this.#model = model;
     this.#place = place;
     this.input = allocate(model.precision, model.inputSize);
@@ -106,13 +110,16 @@ export class SessionRecord {
     this.alive();
     const { input, output, step } = this;
     const network = this.#place.getNetwork?.();
-    return { values: this.#place.getValues().slice(), output: output.slice(), input: input.slice(), step, ...(network ? { network } : {}) };
+    const below = this.#place.getBelow?.().slice();
+    const values = this.#place.getValues().slice();
+    return { values, output: output.slice(), input: input.slice(), step, ...(network ? { network } : {}), ...(below ? { below } : {}) };
   }
 
-  setState({ values, network, output, input, step }: SessionState): void {
+  setState({ values, network, below, output, input, step }: SessionState): void {
     this.alive();
     this.#place.setValues(values);
     if (network) this.#place.setNetwork?.(network);
+    if (below) this.#place.setBelow?.(below);
     this.output.set(output);
     this.input.set(input);
     this.#inputThere = undefined;
@@ -125,6 +132,7 @@ export class SessionRecord {
     const model = this.#model;
     this.#place.setValues(model.initialState);
     if (model.kind === "spiking") this.#place.setNetwork?.(initialNetwork(model));
+    if (model.kind === "registered") this.#place.setBelow?.(model.initialBelow);
     this.output.fill(0);
     this.input.fill(0);
     this.#inputThere = undefined;

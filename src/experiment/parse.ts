@@ -13,6 +13,7 @@ import { isComposite } from "../reservoir/composite/config.js";
 import { groupedKind, layeredKind } from "../reservoir/composite/schema.js";
 import { reservoirKind } from "../reservoir/config-schema.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
+import { describedKind, reservoirKinds } from "../reservoir/registered/kind.js";
 import { encoders } from "../spikes/index.js";
 import { liquidKind, spikingKind } from "../spikes/liquid/schema.js";
 import { tasks } from "../tasks/index.js";
@@ -235,7 +236,10 @@ function kindOf(value: unknown): Kind<unknown> {
   if (isObject(value) && isComposite(value)) return "layers" in value ? layeredKind : groupedKind;
   if (kind === undefined) return reservoirKind;
   if (kind === "spiking") return spikingKind;
-  throw new ArgumentError("reservoir.kind", kind, '"spiking", or nothing for a rate reservoir');
+  const names = ["spiking", ...reservoirKinds.names()].map((name) => `"${name}"`).join(", ");
+  if (typeof kind !== "string" || !reservoirKinds.find(kind))
+    throw new ArgumentError("reservoir.kind", kind, `one of ${names}, or nothing for a rate reservoir${reservoirKinds.advice(kind)}`);
+  return describedKind(kind);
 }
 
 function variant(schemas: Readonly<Record<string, Kind<unknown>>>, field: string, value: unknown, takes: string): Kind<unknown> {

@@ -2,7 +2,7 @@
 import { formatNumber } from "../plot/format.js";
 import type { Figure, ReportScore, ReportSection } from "../plot/index.js";
 import { isComposite, partsOf } from "../reservoir/composite/config.js";
-import { type AnyReservoirOptions, isSpiking, type ReservoirOptions, type SpikingReservoirOptions } from "../reservoir/index.js";
+import { type AnyReservoirOptions, isRegistered, isSpiking, type ReservoirOptions, type SpikingReservoirOptions } from "../reservoir/index.js";
 import { classTable } from "./classes.js";
 import { profileFacts } from "./profile.js";
 import type { ExperimentResult, ScoreSummary } from "./result.js";
@@ -118,6 +118,7 @@ function warningsOf({ interrupted, seeds, config, scores }: ExperimentResult): s
 function describeReservoir({ config, seeds }: ExperimentResult): string {
   const reservoir = config.reservoir as AnyReservoirOptions;
   if (isSpiking(reservoir)) return describeSpikingReservoir(reservoir);
+  if (isRegistered(reservoir)) return `${reservoir.kind}, size ${reservoir.size}, ${reservoir.precision ?? "float32"}`;
   if (!isComposite(reservoir)) return describeRateReservoir(reservoir, seeds[0]?.measuredRadius);
   const { layers, groups, read, ...beside } = reservoir;
   const parts = partsOf(reservoir).map((part) => describeRateReservoir({ ...beside, ...part } as ReservoirOptions, undefined));

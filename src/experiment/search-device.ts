@@ -7,7 +7,7 @@ import type { RidgeOptions, RidgeTrainer } from "../readout/index.js";
 import { isComposite } from "../reservoir/composite/config.js";
 import { resolveConfig } from "../reservoir/config-schema.js";
 import type { Engine } from "../reservoir/engine.js";
-import { isSpiking, type ReservoirOptions } from "../reservoir/index.js";
+import { isRegistered, isSpiking, type ReservoirOptions } from "../reservoir/index.js";
 import { DifferentResultsError } from "../search/different-results.js";
 import { LadderTrainer } from "./ladder.js";
 import { type PlainForecast, plainForecast } from "./plain-forecast.js";
@@ -228,7 +228,7 @@ function isWork(work: TrialWork | SpillwayError | undefined): work is TrialWork 
 /** Whether sums of a plain reservoir's states train ridge. */
 function isSummed({ experiment, trainers }: SeedJob): boolean {
   const { reservoir, encode } = experiment;
-  if (encode || isSpiking(reservoir) || isComposite(reservoir) || reservoir.feedback || reservoir.cell) return false;
+  if (encode || isSpiking(reservoir) || isRegistered(reservoir) || isComposite(reservoir) || reservoir.feedback || reservoir.cell) return false;
   if (!LadderTrainer.of(trainers)) return false;
   return trainers.every((trainer) => {
     const { lambda = 0, subtractMean, blas } = (trainer as RidgeTrainer).description;

@@ -9,11 +9,13 @@ import {
   type CompositeModel,
   type CompositeOptions,
   featureCount,
+  isRegistered,
   type LinearReadout,
   type ReservoirModel,
   type SessionState,
 } from "../reservoir/index.js";
 import { floats, type MutableContent } from "./mutable-content.js";
+import { getRegistered, putRegistered } from "./registered-content.js";
 import { getNetwork, getSpiking, putNetwork, putSpiking } from "./spiking-content.js";
 import { stableJson } from "./stable-json.js";
 import type { TensorReader } from "./tensor-reader.js";
@@ -23,7 +25,8 @@ import type { TensorReader } from "./tensor-reader.js";
  * `weights.rowOffsets` of its CSR form), `inputWeights` (N x I), `bias`, `initialState` (N), and
  * `feedbackWeights` (N x O) if there is feedback, `orthogonal` (N x N) if the cell has one; note `${prefix}reservoir` with the
  * configuration and how its radius was measured. Leak rates and noise follow from the
- * configuration. A spiking reservoir: see spiking-content.ts. A composed one: each part under
+ * configuration. A spiking reservoir: see spiking-content.ts; one of a registered kind: see
+ * registered-content.ts. A composed one: each part under
  * `${prefix}parts.0.` and so on, and the configuration of the whole.
  */
 export function putReservoir(content: MutableContent, prefix: string, model: AnyModel): void {
@@ -34,6 +37,10 @@ export function putReservoir(content: MutableContent, prefix: string, model: Any
   if (model.kind === "composite") {
     for (const [p, part] of model.parts.entries()) putReservoir(content, partPrefix(prefix, p), part);
     content.metadata[`${prefix}reservoir`] = stableJson({ config: model.config });
+    return;
+  }
+  if (model.kind === "registered") {
+    putRegistered(content, prefix, model);
     return;
   }
   const { weights, inputWeights, feedbackWeights, config, measuredRadius, radiusMethod, size } = model;
@@ -79,6 +86,7 @@ async function getComposite(reader: TensorReader, prefix: string, described: obj
 export async function getReservoir(reader: TensorReader, prefix: string): Promise<AnyModel> {
   const found = reader.json(`${prefix}reservoir`) as { readonly config?: { readonly kind?: unknown } } | null;
   if (found?.config?.kind === "spiking") return getSpiking(reader, prefix, { config: found.config });
+  if (found?.config && isRegistered(found.config)) return getRegistered(reader, prefix, { config: found.config });
   if (found?.config && isComposite(found.config)) return getComposite(reader, prefix, found.config);
   const [{ parseReservoirNote }, { resolveConfig }, { buildModel }, { cellWeights, hasOrthogonal }] = await Promise.all([
     import("./schemas.js"),
@@ -172,6 +180,6 @@ export async function getState(reader: TensorReader, prefix: string, model: AnyM
     output: reader.vector(`${prefix}state.output`, model.outputSize, precision),
     step: parseStateNote(reader.json(`${prefix}state`)).step,
     ...(model.kind === "spiking" ? { network: getNetwork(reader, prefix, model) } : {}),
-    ...(model.kind === "composite" && model.below > 0 ? { below: reader.vector(`${prefix}state.below`, model.below, precision) } : {}),
+    ...("below" in model && model.below > 0 ? { below: reader.vector(`${prefix}state.below`, model.below, precision) } : {}),
   }));
 }

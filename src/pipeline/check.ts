@@ -20,7 +20,8 @@ import { classifierReservoirOption, classifierTable } from "../model/schemas.js"
 import { isComposite } from "../reservoir/composite/config.js";
 import { resolveComposite } from "../reservoir/composite/schema.js";
 import { resolveConfig } from "../reservoir/config-schema.js";
-import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
+import { type AnyReservoirOptions, isRegistered, isSpiking } from "../reservoir/index.js";
+import { resolveRegistered } from "../reservoir/registered/model.js";
 import { engineTable, threadsTable } from "../reservoir/options.js";
 import { encoders } from "../spikes/index.js";
 import { resolveSpikingConfig } from "../spikes/liquid/schema.js";
@@ -97,6 +98,7 @@ export function checkParameters(parameters: PipelineParameters): void {
 function checkReservoir(reservoir: AnyReservoirOptions): void {
   try {
     if (isSpiking(reservoir)) resolveSpikingConfig(reservoir);
+    else if (isRegistered(reservoir)) resolveRegistered(reservoir);
     else if (isComposite(reservoir)) resolveComposite(reservoir);
     else resolveConfig(reservoir);
   } catch (error) {

@@ -49,6 +49,8 @@ import { type AnyReservoirOptions, modelOf, openModel, shapeFor } from "./kinds.
 import type { ReservoirModel } from "./model.js";
 import { sinkKind } from "./options.js";
 import type { Profile } from "./profile.js";
+import type { RegisteredModel } from "./registered/model.js";
+import type { RegisteredReservoirOptions } from "./registered/options.js";
 import { shapesOf } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { SpikingModel } from "./spiking-model.js";
@@ -87,6 +89,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
    */
   static create(config: ReservoirOptions, options?: CreateOptions): Promise<ReservoirComputer>;
   static create(config: SpikingReservoirOptions, options?: CreateOptions): Promise<ReservoirComputer<SpikingModel>>;
+  static create(config: RegisteredReservoirOptions, options?: CreateOptions): Promise<ReservoirComputer<RegisteredModel>>;
   static create(config: CompositeOptions, options?: CreateOptions): Promise<ReservoirComputer<CompositeModel>>;
   static create(config: AnyReservoirOptions, options?: CreateOptions): Promise<ReservoirComputer<AnyModel>>;
   static async create(config: AnyReservoirOptions, options: CreateOptions = {}): Promise<ReservoirComputer<AnyModel>> {
@@ -364,7 +367,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
       output: rowOf(model, state.output, "state.output", "outputSize"),
       step,
       ...(model.kind === "spiking" ? { network: networkOf(model, state.network) } : {}),
-      ...(model.kind === "composite" && model.below > 0 ? { below: belowOf(model, state.below) } : {}),
+      ...("below" in model && model.below > 0 ? { below: belowOf(model, state.below) } : {}),
     });
   }
 

@@ -13,6 +13,7 @@ import type { DrawsWeights } from "./engine/drawing.js";
 import type { RunsEnsembles } from "./engine/ensembles.js";
 import type { KnowsLimits } from "./engine/limits.js";
 import type { HasPlans } from "./engine/plans.js";
+import type { RunsRegisteredKinds } from "./engine/registered.js";
 import type { FindsRadii } from "./engine/spectra.js";
 import type { Summarises } from "./engine/summaries.js";
 import type { RunsSweeps } from "./engine/sweeps.js";
@@ -84,7 +85,10 @@ export interface SessionState {
   readonly step: number;
   /** What else a spiking network carries. */
   readonly network?: NetworkState | undefined;
-  /** x of the layers that the states of a deep reservoir leave out, the lowest first. */
+  /**
+   * What states leave out: x of the lower layers of a deep reservoir, the lowest first, or hidden
+   * values of a registered kind.
+   */
   readonly below?: FloatArray | undefined;
 }
 
@@ -171,6 +175,7 @@ export interface Engine
     HasPlans,
     RunsOwnActivations,
     RunsCells,
+    RunsRegisteredKinds,
     DrawsWeights,
     FindsRadii,
     RunsEnsembles,

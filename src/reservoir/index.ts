@@ -64,6 +64,18 @@ export { addMeasurements, addProfiles, loopTime } from "./profile.js";
 export { type AnyShape, expectedShape, type ModelShape, type SpikingShape, shapeOf } from "./shape.js";
 export type * from "./spiking-config.js";
 export type * from "./spiking-model.js";
+export {
+  type KindDraw,
+  type KindMatrix,
+  type KindSizes,
+  type KindStep,
+  type KindTangent,
+  type ReservoirKind,
+  registerReservoirKind,
+} from "./registered/kind.js";
+export type { RegisteredModel } from "./registered/model.js";
+export { isRegistered } from "./registered/model.js";
+export type * from "./registered/options.js";
 export { reservoirStep } from "./step.js";
 export { registerTopology } from "./topologies/index.js";
 export type * from "./topologies/options.js";

@@ -13,6 +13,7 @@ import {
 } from "../numerics/index.js";
 import { isKnownFinite, noteFinite } from "../numerics/known-finite.js";
 import type { AnyModel, CompositeModel } from "./composite/model.js";
+import type { RegisteredModel } from "./registered/model.js";
 import { DeviceMatrix } from "./device-matrix.js";
 import type { EngineSession, SequenceInput } from "./engine.js";
 import { featureCount, type LinearReadout } from "./features.js";
@@ -159,8 +160,8 @@ export function networkOf({ size, ringRows, neuron, precision }: SpikingModel, n
 }
 
 /** x of the layers that states leave out, copied. @throws ArgumentError */
-export function belowOf({ below, precision }: CompositeModel, values: ArrayLike<number> | undefined): FloatArray {
-  return listOf(values as ArrayLike<number>, "state.below", below, "the layers that states leave out", precision);
+export function belowOf({ below, precision }: CompositeModel | RegisteredModel, values: ArrayLike<number> | undefined): FloatArray {
+  return listOf(values as ArrayLike<number>, "state.below", below, "what states leave out", precision);
 }
 
 /** A matrix that takes states. @throws ArgumentError for one of another shape or precision */

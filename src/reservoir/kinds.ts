@@ -1,5 +1,5 @@
-// How descriptions become models, kind by kind. The domain knows rate reservoirs; other kinds make
-// themselves known here.
+// How descriptions become models, kind by kind. The domain knows rate reservoirs; spiking ones make
+// themselves known here, others by registered/kind.ts.
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { checkActivation } from "./activations.js";
 import { checkCell } from "./cell.js";
@@ -8,6 +8,8 @@ import type { AnyModel, CompositeModel } from "./composite/model.js";
 import type { ReservoirOptions } from "./config.js";
 import type { Engine, EngineOptions, EnginePlan, EngineSession } from "./engine.js";
 import type { ReservoirModel } from "./model.js";
+import { checkRegistered, isRegistered, registeredModel, resolveRegistered } from "./registered/model.js";
+import type { RegisteredReservoirOptions } from "./registered/options.js";
 import { type AnyShape, expectedShape, type SpikingShape } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { EngineModel, SpikingModel } from "./spiking-model.js";
@@ -17,8 +19,8 @@ import type { OwnMatrices, ReservoirMatrices } from "./weights.js";
 /** A description of one reservoir. Without a `kind` it is a rate reservoir. */
 export type PlainReservoirOptions = ReservoirOptions | SpikingReservoirOptions;
 
-/** Any description: of one reservoir, or of several that are composed. */
-export type AnyReservoirOptions = PlainReservoirOptions | CompositeOptions;
+/** Any description: of one reservoir, of a registered kind or not, or of several that are composed. */
+export type AnyReservoirOptions = PlainReservoirOptions | RegisteredReservoirOptions | CompositeOptions;
 
 /** Makes models of spiking reservoirs. */
 export interface SpikingKind {
@@ -59,6 +61,12 @@ export async function modelOf(options: AnyReservoirOptions, engine: Engine, matr
     if (matrices)
       throw new ArgumentError("matrices", matrices, "nothing for a spiking reservoir; see withSynapticWeights for your own weights");
     return (await loadSpiking()).build(options, engine);
+  }
+  if (isRegistered(options)) {
+    if (matrices) throw new ArgumentError("matrices", matrices, "nothing for a reservoir of a registered kind, which has its own");
+    const config = resolveRegistered(options);
+    checkRegistered(engine, config);
+    return registeredModel(config);
   }
   const [{ resolveConfig }, { buildDrawnModel, buildModel, drawWeightsBy, refuseOversized }] = await Promise.all([
     import("./config-schema.js"),
@@ -109,6 +117,10 @@ async function compositeOf(
  * not run; EngineUnavailableError, EngineCapacityError
  */
 export async function openModel(engine: Engine, model: AnyModel, options: EngineOptions): Promise<EngineSession> {
+  if (model.kind === "registered") {
+    checkRegistered(engine, model.config);
+    return engine.openRegistered!(model, options);
+  }
   for (const part of model.kind === "composite" ? model.parts : [model])
     if (part.kind !== "spiking") {
       checkActivation(engine, part.activation);
@@ -121,6 +133,10 @@ export async function openModel(engine: Engine, model: AnyModel, options: Engine
 
 /** How an engine would run a model of any kind. @throws as `Engine.plan` */
 export async function planModel(engine: Engine, model: AnyModel, options: EngineOptions): Promise<EnginePlan> {
+  if (model.kind === "registered") {
+    checkRegistered(engine, model.config);
+    return engine.planRegistered!(model, options);
+  }
   if (model.kind !== "composite") return engine.plan(model, options);
   const { planComposite } = await import("./composite/session.js");
   return planComposite(engine, model, options);
@@ -138,6 +154,7 @@ export async function shapeFor(
 ): Promise<AnyShape | readonly AnyShape[] | undefined> {
   if (engine !== undefined && engine !== "auto") return undefined;
   if (isSpiking(options)) return (await loadSpiking?.())?.shape(options);
+  if (isRegistered(options)) return undefined;
   if (isComposite(options)) {
     const [{ resolveComposite }, { partConfigs }] = await Promise.all([import("./composite/schema.js"), import("./composite/model.js")]);
     return partConfigs(resolveComposite(options)).map(expectedShape);

@@ -8,6 +8,7 @@ import type { EngineOptions } from "../../reservoir/engine.js";
 import { checkPlanOptions } from "../../reservoir/engines.js";
 import { chooseEngine, formatBytes, modelOf } from "../../reservoir/index.js";
 import { isSpiking, planModel, shapeFor } from "../../reservoir/kinds.js";
+import { isRegistered } from "../../reservoir/registered/model.js";
 import { formatTable } from "../table.js";
 
 export interface PlanCommandOptions {
@@ -33,7 +34,7 @@ export async function describePlan(
   const options: EngineOptions = { plan: planName, kernelSource: kernelSource as EngineOptions["kernelSource"] };
   checkPlanOptions(engine, options);
   // A plan goes by the shape of W. Its radius would take longer than all else.
-  const unscaled = isSpiking(reservoir) ? reservoir : { ...reservoir, spectralRadius: null };
+  const unscaled = isSpiking(reservoir) || isRegistered(reservoir) ? reservoir : { ...reservoir, spectralRadius: null };
   const model = await modelOf(unscaled, engine);
   const plan = await planModel(engine, model, options);
   if (json) return JSON.stringify({ experiment: experiment.name, engine: engine.name, reason, plan }, undefined, 2);

@@ -8,6 +8,7 @@ import type { ReservoirModel } from "../../reservoir/model.js";
 import type { SpikingModel } from "../../reservoir/spiking-model.js";
 import { ChunkedSession, type Stepper } from "../chunked-session.js";
 import { clockFor } from "../phase-clock.js";
+import { registeredKinds } from "../registered.js";
 import { cpuMicroseconds } from "./cost.js";
 import { expectedMemory, type MemoryMap, planMemory } from "./memory.js";
 import { OwnActivationStepper, preactivationsOf } from "./own-activation.js";
@@ -23,6 +24,7 @@ export const cpuEngine: Engine = {
   expectedBytes: expectedMemory,
   ownActivations: true,
   cells: true,
+  ...registeredKinds("cpu"),
 
   async probe() {
     try {

@@ -6,6 +6,7 @@ import type { ReservoirModel } from "../../reservoir/model.js";
 import { reservoirStep } from "../../reservoir/step.js";
 import { ChunkedSession, type Stepper } from "../chunked-session.js";
 import { clockFor } from "../phase-clock.js";
+import { registeredKinds } from "../registered.js";
 import { ReferenceSpikingStepper } from "./spiking.js";
 
 /** The TypeScript reference. */
@@ -13,6 +14,7 @@ export const referenceEngine: Engine = {
   name: "reference",
   ownActivations: true,
   cells: true,
+  ...registeredKinds("reference"),
 
   async probe() {
     return { available: true, reason: "plain TypeScript runs everywhere", device: "JavaScript" };

@@ -44,6 +44,7 @@ function checkMember({ model, ...rest }: MemberFile): RateMember {
 export function checkReservoir(model: AnyModel): ReservoirModel {
   if (model.kind === "spiking") throw refuse("has a spiking reservoir");
   if (model.kind === "composite") throw refuse("has a reservoir that is composed of layers or groups");
+  if (model.kind === "registered") throw refuse(`has a reservoir of the kind "${model.config.kind}"`);
   if (model.cell) throw refuse("has a reservoir with a cell of its own", "cell");
   if (model.noiseLevel > 0) throw refuse(`has noise (noiseLevel ${model.config.noiseLevel}); set it to 0 and train again`, "noiseLevel");
   if (model.config.arithmetic !== "portable") throw refuse(`has ${model.config.arithmetic} arithmetic`, "arithmetic");

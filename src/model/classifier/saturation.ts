@@ -57,7 +57,7 @@ export function shareOfSums(sink: RidgeAccumulator): number {
  */
 export function warnWhereSaturated(model: AnyModel, share: number): void {
   const parts = model.kind === "composite" ? model.parts : [model];
-  if (share <= 0.5 || parts.some((part) => part.kind === "spiking" || part.activation !== "tanh")) return;
+  if (share <= 0.5 || parts.some((part) => part.kind !== undefined || part.activation !== "tanh")) return;
   warnOnce(
     "SpillwaySaturationWarning",
     `${Math.round(100 * share)} % of this reservoir's states are beyond +-0.99, where tanh is flat and inputs look alike: ` +

@@ -25,6 +25,8 @@ export function reservoirConstants(builder: GraphBuilder, model: AnyModel, prefi
   if (model.kind === "spiking") throw ArgumentError.because("the reservoir is a spiking one; an ONNX graph takes a rate reservoir");
   if (model.kind === "composite")
     throw ArgumentError.because("the reservoir is composed of layers or groups; an ONNX graph takes a single rate reservoir");
+  if (model.kind === "registered")
+    throw ArgumentError.because(`the reservoir is of the kind "${model.config.kind}"; an ONNX graph takes a rate reservoir`);
   if (model.cell) throw ArgumentError.because("the reservoir has a cell of its own; an ONNX graph takes the leaky one", { field: "cell" });
   const { size, inputSize, outputSize } = model;
   if (model.noiseLevel > 0) {

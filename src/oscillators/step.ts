@@ -1,0 +1,156 @@
+// One step of coupled phase oscillators: the Heun steps that one input lasts. docs/numerics.md, rule
+// 15.
+import { allocate, type FloatArray, type Matrix, philox4x32, portableCos, portableSin, rowDot } from "../numerics/index.js";
+import type { KindStep, RegisteredModel } from "../reservoir/index.js";
+import { portableSum, type Round, roundFor, turn } from "./circle.js";
+import type { OscillatorConfig } from "./options.js";
+
+/** What pulls at each phase while an input lasts. */
+interface Field {
+  readonly x: FloatArray;
+  readonly y: FloatArray;
+}
+
+/** What a step adds to phases besides the force: one row of N values for each Heun step. */
+type Noise = (step: number, sequence: number, substep: number, out: FloatArray) => void;
+
+/** The parts of a step of one model, each with memory of its own. */
+export class OscillatorStep {
+  readonly model: RegisteredModel<OscillatorConfig>;
+  /** The number of oscillators. */
+  readonly size: number;
+  readonly round: Round;
+  /** The length of a Heun step. */
+  readonly h: number;
+  readonly field: Field;
+  readonly noise: FloatArray;
+  readonly #omega: FloatArray;
+  readonly #bias: FloatArray;
+  /** F sin b and F cos b of the input "field". */
+  readonly #biasSin: FloatArray;
+  readonly #biasCos: FloatArray;
+  readonly #drawNoise: Noise | undefined;
+  readonly #gain: number;
+
+  constructor(model: RegisteredModel<OscillatorConfig>) {
+    const { config, precision, matrices } = model;
+    const { size, pull, tau, steps, strength, noise } = config;
+    const round = roundFor(precision);
+    const column = (name: string) => (matrices[name] as Matrix).data;
+    this.model = model;
+    this.size = size;
+    this.round = round;
+    this.h = round(tau / steps);
+    this.#omega = column("frequencies");
+    this.#bias = column("bias");
+    this.#biasSin = this.#bias.map((b) => portableSin(b)) as FloatArray;
+    this.#biasCos = this.#bias.map((b) => pull * portableCos(b)) as FloatArray;
+    this.#gain = round(strength / size);
+    this.field = { x: allocate(precision, size), y: allocate(precision, size) };
+    this.noise = allocate(precision, size);
+    // The deviation of a sum of four random bytes is sqrt(21845).
+    this.#drawNoise = noise === 0 ? undefined : noiseOf(model, round(Math.sqrt((2 * noise * (tau / steps)) / 21845)));
+  }
+
+  /** Sets the field that pulls while this input lasts. */
+  setField(input: FloatArray): void {
+    const { pull, input: mode } = this.model.config;
+    const { data, cols } = this.model.matrices["inputWeights"] as Matrix;
+    const { round, field } = this;
+    const isPhase = mode === "phase";
+    for (let i = 0; i < this.size; i++) {
+      let sum = isPhase ? this.#bias[i]! : this.#biasSin[i]!;
+      for (let k = 0; k < cols; k++) sum = round(sum + round(data[i * cols + k]! * input[k]!));
+      field.x[i] = isPhase ? pull * portableSin(sum) : pull * sum;
+      field.y[i] = isPhase ? pull * portableCos(sum) : this.#biasCos[i]!;
+    }
+  }
+
+  /** Sets the noise of a Heun step, if there is any. */
+  setNoise(step: number, sequence: number, substep: number): void {
+    this.#drawNoise?.(step, sequence, substep, this.noise);
+  }
+
+  /** W s and W c, or the mean field's two sums, into p and q. */
+  couple(c: FloatArray, s: FloatArray, p: FloatArray, q: FloatArray): void {
+    const { size, round } = this;
+    if (this.model.config.coupling === "meanField") {
+      p.fill(round(this.#gain * portableSum(s, size, round)));
+      q.fill(round(this.#gain * portableSum(c, size, round)));
+      return;
+    }
+    const weights = this.model.matrices["weights"]!;
+    for (let i = 0; i < size; i++) {
+      p[i] = rowDot(weights, i, s, round);
+      q[i] = rowDot(weights, i, c, round);
+    }
+  }
+
+  /** The velocity of each phase at (c, s): (omega + c (p + X)) - s (q + Y). */
+  force(c: FloatArray, s: FloatArray, p: FloatArray, q: FloatArray, out: FloatArray): void {
+    const { round, field } = this;
+    for (let i = 0; i < this.size; i++) {
+      const along = round(c[i]! * round(p[i]! + field.x[i]!));
+      const across = round(s[i]! * round(q[i]! + field.y[i]!));
+      out[i] = round(round(this.#omega[i]! + along) - across);
+    }
+  }
+}
+
+/** Normal enough: four random bytes of the noise key's words at (step, i / 4, sequence, substep). */
+function noiseOf({ noiseKey, config }: RegisteredModel<OscillatorConfig>, scale: number): Noise {
+  const block = new Uint32Array(4);
+  return (step, sequence, substep, out) => {
+    for (let i = 0; i < config.size; i++) {
+      if ((i & 3) === 0) philox4x32(noiseKey, step, i >>> 2, sequence, substep, block);
+      const word = block[i & 3]!;
+      out[i] = scale * ((word & 255) + ((word >>> 8) & 255) + ((word >>> 16) & 255) + (word >>> 24) - 510);
+    }
+  };
+}
+
+/**
+ * The step of a model: `steps` Heun steps on the circle, then the higher harmonics and R of the
+ * phases they end at.
+ */
+export function oscillatorStep(model: RegisteredModel<OscillatorConfig>): KindStep {
+  const parts = new OscillatorStep(model);
+  const { size, round, h, noise } = parts;
+  const { steps, harmonics, order } = model.config;
+  const halfStep = round(0.5 * h);
+  const vector = () => allocate(model.precision, size);
+  const [c, s, c1, s1] = [vector(), vector(), vector(), vector()];
+  const [p, q, k1, k2] = [vector(), vector(), vector(), vector()];
+  return (x, input, next, step, sequence) => {
+    c.set(x.subarray(0, size));
+    s.set(x.subarray(size, 2 * size));
+    parts.setField(input);
+    for (let n = 0; n < steps; n++) {
+      parts.setNoise(step, sequence, n);
+      parts.couple(c, s, p, q);
+      parts.force(c, s, p, q, k1);
+      for (let i = 0; i < size; i++) turn(c, s, i, round(round(h * k1[i]!) + noise[i]!), c1, s1, round);
+      parts.couple(c1, s1, p, q);
+      parts.force(c1, s1, p, q, k2);
+      for (let i = 0; i < size; i++) turn(c, s, i, round(round(halfStep * round(k1[i]! + k2[i]!)) + noise[i]!), c, s, round);
+    }
+    next.set(c);
+    next.set(s, size);
+    for (let m = 1; m < harmonics; m++) {
+      const [from, to] = [2 * size * (m - 1), 2 * size * m];
+      for (let i = 0; i < size; i++) {
+        const [cm, sm] = [next[from + i]!, next[from + size + i]!];
+        next[to + i] = round(cm * c[i]!) - round(sm * s[i]!);
+        next[to + size + i] = round(sm * c[i]!) + round(cm * s[i]!);
+      }
+    }
+    if (order) next[2 * size * harmonics] = orderOf(c, s, size, round);
+  };
+}
+
+/** R = |sum of (c, s)| / N. */
+export function orderOf(c: ArrayLike<number>, s: ArrayLike<number>, size: number, round: Round): number {
+  const x = portableSum(c, size, round);
+  const y = portableSum(s, size, round);
+  return round(round(Math.sqrt(round(round(x * x) + round(y * y)))) / size);
+}

@@ -1,0 +1,96 @@
+// Kinds of reservoir by name: what a kind says of itself, and how a package adds one. Rate
+// reservoirs, spiking and composed ones are not among them; engines know those.
+import { callback, type OptionTable, object } from "../../core/options.js";
+import { type Part, Registry } from "../../core/registry.js";
+import type { FloatArray, Matrix, SparseMatrix } from "../../numerics/index.js";
+import type { RegisteredModel } from "./model.js";
+import type { RegisteredReservoirConfig } from "./options.js";
+import { commonTable } from "./schema.js";
+
+/** A matrix of a kind: dense, or in CSR form. */
+export type KindMatrix = Matrix | SparseMatrix;
+
+/** The sizes of a reservoir, before anything is drawn. */
+export interface KindSizes {
+  /** N, the values of a state that readouts see. */
+  readonly states: number;
+  /** H, values that a step carries on and readouts do not see; default 0. */
+  readonly hidden?: number;
+  /** Whether steps draw noise; default false. */
+  readonly noisy?: boolean;
+  /** Rows and columns of each matrix, by name. */
+  readonly matrices: Readonly<Record<string, readonly [number, number]>>;
+}
+
+/** What a kind draws from the seed. */
+export interface KindDraw {
+  /** States and then hidden values before the first step: N + H values. */
+  readonly initial: ArrayLike<number>;
+  /** The matrices that `sizes` names; they are rounded to the model's precision. */
+  readonly matrices: Readonly<Record<string, KindMatrix>>;
+}
+
+/**
+ * One step: reads x(t), N states and then H hidden values, and I inputs, and writes x(t+1) into
+ * `next`. Its arithmetic is the kind's own, and the same on every host.
+ */
+export type KindStep = (
+  x: FloatArray,
+  input: FloatArray,
+  next: FloatArray,
+  /** Steps since reset, from 0: the noise counter. */
+  step: number,
+  /** 0, or the index in a batch. */
+  sequence: number,
+) => void;
+
+/**
+ * A small change of x(t) followed through the step to x(t+1), in binary64: writes J v into `next`.
+ * All arrays have N + H values.
+ */
+export type KindTangent = (x: FloatArray, input: FloatArray, v: Float64Array, next: Float64Array) => void;
+
+/**
+ * One kind of reservoir. `options` is a table of `spillway/options`; `size`, `inputSize`, `seed`
+ * and `precision` need not be in it, and stand as the kind has them if they are.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: a list of kinds has options of any type.
+export interface ReservoirKind<Config extends RegisteredReservoirConfig = any> extends Part {
+  /** Checks options together, and fills in those that follow from others. @throws ArgumentError */
+  complete?(config: Config): Config;
+  /** The sizes that a description has. */
+  sizes(config: Config): KindSizes;
+  /** Draws what its seed decides: the same bits for the same description. */
+  draw(config: Config): KindDraw;
+  /** The step of a model; it may keep memory of its own, but nothing between steps. */
+  stepper(model: RegisteredModel<Config>): KindStep;
+  /** Its tangent, for Lyapunov exponents; left out, they are refused. */
+  tangent?(model: RegisteredModel<Config>): KindTangent;
+}
+
+const needs = "a function of the description";
+
+/** Every registered kind, by name. */
+export const reservoirKinds = new Registry<ReservoirKind>({
+  kind: "kind of reservoir",
+  register: "registerReservoirKind",
+  reserved: ["kind"],
+  needs: { sizes: callback(needs), draw: callback(needs), stepper: callback("a function of a model that gives its step") },
+});
+
+/**
+ * Registers a kind of reservoir under its name, for `create`, experiment files and model files. It
+ * runs on the engines "cpu" and "reference".
+ * @throws ArgumentError for a name that is taken or malformed, or a field that is missing
+ */
+export function registerReservoirKind<Config extends RegisteredReservoirConfig>(kind: ReservoirKind<Config>): void {
+  reservoirKinds.register(kind);
+}
+
+/** Every field of a description of this kind. @throws ArgumentError for a name that is not known */
+export function kindTable(name: string): OptionTable {
+  return { ...commonTable(name), ...reservoirKinds.table(name) };
+}
+
+/** A description of this kind as a field of something larger, such as an experiment. */
+export const describedKind = (name: string) => object(kindTable(name), `an object that describes a reservoir of the kind "${name}"`);

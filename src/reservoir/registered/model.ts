@@ -1,0 +1,118 @@
+// A reservoir of a registered kind as data: its description, its matrices and where it starts.
+import { ArgumentError } from "../../core/errors.js";
+import { resolve } from "../../core/options.js";
+import {
+  allocate,
+  checkSparse,
+  type FloatArray,
+  firstNonFinite,
+  isSparse,
+  Matrix,
+  type PhiloxKey,
+  type Precision,
+  seedKeys,
+} from "../../numerics/index.js";
+import type { Engine } from "../engine.js";
+import { type KindDraw, type KindMatrix, kindTable, reservoirKinds } from "./kind.js";
+import type { RegisteredReservoirConfig, RegisteredReservoirOptions } from "./options.js";
+
+/** A reservoir of a registered kind, ready to run. */
+export interface RegisteredModel<Config extends RegisteredReservoirConfig = RegisteredReservoirConfig> {
+  readonly kind: "registered";
+  /** Its description; `config.kind` is the name of its kind. */
+  readonly config: Config;
+  readonly precision: Precision;
+  /** N: the values of a state that readouts see. */
+  readonly size: number;
+  /** I. */
+  readonly inputSize: number;
+  /** A registered kind feeds no outputs back. */
+  readonly outputSize: 0;
+  /** H: values that a step carries on and readouts do not see. */
+  readonly below: number;
+  /** The kind's matrices, by name, in the model's precision. */
+  readonly matrices: Readonly<Record<string, KindMatrix>>;
+  /** The states before the first step, N values. */
+  readonly initialState: FloatArray;
+  /** The hidden values before it, H values. */
+  readonly initialBelow: FloatArray;
+  /** Not 0 if steps draw noise. */
+  readonly noiseLevel: number;
+  readonly noiseKey: PhiloxKey;
+}
+
+/** Whether a description is one of a registered kind, known or not: it has another `kind` than spiking. */
+export function isRegistered(options: object): options is RegisteredReservoirOptions {
+  return typeof options === "object" && options !== null && "kind" in options && options.kind !== undefined && options.kind !== "spiking";
+}
+
+/** Fills in defaults and checks every field. @throws ArgumentError */
+export function resolveRegistered(options: object): RegisteredReservoirConfig {
+  const { kind: name } = options as { readonly kind: string };
+  const kind = reservoirKinds.get(name, "kind");
+  const { feedback: _, ...checked } = resolve(kindTable(name), options);
+  const config = checked as unknown as RegisteredReservoirConfig;
+  return kind.complete?.(config) ?? config;
+}
+
+/**
+ * A model of a checked description: of what was drawn before, or of what its seed draws.
+ * @throws ArgumentError for matrices that are not those of the description
+ */
+export function registeredModel(config: RegisteredReservoirConfig, drawn?: KindDraw): RegisteredModel {
+  const kind = reservoirKinds.get(config.kind, "kind");
+  const { states, hidden = 0, noisy = false, matrices: shapes } = kind.sizes(config);
+  const { initial, matrices } = drawn ?? kind.draw(config);
+  const { precision, inputSize, seed } = config;
+  if (initial?.length !== states + hidden)
+    throw ArgumentError.shape(`the kind "${config.kind}" starts with ${initial?.length} values; it takes ${states + hidden} by its sizes`);
+  const start = allocate(precision, states + hidden);
+  start.set(initial);
+  const bad = firstNonFinite(start);
+  if (bad >= 0) throw new ArgumentError(`the initial state of the kind ${config.kind}`, start[bad], "finite numbers");
+  return {
+    kind: "registered",
+    config,
+    precision,
+    size: states,
+    inputSize,
+    outputSize: 0,
+    below: hidden,
+    matrices: Object.fromEntries(
+      Object.entries(shapes).map(([name, shape]) => [
+        name,
+        checkedMatrix(`${name} of the kind ${config.kind}`, matrices[name], shape, precision),
+      ]),
+    ),
+    initialState: start.subarray(0, states),
+    initialBelow: start.subarray(states),
+    noiseLevel: noisy ? 1 : 0,
+    noiseKey: seedKeys(seed).noise,
+  };
+}
+
+function checkedMatrix(
+  name: string,
+  matrix: KindMatrix | undefined,
+  [rows, cols]: readonly [number, number],
+  precision: Precision,
+): KindMatrix {
+  if (matrix?.rows !== rows || matrix.cols !== cols)
+    throw new ArgumentError(name, matrix && `${matrix.rows} x ${matrix.cols}`, `a matrix of ${rows} x ${cols}`, { code: "shape" });
+  if (isSparse(matrix)) checkSparse(matrix, name);
+  const values = allocate(precision, isSparse(matrix) ? matrix.values.length : matrix.data.length);
+  values.set(isSparse(matrix) ? matrix.values : matrix.data);
+  const bad = firstNonFinite(values);
+  if (bad >= 0) throw new ArgumentError(name, values[bad], "finite numbers");
+  return isSparse(matrix) ? { ...matrix, values } : new Matrix(rows, cols, values);
+}
+
+/** Refuses a model that an engine does not run. @throws ArgumentError */
+export function checkRegistered(engine: Pick<Engine, "name" | "openRegistered">, { kind }: RegisteredReservoirConfig): void {
+  if (engine.openRegistered) return;
+  throw new ArgumentError(
+    "kind",
+    kind,
+    `nothing on the engine "${engine.name}", which has no registered kinds; "cpu" and "reference" run it`,
+  );
+}
