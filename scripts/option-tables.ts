@@ -45,6 +45,7 @@ import { onnxTable } from "../src/model/onnx/options.js";
 import { classifierOptionsTable, classifierTable, forecasterOptionsTable, forecasterTable } from "../src/model/schemas.js";
 import { forecastSweepTable, sweepSettingTable, sweepTable } from "../src/model/sweep/options.js";
 import { spectralRadiusTable } from "../src/numerics/spectrum/radius.js";
+import { oscillatorKind } from "../src/oscillators/kind.js";
 import { pipelineTable } from "../src/pipeline/check.js";
 import { crossValidationTable } from "../src/pipeline/cross-validate.js";
 import { spikeFolderTable } from "../src/pipeline/data-folders.js";
@@ -224,6 +225,7 @@ export function optionsPage(): string {
     ofTable("A spiking reservoir", spikingTable),
     ofTable("A deep reservoir, beside the fields of its layers", deepTable),
     ofTable("A grouped reservoir, beside the fields of its groups", groupsTable),
+    partsSection("Registered kinds of reservoir, beside `kind`, `size`, `inputSize`, `seed` and `precision`", [oscillatorKind]),
     ofTable("`ReservoirComputer.create`", createTable),
     ofTable("Its `matrices`", ownMatricesTable),
     ofTable("`run`", runTable),

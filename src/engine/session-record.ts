@@ -112,7 +112,14 @@ export class SessionRecord {
     const network = this.#place.getNetwork?.();
     const below = this.#place.getBelow?.().slice();
     const values = this.#place.getValues().slice();
-    return { values, output: output.slice(), input: input.slice(), step, ...(network ? { network } : {}), ...(below ? { below } : {}) };
+    return {
+      values,
+      output: output.slice(),
+      input: input.slice(),
+      step,
+      ...(network ? { network } : {}),
+      ...(below?.length ? { below } : {}),
+    };
   }
 
   setState({ values, network, below, output, input, step }: SessionState): void {

@@ -26,6 +26,7 @@ import { classifierTable, forecasterTable } from "../model/schemas.js";
 import { readouts } from "../readout/index.js";
 import { groupedKind, layeredKind } from "../reservoir/composite/schema.js";
 import { reservoirKind } from "../reservoir/config-schema.js";
+import { anyRegisteredKind } from "../reservoir/registered/kind.js";
 import { calendarKind } from "../series/calendar.js";
 import { gapKind } from "../series/gaps.js";
 import { timeTable } from "../series/time-stamps.js";
@@ -240,7 +241,7 @@ export const common = {
   ),
   encode: optional(encode, "For classify and detect: what turns each case into spikes, and the encoder's options."),
   reservoir: optional(
-    either("an object that describes a reservoir", reservoirKind, spikingKind, layeredKind, groupedKind),
+    either("an object that describes a reservoir", reservoirKind, spikingKind, anyRegisteredKind, layeredKind, groupedKind),
     "The reservoir: a rate reservoir, with kind spiking a network of spiking neurons, or several composed: layers on top of one another, or groups side by side. inputSize follows from the data. Left out, bias is 0.5 (for detect 0), and for a series inputScaling is 0.2 and spectralRadius 1.",
   ),
   washout: option(

@@ -228,7 +228,8 @@ function isWork(work: TrialWork | SpillwayError | undefined): work is TrialWork 
 /** Whether sums of a plain reservoir's states train ridge. */
 function isSummed({ experiment, trainers }: SeedJob): boolean {
   const { reservoir, encode } = experiment;
-  if (encode || isSpiking(reservoir) || isRegistered(reservoir) || isComposite(reservoir) || reservoir.feedback || reservoir.cell) return false;
+  if (encode || isSpiking(reservoir) || isRegistered(reservoir) || isComposite(reservoir) || reservoir.feedback || reservoir.cell)
+    return false;
   if (!LadderTrainer.of(trainers)) return false;
   return trainers.every((trainer) => {
     const { lambda = 0, subtractMean, blas } = (trainer as RidgeTrainer).description;

@@ -1,7 +1,7 @@
 // The options of the kind "oscillator": what they take, and what follows from others.
 import { ArgumentError } from "../core/errors.js";
 import { choice, flag, number, option, optional, type Resolved, type TableOf, whole } from "../core/options.js";
-import type { OscillatorOptions, RegisteredReservoirConfig } from "../reservoir/index.js";
+import type { OscillatorReservoirOptions, RegisteredReservoirConfig } from "../reservoir/index.js";
 
 /** The options of the kind. Those without a default follow from others. */
 export const oscillatorTable = {
@@ -20,7 +20,7 @@ export const oscillatorTable = {
   noise: option(number({ atLeast: 0 }), 0, "D, the strength of Langevin noise."),
   harmonics: option(whole({ atLeast: 1, atMost: 8 }), 1, "States are cos(m phi) and sin(m phi) for m = 1 to this."),
   order: option(flag, false, "Whether the order parameter R is one more state."),
-} satisfies TableOf<OscillatorOptions>;
+} satisfies TableOf<OscillatorReservoirOptions>;
 
 /** A description with its defaults, some of which follow from others. */
 export type OscillatorConfig = RegisteredReservoirConfig &

@@ -1,9 +1,10 @@
 // One step of coupled phase oscillators: the Heun steps that one input lasts. docs/numerics.md, rule
 // 15.
-import { allocate, type FloatArray, type Matrix, philox4x32, portableCos, portableSin, rowDot } from "../numerics/index.js";
+import { allocate, type FloatArray, type Matrix, philox4x32, portableCos, portableSin } from "../numerics/index.js";
 import type { KindStep, RegisteredModel } from "../reservoir/index.js";
 import { portableSum, type Round, roundFor, turn } from "./circle.js";
 import type { OscillatorConfig } from "./options.js";
+import { type RowDots, rowDots } from "./row-dots.js";
 
 /** What pulls at each phase while an input lasts. */
 interface Field {
@@ -31,6 +32,7 @@ export class OscillatorStep {
   readonly #biasCos: FloatArray;
   readonly #drawNoise: Noise | undefined;
   readonly #gain: number;
+  readonly #dots: RowDots | undefined;
 
   constructor(model: RegisteredModel<OscillatorConfig>) {
     const { config, precision, matrices } = model;
@@ -46,6 +48,7 @@ export class OscillatorStep {
     this.#biasSin = this.#bias.map((b) => portableSin(b)) as FloatArray;
     this.#biasCos = this.#bias.map((b) => pull * portableCos(b)) as FloatArray;
     this.#gain = round(strength / size);
+    this.#dots = matrices["weights"] && rowDots(matrices["weights"]);
     this.field = { x: allocate(precision, size), y: allocate(precision, size) };
     this.noise = allocate(precision, size);
     // The deviation of a sum of four random bytes is sqrt(21845).
@@ -79,11 +82,7 @@ export class OscillatorStep {
       q.fill(round(this.#gain * portableSum(c, size, round)));
       return;
     }
-    const weights = this.model.matrices["weights"]!;
-    for (let i = 0; i < size; i++) {
-      p[i] = rowDot(weights, i, s, round);
-      q[i] = rowDot(weights, i, c, round);
-    }
+    for (let i = 0; i < size; i++) this.#dots!(i, s, c, p, q);
   }
 
   /** The velocity of each phase at (c, s): (omega + c (p + X)) - s (q + Y). */

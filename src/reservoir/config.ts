@@ -129,4 +129,6 @@ export type ReservoirOptions = Pick<ReservoirConfig, "size"> & {
   /** A topology by name, or by name and settings. */
   readonly topology?: TopologyConfig | TopologyConfig["type"] | undefined;
   readonly feedback?: Partial<FeedbackConfig> | null | undefined;
+  /** Other kinds of reservoir have one. */
+  readonly kind?: undefined;
 };

@@ -61,9 +61,6 @@ export {
 export type * from "./model.js";
 export type * from "./profile.js";
 export { addMeasurements, addProfiles, loopTime } from "./profile.js";
-export { type AnyShape, expectedShape, type ModelShape, type SpikingShape, shapeOf } from "./shape.js";
-export type * from "./spiking-config.js";
-export type * from "./spiking-model.js";
 export {
   type KindDraw,
   type KindMatrix,
@@ -76,6 +73,9 @@ export {
 export type { RegisteredModel } from "./registered/model.js";
 export { isRegistered } from "./registered/model.js";
 export type * from "./registered/options.js";
+export { type AnyShape, expectedShape, type ModelShape, type SpikingShape, shapeOf } from "./shape.js";
+export type * from "./spiking-config.js";
+export type * from "./spiking-model.js";
 export { reservoirStep } from "./step.js";
 export { registerTopology } from "./topologies/index.js";
 export type * from "./topologies/options.js";

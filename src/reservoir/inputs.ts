@@ -13,10 +13,10 @@ import {
 } from "../numerics/index.js";
 import { isKnownFinite, noteFinite } from "../numerics/known-finite.js";
 import type { AnyModel, CompositeModel } from "./composite/model.js";
-import type { RegisteredModel } from "./registered/model.js";
 import { DeviceMatrix } from "./device-matrix.js";
 import type { EngineSession, SequenceInput } from "./engine.js";
 import { featureCount, type LinearReadout } from "./features.js";
+import type { RegisteredModel } from "./registered/model.js";
 import type { NetworkState, SpikingModel } from "./spiking-model.js";
 
 export { ArgumentError };

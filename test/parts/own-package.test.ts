@@ -7,12 +7,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { ReservoirComputer } from "spillway";
+import { loadReservoir, ReservoirComputer, saveReservoir } from "spillway";
 import { lyapunovExponent } from "spillway/analysis";
 import { experimentJsonSchema, runExperiment } from "spillway/experiment";
 import { defaultSettings, openLab, stateHash } from "spillway/lab";
 import { Forecaster, toOnnx } from "spillway/model";
-import { registerActivation } from "spillway/reservoir";
+import { registerActivation, registerReservoirKind } from "spillway/reservoir";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { spillway } from "../cli/spillway.js";
@@ -21,6 +21,9 @@ import "./own-parts.mjs";
 declare module "spillway/reservoir" {
   interface TopologyOptions {
     star: { readonly hub?: number };
+  }
+  interface ReservoirKindOptions {
+    pendulums: { readonly damping?: number };
   }
   interface ActivationNames {
     softsign: true;
@@ -56,7 +59,7 @@ describe("docs/extending.md", () => {
     const page = readFileSync(new URL("../../docs/extending.md", import.meta.url), "utf8");
     const spaceless = (text: string) => text.replace(/\s+|,(?=\s*[)}])/g, "");
     const tested = spaceless(readFileSync(ownParts, "utf8"));
-    const parts = /^register(Topology|Activation)\(/m;
+    const parts = /^register(Topology|Activation|ReservoirKind)\(/m;
     const shown = [...page.matchAll(/```js\n([\s\S]*?)```/g)]
       .map(([, code]) => code!.replace(/^import .*\n/gm, ""))
       .filter((code) => parts.test(code));
@@ -256,5 +259,46 @@ describe("an activation function of one's own", () => {
     );
     const { code, stderr } = await spillway(["run", "softsign.yaml", "--quiet", "--import", ownParts], { cwd: folder });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  });
+});
+
+describe("a kind of reservoir of one's own", () => {
+  const config = { kind: "pendulums", size: 6, damping: 0.2 } as const;
+  const push = Float32Array.from({ length: 40 }, (_, t) => ((t * 17) % 11) / 11 - 0.5);
+
+  it("carries hidden values from step to step, in one run and in pieces, and in a model file", async () => {
+    await using computer = await ReservoirComputer.create(config);
+    const whole = await computer.run(push);
+    expect(whole.cols).toBe(6);
+    computer.reset();
+    await computer.run(push.subarray(0, 15));
+    const file = join(folder, "pendulums.safetensors");
+    await saveReservoir(file, computer);
+    const { computer: loaded } = await loadReservoir(file);
+    expect((await loaded.run(push.subarray(15))).data).toEqual(whole.slice(15).data);
+    computer.state = { ...computer.state };
+    expect((await computer.run(push.subarray(15))).data).toEqual(whole.slice(15).data);
+    await loaded.dispose();
+  });
+
+  it("steps by its equation", async () => {
+    await using computer = await ReservoirComputer.create(config);
+    const [first, second] = [await computer.run([1]), await computer.run([1])];
+    expect(first.at(0, 3)).toBeCloseTo(0.01, 7);
+    // v = .8 * .1 + .1 (1 - sin(.01) / 4), x = .01 + .1 v
+    expect(second.at(0, 3)).toBeCloseTo(0.01 + 0.1 * (0.08 + 0.1 * (1 - Math.sin(0.01) / 4)), 7);
+  });
+
+  it("runs from an experiment's file, and stands in the schema", async () => {
+    const { result } = await runExperiment({ ...experiment, reservoir: config });
+    expect(result.config.reservoir).toMatchObject(config);
+    expect(JSON.stringify(experimentJsonSchema())).toContain("What friction takes in a step.");
+  });
+
+  it("is refused under a name that is taken, and named if it is not registered", async () => {
+    const { name, description, options } = { name: "oscillator", description: "Mine.", options: {} };
+    const rest = { sizes: () => ({ states: 1, matrices: {} }), draw: () => ({ initial: [0], matrices: {} }), stepper: () => () => {} };
+    expect(() => registerReservoirKind({ name, description, options, ...rest })).toThrow("a name that no kind of reservoir has yet");
+    await expect(ReservoirComputer.create({ ...config, kind: "pendulum" } as never)).rejects.toThrow("did you mean pendulums?");
   });
 });

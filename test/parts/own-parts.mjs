@@ -1,6 +1,7 @@
 // Parts as a user's own package would have them: through the public API alone.
-import { option, whole } from "spillway/options";
-import { ArgumentError, registerActivation, registerTopology, sparseFromRows } from "spillway/reservoir";
+import { Matrix, portableSin } from "spillway/numerics";
+import { number, option, whole } from "spillway/options";
+import { ArgumentError, registerActivation, registerReservoirKind, registerTopology, sparseFromRows } from "spillway/reservoir";
 
 /**
  * A star: the hub listens to every other neuron, and every other neuron to the hub, with weights
@@ -32,4 +33,31 @@ registerActivation({
   options: {},
   bounded: false,
   f: (z) => z / (1 + Math.abs(z)),
+});
+
+registerReservoirKind({
+  name: "pendulums",
+  description: "Damped pendulums of different lengths that the first input pushes.",
+  options: { damping: option(number({ above: 0, below: 1 }), 0.1, "What friction takes in a step.") },
+  sizes: ({ size }) => ({ states: size, hidden: size, matrices: { lengths: [size, 1] } }),
+  draw: ({ size }) => ({
+    initial: new Float64Array(2 * size),
+    matrices: {
+      lengths: new Matrix(
+        size,
+        1,
+        Float64Array.from({ length: size }, (_, i) => 1 + i),
+      ),
+    },
+  }),
+  stepper({ config, size, matrices }) {
+    const { data } = matrices.lengths;
+    return (x, input, next) => {
+      for (let i = 0; i < size; i++) {
+        const force = input[0] - portableSin(x[i]) / data[i];
+        next[size + i] = (1 - config.damping) * x[size + i] + 0.1 * force;
+        next[i] = x[i] + 0.1 * next[size + i];
+      }
+    };
+  },
 });

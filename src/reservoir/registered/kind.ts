@@ -1,6 +1,6 @@
 // Kinds of reservoir by name: what a kind says of itself, and how a package adds one. Rate
 // reservoirs, spiking and composed ones are not among them; engines know those.
-import { callback, type OptionTable, object } from "../../core/options.js";
+import { callback, type Kind, type OptionTable, object } from "../../core/options.js";
 import { type Part, Registry } from "../../core/registry.js";
 import type { FloatArray, Matrix, SparseMatrix } from "../../numerics/index.js";
 import type { RegisteredModel } from "./model.js";
@@ -91,6 +91,17 @@ export function registerReservoirKind<Config extends RegisteredReservoirConfig>(
 export function kindTable(name: string): OptionTable {
   return { ...commonTable(name), ...reservoirKinds.table(name) };
 }
+
+/** A description of any registered kind, also of one that is registered later. */
+export const anyRegisteredKind: Kind<unknown> = {
+  get takes() {
+    return `an object whose "kind" is one of ${reservoirKinds.names().join(", ")}`;
+  },
+  get schema() {
+    return { anyOf: reservoirKinds.names().map((name) => describedKind(name).schema) };
+  },
+  read: (value, field) => describedKind(String((value as { readonly kind?: unknown } | null)?.kind)).read(value, field),
+};
 
 /** A description of this kind as a field of something larger, such as an experiment. */
 export const describedKind = (name: string) => object(kindTable(name), `an object that describes a reservoir of the kind "${name}"`);

@@ -14,7 +14,7 @@ import type { Precision, Seed } from "../../numerics/index.js";
  */
 export interface ReservoirKindOptions {
   /** Coupled phase oscillators. */
-  oscillator: OscillatorOptions;
+  oscillator: OscillatorReservoirOptions;
 }
 
 /** What every registered kind takes. */
@@ -39,7 +39,7 @@ export type RegisteredReservoirOptions = {
 /** A reservoir of a registered kind with every default filled in: JSON, with the kind's options. */
 export interface RegisteredReservoirConfig {
   /** The name of its kind. */
-  readonly kind: string;
+  readonly kind: keyof ReservoirKindOptions;
   /** How many units: neurons, oscillators. */
   readonly size: number;
   /** I. */
@@ -52,7 +52,7 @@ export interface RegisteredReservoirConfig {
  * Phase oscillators that pull at one another, and that the input pulls at. See the kind
  * "oscillator" in docs/oscillators.md for the equation.
  */
-export interface OscillatorOptions {
+export interface OscillatorReservoirOptions {
   /**
    * "random" (default): W normal with deviation strength / sqrt(connections of a row); "meanField":
    * every oscillator pulls at every other with strength / N.
