@@ -19,8 +19,16 @@ async function forecasts(name: string, reservoir: ForecasterOptions["reservoir"]
 }
 
 const oscillators = {
-  ...{ kind: "oscillator", size: 300, coupling: "meanField", strength: 0.457, frequencySpread: 0.166 },
-  ...{ gain: 0.162, inputs: "one", harmonics: 2, precision: "float64", seed: 1 },
+  kind: "oscillator",
+  size: 300,
+  coupling: "meanField",
+  strength: 0.457,
+  frequencySpread: 0.166,
+  gain: 0.162,
+  inputs: "one",
+  harmonics: 2,
+  precision: "float64",
+  seed: 1,
 } as const;
 await forecasts("300 oscillators, 1200 features", oscillators, { lambda: 1e-8, solver: "qr" });
 await forecasts("the same, uncoupled", { ...oscillators, strength: 0 }, { lambda: 1e-8, solver: "qr" });

@@ -2,13 +2,8 @@
 import { formatNumber } from "../plot/format.js";
 import type { Figure, ReportScore, ReportSection } from "../plot/index.js";
 import { isComposite, partsOf } from "../reservoir/composite/config.js";
-import {
-  type AnyReservoirOptions,
-  isRegistered,
-  isSpiking,
-  type ReservoirOptions,
-  type SpikingReservoirOptions,
-} from "../reservoir/index.js";
+import { type AnyReservoirOptions, isSpiking, type ReservoirOptions, type SpikingReservoirOptions } from "../reservoir/index.js";
+import { isRegistered } from "../reservoir/registered/model.js";
 import { classTable } from "./classes.js";
 import { profileFacts } from "./profile.js";
 import type { ExperimentResult, ScoreSummary } from "./result.js";

@@ -9,11 +9,11 @@ import {
   type CompositeModel,
   type CompositeOptions,
   featureCount,
-  isRegistered,
   type LinearReadout,
   type ReservoirModel,
   type SessionState,
 } from "../reservoir/index.js";
+import { isRegistered } from "../reservoir/registered/model.js";
 import { floats, type MutableContent } from "./mutable-content.js";
 import { getRegistered, putRegistered } from "./registered-content.js";
 import { getNetwork, getSpiking, putNetwork, putSpiking } from "./spiking-content.js";

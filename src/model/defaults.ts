@@ -3,7 +3,8 @@
 // answer to -u is minus the answer to u.
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { isTrainer, type ReadoutDescription, type RidgeOptions, readouts, type Trainer, trainerOf } from "../readout/index.js";
-import { type AnyReservoirOptions, isRegistered, isSpiking } from "../reservoir/index.js";
+import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
+import { isRegistered } from "../reservoir/registered/model.js";
 import type { ClassifierReservoir, ClassifierSettings, Representation } from "./classifier/options.js";
 import { type HybridUse, isSeen } from "./forecaster/hybrid.js";
 import type { OwnReadout } from "./forecaster/options.js";

@@ -20,9 +20,9 @@ import { classifierReservoirOption, classifierTable } from "../model/schemas.js"
 import { isComposite } from "../reservoir/composite/config.js";
 import { resolveComposite } from "../reservoir/composite/schema.js";
 import { resolveConfig } from "../reservoir/config-schema.js";
-import { type AnyReservoirOptions, isRegistered, isSpiking } from "../reservoir/index.js";
+import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
 import { engineTable, threadsTable } from "../reservoir/options.js";
-import { resolveRegistered } from "../reservoir/registered/model.js";
+import { isRegistered, resolveRegistered } from "../reservoir/registered/model.js";
 import { encoders } from "../spikes/index.js";
 import { resolveSpikingConfig } from "../spikes/liquid/schema.js";
 import { positive } from "../spikes/options.js";

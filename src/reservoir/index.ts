@@ -71,7 +71,6 @@ export {
   registerReservoirKind,
 } from "./registered/kind.js";
 export type { RegisteredModel } from "./registered/model.js";
-export { isRegistered } from "./registered/model.js";
 export type * from "./registered/options.js";
 export { type AnyShape, expectedShape, type ModelShape, type SpikingShape, shapeOf } from "./shape.js";
 export type * from "./spiking-config.js";

@@ -42,9 +42,11 @@ export interface RegisteredReservoirConfig {
   readonly kind: keyof ReservoirKindOptions;
   /** How many units: neurons, oscillators. */
   readonly size: number;
-  /** I. */
+  /** I, the number of input channels. */
   readonly inputSize: number;
+  /** What its numbers are drawn from. */
   readonly seed: Seed;
+  /** Of states and matrices. */
   readonly precision: Precision;
 }
 
