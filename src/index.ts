@@ -146,15 +146,18 @@ export type {
 } from "./model/forecaster/options.js";
 export { type LoadedModel, loadModel } from "./model/load-model.js";
 export { type LoadOptions, ModelFileError, type ModelKind } from "./model/model-file.js";
-export { NvarForecaster } from "./model/nvar/nvar.js";
+export { NvarForecaster, type NvarState } from "./model/nvar/nvar.js";
 export type {
   NvarData,
+  NvarDescribed,
   NvarForecastOptions,
   NvarOptions,
+  NvarPredictOptions,
   NvarScoreOptions,
   NvarSequences,
   NvarSettings,
   NvarStartOptions,
+  NvarValues,
 } from "./model/nvar/options.js";
 export { type LoadedReservoir, loadReservoir, saveReservoir } from "./model/reservoir-file.js";
 export { type ForecastScore, type ForecastSweepOptions, type ForecastSweepResult, sweepForecasts } from "./model/sweep/forecasts.js";

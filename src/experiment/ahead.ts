@@ -105,7 +105,7 @@ async function aheadOf(loaded: Model, path: string, given: Given): Promise<Ahead
   const columns = table?.columns ?? names?.columns ?? namesByPlace(wanted.columns);
   if (given.out !== undefined) await writeForecasts(given.out, forecasts, columns);
   const [first] = series;
-  const saved = table === undefined && loaded.kind !== "nvar" ? (modelOf(loaded) as Forecaster | FieldForecaster).state.time : undefined;
+  const saved = table === undefined ? modelOf(loaded).state.time : undefined;
   const grid = series.length === 1 ? (first!.rows?.axis?.grid ?? saved) : undefined;
   return {
     path,
@@ -120,11 +120,10 @@ async function aheadOf(loaded: Model, path: string, given: Given): Promise<Ahead
 }
 
 function wantedBy(loaded: Model, names: TableNames | undefined): Wanted {
-  const { kind } = loaded;
-  if (kind === "nvar") return { names, columns: loaded.nvar.columns, known: 0, grid: undefined, fills: false, masks: false };
-  const { grid, known, settings } = modelOf(loaded) as Forecaster | FieldForecaster;
+  const { grid, known, settings } = modelOf(loaded);
   const { missing = "error" } = settings;
-  const columns = kind === "field" ? loaded.field.columns : loaded.forecaster.readout.outputSize;
+  const columns =
+    loaded.kind === "forecaster" ? loaded.forecaster.readout.outputSize : (modelOf(loaded) as NvarForecaster | FieldForecaster).columns;
   return { names, columns, known, grid, fills: missing !== "error", masks: missing === "mask" };
 }
 
@@ -178,15 +177,14 @@ async function forecastOne(loaded: Model, { rows, coming, steps, levels, bandsFr
         field: "bandsFrom",
       });
   }
-  if (loaded.kind === "nvar") return written(await loaded.nvar.forecast(steps, { warmup: rows?.series, intervals: levels, signal }));
-  const { settings, grid, known } = modelOf(loaded) as Forecaster | FieldForecaster;
+  const { settings, grid, known } = modelOf(loaded);
   const options = {
     warmup: rows && warmupOf(rows, { ...settings, grid, known }),
     known: coming && (coming.times ? { values: coming.known, times: coming.times } : coming.known.subarray(0, steps)),
     intervals: levels,
     signal,
   };
-  if (loaded.kind === "field") return written(await loaded.field.forecast(steps, options));
+  if (loaded.kind !== "forecaster") return written(await modelOf(loaded).forecast(steps, options));
   return written(await loaded.forecaster.forecast(steps, { ...options, bandsFrom }));
 }
 

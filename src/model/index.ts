@@ -56,16 +56,18 @@ export type {
 } from "./forecaster/options.js";
 export { type LoadedModel, loadModel } from "./load-model.js";
 export { type LoadOptions, ModelFileError, type ModelKind } from "./model-file.js";
-export type { Numbers as NvarState } from "./nvar/features.js";
-export { NvarForecaster } from "./nvar/nvar.js";
+export { NvarForecaster, type NvarState } from "./nvar/nvar.js";
 export type {
   NvarData,
+  NvarDescribed,
   NvarForecastOptions,
   NvarOptions,
+  NvarPredictOptions,
   NvarScoreOptions,
   NvarSequences,
   NvarSettings,
   NvarStartOptions,
+  NvarValues,
 } from "./nvar/options.js";
 export { type ForecasterUse, type OnnxOptions, saveOnnx, toOnnx } from "./onnx/index.js";
 export { decodeReservoir, encodeReservoir, type LoadedReservoir, loadReservoir, saveReservoir } from "./reservoir-file.js";

@@ -8,6 +8,7 @@ import type {
   Forecaster,
   ForecasterPrefix,
   LoadedReservoir,
+  NvarData,
   NvarForecaster,
   TableNames,
   TimedRows,
@@ -123,15 +124,16 @@ export function nvarSteps(forecaster: NvarForecaster): StepByStep<NvarForecaster
       forecaster.state = state;
     },
     engine: "host",
-    inputs: forecaster.columns,
+    inputs: forecaster.columns + forecaster.known,
     outputs: forecaster.columns,
     fedBack: 0,
-    known: 0,
+    known: forecaster.known,
+    grid: forecaster.grid,
     horizon: forecaster.choice?.horizon,
     table: forecaster.settings.table,
-    warmUp: (prefix) => forecaster.warmUp(prefix as Matrix),
-    predict: ({ inputs }, work) => forecaster.predict(inputs!, work),
-    forecast: (steps, { intervals }, work) => forecaster.forecast(steps, { intervals, ...work }),
+    warmUp: (prefix) => forecaster.warmUp(prefix as NvarData),
+    predict: ({ inputs, known }, work) => forecaster.predict(inputs!, { known, ...work }),
+    forecast: (steps, { known, intervals }, work) => forecaster.forecast(steps, { known, intervals, ...work }),
   };
 }
 

@@ -314,18 +314,20 @@ describe("a model that a program saved", () => {
     expect(later.forecasts[0]!.prediction.data).toEqual((await field.forecast(2, { warmup: data })).data);
   });
 
-  it("takes known inputs, the calendar and gaps of a field from the table", async () => {
+  it.each(["field", "nvar"])("takes known inputs, the calendar and gaps of a %s from the table", async (kind) => {
     const swing = (t: number) => [load(t), load(t - 3), load(t - 6), load(t - 9)];
     const [open, to] = [trained, trained + day];
     const gap = (t: number, c: number) => t % 17 === 5 && c === t % 4;
     const series = Matrix.from(Array.from({ length: open }, (_, t) => swing(t).map((value, c) => (gap(t, c) ? Number.NaN : value))));
     const known = Matrix.from(Array.from({ length: to }, (_, t) => [temperature(t)]));
     const data = { series, known: known.subarray(0, open), times: Array.from({ length: open }, (_, t) => hourOf(t)) };
-    await using field = await FieldForecaster.fit(data, {
-      ...{ groups: 2, halo: 1, reservoir: { size: 30 }, missing: "mask", calendar: ["hour"] },
-      table: { columns: ["n", "e", "s", "w"], known: ["temperature"], time: "date" },
-    });
-    await field.save(at("swing.safetensors"));
+    const table = { columns: ["n", "e", "s", "w"], known: ["temperature"], time: "date" };
+    const options = { missing: "mask", calendar: ["hour"], table } as const;
+    await using model =
+      kind === "nvar"
+        ? await NvarForecaster.fit(data, { ...options, degrees: [] })
+        : await FieldForecaster.fit(data, { ...options, groups: 2, halo: 1, reservoir: { size: 30 } });
+    await model.save(at("swing.safetensors"));
     const line = (t: number) => [
       temperature(t),
       hourOf(t),
@@ -335,7 +337,7 @@ describe("a model that a program saved", () => {
     await writeFile(at("swing.csv"), lines.join("\n"));
     const said = await forecastAhead(at("swing.safetensors"), { data: at("swing.csv") });
     expect(said.steps).toBe(day);
-    const wanted = await field.forecast(day, { warmup: data, known: known.subarray(open) });
+    const wanted = await model.forecast(day, { warmup: data, known: known.subarray(open) });
     expect(said.forecasts[0]).toMatchObject({ times: wanted.times, prediction: { data: wanted.data } });
     await expect(forecastAhead(at("swing.safetensors"), { steps: 2 })).rejects.toThrow("known is missing; this forecaster takes 1 known");
   });

@@ -42,7 +42,7 @@ describe("the features of NVAR", () => {
   it("are the delays, oldest first, and their monomials", () => {
     const features = new NvarFeatures({ delays: 2, stride: 1, degrees: [2], neighbours: null }, 2);
     const out = numbers(features.count, false);
-    features.write({ high: Float64Array.of(3, 4, 1, 2) }, 1, 0, features.room(false), out);
+    features.write({ high: Float64Array.of(3, 4, 1, 2) }, { t: 1, group: 0 }, features.room(false), out);
     expect([...out.high]).toEqual([3, 4, 1, 2, 9, 12, 3, 6, 16, 4, 8, 1, 2, 4]);
   });
 
@@ -53,21 +53,21 @@ describe("the features of NVAR", () => {
   it("leave out degrees that were not asked for", () => {
     const features = new NvarFeatures({ delays: 1, stride: 1, degrees: [3], neighbours: null }, 2);
     const out = numbers(features.count, false);
-    features.write({ high: Float64Array.of(2, 5) }, 0, 0, features.room(false), out);
+    features.write({ high: Float64Array.of(2, 5) }, { t: 0, group: 0 }, features.room(false), out);
     expect([...out.high]).toEqual([2, 5, 8, 20, 50, 125]);
   });
 
   it("have the same values in double-double", () => {
     const features = new NvarFeatures({ delays: 1, stride: 1, degrees: [2, 3], neighbours: null }, 1);
     const out = numbers(features.count, true);
-    features.write({ high: Float64Array.of(1), low: Float64Array.of(2 ** -60) }, 0, 0, features.room(true), out);
+    features.write({ high: Float64Array.of(1), low: Float64Array.of(2 ** -60) }, { t: 0, group: 0 }, features.room(true), out);
     expect([...out.low!]).toEqual([2 ** -60, 2 ** -59, 3 * 2 ** -60]);
   });
 
   it("see neighbours across the end of a ring", () => {
     const features = new NvarFeatures({ delays: 1, stride: 1, degrees: [], neighbours: 1 }, 4);
     const out = numbers(features.count, false);
-    features.write({ high: Float64Array.of(10, 11, 12, 13) }, 0, 0, features.room(false), out);
+    features.write({ high: Float64Array.of(10, 11, 12, 13) }, { t: 0, group: 0 }, features.room(false), out);
     expect([...out.high]).toEqual([13, 10, 11]);
   });
 });

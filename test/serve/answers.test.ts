@@ -36,9 +36,12 @@ describe("a served forecaster", () => {
     expect(all.map(({ outputs }) => outputs)).toEqual(all.map(() => wanted));
   });
 
-  it("takes what is known of the steps to come", async () => {
-    await using server = await models.serve("calendar");
-    await using model = await Forecaster.load(await models.path("calendar"), { engine: "cpu" });
+  it.each([
+    ["calendar", Forecaster],
+    ["knownNvar", NvarForecaster],
+  ])("takes what is known of the steps to come: %s", async (name, kind) => {
+    await using server = await models.serve(name);
+    await using model = await kind.load(await models.path(name), { engine: "cpu" });
     const known = [[6], [0], [1]];
     expect((await post<Rows>(server, "/forecast", { steps: 3, known })).outputs).toEqual((await model.forecast(3, { known })).toArrays());
     const warmup = { series: wave(50), known: wave(50).map((_, t) => [t % 7]) };

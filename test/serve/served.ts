@@ -56,6 +56,11 @@ const makers: Readonly<Record<string, (path: string) => Promise<void>>> = {
     await using model = await NvarForecaster.fit(wave(300), { delays: 3 });
     await model.save(path);
   },
+  async knownNvar(path) {
+    const known = wave(300).map((_, t) => [t % 7]);
+    await using model = await NvarForecaster.fit({ series: wave(300), known }, { delays: 3 });
+    await model.save(path);
+  },
   async field(path) {
     await using model = await FieldForecaster.fit(ring, { reservoir, groups: 3, halo: 1, engine: "cpu" });
     await model.save(path);

@@ -91,7 +91,8 @@ export function checkedData(data: ForecasterData, feedback: boolean, name = ""):
   return { series };
 }
 
-function checkedKnown(data: DescribedSeries, feedback: boolean, name: string): CheckedSeries {
+/** A described series; with feedback it may have one row. @throws ArgumentError */
+export function checkedKnown(data: DescribedSeries, feedback: boolean, name: string): CheckedSeries {
   const series = checkedSeries(data.series, `${name}series`);
   const known = data.known === undefined ? undefined : checkedSeries(data.known, `${name}known`);
   if (known && known.rows !== series.rows)

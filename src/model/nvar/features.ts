@@ -1,7 +1,7 @@
 // The features of NVAR: delays of a series and their monomials. It trains nothing.
 import { ArgumentError } from "../../core/errors.js";
 import { type DoubleDoubles, ddAt, ddSet, doubleDoubles } from "../../numerics/double-double-rows.js";
-import { ddMultiply } from "../../numerics/index.js";
+import { ddMultiply, type Matrix } from "../../numerics/index.js";
 
 /** Features beyond which a model is refused: nobody means so many. */
 const mostFeatures = 100_000;
@@ -18,10 +18,22 @@ export interface NvarShape {
   readonly neighbours: number | null;
 }
 
+/** Of which row and group features are, and what is known of the row after it. */
+export interface FeaturePlace {
+  readonly t: number;
+  readonly group: number;
+  readonly ahead?: Numbers | undefined;
+}
+
 /** Numbers in binary64, or in double-double if there are low parts. */
 export interface Numbers {
   readonly high: Float64Array;
   readonly low?: Float64Array | undefined;
+}
+
+/** Rows `from` to `to` (exclusive) of `cols` columns. */
+export function rowsBetween({ high, low }: Numbers, cols: number, from: number, to: number): Numbers {
+  return { high: high.subarray(from * cols, to * cols), ...(low && { low: low.subarray(from * cols, to * cols) }) };
 }
 
 /** n zeros of either kind. */
@@ -37,13 +49,15 @@ function monomials(n: number, degree: number): number {
 }
 
 /**
- * The k D values, oldest first, then all monomials of each degree in rising order, each as the
+ * The k D values, oldest first, and what is known of the row that is predicted; then all monomials of each degree in rising order, each as the
  * product of variables in rising order (Gauthier, Bollt, Griffith and Barbosa 2021, "Next
  * generation reservoir computing", Nature Communications 12, equations 4 to 6).
  */
 export class NvarFeatures {
   /** D, columns of the series. */
   readonly columns: number;
+  /** K, columns of what is known of the row that is predicted. */
+  readonly known: number;
   /** Rows of history that a feature reaches over: (k - 1) s + 1. */
   readonly history: number;
   /** F, without the constant. */
@@ -53,6 +67,8 @@ export class NvarFeatures {
   /** Outputs of one of them. */
   readonly outputs: number;
   readonly #shape: NvarShape;
+  /** Columns of the series that a group sees. */
+  readonly #seen: number;
   readonly #variables: number;
   /** Monomial i is monomial `parent[i]` times variable `variable[i]`; the variables come first. */
   readonly #parent: Int32Array;
@@ -61,7 +77,7 @@ export class NvarFeatures {
   readonly #taken: Int32Array;
 
   /** @throws ArgumentError for too many features, or more neighbours than the ring has */
-  constructor(shape: NvarShape, columns: number) {
+  constructor(shape: NvarShape, columns: number, known = 0) {
     const { delays, stride, neighbours } = shape;
     const degrees = [...new Set(shape.degrees)].sort((a, b) => a - b);
     const seen = neighbours === null ? columns : 2 * neighbours + 1;
@@ -72,15 +88,17 @@ export class NvarFeatures {
       );
     this.#shape = shape;
     this.columns = columns;
+    this.known = known;
     this.history = (delays - 1) * stride + 1;
     this.groups = neighbours === null ? 1 : columns;
     this.outputs = neighbours === null ? columns : 1;
-    this.#variables = delays * seen;
+    this.#seen = seen;
+    this.#variables = delays * seen + known;
     const wanted = degrees.reduce((sum, degree) => sum + monomials(this.#variables, degree), this.#variables);
     const largest = degrees.at(-1) ?? 1;
     if (!(monomials(this.#variables + 1, largest) <= mostFeatures))
       throw ArgumentError.because(
-        `${this.#variables} values and degree ${largest} make ${wanted} features; at most ${mostFeatures} are taken: fewer delays, ` +
+        `${this.#variables} values${known > 0 ? `, ${known} of them known beforehand,` : ""} and degree ${largest} make ${wanted} features; at most ${mostFeatures} are taken: fewer delays, ` +
           "smaller degrees, or neighbours for a field",
         { field: "degrees", value: shape.degrees },
       );
@@ -112,24 +130,43 @@ export class NvarFeatures {
 
   /**
    * The F features of a group at row t of a series (rows x D), written to `out`; rows t - (k - 1) s
-   * to t are read.
+   * to t are read. `ahead` is what is known of the row that is predicted.
    */
-  write(series: Numbers, t: number, group: number, room: Numbers, out: Numbers): void {
-    const { delays, stride, neighbours } = this.#shape;
-    const seen = this.#variables / delays;
-    const first = neighbours === null ? 0 : group - neighbours + this.columns;
-    for (let delay = delays - 1, v = 0; delay >= 0; delay--) {
-      const row = (t - delay * stride) * this.columns;
-      for (let c = 0; c < seen; c++, v++) {
-        const at = row + ((first + c) % this.columns);
-        room.high[v] = series.high[at]!;
-        if (room.low) room.low[v] = series.low![at]!;
-      }
+  write(series: Numbers, { t, group, ahead }: FeaturePlace, room: Numbers, out: Numbers): void {
+    let v = 0;
+    this.#visit(t, group, (at) => {
+      room.high[v] = series.high[at]!;
+      if (room.low) room.low[v] = series.low![at]!;
+      v++;
+    });
+    for (let k = 0; k < this.known; k++, v++) {
+      room.high[v] = ahead!.high[k]!;
+      if (room.low) room.low[v] = ahead!.low![k]!;
     }
     this.#multiply(room);
     for (let f = 0; f < this.count; f++) {
       out.high[f] = room.high[this.#taken[f]!]!;
       if (out.low) out.low[f] = room.low![this.#taken[f]!]!;
+    }
+  }
+
+  /** Whether a group at row t sees a value that is marked with 1, or predicts one. */
+  touches(marks: Matrix, t: number, group: number): boolean {
+    let isMarked = false;
+    this.#visit(t, group, (at) => {
+      isMarked ||= marks.data[at] === 1;
+    });
+    const next = (t + 1) * this.columns + group;
+    return isMarked || marks.data.subarray(next, next + this.outputs).includes(1);
+  }
+
+  /** The places of the values that a group sees at row t, in the order of its features. */
+  #visit(t: number, group: number, see: (at: number) => void): void {
+    const { delays, stride, neighbours } = this.#shape;
+    const first = neighbours === null ? 0 : group - neighbours + this.columns;
+    for (let delay = delays - 1; delay >= 0; delay--) {
+      const row = (t - delay * stride) * this.columns;
+      for (let c = 0; c < this.#seen; c++) see(row + ((first + c) % this.columns));
     }
   }
 

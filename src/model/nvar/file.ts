@@ -1,8 +1,9 @@
 // An NvarForecaster as a model file and back: which tensors and notes it is made of.
 import { resolve } from "../../core/options.js";
 import type { Matrix } from "../../numerics/index.js";
+import { calendarColumns } from "../../series/calendar.js";
 import { getReadout, putReadout } from "../content.js";
-import type { ForecasterChoice } from "../forecaster/choice.js";
+import type { ClockNote } from "../forecaster/clock.js";
 import { getChoice, getStandardisation, putChoice, putStandardisation } from "../forecaster/file.js";
 import { encodeModelFile, type ModelFile } from "../model-file.js";
 import { emptyContent, floats } from "../mutable-content.js";
@@ -13,18 +14,27 @@ import type { FittedNvar } from "./fit.js";
 import { type NvarSettings, nvarTable } from "./options.js";
 import type { NvarFit } from "./training.js";
 
+/** All that a file holds. */
+export interface NvarParts extends FittedNvar {
+  readonly settings: NvarSettings;
+  /** Undefined if it was trained without time stamps. */
+  readonly time: ClockNote | undefined;
+}
+
 /**
  * Beside the readout (O x F): tensors `series.mean`, `series.deviation`, `held.lower` and
- * `held.upper` (D), `history` (L x D, z-scores), note `nvar` with the settings. In double-double
- * `history.low`, `readout.weights.low` and `readout.intercept.low` too. Of a choice what
- * `putChoice` puts.
+ * `held.upper` (D), `history` (L x D, z-scores), `known.mean` and `known.deviation` (K) if anything
+ * is known beforehand; note `nvar` with the settings and, of the time stamps, `time`. In
+ * double-double `history.low`, `readout.weights.low` and `readout.intercept.low` too. Of a choice
+ * what `putChoice` puts.
  */
-export async function encodeNvar(settings: NvarSettings, fit: NvarFit, choice: ForecasterChoice | undefined): Promise<Uint8Array> {
+export async function encodeNvar({ settings, fit, choice, time }: NvarParts): Promise<Uint8Array> {
   const { readout, low, features, scale, range, history } = fit;
   const content = emptyContent();
   const shape = [features.history, features.columns];
   putReadout(content, "", readout);
   putStandardisation(content.tensors, "series", scale);
+  if (fit.knownScale) putStandardisation(content.tensors, "known", fit.knownScale);
   content.tensors["held.lower"] = floats(range.lower);
   content.tensors["held.upper"] = floats(range.upper);
   content.tensors["history"] = floats(history.high, shape);
@@ -34,15 +44,23 @@ export async function encodeNvar(settings: NvarSettings, fit: NvarFit, choice: F
     content.tensors["readout.intercept.low"] = floats(low.intercept);
   }
   putChoice(content, choice);
+  if (time) content.metadata["time"] = stableJson(time);
   content.metadata["nvar"] = stableJson(settings);
   return encodeModelFile("nvar", content);
 }
 
 /** @throws ModelFileError with the reason why the content is no NvarForecaster */
-export async function decodeNvar(file: ModelFile, source: string): Promise<FittedNvar & { readonly settings: NvarSettings }> {
+export async function decodeNvar(file: ModelFile, source: string): Promise<NvarParts> {
+  const { parseClockNote } = await import("../schemas.js");
   const reader = new TensorReader(file, source);
   const settings = reader.check("nvar", () => resolve(nvarTable, reader.json("nvar") as object));
-  const features = reader.check("nvar", () => new NvarFeatures(settings, reader.lengthOf("series.mean")));
+  const time = reader.hasNote("time") ? reader.check("time", () => parseClockNote(reader.json("time"))) : undefined;
+  const calendar = settings.calendar ?? [];
+  if (!time && calendar.length > 0) throw reader.error("it takes the calendar and has no note of its time");
+  const known = reader.has("known.mean") ? reader.lengthOf("known.mean") : 0;
+  if (known < calendarColumns(calendar))
+    throw reader.error(`its tensor "known.mean" holds ${known} values; its calendar takes ${calendarColumns(calendar)}`);
+  const features = reader.check("nvar", () => new NvarFeatures(settings, reader.lengthOf("series.mean"), known));
   const { count, outputs, columns, history: rows } = features;
   const readout = await getReadout(reader, "", count, 0);
   if (readout.outputSize !== outputs)
@@ -54,6 +72,7 @@ export async function decodeNvar(file: ModelFile, source: string): Promise<Fitte
     features,
     readout,
     scale: getStandardisation(reader, "series", columns),
+    knownScale: known > 0 ? getStandardisation(reader, "known", known) : undefined,
     range: { lower: vector("held.lower", columns), upper: vector("held.upper", columns) },
     history: { high: matrix("history", rows, columns).data, ...(isExact && { low: matrix("history.low", rows, columns).data }) },
     ...(isExact && {
@@ -62,5 +81,5 @@ export async function decodeNvar(file: ModelFile, source: string): Promise<Fitte
   };
   const choice = await getChoice(reader, columns);
   reader.finish();
-  return { settings, fit, choice };
+  return { settings, fit, choice, time };
 }

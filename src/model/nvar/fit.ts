@@ -1,5 +1,5 @@
 // How an NvarForecaster is trained: lambda by forecasts if there is a horizon, and then the weights
-// on all rows. And its closed loop, by which both are judged.
+// on all rows. And what it predicts: its closed loop, and single steps.
 import { Matrix } from "../../numerics/index.js";
 import type { WorkOptions } from "../../reservoir/index.js";
 import { WorkPacer } from "../../reservoir/work.js";
@@ -7,9 +7,10 @@ import type { ForecasterChoice } from "../forecaster/choice.js";
 import { half } from "../forecaster/fit.js";
 import { chooseLambda } from "../forecaster/lambda-choice.js";
 import { chooseDefaults } from "../forecaster/plan.js";
-import { type Numbers, NvarFeatures, numbers } from "./features.js";
-import type { NvarSeries, NvarSettings } from "./options.js";
-import { copyRows, heldRange, hold, NvarStep, nvarScale, restoredNumbers, scaledNumbers } from "./step.js";
+import type { NvarSeries } from "./data.js";
+import { type Numbers, NvarFeatures, numbers, rowsBetween } from "./features.js";
+import type { NvarSettings } from "./options.js";
+import { copyRows, heldRange, hold, knownScale, NvarStep, nvarScale, restoredNumbers, scaledNumbers } from "./step.js";
 import { type NvarFit, trainNvar } from "./training.js";
 
 /** A trained model, and how its lambda was chosen. */
@@ -20,7 +21,12 @@ export interface FittedNvar {
 }
 
 /** @throws ArgumentError, SingularFitError, WorkInterruptedError */
-export async function fitNvar(settings: NvarSettings, series: readonly NvarSeries[], work: WorkOptions): Promise<FittedNvar> {
+export async function fitNvar(
+  settings: NvarSettings,
+  series: readonly NvarSeries[],
+  masks: readonly (Matrix | undefined)[],
+  work: WorkOptions,
+): Promise<FittedNvar> {
   const { horizon, choose, lambda } = settings;
   if (horizon === undefined) {
     const [fit] = await fitsOf(settings, series, [lambda], work);
@@ -30,15 +36,17 @@ export async function fitNvar(settings: NvarSettings, series: readonly NvarSerie
   const { history } = new NvarFeatures(settings, series[0]!.cols);
   const choice = await chooseLambda(
     series.map(({ rows, cols, values }) => ({ series: new Matrix(rows, cols, values.high) })),
-    { horizon, lambdas, choose, washout: history, masks: [] },
+    { horizon, lambdas, choose, washout: history, masks },
     async ({ training, starts }, signal) => {
       const parts = series.map((one, s) => firstRows(one, training[s]!.series.rows));
       const forecasts: Matrix<Float64Array>[] = [];
       for (const fit of await fitsOf(settings, parts, lambdas, { signal })) {
         const out = Matrix.zeros(starts.length * horizon, series[0]!.cols);
         for (const [k, { sequence, row }] of starts.entries()) {
-          const from = scaledNumbers(fit.scale, copyRows(series[sequence]!.values, fit.features, row));
-          out.data.set((await nvarLoop(settings, fit, from, horizon, { signal })).data, k * horizon * out.cols);
+          const { values, known } = series[sequence]!;
+          const from = scaledNumbers(fit.scale, copyRows(values, fit.features, row));
+          const ahead = known && rowsBetween(known, fit.features.known, row, row + horizon);
+          out.data.set((await nvarLoop(settings, fit, { from, ahead, steps: horizon }, { signal })).data, k * horizon * out.cols);
         }
         forecasts.push(out);
       }
@@ -57,28 +65,55 @@ async function fitsOf(
   lambdas: readonly number[],
   work: WorkOptions,
 ): Promise<readonly NvarFit[]> {
-  const features = new NvarFeatures(settings, series[0]!.cols);
   const scale = nvarScale(series, settings);
-  const scaled = series.map((one) => ({ ...one, values: scaledNumbers(scale, one.values) }));
+  const known = knownScale(series, settings);
+  const features = new NvarFeatures(settings, series[0]!.cols, known?.mean.length);
+  const scaled = series.map((one) => ({
+    ...one,
+    values: scaledNumbers(scale, one.values),
+    known: known && scaledNumbers(known, one.known!),
+  }));
   const found = await trainNvar(settings, features, scaled, lambdas, work);
   const last = scaled.at(-1)!;
   const range = heldRange(scaled, settings);
-  return found.map((weights) => ({ ...weights, features, scale, range, history: copyRows(last.values, features, last.rows) }));
+  return found.map((weights) => ({
+    ...weights,
+    features,
+    scale,
+    knownScale: known,
+    range,
+    history: copyRows(last.values, features, last.rows),
+  }));
 }
 
-function firstRows({ cols, values: { high, low } }: NvarSeries, rows: number): NvarSeries {
-  return { rows, cols, values: { high: high.subarray(0, rows * cols), ...(low && { low: low.subarray(0, rows * cols) }) } };
+function firstRows({ rows: all, cols, values, known, left }: NvarSeries, rows: number): NvarSeries {
+  return {
+    rows,
+    cols,
+    values: rowsBetween(values, cols, 0, rows),
+    known: known && rowsBetween(known, known.high.length / all, 0, rows),
+    left: left?.subarray(0, rows),
+  };
 }
 
-/** Closed loop from the last rows of a series, in z-scores: steps x D in the units of the data. */
+/** What a closed loop starts from. */
+export interface NvarLoop {
+  /** The last rows of the series, in z-scores. */
+  readonly from: Numbers;
+  /** What is known of each step, in the units of the data; undefined if nothing is. */
+  readonly ahead: Numbers | undefined;
+  readonly steps: number;
+}
+
+/** Closed loop from the last rows of a series: steps x D in the units of the data. */
 export async function nvarLoop(
   settings: NvarSettings,
   fit: NvarFit,
-  from: Numbers,
-  steps: number,
+  { from, ahead, steps }: NvarLoop,
   work: WorkOptions,
 ): Promise<Matrix<Float64Array>> {
   const { features, scale, range } = fit;
+  const known = ahead && scaledNumbers(fit.knownScale!, ahead);
   const step = new NvarStep(settings, fit);
   const window = copyRows(from, features, features.history);
   const cols = features.columns;
@@ -86,7 +121,7 @@ export async function nvarLoop(
   const next = numbers(cols, settings.arithmetic === "doubleDouble");
   const pacer = new WorkPacer(work, steps);
   for (let t = 0; t < steps; t++) {
-    step.next(window, features.history - 1, next);
+    step.next(window, features.history - 1, known && rowsBetween(known, features.known, t, t + 1), next);
     if (settings.hold) hold(range, next);
     for (const part of ["high", "low"] as const) {
       window[part]?.copyWithin(0, cols);
@@ -97,4 +132,32 @@ export async function nvarLoop(
   }
   pacer.finish();
   return out;
+}
+
+/**
+ * One-step predictions of rows that go on from the history of a fit: row t is what follows row t of
+ * the series, or with known inputs row t itself. And the history after them.
+ */
+export async function nvarPredictions(settings: NvarSettings, fit: NvarFit, { rows, cols, values, known }: NvarSeries, work: WorkOptions) {
+  const { features, scale, knownScale: scaleOfKnown, history } = fit;
+  const isExact = settings.arithmetic === "doubleDouble";
+  const all = numbers((features.history + rows) * cols, isExact);
+  const scaled = scaledNumbers(scale, values);
+  for (const part of ["high", "low"] as const) {
+    all[part]?.set(history[part]!);
+    all[part]?.set(scaled[part]!, features.history * cols);
+  }
+  const ahead = known && scaledNumbers(scaleOfKnown!, known);
+  const first = features.history - (ahead ? 1 : 0);
+  const step = new NvarStep(settings, fit);
+  const predicted = Matrix.zeros(rows, cols);
+  const next = numbers(cols, isExact);
+  const pacer = new WorkPacer(work, rows);
+  for (let t = 0; t < rows; t++) {
+    step.next(all, first + t, ahead && rowsBetween(ahead, features.known, t, t + 1), next);
+    predicted.data.set(restoredNumbers(scale, next), t * cols);
+    if (pacer.due()) await pacer.pause(t + 1);
+  }
+  pacer.finish();
+  return { predicted, history: copyRows(all, features, features.history + rows) };
 }

@@ -1,47 +1,62 @@
 // NvarForecaster: polynomials of delays behind the same fit and forecast as a Forecaster. Its
-// training stands in nvar-training.ts, its features in nvar-features.ts.
+// training stands in training.ts, its features in features.ts.
 import { ArgumentError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
 import { writeFileAtomic } from "../../io/atomic.js";
 import { readBytes } from "../../io/files.js";
-import { nrmse } from "../../metrics/index.js";
-import { Matrix } from "../../numerics/index.js";
+import type { Matrix } from "../../numerics/index.js";
 import type { TrainedReadout } from "../../readout/index.js";
 import type { WorkOptions } from "../../reservoir/index.js";
 import { checkWhole } from "../../reservoir/inputs.js";
-import { Turns, WorkPacer, workTable } from "../../reservoir/work.js";
+import { Turns, workTable } from "../../reservoir/work.js";
+import type { CalendarFeature } from "../../series/calendar.js";
+import type { TimeGrid } from "../../series/index.js";
 import { NotFittedError } from "../errors.js";
 import { bandsAround, checkIntervals } from "../forecaster/bands.js";
 import type { ForecasterChoice } from "../forecaster/choice.js";
+import { Clock } from "../forecaster/clock.js";
+import { type CheckedSeries, checkColumns, cutRows, type ForecasterData, givenColumns, withTimes } from "../forecaster/data.js";
 import { Forecast } from "../forecaster/forecast.js";
+import { checkKnown } from "../forecaster/known.js";
 import { checkChoose } from "../forecaster/lambda-choice.js";
+import type { TimesOption } from "../forecaster/options.js";
+import { scorerOf } from "../forecaster/score.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
 import { checkTableNames } from "../table-names.js";
-import { type Numbers, NvarFeatures, type Numbers as NvarState, numbers } from "./features.js";
+import { givenSequences, givenSeries, nvarKnown, nvarSeries } from "./data.js";
+import { NvarFeatures } from "./features.js";
 import { decodeNvar, encodeNvar } from "./file.js";
-import { fitNvar, nvarLoop } from "./fit.js";
+import { fitNvar, nvarLoop, nvarPredictions } from "./fit.js";
 import {
   type NvarData,
+  type NvarDescribed,
   type NvarForecastOptions,
   type NvarOptions,
+  type NvarPredictOptions,
   type NvarScoreOptions,
   type NvarSequences,
-  type NvarSeries,
   type NvarSettings,
-  type NvarStartOptions,
+  type NvarValues,
   nvarForecastTable,
+  nvarPredictTable,
   nvarScoreTable,
-  nvarSequences,
-  nvarSeries,
-  nvarStartTable,
   nvarTable,
 } from "./options.js";
-import { copyRows, NvarStep, restoredNumbers, scaledNumbers } from "./step.js";
+import { copyRows, scaledNumbers } from "./step.js";
 import type { NvarFit } from "./training.js";
+
+/** Where an NvarForecaster stands: the last rows that it has seen, in z-scores. */
+export interface NvarState {
+  readonly high: Float64Array;
+  /** What binary64 leaves of them, in double-double. */
+  readonly low?: Float64Array | undefined;
+  /** The time of the last of them; undefined if it is not known. */
+  readonly time?: TimeGrid | undefined;
+}
 
 /**
  * Nonlinear vector autoregression (NG-RC): y(t + 1) = y(t) + W [1, y(t), y(t - s), ..., y(t - (k -
- * 1) s), their monomials], fitted by Householder reflections, without a reservoir (Gauthier, Bollt,
+ * 1) s), k(t + 1), the monomials of all], with k what is known beforehand, fitted by Householder reflections, without a reservoir (Gauthier, Bollt,
  * Griffith and Barbosa 2021, "Next generation reservoir computing", Nature Communications 12;
  * Bollt 2021, Chaos 31). The same `fit` and `forecast` as a {@link Forecaster}; a class of its own,
  * since none of a reservoir's options mean anything to it.
@@ -61,6 +76,8 @@ export class NvarForecaster implements AsyncDisposable {
   readonly settings: NvarSettings;
   #fit: NvarFit | undefined;
   #choice: ForecasterChoice | undefined;
+  #clock = new Clock();
+  #missingCounts: readonly number[] = [];
   readonly #turns = new Turns();
 
   private constructor(settings: NvarSettings) {
@@ -78,9 +95,10 @@ export class NvarForecaster implements AsyncDisposable {
   }
 
   /** Makes a forecaster and trains it. */
-  static async fit(data: NvarData | NvarSequences, options: NvarOptions & WorkOptions = {}): Promise<NvarForecaster> {
-    const { signal, onProgress, ...rest } = options ?? {};
-    return (await NvarForecaster.create(rest)).fit(data, { signal, onProgress });
+  static async fit(data: NvarData | NvarSequences, options: NvarOptions & TimesOption & WorkOptions = {}): Promise<NvarForecaster> {
+    const { signal, onProgress, times, ...rest } = options ?? {};
+    const timed = times === undefined ? data : (withTimes(data as ForecasterData, times) as NvarDescribed);
+    return (await NvarForecaster.create(rest)).fit(timed, { signal, onProgress });
   }
 
   /**
@@ -93,9 +111,12 @@ export class NvarForecaster implements AsyncDisposable {
     return this.#turns.take(async () => {
       resolve(workTable, work);
       const { settings } = this;
-      const series = nvarSequences(data, this.#doubleDouble);
-      checkTableNames(settings.table, { columns: series[0]!.cols, known: 0, inputs: 0 });
-      const features = new NvarFeatures(settings, series[0]!.cols);
+      const given = givenSequences(data, settings);
+      checkTableNames(settings.table, givenColumns(given[0]!.checked, "error"));
+      const clock = new Clock(settings.calendar);
+      const timed = clock.train(given.map(({ checked }) => checked)) as readonly CheckedSeries[];
+      const series = given.map((one, s) => nvarSeries(one, timed[s]!, settings));
+      const features = new NvarFeatures(settings, series[0]!.cols, timed[0]!.known?.cols);
       series.forEach(({ rows }, s) => {
         if (rows <= features.history)
           throw ArgumentError.shape(
@@ -103,9 +124,12 @@ export class NvarForecaster implements AsyncDisposable {
               `reach over ${features.history} and take at least one more`,
           );
       });
-      const { fit, choice } = await fitNvar(settings, series, work);
+      const masks = given.map(({ mask }) => mask);
+      const { fit, choice } = await fitNvar(settings, series, masks, work);
       this.#fit = fit;
       this.#choice = choice;
+      this.#clock = clock;
+      this.#missingCounts = given[0]!.counts.map((_, c) => given.reduce((sum, { counts }) => sum + counts[c]!, 0));
       return this;
     });
   }
@@ -123,6 +147,29 @@ export class NvarForecaster implements AsyncDisposable {
     return this.#fitted().features.count;
   }
 
+  /**
+   * Columns of the inputs that are known beforehand and have to be given: it makes the calendar
+   * itself. 0 if there are none. @throws NotFittedError
+   */
+  get known(): number {
+    return this.#fitted().features.known - this.#clock.columns;
+  }
+
+  /** What of the calendar is an input; empty if nothing is. */
+  get calendar(): readonly CalendarFeature[] {
+    return this.#clock.calendar;
+  }
+
+  /** How many values of each column were missing in the training rows, as in `Forecaster`. */
+  get missingCounts(): readonly number[] {
+    return this.#missingCounts;
+  }
+
+  /** The grid of the time stamps of its training rows; undefined if they had none. */
+  get grid(): TimeGrid | undefined {
+    return this.#clock.trained;
+  }
+
   /** How lambda was chosen by a horizon, and by which forecasts; undefined without one. */
   get choice(): ForecasterChoice | undefined {
     return this.#choice;
@@ -133,68 +180,103 @@ export class NvarForecaster implements AsyncDisposable {
     return this.#fitted().features.columns;
   }
 
-  /** The last rows that it has seen, in z-scores. @throws NotFittedError */
+  /** Where it stands in its series. @throws NotFittedError */
   get state(): NvarState {
-    return this.#fitted().history;
+    return { ...this.#fitted().history, time: this.#clock.now };
   }
 
   /** Goes back to where it stood. */
   set state(state: NvarState) {
     const fit = this.#fitted();
     if (state?.high?.length !== fit.history.high.length) throw new ArgumentError("state", state, "one that this forecaster's `state` gave");
-    this.#fit = { ...fit, history: state };
+    const { time, ...history } = state;
+    this.#fit = { ...fit, history };
+    this.#clock.now = time;
   }
 
   /** Goes on from a series, for all calls that follow. @throws ArgumentError, NotFittedError */
   async warmUp(warmup: NvarData): Promise<void> {
-    return this.#turns.take(async () => {
-      this.#fit = { ...this.#fitted(), history: this.#start(warmup) };
-    });
+    return this.#turns.take(async () => this.#orBack(() => this.#start(warmup)));
   }
 
   /**
    * One-step prediction: row i (T x D, binary64) is the row that follows row i of the series (T x
-   * D). The state moves on. @throws ArgumentError, NotFittedError
+   * D); with known inputs or the calendar it is row i itself, made from the rows before it, as in
+   * `Forecaster`. The state moves on. @throws ArgumentError, NotFittedError
    */
-  async predict(series: NvarData, options: NvarStartOptions = {}): Promise<Matrix<Float64Array>> {
+  async predict(series: NvarValues, options: NvarPredictOptions = {}): Promise<Matrix<Float64Array>> {
     return this.#turns.take(async () => {
-      const { warmup, ...work } = resolve(nvarStartTable, options);
+      const { warmup, known, ...work } = resolve(nvarPredictTable, options);
       const fit = this.#fitted();
-      const { predicted, history } = await this.#oneStep(this.#series(series, "series"), this.#start(warmup), work);
-      this.#fit = { ...fit, history };
-      return predicted;
+      const given = givenSeries({ series }, "", this.settings);
+      const { rows } = given.checked.series;
+      checkColumns(given.checked.series, "series", this.columns);
+      return this.#orBack(async () => {
+        this.#start(warmup);
+        const beforehand = this.#clock.known(rows, known, fit.features.known);
+        const { predicted, history } = await nvarPredictions(
+          this.settings,
+          this.#fitted(),
+          nvarSeries(given, { ...given.checked, known: beforehand }, this.settings),
+          work,
+        );
+        this.#fit = { ...fit, history };
+        this.#clock.advance(rows);
+        return predicted;
+      });
     });
   }
 
   /**
    * Closed loop: `steps` rows (steps x D, binary64), each predicted from those before. Row 0
-   * follows the last row that was seen. @throws ArgumentError, NotFittedError
+   * follows the last row that was seen. If that row's time stamp is known, the forecast has `times`.
+   * @throws ArgumentError, NotFittedError
    */
   async forecast(steps: number, options: NvarForecastOptions = {}): Promise<Forecast> {
     return this.#turns.take(async () => {
-      const { warmup, intervals, ...work } = resolve(nvarForecastTable, options);
+      const { warmup, known, intervals, ...work } = resolve(nvarForecastTable, options);
       const fit = this.#fitted();
       checkWhole("steps", steps, 1);
       const choice = this.#choice;
       checkIntervals({ choice, members: [this] }, steps, { intervals, bandsFrom: "errors" });
-      const values = await nvarLoop(this.settings, fit, this.#start(warmup), steps, work);
-      const bands = choice && intervals.length > 0 ? bandsAround(values, choice, [{ steps: [], lost: 0 }], intervals) : undefined;
-      return new Forecast(values, undefined, bands);
+      return this.#puttingBack(async () => {
+        this.#start(warmup);
+        const beforehand = this.#clock.known(steps, known, fit.features.known);
+        const ahead = beforehand && nvarKnown(beforehand, this.#doubleDouble);
+        const values = await nvarLoop(this.settings, fit, { from: this.#fitted().history, ahead, steps }, work);
+        const bands = choice && intervals.length > 0 ? bandsAround(values, choice, [{ steps: [], lost: 0 }], intervals) : undefined;
+        return new Forecast(values, this.#clock.times(steps), bands);
+      });
     });
   }
 
   /**
-   * The score of one-step predictions of rows 1 to T - 1 of a series. The state is put back
-   * afterwards. @throws ArgumentError, NotFittedError, and what the metric throws
+   * The score of one-step predictions of rows 1 to T - 1 of a series, or of all its rows if
+   * something of them is known beforehand. Rows of which a value was filled do not count. The state
+   * is put back afterwards. @throws ArgumentError, NotFittedError, and what the metric throws
    */
   async score(data: NvarData, options: NvarScoreOptions = {}): Promise<number> {
     return this.#turns.take(async () => {
-      const { metric = nrmse, warmup, ...work } = resolve(nvarScoreTable, options);
-      const series = this.#series(data, "series");
+      const { metric, warmup, ...work } = resolve(nvarScoreTable, options);
+      const given = givenSeries(data, "", this.settings);
+      const { series } = given.checked;
+      checkColumns(series, "series", this.columns);
       if (series.rows < 2) throw ArgumentError.shape(`series has ${series.rows} row; a score takes at least two`);
-      const rows = new Matrix(series.rows, series.cols, series.values.high);
-      const { predicted } = await this.#oneStep(series, this.#start(warmup), work);
-      return metric(rows.subarray(1), predicted.subarray(0, -1));
+      const isKnown = this.#fitted().features.known > 0;
+      const target = isKnown ? series : cutRows({ series }, false).targets;
+      const score = scorerOf({ target, filled: given.mask?.subarray(series.rows - target.rows), washout: 0, metric });
+      return this.#puttingBack(async () => {
+        this.#start(warmup);
+        const { known } = this.#clock.rows(given.checked) as CheckedSeries;
+        checkKnown(known, this.#fitted().features.known, "known");
+        const { predicted } = await nvarPredictions(
+          this.settings,
+          this.#fitted(),
+          nvarSeries(given, { series, known }, this.settings),
+          work,
+        );
+        return score(predicted.subarray(0, target.rows));
+      });
     });
   }
 
@@ -203,7 +285,9 @@ export class NvarForecaster implements AsyncDisposable {
    * from. @throws NotFittedError
    */
   async toBytes(): Promise<Uint8Array> {
-    return this.#turns.take(async () => encodeNvar(this.settings, this.#fitted(), this.#choice));
+    return this.#turns.take(async () =>
+      encodeNvar({ settings: this.settings, fit: this.#fitted(), choice: this.#choice, time: this.#clock.note }),
+    );
   }
 
   /** Writes `toBytes()` to a file, whole or not at all (Node). @throws FileError, NotFittedError */
@@ -217,10 +301,11 @@ export class NvarForecaster implements AsyncDisposable {
    */
   static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<NvarForecaster> {
     const { source } = resolve(loadTable, options);
-    const { settings, fit, choice } = await decodeNvar(await decodeModelFile(bytes, source, "nvar"), source);
+    const { settings, fit, choice, time } = await decodeNvar(await decodeModelFile(bytes, source, "nvar"), source);
     const forecaster = new NvarForecaster(settings);
     forecaster.#fit = fit;
     forecaster.#choice = choice;
+    forecaster.#clock = new Clock(settings.calendar, time);
     return forecaster;
   }
 
@@ -249,45 +334,40 @@ export class NvarForecaster implements AsyncDisposable {
     return this.#fit;
   }
 
-  #series(data: NvarData, name: string): NvarSeries {
-    const { features } = this.#fitted();
-    const series = nvarSeries(data, name, this.#doubleDouble);
-    if (series.cols !== features.columns)
-      throw ArgumentError.shape(`${name} has ${series.cols} columns; this forecaster takes ${features.columns}`, { field: name });
-    return series;
-  }
-
-  /** The rows to go on from: those of the warm-up, or those that are there. */
-  #start(warmup: NvarData | undefined): Numbers {
-    const { features, scale, history } = this.#fitted();
-    if (warmup === undefined) return history;
-    const { rows, values } = this.#series(warmup, "warmup");
-    if (rows < features.history)
-      throw ArgumentError.shape(`warmup has ${rows} rows; the delays of this forecaster reach over ${features.history}`, {
+  /** Goes to the end of the warm-up, if there is one. */
+  #start(warmup: NvarData | undefined): void {
+    if (warmup === undefined) return;
+    const { features, scale, ...fit } = this.#fitted();
+    const given = givenSeries(warmup, "warmup.", this.settings);
+    const { series } = given.checked;
+    checkColumns(series, "warmup", features.columns);
+    if (series.rows < features.history)
+      throw ArgumentError.shape(`warmup has ${series.rows} rows; the delays of this forecaster reach over ${features.history}`, {
         field: "warmup",
       });
-    return scaledNumbers(scale, copyRows(values, features, rows));
+    const timed = this.#clock.warmUp(given.checked) as CheckedSeries;
+    checkKnown(timed.known, features.known, "warmup.known");
+    const { values, rows } = nvarSeries(given, timed, this.settings);
+    this.#fit = { ...fit, features, scale, history: scaledNumbers(scale, copyRows(values, features, rows)) };
   }
 
-  async #oneStep({ rows, cols, values }: NvarSeries, start: Numbers, work: WorkOptions) {
-    const fit = this.#fitted();
-    const { features, scale } = fit;
-    const all = numbers((features.history + rows) * cols, this.#doubleDouble);
-    const scaled = scaledNumbers(scale, values);
-    for (const part of ["high", "low"] as const) {
-      all[part]?.set(start[part]!);
-      all[part]?.set(scaled[part]!, features.history * cols);
+  async #puttingBack<T>(work: () => Promise<T>): Promise<T> {
+    const { state } = this;
+    try {
+      return await work();
+    } finally {
+      this.state = state;
     }
-    const step = new NvarStep(this.settings, fit);
-    const predicted = Matrix.zeros(rows, cols);
-    const next = numbers(cols, this.#doubleDouble);
-    const pacer = new WorkPacer(work, rows);
-    for (let t = 0; t < rows; t++) {
-      step.next(all, features.history + t, next);
-      predicted.data.set(restoredNumbers(scale, next), t * cols);
-      if (pacer.due()) await pacer.pause(t + 1);
+  }
+
+  /** Puts the state back only if the work fails. */
+  async #orBack<T>(work: () => T | Promise<T>): Promise<T> {
+    const { state } = this;
+    try {
+      return await work();
+    } catch (error) {
+      this.state = state;
+      throw error;
     }
-    pacer.finish();
-    return { predicted, history: copyRows(all, features, features.history + rows) };
   }
 }

@@ -1,5 +1,4 @@
-// An NvarForecaster's options, data and their checks. It computes nothing.
-import { ArgumentError } from "../../core/errors.js";
+// An NvarForecaster's options and their checks. It computes nothing.
 import {
   callback,
   checkedLater,
@@ -16,15 +15,16 @@ import {
   type TableOf,
   whole,
 } from "../../core/options.js";
-import { Matrix, type MatrixLike } from "../../numerics/index.js";
+import type { Matrix, MatrixLike } from "../../numerics/index.js";
 import type { WorkOptions } from "../../reservoir/index.js";
-import { checkSequences } from "../../reservoir/inputs.js";
 import { workTable } from "../../reservoir/work.js";
-import { checkedSeries } from "../forecaster/data.js";
+import { type CalendarFeature, calendarKind } from "../../series/calendar.js";
+import type { TimedRows } from "../forecaster/clock.js";
+import type { DescribedSeries } from "../forecaster/data.js";
 import { type ChooseLambdaOptions, chooseLambdaTable } from "../forecaster/lambda-choice.js";
-import { intervalsOption } from "../forecaster/options.js";
+import { type MissingInSeries, missingKind } from "../forecaster/missing.js";
+import { intervalsOption, knownAheadOption, knownRowsOption } from "../forecaster/options.js";
 import { type TableNames, tableNamesOption } from "../table-names.js";
-import type { Numbers } from "./features.js";
 
 /** What an NVAR forecaster is. */
 export interface NvarSettings {
@@ -72,6 +72,17 @@ export interface NvarSettings {
    * some 50 times as slow, and of use only for data without noise.
    */
   readonly arithmetic: "float64" | "doubleDouble";
+  /**
+   * What becomes of missing values (NaN), as in `Forecaster`. Default "error". With "mask" they are
+   * held, and rows of features that see or predict such a value train nothing: there is no state
+   * that had to be told of them. `missingCounts` says how many there were.
+   */
+  readonly missing?: MissingInSeries | undefined;
+  /**
+   * What of the calendar is an input that is known beforehand, by the time stamps of the rows:
+   * cycles ("hour", "weekday", "yearday") and holidays. Default none.
+   */
+  readonly calendar?: readonly CalendarFeature[] | undefined;
   /** Names of the table that the rows come from, which the file keeps for `spillway forecast`. */
   readonly table?: TableNames | undefined;
 }
@@ -80,10 +91,18 @@ export interface NvarSettings {
 export type NvarOptions = { readonly [Name in keyof NvarSettings]?: NvarSettings[Name] | undefined };
 
 /**
- * A T x D series. With arithmetic "doubleDouble", `{ high, low }` gives more than 53 bits of each
- * value: high + low.
+ * The values of a T x D series. With arithmetic "doubleDouble", `{ high, low }` gives more than 53
+ * bits of each value: high + low.
  */
-export type NvarData = MatrixLike | { readonly high: MatrixLike; readonly low: MatrixLike };
+export type NvarValues = MatrixLike | { readonly high: MatrixLike; readonly low: MatrixLike };
+
+/** A T x D series with its time stamps, and what is known of its rows beforehand. */
+export interface NvarDescribed extends Omit<DescribedSeries, "series"> {
+  readonly series: NvarValues;
+}
+
+/** A T x D series, alone or with what is known of its rows. */
+export type NvarData = NvarValues | NvarDescribed;
 
 /** Series that follow one another without touching. */
 export interface NvarSequences {
@@ -99,8 +118,22 @@ export interface NvarStartOptions extends WorkOptions {
   readonly warmup?: NvarData | undefined;
 }
 
+/** Options of `predict`. */
+export interface NvarPredictOptions extends NvarStartOptions {
+  /**
+   * What was known beforehand of each row, if the model takes that. Output t is then the prediction
+   * of row t itself, made from the rows before it.
+   */
+  readonly known?: MatrixLike | undefined;
+}
+
 /** Options of `forecast`. */
 export interface NvarForecastOptions extends NvarStartOptions {
+  /**
+   * What is known of the steps to come, one row a step, if the model takes that; or rows with time
+   * stamps, of which each step takes its own. The calendar need not be given.
+   */
+  readonly known?: MatrixLike | TimedRows | undefined;
   /**
    * Shares of the values to come that bands around the forecast hold, such as [0.8, 0.95]: split
    * conformal by step, as in `Forecaster`. It takes a `horizon` in fit, and no more steps than
@@ -135,63 +168,32 @@ export const nvarTable = {
   standardise: option(flag, true, "Turn the series into z-scores by the training data."),
   hold: option(flag, true, "Hold outputs of a closed loop to the widened range of the training data."),
   arithmetic: option(choice("float64", "doubleDouble"), "float64", "Of data, weights and closed loop."),
+  missing: optional(missingKind, "What becomes of missing values; left out, error."),
+  calendar: optional(calendarKind, "What of the calendar is an input, by the time stamps of the rows."),
   table: tableNamesOption,
 } satisfies TableOf<NvarSettings>;
 
 /** Where predictions of an NvarForecaster start. */
 export const nvarStartTable = {
   ...workTable,
-  warmup: optional(checkedLater<NvarData>("a series"), "Rows to go on from; left out, the end of the training data."),
+  warmup: optional(
+    checkedLater<NvarData>("a series, or { series, known, times }"),
+    "Rows to go on from; left out, the end of the training data.",
+  ),
 } satisfies TableOf<NvarStartOptions>;
 
+/** The options of `NvarForecaster.predict`. */
+export const nvarPredictTable = { ...nvarStartTable, known: knownRowsOption } satisfies TableOf<NvarPredictOptions>;
+
 /** The options of `NvarForecaster.forecast`. */
-export const nvarForecastTable = { ...nvarStartTable, intervals: intervalsOption } satisfies TableOf<NvarForecastOptions>;
+export const nvarForecastTable = {
+  ...nvarStartTable,
+  known: knownAheadOption,
+  intervals: intervalsOption,
+} satisfies TableOf<NvarForecastOptions>;
 
 /** The options of `NvarForecaster.score`. */
 export const nvarScoreTable = {
   ...nvarStartTable,
   metric: optional(callback<NonNullable<NvarScoreOptions["metric"]>>("a function of target and prediction"), "The score; left out, nrmse."),
 } satisfies TableOf<NvarScoreOptions>;
-
-/** A checked series: T x D numbers. */
-export interface NvarSeries {
-  readonly rows: number;
-  readonly cols: number;
-  readonly values: Numbers;
-}
-
-/** Checks series and copies them into memory of their own. @throws ArgumentError */
-export function nvarSeries(data: NvarData, name: string, doubleDouble: boolean): NvarSeries {
-  const both = typeof data === "object" && data !== null && "high" in data ? data : undefined;
-  if (typeof data === "object" && data !== null && "targets" in data)
-    throw ArgumentError.because(`${name} has inputs and targets; NVAR goes on with a series, T x D: give it just that`);
-  if (both && !doubleDouble)
-    throw ArgumentError.because(`${name} has high and low parts; they take arithmetic "doubleDouble"`, { field: "arithmetic" });
-  const high = Matrix.from(checkedSeries(both ? both.high : (data as MatrixLike), both ? `${name}.high` : name));
-  const values = doubleDouble ? { high: high.data, low: new Float64Array(high.data.length) } : { high: high.data };
-  if (both) {
-    const low = checkedSeries(both.low, `${name}.low`);
-    if (low.rows !== high.rows || low.cols !== high.cols)
-      throw ArgumentError.shape(
-        `${name}.low is ${low.rows} x ${low.cols} and ${name}.high is ${high.rows} x ${high.cols}; they take the same`,
-      );
-    values.low!.set(low.data);
-  }
-  return { rows: high.rows, cols: high.cols, values };
-}
-
-/** Every series of training data. @throws ArgumentError */
-export function nvarSequences(data: NvarData | NvarSequences, doubleDouble: boolean): readonly NvarSeries[] {
-  const several = typeof data === "object" && data !== null && "sequences" in data;
-  if (several) checkSequences(data.sequences, "sequences");
-  const all = several
-    ? data.sequences.map((one, s) => nvarSeries(one, `sequences[${s}]`, doubleDouble))
-    : [nvarSeries(data, "series", doubleDouble)];
-  const first = all[0];
-  if (!first) throw ArgumentError.shape("sequences is empty; it takes at least one", { field: "sequences" });
-  all.forEach(({ cols }, s) => {
-    if (cols !== first.cols)
-      throw ArgumentError.shape(`sequences[${s}] has ${cols} columns and sequences[0] has ${first.cols}; they take the same`);
-  });
-  return all;
-}

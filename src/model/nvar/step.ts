@@ -6,7 +6,8 @@ import { type Range, rangeOf } from "../forecaster/road.js";
 import { fitStandardisation, noStandardisation, type Standardisation } from "../standardisation.js";
 import type { Numbers, NvarFeatures } from "./features.js";
 import { numbers } from "./features.js";
-import type { NvarSeries, NvarSettings } from "./options.js";
+import type { NvarSeries } from "./data.js";
+import type { NvarSettings } from "./options.js";
 import type { NvarWeights } from "./training.js";
 
 const exact = (high: number): DoubleDouble => ({ high, low: 0 });
@@ -38,11 +39,14 @@ export class NvarStep {
       }));
   }
 
-  /** Writes D values to `next`. Rows t - (k - 1) s to t of the series are read. */
-  next(series: Numbers, t: number, next: Numbers): void {
+  /**
+   * Writes D values to `next`. Rows t - (k - 1) s to t of the series are read, and what is known of
+   * the row after them.
+   */
+  next(series: Numbers, t: number, ahead: Numbers | undefined, next: Numbers): void {
     const { groups, outputs, columns } = this.#features;
     for (let g = 0; g < groups; g++) {
-      this.#features.write(series, t, g, this.#room, this.#row);
+      this.#features.write(series, { t, group: g, ahead }, this.#room, this.#row);
       if (!this.#exact) evaluateReadout(this.#readout, this.#row.high, this.#out);
       for (let o = 0; o < outputs; o++) {
         const c = g + o;
@@ -115,6 +119,13 @@ export function nvarScale(series: readonly NvarSeries[], settings: NvarSettings)
   if (!settings.standardise) return noStandardisation(cols);
   const { mean, deviation } = fitStandardisation(alike(series, settings));
   return { mean: spread(mean, cols), deviation: spread(deviation, cols) };
+}
+
+/** Mean and deviation of each known column over all series; undefined if there are none. */
+export function knownScale(series: readonly NvarSeries[], { standardise }: NvarSettings): Standardisation | undefined {
+  const known = series.flatMap(({ known: own, rows }) => (own ? [new Matrix(rows, own.high.length / rows, own.high)] : []));
+  if (known.length === 0) return undefined;
+  return standardise ? fitStandardisation(known) : noStandardisation(known[0]!.cols);
 }
 
 /** The range of each column over all series, as a Forecaster's. */

@@ -9,9 +9,10 @@ import type { WorkOptions } from "../../reservoir/index.js";
 import { WorkPacer } from "../../reservoir/work.js";
 import type { Range } from "../forecaster/road.js";
 import type { Standardisation } from "../standardisation.js";
+import type { NvarSeries } from "./data.js";
 import type { Numbers, NvarFeatures } from "./features.js";
-import { numbers } from "./features.js";
-import type { NvarSeries, NvarSettings } from "./options.js";
+import { numbers, rowsBetween } from "./features.js";
+import type { NvarSettings } from "./options.js";
 
 /** What training gives. */
 export interface NvarWeights {
@@ -24,6 +25,8 @@ export interface NvarWeights {
 export interface NvarFit extends NvarWeights {
   readonly features: NvarFeatures;
   readonly scale: Standardisation;
+  /** z-scores of what is known beforehand, the calendar among it; undefined if nothing is. */
+  readonly knownScale: Standardisation | undefined;
   readonly range: Range;
   /** The last rows that were seen, in z-scores. */
   readonly history: Numbers;
@@ -43,7 +46,13 @@ export async function trainNvar(
   lambdas: readonly number[],
   work: WorkOptions,
 ): Promise<readonly NvarWeights[]> {
-  const rows = series.reduce((sum, one) => sum + (one.rows - features.history) * features.groups, 0);
+  let rows = 0;
+  for (const _ of trainingPlaces(features, series)) rows++;
+  if (rows === 0)
+    throw ArgumentError.because(
+      "every row that could train sees or predicts a missing value; fill them: missing hold or interpolate, or take fewer delays",
+      { field: "missing" },
+    );
   const weights = features.count + (settings.constant ? 1 : 0);
   if (Math.min(...lambdas) === 0 && rows < weights)
     throw ArgumentError.shape(
@@ -80,8 +89,9 @@ async function streamedWeights(
   };
   const room = features.room(false);
   try {
-    for (const { values, cols, t, group } of trainingPlaces(features, series)) {
-      features.write(values, t, group, room, { high: x.row(filled) });
+    for (const { values, cols, ...place } of trainingPlaces(features, series)) {
+      const { t, group } = place;
+      features.write(values, place, room, { high: x.row(filled) });
       const at = t * cols + group;
       for (let o = 0; o < outputs; o++)
         y.data[filled * outputs + o] = values.high[at + cols + o]! - (target === "increment" ? values.high[at + o]! : 0);
@@ -113,8 +123,9 @@ async function exactWeights(
   const room = features.room(true);
   const row = numbers(count, true) as DoubleDoubles;
   let r = 0;
-  for (const { values, cols, t, group } of trainingPlaces(features, series)) {
-    features.write(values, t, group, room, row);
+  for (const { values, cols, ...place } of trainingPlaces(features, series)) {
+    const { t, group } = place;
+    features.write(values, place, room, row);
     for (let f = 0; f < count; f++) ddSet(x[f]!, r, ddAt(row, f));
     if (constant) x[count]!.high[r] = 1;
     for (let o = 0; o < outputs; o++) {
@@ -147,7 +158,10 @@ async function exactWeights(
 
 /** Every row (and group) that trains: row t, whose target is row t + 1. */
 function* trainingPlaces(features: NvarFeatures, series: readonly NvarSeries[]) {
-  for (const { rows, cols, values } of series)
-    for (let t = features.history - 1; t < rows - 1; t++)
-      for (let group = 0; group < features.groups; group++) yield { values, cols, t, group };
+  for (const { rows, cols, values, known, left } of series)
+    for (let t = features.history - 1; t < rows - 1; t++) {
+      const ahead = known && rowsBetween(known, features.known, t + 1, t + 2);
+      for (let group = 0; group < features.groups; group++)
+        if (!left || !features.touches(left, t, group)) yield { values, cols, t, group, ahead };
+    }
 }
