@@ -5,26 +5,28 @@ import { runFiguresTable } from "../experiment/plot-options.js";
 import type { PlotFlags } from "./commands/plot.js";
 import { flagOf } from "./flag.js";
 
-/** What figures are written as: `--format` and `--theme`. */
-export function drawOptions(): Option[] {
-  return [
-    new Option("--format <format>", "svg: an image a figure; html: one page; left out, both").choices(["svg", "html"]),
-    new Option("--theme <theme>", "the paper of the images; a page follows the browser").choices(["light", "dark"]),
-  ];
+/** What figures are written as. */
+export function formatOption(): Option {
+  return new Option("--format <format>", "svg: an image a figure; html: one page; left out, both").choices(["svg", "html"]);
+}
+
+/** The paper of images. */
+export function themeOption(): Option {
+  return new Option("--theme <theme>", "the paper of the images; a page follows the browser").choices(["light", "dark"]);
 }
 
 /** Adds the command. `print` gets what it says. */
 export function addPlotCommand(program: Command, print: (text: string) => void): void {
-  const command = program
+  program
     .command("plot")
     .description("draw the figures of a run again, as images and as a page, from the files that it kept")
     .argument("<run>", "the folder or the name of a run or search, or a forecasts.csv")
     .addOption(flagOf(runFiguresTable, "start", { short: "s", value: "start" }))
     .addOption(flagOf(runFiguresTable, "target", { value: "column" }))
     .addOption(flagOf(runFiguresTable, "series"))
-    .addOption(flagOf(runFiguresTable, "last"));
-  for (const option of drawOptions()) command.addOption(option);
-  command
+    .addOption(flagOf(runFiguresTable, "last"))
+    .addOption(formatOption())
+    .addOption(themeOption())
     .option("-o, --out <dir>", "where the figures are written; left out, figures/ in the run's folder")
     .option("--runs <dir>", "the folder of runs, in which a name is looked for", "runs")
     .option("--json", "print titles, descriptions and files as JSON")

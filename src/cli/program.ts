@@ -29,7 +29,7 @@ import type { RunsFlags } from "./commands/runs.js";
 import type { SearchFlags } from "./commands/search.js";
 import { exitCodes } from "./exit.js";
 import { flagOf, helpOf, longOf } from "./flag.js";
-import { addPlotCommand } from "./plot-command.js";
+import { addPlotCommand, formatOption, themeOption } from "./plot-command.js";
 import type { Announcement } from "./supervisor.js";
 
 interface RunFlags {
@@ -252,6 +252,10 @@ every machine that computes in IEEE 754. ONNX (a forecaster, or a classifier): N
     .option("--study <name>", "the study, if a journal has several")
     .option("--merge <journals...>", "bring the trials of these searches or journals into the named one")
     .option("--repair", "take out of a journal what is no record")
+    .option("--plot", "draw the trials of a search, or runs side by side, as images and as a page")
+    .option("--figures <dir>", "where figures are written; left out, figures/ in the folder of the search, or here")
+    .addOption(formatOption())
+    .addOption(themeOption())
     .option("--csv", "the trials as CSV, numbers in full")
     .option("--json", "as JSON")
     .addHelpText(
@@ -262,6 +266,8 @@ Examples:
   $ spillway runs narma10 --trials --top 10
   $ spillway runs narma10 --trials --csv > trials.csv
   $ spillway runs narma10 other
+  $ spillway runs narma10 --plot
+  $ spillway runs narma10 other third --plot --figures compared
   $ spillway runs narma10 --merge narma10-0-of-2 narma10-1-of-2
   $ spillway runs redis://cache:6379/0?prefix=narma10 --trials
 

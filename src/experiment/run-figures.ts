@@ -9,6 +9,7 @@ import { FileError, readText } from "../io/index.js";
 import { type Figure, plotConfusion } from "../plot/index.js";
 import { figuresOfReport } from "../plot/report-figures.js";
 import { reliabilityFigure } from "./classes.js";
+import { studyFigures } from "./compared-runs.js";
 import { forecastFigures, isForecastFigure } from "./forecast-figures.js";
 import type { WrittenForecast } from "./forecasts-file.js";
 import { type RunFiguresOptions, runFiguresTable } from "./plot-options.js";
@@ -28,8 +29,9 @@ export interface RunFigures {
 /**
  * Draws the figures of a run again, from the files in its folder. Forecasts come from
  * `forecasts.csv` and `history.csv`: history, bands and baselines of any start, errors by step,
- * residuals, and the calibration of the bands. The figures of other tasks, of searches and of
- * networks are those of `report.html`; without a report, classes are drawn from `result.json`.
+ * residuals, and the calibration of the bands. The trials of a search come from its journal. The
+ * figures of other tasks and of networks are those of `report.html`; without a report, classes are
+ * drawn from `result.json`.
  * @param path the folder of a run or search, or a `forecasts.csv`
  * @throws FileError if nothing there can be drawn; ArgumentError for a start, column or series that
  * is not there
@@ -57,17 +59,20 @@ export async function runFigures(path: string, options: RunFiguresOptions = {}):
     return { title, folder, figures: [...drawn, ...others] };
   }
   const asked = Object.entries(settings).find(([, value]) => value !== undefined)?.[0];
-  if (asked !== undefined && (page || result))
+  if (asked !== undefined)
     throw ArgumentError.because(`${asked} is for runs that keep forecasts; there is no forecasts.csv in ${quoted(folder)}`, {
       field: asked,
     });
+  // The journal of a search is newer than its report, and there before it.
+  const journal = await there("journal.log");
+  if (journal) return { title, folder, figures: (await studyFigures(journal)).figures };
   if (page) return { title, folder, figures: await keptFigures(page) };
   if (result?.classes) return { title, folder, figures: classFigures(result.classes) };
   throw new FileError(
     folder,
     result
       ? "this run kept nothing to draw (no report.html, no forecasts.csv); run it with outputs.report: true"
-      : "no run or search is there (no result.json, report.html or forecasts.csv)",
+      : "no run or search is there (no result.json, report.html, forecasts.csv or journal.log)",
     "missing",
   );
 }

@@ -1,5 +1,6 @@
 // The page of a search: the three figures of its best setting side by side, and its trials drawn.
 import {
+  type Figure,
   type PlottedStudy,
   plotContour,
   plotHistory,
@@ -16,12 +17,8 @@ import type { SearchResult } from "./search-result.js";
 /** A search as a section of a page. `config` is the experiment of the best setting, as YAML. */
 export function searchSection(result: SearchResult, source: PlottedStudy, config?: string): ReportSection {
   const { name, score, better, objective, trials, best, validation, freshSeeds, test, importance, interrupted, seconds } = result;
-  // A study makes its list of trials anew each time that it is asked.
-  const study = { direction: source.direction, trials: source.trials, space: source.space };
   const scoreOf = (metric: string, value: number | null | undefined): ReportScore[] =>
     typeof value === "number" ? [{ metric: `${score} ${metric}`, value, better }] : [];
-  const [first, second] = Object.keys(importance);
-  const hasSteps = study.trials.some(({ intermediate }) => Object.keys(intermediate ?? {}).length > 0);
   return {
     title: name,
     lead: "The best of many trials is too good on the rows that chose it: the second and third figures say how much.",
@@ -38,15 +35,24 @@ export function searchSection(result: SearchResult, source: PlottedStudy, config
       ...scoreOf("with seeds that no trial had", freshSeeds),
       ...scoreOf("on the test part", test),
     ],
-    figures: [
-      plotHistory(study),
-      plotParallelCoordinates(study, { importance }),
-      plotSlices(study, { importance }),
-      plotImportance(importance),
-      ...(first !== undefined && second !== undefined ? [plotContour(study, first, second)] : []),
-      ...(hasSteps ? [plotRungs(study)] : []),
-      plotTimeline(study),
-    ],
+    figures: searchFigures(source, importance),
     config,
   };
+}
+
+/** The figures of a search. @param importance the share of each parameter, the largest first */
+export function searchFigures(source: PlottedStudy, importance: Readonly<Record<string, number>>): Figure[] {
+  // A study makes its list of trials anew each time that it is asked.
+  const study = { direction: source.direction, trials: source.trials, space: source.space };
+  const [first, second] = Object.keys(importance);
+  const hasSteps = study.trials.some(({ intermediate }) => Object.keys(intermediate ?? {}).length > 0);
+  return [
+    plotHistory(study),
+    plotParallelCoordinates(study, { importance }),
+    plotSlices(study, { importance }),
+    plotImportance(importance),
+    ...(first !== undefined && second !== undefined ? [plotContour(study, first, second)] : []),
+    ...(hasSteps ? [plotRungs(study)] : []),
+    plotTimeline(study),
+  ];
 }

@@ -150,7 +150,7 @@ export function errorByStep(prediction: Matrix, target: Matrix): Float64Array {
 }
 
 /** The root of the mean of the squares, by step. */
-function rmsByStep(errors: readonly Float64Array[]): Float64Array {
+export function rmsByStep(errors: readonly Float64Array[]): Float64Array {
   const length = Math.min(...errors.map((error) => error.length));
   return Float64Array.from({ length }, (_, t) => {
     const known = errorsAt(errors, t);

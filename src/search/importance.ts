@@ -16,7 +16,10 @@ const mostPoints = 50;
  * the largest first. Parameters with conditions count the trials that have them. Empty with fewer
  * than two finite trials, or if no parameter differs.
  */
-export function parameterImportance(space: SearchSpace, trials: readonly SeenTrial[]): Readonly<Record<string, number>> {
+export function parameterImportance(
+  space: Pick<SearchSpace, "parameters">,
+  trials: readonly SeenTrial[],
+): Readonly<Record<string, number>> {
   const complete = trials.filter(({ state, loss }) => state === "complete" && Number.isFinite(loss));
   if (complete.length < 2) return {};
   const losses = complete.map(({ loss }) => loss).sort((a, b) => a - b);

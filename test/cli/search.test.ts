@@ -136,6 +136,19 @@ describe("spillway search", () => {
     expect(new Set(trials.map(({ state }) => state))).toEqual(new Set(["complete"]));
   });
 
+  it("draws the trials of a search from its journal, as its report has them", async () => {
+    const ended = await run("runs", "n", "--plot", "--format", "svg", "--json");
+    expect(ended).toMatchObject({ code: 0, stderr: "" });
+    const { files, figures } = JSON.parse(ended.stdout) as { files: string[]; figures: { title: string; description: string }[] };
+    expect(files[0]).toBe(join("runs", "n", "figures", "1-values-by-trial.svg"));
+    const { figures: kept } = JSON.parse((await run("plot", "n", "--format", "svg", "--json")).stdout) as { figures: object[] };
+    expect(kept).toEqual(figures);
+    expect(figures.map(({ title }) => title)).toEqual(expect.arrayContaining(["Trials across all parameters", "Values by parameter"]));
+    expect(figures[0]!.description).toMatch(/^6 complete, 0 pruned and 0 failed trials\. The best is trial \d with 0\.\d+\.$/);
+    expect((await run("runs", "n", "--theme", "dark")).stderr).toContain("--theme is for --plot");
+    expect((await run("runs", "none", "--plot")).stderr.trim()).toBe("spillway: none: no journal, and no search of this name in runs");
+  });
+
   it("compares two runs and repairs a journal", async () => {
     const text = readFileSync(join(cwd, "n.yaml"), "utf8").replace("name: n\n", "name: m\n").replace("size: 20", "size: 30");
     writeFileSync(join(cwd, "m.yaml"), text);
@@ -143,6 +156,18 @@ describe("spillway search", () => {
     const { stdout } = await run("runs", "n", "m");
     expect(stdout).toMatch(/nrmse \(test\) +0\.\d+ +0\.\d+/);
     expect(stdout).toMatch(/trials\.complete +6 +3/);
+    const drawn = JSON.parse((await run("runs", "n", "m", "--plot", "--format", "html", "--figures", "nm", "--json")).stdout) as {
+      figures: { title: string; description: string }[];
+    };
+    expect(drawn.figures.map(({ title }) => title)).toEqual([
+      "nrmse (validation) of 2 runs",
+      "nrmse (freshSeeds) of 2 runs",
+      "nrmse (test) of 2 runs",
+      expect.stringMatching(/: n$/),
+      expect.stringMatching(/: m$/),
+    ]);
+    expect(drawn.figures[2]!.description).toMatch(/^nrmse \(test\), lower is better: n 0\.\d+, m 0\.\d+\.$/);
+    expect(readdirSync(join(cwd, "nm"))).toEqual(["figures.html"]);
     expect((await run("runs", "runs/n", "runs/n")).stdout).toContain("do not differ");
     writeFileSync(join(cwd, "runs", "m", "journal.log"), "torn", { flag: "a" });
     expect((await run("runs", "m", "--repair")).stdout).toMatch(/is lost: it has no end: 4 bytes/);

@@ -1,15 +1,20 @@
 // `spillway runs`: what stands in a folder of runs, the trials of a search, two runs side by side;
 // journals that are merged or repaired.
 import { readdir, readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { visibleLines } from "../../core/text.js";
+import { comparisonFigures, studyFigures } from "../../experiment/compared-runs.js";
+import { runFigures } from "../../experiment/run-figures.js";
 import type { SearchResult } from "../../experiment/search-result.js";
 import { openStorage } from "../../experiment/search-storage.js";
+import { storedStudy } from "../../experiment/stored-study.js";
 import { csvCell } from "../../io/csv-writer.js";
 import { FileError } from "../../io/index.js";
-import { mergeStudies, repairJournal, type StoredStudy, type StoredTrial, StudyLog } from "../../search/index.js";
+import type { Figure } from "../../plot/index.js";
+import { mergeStudies, repairJournal, type StoredTrial } from "../../search/index.js";
 import { exitCodes, UsageError } from "../exit.js";
 import { formatTable } from "../table.js";
+import { type DrawFlags, writeFigures } from "./plot.js";
 
 /** What `spillway runs` takes beside names. */
 export interface RunsFlags {
@@ -22,6 +27,11 @@ export interface RunsFlags {
   readonly repair?: boolean;
   readonly json?: boolean;
   readonly csv?: boolean;
+  readonly plot?: boolean;
+  /** Where figures are written. */
+  readonly figures?: string;
+  readonly format?: DrawFlags["format"];
+  readonly theme?: DrawFlags["theme"];
 }
 
 /** What is printed, and the exit code: 3 if two results of one trial differ. */
@@ -32,10 +42,15 @@ export interface RunsOutcome {
 
 /** @throws FileError, UsageError, and ArgumentError for a study that is not there */
 export async function runs(names: readonly string[], flags: RunsFlags): Promise<RunsOutcome> {
-  const { out, trials, merge, repair, csv } = flags;
+  const { out, trials, merge, repair, csv, plot } = flags;
   const name = names[0] ?? out;
-  const work = [merge && "--merge", repair && "--repair", trials && "--trials"].filter((each) => typeof each === "string");
+  const work = [merge && "--merge", repair && "--repair", trials && "--trials", plot && "--plot"].filter(
+    (each) => typeof each === "string",
+  );
   if (work.length > 1) throw new UsageError(`${work.join(" and ")} are given; take one of them`);
+  for (const flag of ["figures", "format", "theme"] as const)
+    if (flags[flag] !== undefined && !plot) throw new UsageError(`--${flag} is for --plot`);
+  if (plot) return said(await drawRuns(names, flags));
   if (work.length > 0 && names.length !== 1) throw new UsageError(`${work[0]} takes one run, search or journal by name`);
   if (csv && !trials) throw new UsageError("--csv is for --trials");
   if (merge) return mergeInto(await journalOf(name, out, true), merge, flags);
@@ -78,7 +93,7 @@ async function journalOf(name: string, out: string, isNew = false): Promise<stri
 }
 
 async function describeTrials(journal: string, { study, state, top, json, csv }: RunsFlags): Promise<string> {
-  const { trials, direction } = await studyIn(journal, study);
+  const { trials, direction } = await storedStudy(journal, study);
   const sign = direction === "maximise" ? -1 : 1;
   const wanted = trials.filter((trial) => state === undefined || trial.state === state);
   const shown =
@@ -101,19 +116,41 @@ async function describeTrials(journal: string, { study, state, top, json, csv }:
   return lines.length === 0 ? `${journal}: no trials` : formatTable(heads, lines, [0, 2, 3]);
 }
 
-async function studyIn(journal: string, wanted: string | undefined): Promise<StoredStudy> {
-  const storage = await openStorage(journal);
-  try {
-    const log = new StudyLog();
-    log.apply(await storage.read(0));
-    const names = [...log.studies.keys()];
-    const found = log.studies.get(wanted ?? (names.length === 1 ? names[0]! : ""));
-    if (found) return found;
-    const there = names.length === 0 ? "holds no study" : `holds the studies ${names.join(", ")}; name one with --study`;
-    throw new FileError(storage.name, there, "content");
-  } finally {
-    await storage.close();
+/** Figures of a search, or of runs side by side. */
+async function drawRuns(names: readonly string[], { out, study, figures, json, format, theme }: RunsFlags): Promise<string> {
+  const write = (drawn: readonly Figure[], title: string, source: string, place: string) =>
+    writeFigures(drawn, title, source, { out: figures ?? place, format, theme, json });
+  const [name = out] = names;
+  const isFolderOfRuns = names.length < 2 && (await isFolder(name)) && !(await isRun(name));
+  if (names.length > 1 || isFolderOfRuns) {
+    const folders = isFolderOfRuns ? await finishedIn(name) : await Promise.all(names.map((each) => folderOf(each, out)));
+    if (folders.length < 2) throw new FileError(name, "there are no two finished runs in it to compare", "content");
+    const title = folders.length === 2 ? `${basename(folders[0]!)} and ${basename(folders[1]!)}` : `${folders.length} runs`;
+    return write(await comparisonFigures(folders), title, folders.join(", "), "figures");
   }
+  const run = await folderOf(name, out).catch(() => undefined);
+  if (run !== undefined && !(await exists(join(run, "journal.log")))) {
+    const { title, figures: drawn } = await runFigures(run);
+    return write(drawn, title, run, join(run, "figures"));
+  }
+  const journal = await journalOf(name, out);
+  const drawn = await studyFigures(journal, study);
+  return write(drawn.figures, drawn.name, journal, run === undefined ? "figures" : join(run, "figures"));
+}
+
+/** The finished runs and searches of a folder. */
+async function finishedIn(folder: string): Promise<readonly string[]> {
+  const names = (await readdir(folder)).sort().map((name) => join(folder, name));
+  const isOver = await Promise.all(
+    names.map(
+      async (each) => (await exists(join(each, "search.json"))) || ((await readJson(join(each, "result.json"))) as RunFile)?.scores,
+    ),
+  );
+  return names.filter((_, k) => isOver[k]);
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 }
 
 function ladderOf(attributes: StoredTrial["attributes"]): readonly string[] {
