@@ -77,7 +77,9 @@ finishDeclarations(
   "dist",
   parts.map(({ types }) => normalize(types)),
 );
-const entries = parts.map(({ default: path }) => path.replace("./dist/", "src/").replace(/\.js$/, ".ts"));
+const entries = parts
+  .flatMap(({ browser, default: path }) => [path, ...(browser ? [browser] : [])])
+  .map((path) => path.replace("./dist/", "src/").replace(/\.js$/, ".ts"));
 const { metafile } = await build({
   entryPoints: ["src/cli/main.ts", "src/cli/command.ts", "src/experiment/trial-worker.ts", ...entries],
   outbase: "src",
@@ -90,14 +92,17 @@ const { metafile } = await build({
   target: "node20.19",
   external: Object.keys({ ...dependencies, ...peerDependencies }),
   plugins: [builtins],
+  // Its form for Node makes a `require`, which no browser has; what is used of it is in both.
+  alias: { fflate: "fflate/browser" },
   metafile: true,
   legalComments: "none",
   logLevel: "warning",
 });
 
 for (const name of readdirSync("dist", { recursive: true })) if (name.endsWith(".js")) restoreClassNames(`dist/${name}`);
+// By the package's own name, so that a bundler for browsers takes the index of browsers here too.
 for (const path of [...computing.map((part) => `dist/${part}/index.js`), "dist/experiment/trial-worker.js"])
-  writeFileSync(path, `import "../index.js"; ${readFileSync(path, "utf8")}`);
+  writeFileSync(path, `import "spillway"; ${readFileSync(path, "utf8")}`);
 for (const name of ["spillway.wasm", "spillway-fused.wasm", "spillway-threads.wasm"]) cpSync(`src/numerics/wasm/${name}`, `dist/${name}`);
 cpSync("src/engine/cpu/worker.mjs", "dist/worker.mjs");
 cpSync("src/numerics/spectrum/dense-worker.mjs", "dist/dense-worker.mjs");

@@ -7,15 +7,7 @@ import { ArgumentError } from "./core/errors.js";
 import type { DeviceEngine } from "./engine/cuda/index.js";
 import { whyNoKernel } from "./engine/cuda/network/neurons.js";
 import type { DeviceBlas } from "./engine/cuda/training/device-blas.js";
-import { oscillatorKind } from "./oscillators/kind.js";
-import {
-  chooseEngine,
-  type Engine,
-  registerContextEngine,
-  registerEngine,
-  registerReservoirKind,
-  registerSpikingKind,
-} from "./reservoir/index.js";
+import { chooseEngine, type Engine, registerContextEngine, registerEngine } from "./reservoir/index.js";
 import { registerNetworkEngine } from "./spikes/network/engines.js";
 
 registerEngine("cpu", async () => (await import("./engine/cpu/index.js")).cpuEngine, { automatic: true });
@@ -41,8 +33,6 @@ registerNetworkEngine(
 );
 registerNetworkEngine("sim", async () => (await import("./engine/cuda/network/engine.js")).deviceNetworks("sim"));
 registerContextEngine(async (context) => (await import("./engine/cuda/index.js")).contextEngine(context));
-registerSpikingKind(() => import("./spikes/liquid/kind.js"));
-registerReservoirKind(oscillatorKind);
 
 /** The CUDA engine on the simulated device, in chunks short enough to be interrupted. */
 async function simulatedEngine(device: number): Promise<Engine> {
@@ -88,178 +78,5 @@ export async function cudaBlas(engine = "cuda"): Promise<DeviceBlas> {
   return new Blas((chosen.engine as DeviceEngine).context());
 }
 
-export {
-  type ArgumentCode,
-  type ArgumentDetails,
-  ArgumentError,
-  DisposedError,
-  type ErrorCode,
-  type ErrorDetails,
-  SpillwayError,
-} from "./core/errors.js";
-export {
-  accuracy,
-  type ClassLabel,
-  type ConfusionMatrix,
-  confusionMatrix,
-  mae,
-  mse,
-  type NrmseNorm,
-  type NrmseOptions,
-  nrmse,
-  type R2Options,
-  r2,
-  rmse,
-  type SeasonalNaiveOptions,
-  seasonalNaive,
-  type ValidPredictionTime,
-  type ValidPredictionTimeOptions,
-  validPredictionTime,
-} from "./metrics/index.js";
-// From the files themselves, since the room's index loads the export to ONNX too.
-export { Classifier } from "./model/classifier/classifier.js";
-export type { ClassifierOptions, ClassifierReadout, ClassifierSettings, Label, Representation } from "./model/classifier/options.js";
-export { NotFittedError } from "./model/errors.js";
-export { FieldForecaster, type FieldState } from "./model/field/field.js";
-export type { FieldGroupsState } from "./model/field/groups.js";
-export type {
-  FieldData,
-  FieldEdges,
-  FieldForecastOptions,
-  FieldOptions,
-  FieldPredictOptions,
-  FieldScoreOptions,
-  FieldSequences,
-  FieldSettings,
-  FieldStartOptions,
-} from "./model/field/options.js";
-export type { ForecasterData, ForecasterPrefix, ForecasterSequences } from "./model/forecaster/data.js";
-export { Forecaster } from "./model/forecaster/forecaster.js";
-export type {
-  ForecasterOptions,
-  ForecasterSettings,
-  ForecastOptions,
-  OwnReadout,
-  PredictOptions,
-  ScoreOptions,
-  StartOptions,
-} from "./model/forecaster/options.js";
-export { type LoadedModel, loadModel } from "./model/load-model.js";
-export { type LoadOptions, ModelFileError, type ModelKind } from "./model/model-file.js";
-export { NvarForecaster, type NvarState } from "./model/nvar/nvar.js";
-export type {
-  NvarData,
-  NvarDescribed,
-  NvarForecastOptions,
-  NvarOptions,
-  NvarPredictOptions,
-  NvarScoreOptions,
-  NvarSequences,
-  NvarSettings,
-  NvarStartOptions,
-  NvarValues,
-} from "./model/nvar/options.js";
-export { type LoadedReservoir, loadReservoir, saveReservoir } from "./model/reservoir-file.js";
-export { type ForecastScore, type ForecastSweepOptions, type ForecastSweepResult, sweepForecasts } from "./model/sweep/forecasts.js";
-export { type SweepOptions, type SweepResult, type SweepSetting, type SweptReservoir, sweepReadouts } from "./model/sweep/sweep.js";
-export {
-  type FeatureOptions,
-  type FitOptions,
-  IllConditionedError,
-  type LeastMeanSquaresOptions,
-  leastMeanSquares,
-  type OnlineTrainer,
-  type ReadoutDescription,
-  type RecursiveLeastSquaresOptions,
-  type RidgeOptions,
-  type RidgeTrainer,
-  recursiveLeastSquares,
-  ridge,
-  type SeriesLike,
-  type SoftmaxOptions,
-  type SoftmaxReadout,
-  type SoftmaxTrainer,
-  softmaxRegression,
-  TrainedReadout,
-  type Trainer,
-} from "./readout/index.js";
-export {
-  type Activation,
-  type AnyModel,
-  type AnyReservoirComputer,
-  type AnyReservoirOptions,
-  type CompositeModel,
-  type CompositeOptions,
-  type ComputerBatchOptions,
-  type ComputerGenerateOptions,
-  type ComputerRunOptions,
-  type CreateOptions,
-  type DeviceMatrix,
-  type DeviceSequences,
-  EngineCapacityError,
-  type EngineModel,
-  type EnginePlan,
-  type EngineStatus,
-  EngineUnavailableError,
-  type EnsembleCreateOptions,
-  type EnsembleInputs,
-  type EnsembleRunOptions,
-  type FeatureSpec,
-  type FeedbackConfig,
-  type GroupedOptions,
-  type GroupOptions,
-  type LayeredOptions,
-  type LinearReadout,
-  Matrix,
-  type MatrixLike,
-  NonFiniteStateError,
-  type OwnMatrices,
-  type PartOptions,
-  type PlainReservoirOptions,
-  type Precision,
-  type Profile,
-  probeEngines,
-  type RandomInitialState,
-  ReservoirComputer,
-  type ReservoirConfig,
-  ReservoirEnsemble,
-  type ReservoirMatrices,
-  type ReservoirModel,
-  type ReservoirOptions,
-  type RunEnsembleOptions,
-  runEnsemble,
-  type Seed,
-  type SequenceLike,
-  type SessionState,
-  type SparseMatrix,
-  type SpikingModel,
-  type SpikingReservoirConfig,
-  type SpikingReservoirOptions,
-  type TopologyConfig,
-  type TrainingSink,
-  type TrainOptions,
-  type WeightDistribution,
-  type WeightPrecision,
-  WorkInterruptedError,
-  type WorkOptions,
-} from "./reservoir/index.js";
-export {
-  type ForecastingSplit,
-  type HenonOptions,
-  henon,
-  type LorenzOptions,
-  lorenz,
-  type MackeyGlassOptions,
-  type MsoOptions,
-  mackeyGlass,
-  mso,
-  type NarmaOptions,
-  narma,
-  type RosslerOptions,
-  rossler,
-  type Task,
-  type ToForecastingOptions,
-  tasks,
-  toForecasting,
-} from "./tasks/index.js";
+export * from "./exports.js";
 export type { DeviceBlas };

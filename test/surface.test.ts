@@ -67,7 +67,7 @@ const entries = Object.entries(parts).flatMap(([name, { types }]) =>
  */
 const rootValues = [
   // Reservoirs, and where they run.
-  ...["ReservoirComputer", "ReservoirEnsemble", "runEnsemble", "Matrix", "probeEngines", "cudaBlas"],
+  ...["ReservoirComputer", "ReservoirEnsemble", "runEnsemble", "Matrix", "probeEngines", "cudaBlas", "loadWasm"],
   // Models, and their files.
   ...["Forecaster", "NvarForecaster", "FieldForecaster", "Classifier", "loadModel", "loadReservoir", "saveReservoir"],
   ...["sweepReadouts", "sweepForecasts"],
@@ -87,6 +87,10 @@ describe("the public surface", () => {
     const values = [...exportsOf("src/index.ts")].filter(([, { isValue }]) => isValue).map(([name]) => name);
     expect(values.sort()).toEqual(rootValues.sort());
     expect(values.length).toBeLessThanOrEqual(50);
+  });
+
+  it("has the same names at its root in a browser", () => {
+    expect([...exportsOf("src/browser.ts").keys()].sort()).toEqual([...exportsOf("src/index.ts").keys()].sort());
   });
 
   it("has every name of the root in the entry of a room", () => {

@@ -12,3 +12,4 @@ export * from "./portable.js";
 export * from "./random.js";
 export { rowDot } from "./row-dot.js";
 export * from "./spectrum/index.js";
+export { loadWasm } from "./wasm/index.js";

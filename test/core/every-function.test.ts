@@ -30,7 +30,18 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
   ],
   "takes one value, a name or a path, and no options": [
     ...["probeNccl", "ncclIdentity", "openCommunicators", "communicatorGroup"],
-    ...["describe", "nearNames", "formatBytes", "engineNames", "probeEngines", "cudaBlas", "isSpiking", "isTrainer", "activationOf"],
+    ...[
+      "describe",
+      "nearNames",
+      "formatBytes",
+      "engineNames",
+      "probeEngines",
+      "cudaBlas",
+      "loadWasm",
+      "isSpiking",
+      "isTrainer",
+      "activationOf",
+    ],
     ...["asTrained", "trainerOf", "knownLyapunovExponent", "samplingInterval", "digamma", "plotlySource", "encodeArray", "show"],
     ...["ensureFolder", "listFiles", "readBytes", "readText", "writeFileAtomic", "readNpy", "readSafetensors", "readWav", "saveReservoir"],
     ...[

@@ -1,6 +1,7 @@
 // The worker threads of the CPU engine, shared by every reservoir of this JavaScript thread: as
 // many as the reservoir with the most threads has. What a reservoir does with them is in team.ts.
 import { SpillwayError } from "../../core/errors.js";
+import { startWorker } from "../../core/node-worker.js";
 import { WorkerEndedError } from "../../reservoir/engine.js";
 
 type Worker = import("node:worker_threads").Worker;
@@ -61,15 +62,11 @@ export class WorkerPool {
   /** Starts the workers that are missing; one caller after the other. */
   #grow(count: number): Promise<unknown> {
     this.#starting = this.#starting.then(async () => {
-      const { Worker } = await import("node:worker_threads");
       const started: Promise<void>[] = [];
       while (this.#workers.length < count) {
         const thread = this.#workers.length + 1;
-        const worker = new Worker(new URL("./worker.mjs", import.meta.url), {
-          workerData: { thread, commands: this.#commands, shares: this.#shares },
-          // Options of the main program, such as --input-type, are not for this file.
-          execArgv: [],
-        });
+        const workerData = { thread, commands: this.#commands, shares: this.#shares };
+        const worker = startWorker("./worker.mjs", import.meta.url, { workerData });
         this.#workers.push(worker);
         worker.on("error", (error) => this.#fail(thread, error));
         worker.on("exit", (code) => this.#fail(thread, code));

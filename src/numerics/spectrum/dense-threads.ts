@@ -1,5 +1,6 @@
 // Threads that find eigenvalues of dense blocks beside each other and beside the thread that owns
 // them. In Node; elsewhere the owner computes.
+import { startWorker } from "../../core/node-worker.js";
 import { wasmModule, wasmReserved } from "../wasm/index.js";
 import type { Component } from "./components.js";
 import { denseBlock, denseEigenvalues, type Eigenvalues, foundAll } from "./dense.js";
@@ -93,12 +94,9 @@ export class DenseThreads {
 
   async #start(): Promise<void> {
     if (this.#count < 1) return;
-    const { Worker } = await import("node:worker_threads");
-    if (this.#disposed) return;
     const workerData = { module: wasmModule(), reserved: wasmReserved };
     for (let i = 0; i < this.#count; i++) {
-      // Options of the main program, such as --input-type, are not for this file.
-      const worker = new Worker(new URL("./dense-worker.mjs", import.meta.url), { workerData, execArgv: [] });
+      const worker = startWorker("./dense-worker.mjs", import.meta.url, { workerData });
       const thread: Thread = { worker, tasks: [] };
       this.#threads.push(thread);
       worker.on("message", (answer) => this.#take(thread, answer));

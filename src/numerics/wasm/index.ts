@@ -54,17 +54,31 @@ export function wasmModule(kind: ModuleKind = "plain"): WasmModule {
 }
 
 /**
- * Loads and compiles the module: from its file in Node, by fetch in a browser, there with the
- * kernels that fuse. Idempotent.
+ * Loads and compiles the WebAssembly module: from its file in Node, by fetch in a browser. A
+ * reservoir does this itself. A browser needs it before a trainer or a spectrum that comes without
+ * one; Node never does. Idempotent.
+ * @throws SpillwayError naming the address if a browser finds no module there
  */
-export async function loadWasm(kind: ModuleKind = "plain"): Promise<WasmModule> {
-  const known = modules.get(kind);
-  if (known) return known;
-  if (globalThis.process?.versions?.node) return wasmModule(kind);
-  if (kind === "plain" && hasExactMultiplyAdd()) await loadWasm("fused");
-  const module = await WebAssembly.compileStreaming(fetch(moduleUrl(kind)));
-  modules.set(kind, module);
-  return module;
+export async function loadWasm(): Promise<void> {
+  if (globalThis.process?.versions?.node) {
+    wasmModule();
+    return;
+  }
+  for (const kind of ["fused", "plain"] as const)
+    if (!modules.has(kind) && (kind === "plain" || hasExactMultiplyAdd())) modules.set(kind, await fetchModule(moduleUrl(kind)));
+}
+
+/** @throws SpillwayError naming the address if there is no module */
+async function fetchModule(url: URL): Promise<WasmModule> {
+  try {
+    const response = await fetch(url);
+    if (!response.ok) throw new Error(`the server answers ${response.status}`);
+    return await WebAssembly.compile(await response.arrayBuffer());
+  } catch (cause) {
+    const why = (cause as Error).message;
+    const sentence = `${url.href} is no WebAssembly module: ${why}. The .wasm files of the package belong beside the bundle`;
+    throw new SpillwayError("file", sentence, { cause });
+  }
 }
 
 /**

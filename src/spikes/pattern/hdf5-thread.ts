@@ -1,6 +1,7 @@
 // Gives files to hdf5-worker.mjs, one at a time, and ends it if one takes too long or leaves it
 // unfit for the next.
 import type { Worker } from "node:worker_threads";
+import { startWorker } from "../../core/node-worker.js";
 import { FileError } from "../../io/errors.js";
 
 /** Rows of variable length, one after the other. */
@@ -104,10 +105,7 @@ async function takeThread(): Promise<Worker> {
     worker.ref();
     return worker;
   }
-  const { Worker } = await import("node:worker_threads");
-  return new Worker(new URL("./hdf5-worker.mjs", import.meta.url), {
-    // Options of the main program are not for this file.
-    execArgv: [],
+  return startWorker("./hdf5-worker.mjs", import.meta.url, {
     stdout: true,
     stderr: true,
     resourceLimits: { maxOldGenerationSizeMb: 1024 },

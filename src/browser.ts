@@ -1,0 +1,27 @@
+// The package's root as bundlers for browsers take it (the condition "browser" in package.json):
+// what index.ts exports, with the engines that need no driver. Nothing that it reaches imports a
+// module of Node.
+import type { DeviceBlas } from "./engine/cuda/training/device-blas.js";
+import { EngineUnavailableError, registerEngine } from "./reservoir/index.js";
+import { registerNetworkEngine } from "./spikes/network/engines.js";
+
+const elsewhere = (name: string) => new EngineUnavailableError(name, "it runs in Node only");
+
+registerEngine("cpu", async () => (await import("./engine/cpu/index.js")).cpuEngine, { automatic: true });
+for (const name of ["cuda", "sim"])
+  registerEngine(name, () => Promise.reject(elsewhere(name)), { automatic: false, numbered: true, needsNode: true });
+registerEngine("reference", async () => (await import("./engine/reference/index.js")).referenceEngine, { automatic: false });
+registerNetworkEngine("reference", async () => (await import("./spikes/network/reference.js")).referenceNetworks);
+registerNetworkEngine(
+  "cpu",
+  async () => (await import("./engine/cpu/network.js")).cpuNetworks,
+  () => true,
+);
+
+/** Node alone has CUDA. @throws EngineUnavailableError always */
+export function cudaBlas(engine = "cuda"): Promise<DeviceBlas> {
+  return Promise.reject(elsewhere(engine));
+}
+
+export * from "./exports.js";
+export type { DeviceBlas };
