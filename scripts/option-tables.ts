@@ -93,6 +93,8 @@ import { simulateNeuronTable } from "../src/spikes/neurons/simulate.js";
 import { binTable } from "../src/spikes/pattern/binning.js";
 import { jitterTable, mergeTable } from "../src/spikes/pattern/edit.js";
 import { readPatternTable } from "../src/spikes/pattern/files.js";
+import { nirExportTable } from "../src/spikes/nir/export.js";
+import { nirImportTable } from "../src/spikes/nir/import.js";
 import { eventFileTable, writeHdf5Table } from "../src/spikes/pattern/hdf5.js";
 import { intrinsicTable } from "../src/spikes/plasticity/intrinsic.js";
 import { profileTable } from "../src/spikes/plasticity/profiles.js";
@@ -153,6 +155,8 @@ const spikeAndPipelineTables: Readonly<Record<string, OptionTable>> = {
   "`readSpikePattern`": readPatternTable,
   "`SpikeEventFile.open`": eventFileTable,
   "`writeSpikeHdf5`": writeHdf5Table,
+  "`networkFromNir`": nirImportTable,
+  "`networkToNir`": nirExportTable,
   "`processPatterns`": processTable,
   "`learnSpikeTiming`": liquidLearningTable,
   "`SpikeTimingPlasticity`": spikeTimingTable,

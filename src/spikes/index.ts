@@ -10,6 +10,7 @@ export * from "./encoders/index.js";
 export * from "./liquid/index.js";
 export * from "./network/index.js";
 export * from "./neurons/index.js";
+export * from "./nir/index.js";
 export * from "./pattern/index.js";
 export * from "./plasticity/index.js";
 export * from "./statistics/index.js";

@@ -35,6 +35,13 @@ export interface EventsToWrite {
   readonly amplitudes?: Float32Array | undefined;
 }
 
+/** A group of a file by the names of its members, or a dataset. */
+export type Hdf5Value =
+  | { readonly members: Readonly<Record<string, Hdf5Value>> }
+  /** `whole`: they are written as whole numbers of 64 bits. */
+  | { readonly shape: readonly number[]; readonly numbers: Float64Array; readonly whole?: true }
+  | { readonly shape: readonly number[]; readonly texts: readonly string[] };
+
 type Outcome = { readonly value: unknown } | { readonly missing: string } | { readonly refused: string } | { readonly broken: string };
 /** `again`: the thread can be given another task. */
 type Answer = Outcome & { readonly again: boolean };
@@ -48,10 +55,7 @@ const idleMs = 2000;
  * h5wasm is not installed
  */
 export async function readEvents(bytes: Uint8Array, source: string, timeLimitMs: number): Promise<EventData> {
-  const memoryBytes = 2 ** 28 + 4 * bytes.length;
-  // A copy to give away; `slice` of a Buffer would be the caller's own memory.
-  const copy = new Uint8Array(bytes);
-  return (await run({ task: "read", bytes: copy, memoryBytes }, source, timeLimitMs, [copy.buffer])) as EventData;
+  return (await read("read", bytes, source, timeLimitMs)) as EventData;
 }
 
 /** The bytes of a file. @throws FileError if h5wasm is not installed */
@@ -59,9 +63,28 @@ export async function writeEvents(events: EventsToWrite): Promise<Uint8Array> {
   return (await run({ task: "write", ...events }, "HDF5", Number.POSITIVE_INFINITY, [])) as Uint8Array;
 }
 
+/**
+ * The groups and datasets of a file, but those that are neither numbers nor texts. @throws
+ * FileError as `readEvents`
+ */
+export async function readTree(bytes: Uint8Array, source: string, timeLimitMs: number): Promise<Readonly<Record<string, Hdf5Value>>> {
+  return (await read("readTree", bytes, source, timeLimitMs)) as Readonly<Record<string, Hdf5Value>>;
+}
+
+/** The bytes of a file with these members. @throws FileError if h5wasm is not installed */
+export async function writeTree(members: Readonly<Record<string, Hdf5Value>>): Promise<Uint8Array> {
+  return (await run({ task: "writeTree", members }, "HDF5", Number.POSITIVE_INFINITY, [])) as Uint8Array;
+}
+
+function read(task: "read" | "readTree", bytes: Uint8Array, source: string, timeLimitMs: number): Promise<unknown> {
+  const memoryBytes = 2 ** 28 + 4 * bytes.length;
+  // A copy to give away; `slice` of a Buffer would be the caller's own memory.
+  const copy = new Uint8Array(bytes);
+  return run({ task, bytes: copy, memoryBytes }, source, timeLimitMs, [copy.buffer]);
+}
+
 async function run(task: object, source: string, timeLimitMs: number, transferList: ArrayBuffer[]): Promise<unknown> {
-  if (!globalThis.process?.versions?.node)
-    throw new FileError(source, "event lists in HDF5 are read and written in Node only", "unavailable");
+  if (!globalThis.process?.versions?.node) throw new FileError(source, "HDF5 is read and written in Node only", "unavailable");
   const worker = await takeThread();
   const answer = await ask(worker, task, timeLimitMs, transferList);
   if (answer.again) keep(worker);
@@ -69,7 +92,7 @@ async function run(task: object, source: string, timeLimitMs: number, transferLi
   if ("value" in answer) return answer.value;
   if ("refused" in answer) throw new FileError(source, answer.refused, "content");
   if ("broken" in answer) throw new FileError(source, "the HDF5 library cannot read it: it is damaged", "content", answer.broken);
-  const advice = "event lists in HDF5 take the package h5wasm, which is not installed: npm install h5wasm";
+  const advice = "HDF5 takes the package h5wasm, which is not installed: npm install h5wasm";
   throw new FileError("HDF5", advice, "unavailable", answer.missing);
 }
 

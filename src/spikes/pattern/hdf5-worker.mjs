@@ -1,7 +1,8 @@
-// Reads and writes event lists in HDF5 with h5wasm, in a thread of its own: a damaged file can keep
-// that library busy for ever, and a thread can be ended. This is the only file that loads it. What
-// the numbers mean is the matter of hdf5.ts. A damaged file can also spoil the library's memory, so
-// that memory is put back after each file to what it was before the first.
+// Reads and writes event lists and trees of datasets in HDF5 with h5wasm, in a thread of its own: a
+// damaged file can keep that library busy for ever, and a thread can be ended. This is the only
+// file that loads it. What the numbers mean is the matter of hdf5.ts and of ../nir. A damaged file
+// can also spoil the library's memory, so that memory is put back after each file to what it was
+// before the first.
 import { parentPort } from "node:worker_threads";
 
 /** Why a file is refused, in a sentence. */
@@ -206,12 +207,81 @@ function write({ library, module }, { template, times, units, labels, classNames
   return module.FS.readFile(eventFile);
 }
 
+/** Datasets and groups of a tree, and its depth, at most: links may go round. */
+const mostMembers = 100_000;
+const mostDepth = 16;
+/** Bytes of a tree's numbers and texts, as they are read. */
+const mostBytes = 2 ** 28;
+
+/** A dataset as numbers or texts with their shape; undefined for what is neither. */
+function readDataset(dataset, path, room) {
+  const { shape, metadata } = dataset;
+  if (!shape) return undefined;
+  const count = shape.reduce((product, size) => product * size, 1);
+  // Texts of variable length are 16 bytes of address each.
+  const bytes = count * Math.max(8, metadata.size);
+  if (!(bytes <= room.bytes)) throw new Refusal(`${path} is said to hold ${count} values, more than is read`);
+  room.bytes -= bytes;
+  const { value } = dataset;
+  const list = ArrayBuffer.isView(value) || Array.isArray(value) ? value : [value];
+  if (list.length !== count) throw new Refusal(`${path} cannot be read: the file is damaged`);
+  if (typeof list[0] === "string") return { shape, texts: Array.from(list, String) };
+  const isNumber = (each) => typeof each === "number" || typeof each === "bigint" || typeof each === "boolean";
+  return Array.prototype.every.call(list, isNumber) ? { shape, numbers: Float64Array.from(list, Number) } : undefined;
+}
+
+function readGroup(library, group, path, depth, room) {
+  const names = group.keys();
+  room.members -= names.length;
+  if (depth > mostDepth || room.members < 0) throw new Refusal("its groups do not end: it is damaged");
+  const members = {};
+  for (const name of names) {
+    const found = group.get(name);
+    const inside = path === "" ? name : `${path}/${name}`;
+    const value =
+      found instanceof library.Group
+        ? { members: readGroup(library, found, inside, depth + 1, room) }
+        : found instanceof library.Dataset
+          ? readDataset(found, inside, room)
+          : undefined;
+    // A name such as __proto__ is a member like any other.
+    if (value) Object.defineProperty(members, name, { value, enumerable: true });
+  }
+  return members;
+}
+
+function readTree({ library, module }, { bytes }) {
+  module.FS.writeFile(eventFile, bytes);
+  const file = new library.File(eventFile, "r");
+  if (file.file_id < 0n) throw new Refusal("it is no HDF5 file");
+  return readGroup(library, file, "", 0, { members: mostMembers, bytes: mostBytes });
+}
+
+function writeGroup(group, members) {
+  for (const [name, value] of Object.entries(members)) {
+    if (value.members) writeGroup(group.create_group(name), value.members);
+    else if (value.whole) group.create_dataset({ name, data: BigInt64Array.from(value.numbers, BigInt), shape: value.shape });
+    else if (value.numbers) group.create_dataset({ name, data: value.numbers, shape: value.shape });
+    else if (value.shape.length === 0) group.create_dataset({ name, data: value.texts[0] });
+    else group.create_dataset({ name, data: value.texts, shape: value.shape });
+  }
+}
+
+function writeTree({ library, module }, { members }) {
+  const file = new library.File(eventFile, "w");
+  writeGroup(file, members);
+  file.close();
+  return module.FS.readFile(eventFile);
+}
+
+const tasks = { read, write, readTree, writeTree };
+
 /** Does a task; `again`: the thread can be given another. */
 function answer(loaded, task, putBack) {
   memoryLimit = task.memoryBytes ?? Number.POSITIVE_INFINITY;
   let outcome;
   try {
-    outcome = { value: task.task === "read" ? read(loaded, task) : write(loaded, task) };
+    outcome = { value: tasks[task.task](loaded, task) };
   } catch (error) {
     // What else is thrown may have left the library's own JavaScript half way.
     if (!(error instanceof Refusal)) return { broken: String(error), again: false };

@@ -1,0 +1,279 @@
+// A network of populations from a NIR graph. Rule 13 of docs/numerics.md then runs it.
+import { ArgumentError } from "../../core/errors.js";
+import { choice, either, number, option, optional, resolve, type TableOf } from "../../core/options.js";
+import type { NetworkOptions, PopulationOptions, ProjectionOptions } from "../network/config.js";
+import { networkTable } from "../network/schema.js";
+import { positive } from "../options.js";
+import type { NirGraph, NirNode } from "./graph.js";
+import { biasOf, flattened, isMap, mapTypes, parameter, type Synapses, sizeOf, straight, through } from "./maps.js";
+import { perWeight } from "./weights.js";
+
+/** What a NIR graph does not say of itself. */
+export interface NirImportOptions {
+  /** Length of a step in ms; default 0.1. */
+  readonly timeStep?: number | undefined;
+  /** ms in a unit of the file's times; default 1000: seconds, as tools write them. */
+  readonly timeUnit?: number | undefined;
+  /**
+   * ms for which a spike is a current of 1; default one step, as simulators with steps have it. The
+   * equation of NIR read to the letter has impulses of area 1: take `timeUnit`.
+   */
+  readonly spikeDuration?: number | undefined;
+  /**
+   * Whether a spike puts the potential to v_reset (default "value"), or takes the threshold off.
+   */
+  readonly reset?: "value" | "subtract" | undefined;
+  /** The potential before the first step; default "rest", which is v_leak, and 0 of IF and I. */
+  readonly initialPotential?: "rest" | number | undefined;
+  /** As of a network; default null, the most with which every weight has 16 bits. */
+  readonly fractionBits?: number | null | undefined;
+  /** Default "float32". */
+  readonly precision?: "float32" | "float64" | undefined;
+}
+
+/** The options of `networkFromNir`. */
+export const nirImportTable = {
+  timeStep: option(positive("ms"), 0.1, "Length of a step."),
+  timeUnit: option(positive("ms"), 1000, "ms in a unit of the file's times."),
+  spikeDuration: optional(positive("ms"), "For how long a spike is a current of 1; left out, one step."),
+  reset: option(choice("value", "subtract"), "value", "What a spike does to the potential."),
+  initialPotential: option(either('"rest", or a number', choice("rest"), number()), "rest", "The potential before the first step."),
+  fractionBits: networkTable.fractionBits,
+  precision: option(choice("float32", "float64"), "float32", "Precision of potentials and currents."),
+} satisfies TableOf<NirImportOptions>;
+
+/** A network, and where the nodes of the graph are in it. */
+export interface NirNetwork {
+  readonly network: NetworkOptions;
+  /**
+   * The populations of each Input and each node of neurons: one, or several of neurons next to each
+   * other if their numbers differ.
+   */
+  readonly populations: Readonly<Record<string, readonly string[]>>;
+  /** The nodes that lead to an Output. */
+  readonly outputs: readonly string[];
+}
+
+/** A threshold that no potential reaches: LI, CubaLI and I do not spike. */
+const never = 1e30;
+/** ms. exp(-dt / tau) is 1 to 10 digits, and 1 in binary32: IF and I do not leak. */
+const noLeak = 1e9;
+
+/** One neuron of a node, in ms and the file's potentials. */
+interface Neuron {
+  readonly tau: number;
+  /** 0: a current acts for as long as a spike lasts. */
+  readonly synapticTau: number;
+  readonly rest: number;
+  readonly threshold: number;
+  readonly resetTo: number;
+  /** The potential that a constant current of 1 leads to. */
+  readonly gain: number;
+}
+
+const neuronTypes = ["LIF", "CubaLIF", "LI", "CubaLI", "IF", "I"] as const;
+const isNeuron = ({ type }: NirNode): boolean => (neuronTypes as readonly string[]).includes(type);
+const spikes = ({ type }: NirNode): boolean => type === "LIF" || type === "CubaLIF" || type === "IF";
+
+/** A time of the file in ms, without the last digit that a change of units adds. */
+const inMs = (time: number, timeUnit: number): number => Number((time * timeUnit).toPrecision(15));
+
+function neuronsOf(name: string, node: NirNode, timeUnit: number): Neuron[] {
+  const isCuba = node.type.startsWith("Cuba");
+  const leaks = node.type !== "IF" && node.type !== "I";
+  const size = Math.max(...Object.values(node.parameters).map(({ shape }) => sizeOf(shape)));
+  const read = (key: string, usual?: number): ((k: number) => number) => {
+    if (usual !== undefined && node.parameters[key] === undefined) return () => usual;
+    const { numbers } = parameter(name, node, key);
+    if (numbers.length !== 1 && numbers.length !== size)
+      throw new ArgumentError(`${key} of "${name}"`, numbers.length, `1 or ${size} numbers, one for each neuron`);
+    return numbers.length === 1 ? () => numbers[0]! : (k) => numbers[k]!;
+  };
+  const time = (key: string): ((k: number) => number) => {
+    const given = read(key);
+    return (k) => {
+      if (!(given(k) > 0)) throw new ArgumentError(`${key} of "${name}"`, given(k), "times above 0");
+      return inMs(given(k), timeUnit);
+    };
+  };
+  const tau = leaks ? time(isCuba ? "tau_mem" : "tau") : () => noLeak;
+  const synapticTau = isCuba ? time("tau_syn") : () => 0;
+  const [r, input, rest] = [read("r"), isCuba ? read("w_in", 1) : () => 1, leaks ? read("v_leak") : () => 0];
+  const [threshold, resetTo] = spikes(node) ? [read("v_threshold"), read("v_reset", 0)] : [() => never, () => 0];
+  return Array.from({ length: size }, (_, k) => ({
+    tau: tau(k),
+    synapticTau: synapticTau(k),
+    rest: rest(k),
+    threshold: threshold(k),
+    resetTo: resetTo(k),
+    // Without a leak a current of 1 raises the potential by r a unit of time.
+    gain: r(k) * input(k) * (leaks ? 1 : noLeak / timeUnit),
+  }));
+}
+
+/** Neurons next to each other that differ in nothing but gain. */
+interface Piece {
+  readonly population: string;
+  readonly first: number;
+  readonly neurons: readonly Neuron[];
+}
+
+/** A name that a population may have, and no other has. */
+function populationName(name: string, taken: ReadonlySet<string>): string {
+  const plain = name.replace(/[[\]:]/g, "_");
+  const safe = plain === "" || /^\d+$/.test(plain) ? `node${plain}` : plain;
+  for (let k = 1, tried = safe; ; k++, tried = `${safe}_${k}`) if (!taken.has(tried)) return tried;
+}
+
+function piecesOf(name: string, neurons: readonly Neuron[], taken: Set<string>): Piece[] {
+  const like = (a: Neuron, b: Neuron) =>
+    a.tau === b.tau && a.synapticTau === b.synapticTau && a.rest === b.rest && a.threshold === b.threshold && a.resetTo === b.resetTo;
+  const starts = neurons.flatMap((each, k) => (k > 0 && like(each, neurons[k - 1]!) ? [] : [k]));
+  return starts.map((first, k) => {
+    const population = populationName(starts.length === 1 ? name : `${name}.${k}`, taken);
+    taken.add(population);
+    return { population, first, neurons: neurons.slice(first, starts[k + 1] ?? neurons.length) };
+  });
+}
+
+/** What a weight of NIR is as a weight of a synapse: the spike is a current of 1 for so many ms. */
+function jump({ gain, ...neuron }: Neuron, weight: number, spikeDuration: number, timeStep: number): number {
+  return gain * weight * perWeight(neuron, spikeDuration, timeStep);
+}
+
+/**
+ * A network from the graph of a NIR file. LIF, CubaLIF, LI, CubaLI, IF and I become leaky
+ * integrate-and-fire neurons, integrated exactly,
+ *
+ *     tau dv/dt = (v_leak - v) + r I                 spike if v reaches v_threshold, then v = v_reset
+ *     tau_syn dI/dt = -I + w_in S                    of CubaLIF and CubaLI; I = S of the others
+ *
+ * where S adds weight times spike over all synapses, and a bias as a current that is always there.
+ * Linear, Affine, Scale and Delay between them become synapses. A spike of an input acts in its own
+ * step, that of a neuron in the next, and after its delay.
+ *
+ * @throws ArgumentError naming the node for another type, shapes that do not meet, an LI that feeds
+ * neurons, or maps that go round without a neuron
+ */
+export function networkFromNir(graph: NirGraph, options: NirImportOptions = {}): NirNetwork {
+  const { timeStep, timeUnit, spikeDuration, reset, initialPotential, fractionBits, precision } = resolve(nirImportTable, options);
+  const units = { spikeDuration: spikeDuration ?? timeStep, timeStep, timeUnit };
+  const { nodes, edges } = flattened(graph);
+  const taken = new Set<string>();
+  const pieces = new Map<string, readonly Piece[]>();
+  const populations: Record<string, PopulationOptions> = {};
+  const isInput = (name: string) => nodes[name]!.type === "Input" && !edges.some(([, to]) => to === name);
+  for (const [name, node] of Object.entries(nodes)) {
+    if (isInput(name)) {
+      const size = parameter(name, node, "shape").numbers.reduce((product, each) => product * each, 1);
+      const population = populationName(name, taken);
+      taken.add(population);
+      pieces.set(name, [{ population, first: 0, neurons: [] }]);
+      populations[population] = { size, neuron: null };
+    } else if (isNeuron(node)) {
+      const made = piecesOf(name, neuronsOf(name, node, timeUnit), taken);
+      pieces.set(name, made);
+      for (const { population, neurons } of made) populations[population] = populationOf(neurons, reset, initialPotential);
+    } else if (!isMap(node) && node.type !== "Input" && node.type !== "Output") {
+      const known = [...neuronTypes, ...mapTypes, "Input", "Output", "NIRGraph"].join(", ");
+      throw new ArgumentError(`the type of node "${name}"`, node.type, known);
+    }
+  }
+  if (![...pieces.keys()].some((name) => isNeuron(nodes[name]!))) throw new ArgumentError("the graph", Object.keys(nodes), "neurons");
+  const projections: ProjectionOptions[] = [];
+  const outputs = new Set<string>();
+  const biases = new Map<string, number[]>();
+  const follow = (from: string, synapses: Synapses, path: readonly string[], reach: (to: string, synapses: Synapses) => void): void => {
+    for (const [, to] of edges.filter(([each]) => each === from)) {
+      const node = nodes[to]!;
+      if (isNeuron(node)) reach(to, synapses);
+      else if (node.type === "Output" && !edges.some(([each]) => each === to)) {
+        if (pieces.has(path[0]!)) outputs.add(path[0]!);
+      } else if (path.includes(to)) throw new ArgumentError("edges", [...path, to], "a neuron in every circle");
+      else follow(to, through(to, node, synapses), [...path, to], reach);
+    }
+  };
+  for (const [name, node] of Object.entries(nodes)) {
+    const own = pieces.get(name);
+    if (own) {
+      const width = own.reduce((sum, { population }) => sum + populations[population]!.size!, 0);
+      follow(name, straight(width), [name], (to, synapses) => {
+        if (isNeuron(node) && !spikes(node))
+          throw new ArgumentError(`an edge from "${name}"`, to, `an Output: ${node.type} does not spike`);
+        projections.push(...projectionsOf(own, checked(to, pieces.get(to)!, synapses), synapses, units));
+      });
+    } else if (node.type === "Affine") {
+      follow(name, biasOf(name, node), [name], (to, { targets, weights, width }) => {
+        const sums = biases.get(to) ?? new Array<number>(width).fill(0);
+        targets.forEach((target, k) => {
+          sums[target] = sums[target]! + weights[k]!;
+        });
+        biases.set(to, sums);
+      });
+    }
+  }
+  for (const [name, sums] of biases)
+    for (const { population, first, neurons } of pieces.get(name)!) {
+      const current = neurons.map(({ gain }, k) => gain * (sums[first + k] ?? 0));
+      if (current.some((each) => each !== 0)) populations[population] = { ...populations[population], current };
+    }
+  return {
+    network: { kind: "network", timeStep, fractionBits, precision, populations, projections },
+    populations: Object.fromEntries([...pieces].map(([name, made]) => [name, made.map(({ population }) => population)])),
+    outputs: [...outputs],
+  };
+}
+
+function populationOf(neurons: readonly Neuron[], reset: "value" | "subtract", initialPotential: "rest" | number): PopulationOptions {
+  const { tau, synapticTau, rest, threshold, resetTo } = neurons[0]!;
+  return {
+    size: neurons.length,
+    neuron: {
+      type: "leakyIntegrateAndFire",
+      membraneTimeConstant: tau,
+      restingPotential: rest,
+      threshold,
+      reset,
+      resetPotential: resetTo,
+      refractoryPeriod: 0,
+    },
+    receptors: { current: { timeConstant: synapticTau } },
+    initialPotential,
+  };
+}
+
+function checked(to: string, pieces: readonly Piece[], { width }: Synapses): readonly Piece[] {
+  const size = pieces.reduce((sum, { neurons }) => sum + neurons.length, 0);
+  if (width !== size) throw new ArgumentError(`what reaches "${to}"`, width, `${size} outputs, one for each of its neurons`);
+  return pieces;
+}
+
+interface Units {
+  readonly spikeDuration: number;
+  readonly timeStep: number;
+  readonly timeUnit: number;
+}
+
+/** The synapses between two nodes, as lists between their pieces. */
+function projectionsOf(from: readonly Piece[], to: readonly Piece[], synapses: Synapses, units: Units): ProjectionOptions[] {
+  const { sources, targets, weights, delays } = synapses;
+  const placeIn = (all: readonly Piece[]) => all.flatMap(({ neurons }, piece) => neurons.map(() => piece));
+  const [sourcePiece, targetPiece] = [from.length === 1 ? undefined : placeIn(from), placeIn(to)];
+  const lists = new Map<number, number[][]>();
+  sources.forEach((source, k) => {
+    const [a, b] = [sourcePiece?.[source] ?? 0, targetPiece[targets[k]!]!];
+    const piece = to[b]!;
+    const target = targets[k]! - piece.first;
+    const weight = jump(piece.neurons[target]!, weights[k]!, units.spikeDuration, units.timeStep);
+    const list = lists.get(a * to.length + b) ?? [];
+    list.push([source - from[a]!.first, target, weight, inMs(delays[k]!, units.timeUnit)]);
+    lists.set(a * to.length + b, list);
+  });
+  return [...lists].map(([pair, list]) => ({
+    from: from[Math.floor(pair / to.length)]!.population,
+    to: to[pair % to.length]!.population,
+    connect: { rule: "list", synapses: list },
+    // Each has its own; units are chosen by the largest.
+    weight: list.reduce((most, [, , weight]) => Math.max(most, Math.abs(weight!)), 0),
+  }));
+}

@@ -1,0 +1,136 @@
+// What lies between the neurons of a NIR graph: weights, scales, biases and delays along its edges,
+// as lists of synapses.
+import { ArgumentError } from "../../core/errors.js";
+import type { NirArray, NirGraph, NirNode } from "./graph.js";
+
+/** Synapses from `width` sources onto the outputs of a node. */
+export interface Synapses {
+  readonly sources: readonly number[];
+  readonly targets: readonly number[];
+  readonly weights: readonly number[];
+  /** In the file's unit of time. */
+  readonly delays: readonly number[];
+  /** How many outputs the node has that they lead to. */
+  readonly width: number;
+}
+
+/** Synapses at most; a dense matrix of 8000 neurons has 64 million. */
+const mostSynapses = 2 ** 26;
+
+/** Each of `width` outputs onto itself. */
+export function straight(width: number): Synapses {
+  const each = Array.from({ length: width }, (_, k) => k);
+  return { sources: each, targets: each, weights: each.map(() => 1), delays: each.map(() => 0), width };
+}
+
+export const sizeOf = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
+
+/** A parameter of a node. @throws ArgumentError if it has none */
+export function parameter(name: string, node: NirNode, key: string): NirArray {
+  const found = node.parameters[key];
+  if (!found) throw new ArgumentError(`${node.type} "${name}"`, Object.keys(node.parameters), `a parameter ${key}`);
+  for (const number of found.numbers)
+    if (!Number.isFinite(number)) throw new ArgumentError(`${key} of "${name}"`, number, "numbers that are finite");
+  return found;
+}
+
+function perOutput(name: string, node: NirNode, key: string, width: number): (k: number) => number {
+  const { numbers } = parameter(name, node, key);
+  if (numbers.length !== 1 && numbers.length !== width)
+    throw new ArgumentError(`${key} of "${name}"`, numbers.length, `1 or ${width} numbers, as many as reach it`);
+  return numbers.length === 1 ? () => numbers[0]! : (k) => numbers[k]!;
+}
+
+function throughMatrix(name: string, node: NirNode, { sources, targets, weights, delays, width }: Synapses): Synapses {
+  const { shape, numbers } = parameter(name, node, "weight");
+  const [rows, columns] = shape as [number, number];
+  if (shape.length !== 2 || columns !== width)
+    throw new ArgumentError(`the shape of weight of "${name}"`, shape, `outputs x ${width}, which is how many reach it`);
+  if (sources.length * rows > mostSynapses)
+    throw new ArgumentError(`the weight of "${name}"`, sources.length * rows, `at most ${mostSynapses} synapses`);
+  const out = { sources: [] as number[], targets: [] as number[], weights: [] as number[], delays: [] as number[] };
+  // Two ways from a source to a target add up if they take as long; in a first matrix there is one.
+  const isDirect = new Set(targets).size === targets.length;
+  const known = new Map<string, number>();
+  sources.forEach((source, k) => {
+    for (let row = 0; row < rows; row++) {
+      const weight = weights[k]! * numbers[row * columns + targets[k]!]!;
+      if (weight === 0) continue;
+      const key = isDirect ? "" : `${source} ${row} ${delays[k]!}`;
+      const at = isDirect ? undefined : known.get(key);
+      if (at !== undefined) {
+        out.weights[at] = out.weights[at]! + weight;
+        continue;
+      }
+      if (!isDirect) known.set(key, out.weights.length);
+      out.sources.push(source);
+      out.targets.push(row);
+      out.weights.push(weight);
+      out.delays.push(delays[k]!);
+    }
+  });
+  return { ...out, width: rows };
+}
+
+/** Types of nodes that change what goes along an edge. */
+export const mapTypes = ["Linear", "Affine", "Scale", "Delay"] as const;
+export const isMap = ({ type }: NirNode): boolean => (mapTypes as readonly string[]).includes(type);
+
+/** Synapses that go on through a node. @throws ArgumentError if shapes do not meet */
+export function through(name: string, node: NirNode, synapses: Synapses): Synapses {
+  const { weights, delays, targets, width } = synapses;
+  switch (node.type) {
+    case "Linear":
+    case "Affine":
+      return throughMatrix(name, node, synapses);
+    case "Scale": {
+      const scale = perOutput(name, node, "scale", width);
+      return { ...synapses, weights: weights.map((weight, k) => weight * scale(targets[k]!)) };
+    }
+    case "Delay": {
+      const delay = perOutput(name, node, "delay", width);
+      return { ...synapses, delays: delays.map((before, k) => before + delay(targets[k]!)) };
+    }
+    default:
+      return synapses;
+  }
+}
+
+/** The bias of an Affine node, as synapses of one source that is always 1. */
+export function biasOf(name: string, node: NirNode): Synapses {
+  const { numbers } = parameter(name, node, "bias");
+  const targets = Array.from(numbers.keys());
+  const zeros = targets.map(() => 0);
+  return { sources: zeros, targets, weights: [...numbers], delays: zeros, width: numbers.length };
+}
+
+/** Nodes within nodes at most. */
+const mostDepth = 16;
+
+/**
+ * A graph whose nodes are no graphs: those within are named "outer.inner", and edges to and from
+ * them lead to their Input and from their Output. @throws ArgumentError if one has not one of each
+ */
+export function flattened(graph: NirGraph, depth = 0): NirGraph {
+  if (depth > mostDepth) throw new ArgumentError("a graph", depth, `at most ${mostDepth} graphs within each other`);
+  const nodes: [string, NirNode][] = [];
+  const edges: (readonly [string, string])[] = [];
+  const ends = new Map<string, { readonly first: () => string; readonly last: () => string }>();
+  for (const [name, node] of Object.entries(graph.nodes)) {
+    if (!node.graph) {
+      nodes.push([name, node]);
+      continue;
+    }
+    const inner = flattened(node.graph, depth + 1);
+    const only = (type: string) => () => {
+      const found = Object.keys(inner.nodes).filter((each) => inner.nodes[each]!.type === type);
+      if (found.length !== 1) throw new ArgumentError(`${type} nodes of "${name}"`, found, "one, as an edge leads to it or from it");
+      return `${name}.${found[0]}`;
+    };
+    ends.set(name, { first: only("Input"), last: only("Output") });
+    for (const [each, within] of Object.entries(inner.nodes)) nodes.push([`${name}.${each}`, within]);
+    for (const [from, to] of inner.edges) edges.push([`${name}.${from}`, `${name}.${to}`]);
+  }
+  for (const [from, to] of graph.edges) edges.push([ends.get(from)?.last() ?? from, ends.get(to)?.first() ?? to]);
+  return { nodes: Object.fromEntries(nodes), edges };
+}

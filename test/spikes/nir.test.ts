@@ -1,0 +1,324 @@
+// NIR files and the networks that they describe: traces against closed forms, networks there and
+// back with the same spikes, and files that are none. test/toolchain/nir.test.ts has the files of
+// other programs.
+import { describe, expect, it } from "vitest";
+import "../../src/index.js";
+import {
+  decodeNir,
+  encodeNir,
+  type NetworkOptions,
+  type NirGraph,
+  type NirNode,
+  networkFromNir,
+  networkToNir,
+  SpikePattern,
+  SpikingNetwork,
+} from "../../src/spikes/index.js";
+import { writeTree } from "../../src/spikes/pattern/hdf5-thread.js";
+
+const array = (numbers: readonly number[], shape: readonly number[] = [numbers.length]) => ({ shape, numbers: Float64Array.from(numbers) });
+const node = (type: string, parameters: Readonly<Record<string, ReturnType<typeof array>>> = {}): NirNode => ({ type, parameters });
+const input = (size: number) => node("Input", { shape: array([size]) });
+const output = (size: number) => node("Output", { shape: array([size]) });
+const linear = (rows: readonly (readonly number[])[]) => node("Linear", { weight: array(rows.flat(), [rows.length, rows[0]!.length]) });
+const lif = (parameters: Readonly<Record<string, readonly number[]>> = {}) =>
+  node(
+    "LIF",
+    Object.fromEntries(
+      Object.entries({ tau: [0.0025], r: [1], v_leak: [0], v_threshold: [0.1], v_reset: [0], ...parameters }).map(([key, each]) => [
+        key,
+        array(each),
+      ]),
+    ),
+  );
+/** input -> ... -> output in a row. */
+const chain = (nodes: Readonly<Record<string, NirNode>>): NirGraph => {
+  const names = Object.keys(nodes);
+  return { nodes, edges: names.slice(1).map((name, k) => [names[k]!, name] as const) };
+};
+
+/** Spikes of channel 0, and the potentials of neuron 0 after each step. */
+async function traceOf(network: NetworkOptions, population: string, spikesAt: readonly number[], steps: number) {
+  await using running = await SpikingNetwork.create(network, { engine: "reference" });
+  const timeStep = network.timeStep ?? 0.1;
+  const [name, { size }] = Object.entries(network.populations).find(([, each]) => each.neuron === null)!;
+  const durationMs = steps * timeStep;
+  const given = new SpikePattern(
+    { times: spikesAt.map((step) => step * timeStep), neurons: spikesAt.map(() => 0) },
+    { durationMs, neuronCount: size! },
+  );
+  const { spikes, potentials } = await running.run(durationMs, {
+    inputs: { [name]: given },
+    spikes: true,
+    potentials: { neurons: { [population]: [0] } },
+  });
+  return {
+    fired: Array.from(spikes[population]!.times, (time) => Math.round(time / timeStep) - 1),
+    potentials: potentials[population]!.data,
+  };
+}
+
+describe("a file", () => {
+  it("holds a graph with graphs within, names of any kind and matrices", async () => {
+    const inner: NirNode = {
+      type: "NIRGraph",
+      parameters: {},
+      graph: chain({ in: input(2), "0": linear([[1, 2]]), out: output(1) }),
+    };
+    const graph = chain({ input: input(2), __proto__x: inner, "läyer 1": lif(), output: output(1) });
+    expect(await decodeNir(await encodeNir(graph))).toEqual(graph);
+  });
+
+  it("is refused with a sentence if it is none, or is damaged", async () => {
+    const bytes = await encodeNir(chain({ input: input(1), l: linear([[1]]), n: lif(), output: output(1) }));
+    await expect(decodeNir(new Uint8Array(100), { source: "a.nir" })).rejects.toThrow("a.nir");
+    const other = await writeTree({ nodes: { members: {} } });
+    await expect(decodeNir(other, { source: "a.nir" })).rejects.toThrow('a.nir: "node" is no node of NIR');
+    for (let at = 100; at < bytes.length; at += 997) {
+      const damaged = bytes.slice();
+      damaged.fill(0xff, at, at + 4);
+      await decodeNir(damaged).catch((error: Error) => expect(error.name).toBe("FileError"));
+    }
+    await expect(encodeNir({ nodes: { "a/b": lif() }, edges: [] })).rejects.toThrow('a node\'s name is "a/b"');
+  });
+});
+
+describe("a network from a graph", () => {
+  it("gives LIF the potential that a current of one step leads to, and the spikes", async () => {
+    const { network, populations, outputs } = networkFromNir(
+      {
+        nodes: { input: input(1), "0": linear([[1]]), "1": lif(), output: output(1) },
+        edges: [
+          ["input", "0"],
+          ["0", "1"],
+          ["1", "output"],
+        ],
+      },
+      { precision: "float64" },
+    );
+    expect([populations, outputs]).toEqual([{ input: ["input"], "1": ["node1"] }, ["1"]]);
+    const spikesAt = [3, 4, 5, 9, 30, 31, 32, 33];
+    const { fired, potentials } = await traceOf(network, "node1", spikesAt, 60);
+    const keep = Math.exp(-0.1 / 2.5);
+    const expected: number[] = [];
+    const firing: number[] = [];
+    let v = 0;
+    for (let step = 0; step < 60; step++) {
+      v = v * keep + (spikesAt.includes(step) ? 1 - keep : 0);
+      if (v >= 0.1) {
+        firing.push(step);
+        v = 0;
+      }
+      expected.push(v);
+    }
+    expect(firing.length).toBeGreaterThan(1);
+    expect(fired).toEqual(firing);
+    // Weights are whole numbers of units of 2^-20 mV.
+    for (const [step, each] of potentials.entries()) expect(Math.abs(each - expected[step]!), `step ${step}`).toBeLessThan(1e-5);
+  });
+
+  it("takes a spike as an impulse if it is told so", async () => {
+    const graph = chain({ input: input(1), w: linear([[1e-5]]), n: lif(), output: output(1) });
+    const { network } = networkFromNir(graph, { spikeDuration: 1000, precision: "float64" });
+    const { potentials } = await traceOf(network, "n", [0], 1);
+    // 1 mV s of area over 0.1 ms, of which less than 2 % leak away.
+    expect(potentials[0]! / (1e-5 / 0.0025)).toBeCloseTo((1 - Math.exp(-0.04)) / 0.04, 4);
+  });
+
+  it("gives CubaLIF the course of its equations", async () => {
+    const cuba = node("CubaLIF", {
+      tau_syn: array([0.002]),
+      tau_mem: array([0.01]),
+      r: array([2]),
+      v_leak: array([0.5]),
+      v_threshold: array([1.5]),
+      w_in: array([1.5]),
+    });
+    const spikesAt = Array.from({ length: 80 }, (_, k) => 10 + k);
+    const { network } = networkFromNir(chain({ input: input(1), w: linear([[0.9]]), n: cuba, output: output(1) }));
+    const { potentials, fired } = await traceOf(network, "n", spikesAt, 300);
+    // Euler's steps of a thousandth, with the current of a spike as long as a step.
+    let [v, current] = [0.5, 0];
+    const firing: number[] = [];
+    for (let step = 0; step < 300; step++) {
+      for (let k = 0; k < 1000; k++) {
+        v += (1e-7 / 0.01) * (0.5 - v + 2 * current);
+        current += (1e-7 / 0.002) * (-current + (spikesAt.includes(step) ? 1.5 * 0.9 : 0));
+      }
+      if (v > 1.5) {
+        firing.push(step);
+        v = 0;
+      }
+      // The current is there from the beginning of a step on: half a step early.
+      if (firing.length === 0 && step < fired[0]!) expect(Math.abs(potentials[step]! - v), `step ${step}`).toBeLessThan(0.02);
+    }
+    expect(firing.length).toBeGreaterThan(0);
+    expect(Math.abs(fired[0]! - firing[0]!)).toBeLessThanOrEqual(1);
+  });
+
+  it("does not let IF and I leak, and lets no LI spike", async () => {
+    const ends = { input: input(1), w: linear([[2]]) };
+    const integrating = node("IF", { r: array([3]), v_threshold: array([1]) });
+    const { network } = networkFromNir(chain({ ...ends, n: integrating, output: output(1) }), { precision: "float64" });
+    const { potentials, fired } = await traceOf(network, "n", [0, 500], 1000);
+    expect(potentials[499]).toBeCloseTo(2 * 3 * 1e-4, 6);
+    expect(potentials[999]).toBeCloseTo(2 * 2 * 3 * 1e-4, 6);
+    expect(fired).toEqual([]);
+    const leaky = node("LI", { tau: array([0.01]), r: array([1e6]), v_leak: array([0]) });
+    const silent = networkFromNir(chain({ ...ends, n: leaky, output: output(1) }), { precision: "float64", fractionBits: 0 });
+    expect((await traceOf(silent.network, "n", [0], 5)).fired).toEqual([]);
+  });
+
+  it("adds up what maps do: scales, delays, two ways, biases and graphs within", () => {
+    const inner: NirNode = { type: "NIRGraph", parameters: {}, graph: chain({ in: input(2), m: linear([[1, 1]]), out: output(1) }) };
+    const graph: NirGraph = {
+      nodes: {
+        input: input(2),
+        first: node("Affine", { weight: array([1, 2, 3, 4], [2, 2]), bias: array([0.5, 0]) }),
+        scale: node("Scale", { scale: array([10, 1]) }),
+        delay: node("Delay", { delay: array([0.001, 0.002]) }),
+        inner,
+        n: lif(),
+        out: output(1),
+      },
+      edges: [
+        ["input", "first"],
+        ["first", "scale"],
+        ["scale", "delay"],
+        ["delay", "inner"],
+        ["inner", "n"],
+        ["n", "out"],
+      ],
+    };
+    const { network } = networkFromNir(graph);
+    const keep = Math.exp(-0.1 / 2.5);
+    const [{ from, to, connect }] = network.projections as [NonNullable<NetworkOptions["projections"]>[0]];
+    expect([from, to]).toEqual(["input", "n"]);
+    const { synapses } = connect as { readonly synapses: readonly (readonly number[])[] };
+    const rounded = synapses.map(([source, target, weight, delay]) => [source, target, (weight! * keep) / (1 - keep), delay]);
+    expect(rounded.map((each) => each.map((value) => Number(value!.toFixed(9)))).sort()).toEqual([
+      [0, 0, 10, 1],
+      [0, 0, 3, 2],
+      [1, 0, 20, 1],
+      [1, 0, 4, 2],
+    ]);
+    expect(network.populations["n"]!.current).toEqual([5]);
+  });
+
+  it("makes several populations of neurons that differ, and weights of their own of those whose r does", () => {
+    const layer = lif({ tau: [0.0025, 0.0025, 0.005], r: [1, 2, 1], v_threshold: [0.1, 0.1, 0.1], v_leak: [0, 0, 0], v_reset: [0, 0, 0] });
+    const { network, populations } = networkFromNir(chain({ input: input(1), w: linear([[1], [1], [1]]), layer, output: output(3) }));
+    expect(populations["layer"]).toEqual(["layer.0", "layer.1"]);
+    const { synapses } = network.projections![0]!.connect as { readonly synapses: readonly (readonly number[])[] };
+    expect(synapses[1]![2]! / synapses[0]![2]!).toBeCloseTo(2, 12);
+    expect(network.populations["layer.1"]).toMatchObject({ size: 1, neuron: { membraneTimeConstant: 5 } });
+  });
+
+  it.each<[string, Readonly<Record<string, NirNode>>, string]>([
+    ["another node", { input: input(1), c: node("Conv2d"), n: lif() }, 'the type of node "c" is "Conv2d"'],
+    ["no neurons", { input: input(1), output: output(1) }, "the graph is"],
+    ["a matrix that does not fit", { input: input(3), w: linear([[1, 2]]), n: lif() }, 'the shape of weight of "w"'],
+    ["neurons of another number", { input: input(1), w: linear([[1], [1]]), n: lif() }, 'what reaches "n" is 2; it takes 1 outputs'],
+    ["no time constant", { input: input(1), w: linear([[1]]), n: node("LIF", { r: array([1]) }) }, 'LIF "n" is'],
+    ["a time of 0", { input: input(1), w: linear([[1]]), n: lif({ tau: [0] }) }, 'tau of "n" is 0; it takes times above 0'],
+    ["a number that is none", { input: input(1), w: linear([[Number.NaN]]), n: lif() }, 'weight of "w" is NaN'],
+  ])("is refused for %s", (_, nodes, sentence) => {
+    expect(() => networkFromNir(chain(nodes))).toThrow(sentence);
+  });
+
+  it("is refused if maps go round without a neuron, or what does not spike feeds neurons", () => {
+    const nodes = { input: input(1), a: linear([[1]]), b: linear([[1]]), n: lif() };
+    const edges = [
+      ["input", "a"],
+      ["a", "b"],
+      ["b", "a"],
+      ["b", "n"],
+    ] as const;
+    expect(() => networkFromNir({ nodes, edges })).toThrow("a neuron in every circle");
+    const li = node("LI", { tau: array([1]), r: array([1]), v_leak: array([0]) });
+    expect(() => networkFromNir(chain({ input: input(1), w: linear([[1]]), li, m: linear([[1]]), n: lif() }))).toThrow("LI does not spike");
+  });
+});
+
+describe("a network there and back", () => {
+  const network: NetworkOptions = {
+    kind: "network",
+    timeStep: 0.5,
+    populations: {
+      in: { size: 5, neuron: null },
+      E: {
+        size: 40,
+        neuron: {
+          type: "leakyIntegrateAndFire",
+          membraneTimeConstant: 17.3,
+          restingPotential: -65,
+          threshold: -50,
+          reset: "value",
+          resetPotential: -60,
+          refractoryPeriod: 0,
+        },
+        receptors: { current: { timeConstant: 3.1 } },
+        current: { distribution: "uniform", from: 10, to: 16 },
+      },
+      I: { like: "E", size: 10, receptors: { jump: { timeConstant: 0 } }, current: 13 },
+    },
+    projections: [
+      { from: "in", to: "E", connect: { rule: "bernoulli", probability: 0.5 }, weight: 4 },
+      {
+        from: "E",
+        to: "E",
+        connect: { rule: "fixedInDegree", number: 8 },
+        weight: { distribution: "normal", mean: 1, deviation: 0.3, least: 0 },
+        delay: { distribution: "uniform", from: 1, to: 4 },
+      },
+      { from: "E", to: "I", connect: { rule: "fixedTotalNumber", number: 100 }, weight: 0.7, delay: 2 },
+      { from: "I", to: "E", connect: "allToAll", weight: -2 },
+    ],
+  };
+
+  it("has the same spikes, to the bit", async () => {
+    const { graph, left } = networkToNir(network);
+    expect(left).toEqual(["the length of a step, 0.5 ms"]);
+    const back = networkFromNir(await decodeNir(await encodeNir(graph)), { timeStep: 0.5 });
+    expect(Object.keys(back.network.populations).sort()).toEqual(["E", "I", "in"]);
+    const given = { times: Array.from({ length: 200 }, (_, k) => k), neurons: Array.from({ length: 200 }, (_, k) => k % 5) };
+    const spikesOf = async (options: NetworkOptions) => {
+      await using running = await SpikingNetwork.create(options);
+      const { spikes } = await running.run(200, {
+        inputs: { in: new SpikePattern(given, { durationMs: 200, neuronCount: 5 }) },
+        spikes: true,
+      });
+      return ["E", "I"].map((name) => [Array.from(spikes[name]!.times), Array.from(spikes[name]!.neurons)]);
+    };
+    const expected = await spikesOf(network);
+    expect(expected.every(([times]) => times!.length > 20)).toBe(true);
+    expect(await spikesOf(back.network)).toEqual(expected);
+  });
+
+  it.each<[string, object, string]>([
+    ["refractoriness", { neuron: { type: "leakyIntegrateAndFire", refractoryPeriod: 2 } }, "populations.E.neuron.refractoryPeriod is 2"],
+    ["other neurons", { neuron: "izhikevich" }, "populations.E.neuron.type"],
+    ["Poisson spikes", { background: { rate: 1, weight: 1 } }, "populations.E.background"],
+    ["two receptors", { receptors: { a: { timeConstant: 1 }, b: { timeConstant: 2 } } }, "populations.E.receptors"],
+  ])("is refused for %s", (_, fields, sentence) => {
+    const given = {
+      kind: "network",
+      populations: { E: { size: 3, neuron: { type: "leakyIntegrateAndFire", refractoryPeriod: 0 }, ...fields } },
+    };
+    expect(() => networkToNir(given as NetworkOptions)).toThrow(sentence);
+  });
+
+  it("says what NIR has no word for", () => {
+    const neuron = { type: "leakyIntegrateAndFire", refractoryPeriod: 0, reset: "subtract" } as const;
+    const { left } = networkToNir({
+      kind: "network",
+      populations: { E: { size: 2, neuron, initialPotential: -60, stateTimeConstant: 5 } },
+    });
+    expect(left).toEqual([
+      "the length of a step, 0.1 ms",
+      "that a spike takes the threshold off in E",
+      "initial potentials of E",
+      "filtered spikes of E",
+    ]);
+  });
+});
