@@ -75,7 +75,7 @@ it("a spool whose trials another process took over meanwhile finishes those in t
 it("a spool goes when the storage is back in time", async () => {
   const { storage, study, keeper, trials } = await shutting(60_000);
   const told = keeper.tell([[trials[0], 0.5]]);
-  await expect.poll(spools).toHaveLength(1);
+  await expect.poll(spools, { timeout: 60_000 }).toHaveLength(1);
   await keeper.add(trials[1], 0.25);
   storage.isShut = false;
   await told;

@@ -9,6 +9,7 @@ import type { searchExperiment as Search, SearchInput } from "../../src/experime
 import { journalFile, StudyLog } from "../../src/search/index.js";
 
 const built = new URL("../../dist/experiment/index.js", import.meta.url).href;
+const index = new URL("../../dist/reservoir/index.js", import.meta.url).href;
 const { searchExperiment } = (await import(built)) as { searchExperiment: typeof Search };
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-workers-"));
@@ -64,18 +65,38 @@ describe("a search over threads", () => {
   });
 
   it("ends at once if it is stopped, keeps what was evaluated, gives back the rest, and goes on", async () => {
+    // Sizes from 14 on are evaluated for as long as a file is not there: a trial that is stopped is
+    // in work, however fast or loaded the machine.
+    const [module, open] = [join(folder, "gated.mjs"), join(folder, "open")];
+    writeFileSync(
+      module,
+      `import { existsSync } from "node:fs";
+       import { registerTopology, sparseFromRows } from ${JSON.stringify(index)};
+       const isShut = (size) => size >= 14 && !existsSync(${JSON.stringify(open)});
+       const build = (_, { size }) => {
+         while (isShut(size)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+         return { matrix: sparseFromRows(size, size, (r) => [(r + size - 1) % size], () => 1), radius: 1 };
+       };
+       const described = { name: "gated", description: "waits for a file", options: {} };
+       registerTopology({ ...described, expectedNonzeros: (_, { size }) => size, build });`,
+    );
+    const imports = [pathToFileURL(module).href];
+    await import(imports[0]!);
+    const search = withSearch(
+      { sampler: "grid", space: { "reservoir.size": { int: [10, 21] } }, budget: { trials: 12 } },
+      { reservoir: { size: 10, topology: { type: "gated" } } },
+    );
     const stop = new AbortController();
     const out = join(folder, "stopped");
     const onProgress = (done: number) => void (done === 4 && stop.abort());
-    const { result } = await searchExperiment(base, { workers: 2, refit: false, out, signal: stop.signal, onProgress });
-    expect(result).toMatchObject({ interrupted: true, trials: { failed: 0 } });
-    expect(result.trials.complete).toBeGreaterThanOrEqual(4);
-    const waiting = (await trialsOf(out)).filter(({ state }) => state === "waiting");
-    expect((await trialsOf(out)).filter(({ state }) => state === "running")).toEqual([]);
-    expect(waiting.length).toBeGreaterThan(0);
-    const again = await searchExperiment(base, { workers: 2, refit: false, out });
-    expect(again.result.trials).toEqual({ complete: 24, pruned: 0, failed: 0 });
-    expect((await trialsOf(out)).filter(({ state }) => state === "waiting")).toEqual([]);
+    const { result } = await searchExperiment(search, { workers: 2, refit: false, out, signal: stop.signal, onProgress, imports });
+    expect(result).toMatchObject({ interrupted: true, trials: { complete: 4, pruned: 0, failed: 0 } });
+    const states = async () => (await trialsOf(out)).map(({ state }) => state);
+    expect(await states()).toEqual([...Array(4).fill("complete"), ...Array(3).fill("failed"), ...Array(3).fill("waiting")]);
+    writeFileSync(open, "");
+    const again = await searchExperiment(search, { workers: 2, refit: false, out, imports });
+    expect(again.result.trials).toEqual({ complete: 12, pruned: 0, failed: 0 });
+    expect((await states()).includes("waiting")).toBe(false);
   });
 
   it("goes through a grid once, also if it was stopped on the way", async () => {
@@ -93,7 +114,6 @@ describe("a search over threads", () => {
 
   it("fails the trial whose thread ends, and goes on with another thread", async () => {
     const module = join(folder, "fragile.mjs");
-    const index = new URL("../../dist/reservoir/index.js", import.meta.url).href;
     writeFileSync(
       module,
       `import { registerTopology } from ${JSON.stringify(index)};

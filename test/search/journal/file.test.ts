@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FileError } from "../../../src/io/index.js";
 import { journalFile, randomSampler, Study, StudyLog, type StudyOperation } from "../../../src/search/index.js";
+import { faultAt } from "./faults.js";
 
 const fixture = "test/search/journal/fixtures/optuna-4.0.0.dev.log";
 const space = { x: { float: [-5, 5] }, y: { int: [0, 10] }, z: { choice: [-5, 0, 5] } } as const;
@@ -171,16 +172,13 @@ describe("a journal that is written by several", () => {
     const path = fresh();
     for (const make of [() => symlinkSync(path, `${path}.lock`), () => writeFileSync(`${path}.lock`, "", { flag: "wx" })]) {
       make();
-      let done = false;
-      const writing = journalFile(path, { lock: "link" })
-        .append([made1("x")])
-        .then(() => {
-          done = true;
-        });
-      await new Promise((later) => setTimeout(later, 60));
-      expect(done).toBe(false);
+      const { seen, restore } = await faultAt(Number.POSITIVE_INFINITY, "failsBefore");
+      const writing = journalFile(path, { lock: "link" }).append([made1("x")]);
+      await expect.poll(() => seen.filter((name) => name === "symlink").length, { timeout: 60_000 }).toBeGreaterThan(3);
+      expect(seen).not.toContain("open");
       await rm(`${path}.lock`);
       await writing;
+      await restore();
       expect(() => lstatSync(`${path}.lock`)).toThrow("ENOENT");
     }
   });
