@@ -42,7 +42,8 @@ export function classLines(classes: ClassResult): string {
 /** The first line about a result: what ran, on which engine and why. */
 export function headline(result: ExperimentResult): string {
   const { engine, timing } = result;
-  const where = engine ? `${engine.name} engine (${engine.reason})` : "no engine";
+  const isOnHost = result.config.model?.type === "nvar" && result.seeds.length > 0;
+  const where = engine ? `${engine.name} engine (${engine.reason})` : isOnHost ? "on the host" : "no engine";
   return `${result.name}: ${where}, ${formatSeconds(timing["total"] ?? 0)}${result.interrupted ? ", interrupted" : ""}`;
 }
 

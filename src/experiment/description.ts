@@ -8,6 +8,7 @@ import type { AnyReservoirOptions, Seed, SpikingReservoirOptions } from "../rese
 import type { CalendarFeature } from "../series/calendar.js";
 import type { GapPolicy, SeriesBaseline, TimeUnit, Transform, TransformPair } from "../series/index.js";
 import type { PatternType } from "../spikes/index.js";
+import type { FieldDescription, ForecasterDescription, ModelDescription, NvarDescription } from "./model-options.js";
 
 /** A generated series: one of the benchmark tasks. */
 export interface GeneratedData {
@@ -250,6 +251,9 @@ export interface Experiment {
   readonly data: DataDescription;
   readonly transforms: readonly TransformDescription[];
   readonly encode?: EncodeDescription | undefined;
+  /** What forecasts; left out, reservoir and readout. */
+  readonly model?: ModelDescription | undefined;
+  /** Of model "nvar" nothing reads them. */
   readonly reservoir: AnyReservoirOptions;
   readonly readout: ReadoutDescription;
   readonly task: TaskDescription;
@@ -287,6 +291,14 @@ export interface ExperimentInput {
     | PatternData;
   readonly transforms?: readonly TransformDescription[] | undefined;
   readonly encode?: EncodeDescription | undefined;
+  /** What forecasts: by default a reservoir and its readout ("forecaster"). */
+  readonly model?:
+    | "forecaster"
+    | "nvar"
+    | ForecasterDescription
+    | WithDefaults<NvarDescription, "type">
+    | WithDefaults<FieldDescription, "type" | "groups">
+    | undefined;
   readonly reservoir?: AnyReservoirOptions | undefined;
   /** In place of `reservoir`: a spiking one, without its kind. */
   readonly liquid?: Omit<SpikingReservoirOptions, "kind"> | undefined;

@@ -58,8 +58,6 @@ const lagsOfSeason = (season: number) => season + Math.ceil(season / 7);
  * out and the readout is ridge, lags, if the series has a season, and the calendar, if it has time
  * stamps. What the file sets is held. A training part that is too short to choose by chooses
  * nothing.
- * @throws ExperimentError for a series that never changes, ArgumentError for lags or a season that
- * its rows are too few for
  */
 export function planForecast(
   { task, readout, reservoir, data, baselines, washout }: Experiment & { readonly task: ForecastTask },
@@ -70,16 +68,9 @@ export function planForecast(
   const { type = "ridge", lambda, selection } = readout as RidgeOptions & { readonly type?: string };
   const takesLags = !("feedback" in reservoir && reservoir.feedback != null);
   const validation = chooseDefaults.validation;
-  const longest = trained.reduce((a, b) => (a.trainRows >= b.trainRows ? a : b));
+  const longest = longestOf(trained);
   const early = longest.whole.original.subarray(0, Math.floor((1 - validation) * longest.trainRows));
-  const changes = isChanging(early);
-  const isLong = longest.trainRows >= fewestRows({ horizon, washout, validation });
-  checkRows(task, longest);
-  if (trained.every(({ whole, trainRows }) => !isChanging(whole.original.subarray(0, trainRows))))
-    throw new ExperimentError(
-      `the series never changes in the ${longest.trainRows} rows of its training part, so there is nothing to learn; forecast other columns (data.columns) or rows (data.rows)`,
-    );
-  const canChoose = type === "ridge" && selection === undefined && isLong && changes;
+  const canChoose = type === "ridge" && selection === undefined && isLongEnough(longest, { horizon, washout });
   const fixed = typeof lags === "number" ? lags : 0;
   const sightOf = (longestLags: number) => ({ longestLags, warmup: Math.max(task.warmup, longestLags) });
   if (!canChoose) return { options: { lags: fixed, members }, isChosen: false, ...sightOf(fixed) };
@@ -107,6 +98,36 @@ export function planForecast(
   };
 }
 
+/** Whether a choice by forecasts of the horizon has rows enough, which change. */
+export function isLongEnough(
+  { whole, trainRows }: Pick<PreparedSeries, "whole" | "trainRows">,
+  { horizon, washout }: { readonly horizon: number; readonly washout: number },
+): boolean {
+  const { validation } = chooseDefaults;
+  return (
+    trainRows >= fewestRows({ horizon, washout, validation }) &&
+    isChanging(whole.original.subarray(0, Math.floor((1 - validation) * trainRows)))
+  );
+}
+
+/** The series with the most rows to train on. */
+export function longestOf(trained: readonly PreparedSeries[]): PreparedSeries {
+  return trained.reduce((a, b) => (a.trainRows >= b.trainRows ? a : b));
+}
+
+/**
+ * @throws ExperimentError for series that never change, ArgumentError for lags or a season that are
+ * longer than what trains
+ */
+export function checkTraining(task: ForecastTask, trained: readonly PreparedSeries[]): void {
+  const longest = longestOf(trained);
+  checkRows(task, longest);
+  if (trained.every(({ whole, trainRows }) => !isChanging(whole.original.subarray(0, trainRows))))
+    throw new ExperimentError(
+      `the series never changes in the ${longest.trainRows} rows of its training part, so there is nothing to learn; forecast other columns (data.columns) or rows (data.rows)`,
+    );
+}
+
 function isChanging({ data, cols }: Matrix): boolean {
   return data.some((value, i) => value !== data[i % cols]);
 }
@@ -121,7 +142,11 @@ function checkRows({ lags, season }: ForecastTask, { trainRows }: PreparedSeries
 }
 
 /** What a forecaster chose; undefined if it chose nothing. */
-export function choiceOf({ choice, members, calendar }: Forecaster): ChosenSettings | undefined {
+export function choiceOf({
+  choice,
+  members = [],
+  calendar = [],
+}: Pick<Forecaster, "choice"> & Partial<Pick<Forecaster, "members" | "calendar">>): ChosenSettings | undefined {
   if (!choice) return undefined;
   const { candidates, kept, scores, starts, horizon } = choice;
   const [best] = kept;
@@ -130,7 +155,7 @@ export function choiceOf({ choice, members, calendar }: Forecaster): ChosenSetti
     calendar,
     lambda: best!.lambda,
     score: best!.score!,
-    members: members.length,
+    members: Math.max(1, members.length),
     among: {
       settings: candidates,
       lambdas: scores.filter(({ candidate }) => candidate === 0).map(({ lambda }) => lambda),

@@ -2,34 +2,22 @@
 // several starts.
 import { metrics as metricParts } from "../metrics/index.js";
 import { bandsAround, type MeasuredErrors } from "../model/forecaster/bands.js";
-import { beside, noInputs, seriesInputs } from "../model/forecaster/data.js";
-import { Forecaster, type ForecastOptions } from "../model/index.js";
 import { Matrix } from "../numerics/index.js";
 import { NonFiniteStateError } from "../reservoir/index.js";
-import { type CalendarFeature, calendarInputs } from "../series/calendar.js";
-import { type TransformedSeries, timesAfter, transformSeries } from "../series/index.js";
+import { timesAfter, transformSeries } from "../series/index.js";
 import { calibrate, judgeBands } from "./bands.js";
 import { generateIndependent, type SeriesData } from "./data.js";
 import type { Experiment, ForecastTask, GeneratedData } from "./description.js";
 import { ExperimentError } from "./errors.js";
 import { type BaselineForecasts, baselineForecasts, type StartPoint, startErrors, type TrainingParts } from "./forecast-baselines.js";
-import { choiceOf, type ForecastPlan, planForecast } from "./forecast-choice.js";
+import { checkTraining } from "./forecast-choice.js";
 import { forecastFigures, rowsBefore } from "./forecast-figures.js";
+import { type ModelPlan, planModel, type RowPlace, type RunModel } from "./forecast-model.js";
 import type { WrittenForecast } from "./forecasts-file.js";
-import {
-  describedRows,
-  measuredRows,
-  ownTransforms,
-  type PreparedSeries,
-  prepareAll,
-  type RowFacts,
-  standardises,
-  startPlaces,
-} from "./prepare.js";
+import { measuredRows, type PreparedSeries, prepareAll, startPlaces } from "./prepare.js";
 import { stackRows } from "./rows.js";
 import { type Outcome, type ScoreContext, scoreSeries } from "./scores.js";
-import { DriveScale, stateFigures, streamStates } from "./states.js";
-import { forecasterOptions, radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
+import { StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
 /** What was forecast, from where, and by what. */
 interface Tested {
@@ -38,20 +26,8 @@ interface Tested {
   readonly outcomes: readonly Outcome[];
   /** The best first. */
   readonly ranked: readonly BaselineForecasts[];
-  readonly forecaster: Forecaster;
-  /** Rows that drive the reservoir before each start. */
-  readonly warmup: number;
-  readonly fitting: ReturnType<typeof fittingOptions>;
-}
-
-/** What the forecaster is fitted by. One that chooses, or has lags, makes trainers of its own. */
-function fittingOptions(experiment: Experiment, options: TrialOptions, { options: settings, isChosen, longestLags }: ForecastPlan) {
-  return {
-    ...forecasterOptions(experiment, options),
-    ...settings,
-    ...((isChosen || longestLags > 0) && { readout: experiment.readout }),
-    transforms: ownTransforms(experiment),
-  };
+  readonly model: RunModel;
+  readonly plan: ModelPlan;
 }
 
 export async function runForecast(
@@ -61,41 +37,29 @@ export async function runForecast(
 ): Promise<Trial> {
   const { task, scoring, metrics } = experiment;
   const { horizon } = task;
-  const { signal } = options;
   const prepared = prepareAll(experiment, data);
-  const { whole } = prepared[0]!;
   const { washout } = experiment;
   const trained = prepared.length === 1 ? prepared : prepared.filter((each) => each.trainRows > washout + 1);
   const trainRows = trained.reduce((sum, each) => sum + each.trainRows, 0);
-  const plan = planForecast(experiment, trained, data.axis?.grid.step);
+  checkTraining(task, trained);
+  const plan = planModel(experiment, options, trained, data.axis?.grid.step);
   const { warmup } = plan;
-  const fitting = fittingOptions(experiment, options, plan);
   const places = startPoints({ ...experiment, task: { ...task, warmup } }, prepared, options);
   const starts = measuredStarts(places, horizon);
   const progress = new StagedProgress(options.onProgress, trainRows + starts.length * (warmup + horizon));
   const watch = new Stopwatch();
 
-  const sequences = trained.map(({ whole: { measured, lost }, facts, trainRows: rows }) => describedRows(measured, facts, 0, lost + rows));
-  const forecaster = await watch.time("train", () =>
-    Forecaster.fit(sequences.length === 1 ? sequences[0]! : { sequences }, {
-      ...fitting,
-      table: data.kept && { ...data.kept, warmup },
-      onProgress: progress.stage(trainRows),
-    }),
+  const model = await watch.time("train", () =>
+    plan.fit(trained, { table: data.kept && { ...data.kept, warmup }, onProgress: progress.stage(trainRows) }),
   );
-  const { computer } = forecaster;
-  const stateAtEnd = forecaster.state;
   try {
     const outcomes: Outcome[] = [];
     await watch.time("test", async () => {
-      for (const { whole: series, facts, at } of starts) {
+      for (const start of starts) {
         progress.stage(warmup + horizon);
-        const first = series.lost + at;
-        const before = describedRows(series.measured, facts, at - warmup, first);
-        const known = facts.known?.subarray(first, first + horizon);
         outcomes.push({
-          prediction: await closedLoop(forecaster, horizon, { warmup: before, known, signal }),
-          target: measuredRows(series, facts, at, horizon),
+          prediction: await closedLoop(model, horizon, start),
+          target: measuredRows(start.whole, start.facts, start.at, horizon),
         });
       }
     });
@@ -106,34 +70,10 @@ export async function runForecast(
     const baselines = await watch.time("baselines", async () => baselineForecasts(asked, starts, horizon, data.axis?.grid.step));
     const ranked = rankedBaselines(baselines);
     const forecasts = options.isFirst
-      ? await watch.time("bands", () =>
-          writtenForecasts(experiment, data, { prepared, starts, outcomes, ranked, forecaster, warmup, fitting }),
-        )
+      ? await watch.time("bands", () => writtenForecasts(experiment, data, { prepared, starts, outcomes, ranked, model, plan }))
       : undefined;
-    const { model } = computer;
-    const teacher = model.outputSize > 0;
-    const { calendar } = forecaster;
-    const isMasked = forecaster.settings.missing === "mask";
-    const drivers = trained.map(({ whole, facts, trainRows: rows }) => seriesDrive(whole, facts, calendar, isMasked, 0, rows));
-    const training = stackRows(trained.map((each) => each.whole.series.subarray(0, each.trainRows)));
-    const known = drivers[0]!.known && stackRows(drivers.map((each) => each.known!));
-    const scale = new DriveScale(
-      standardises(experiment)
-        ? { inputs: teacher ? (known ?? training) : known ? beside(training, known) : training, teacher: teacher ? training : undefined }
-        : undefined,
-    );
-    const drive = (series: TransformedSeries, facts: RowFacts, from: number, to: number) => {
-      const own = seriesDrive(series, facts, calendar, isMasked, from, to);
-      return scale.apply(
-        teacher ? { inputs: own.known ?? noInputs(own.series.rows), teacher: own.series } : { inputs: seriesInputs(own.series, own.known) },
-      );
-    };
     return {
-      engine: computer.engine,
-      reservoir: computer.config,
-      ...radiusOf(model),
-      readout: { ...forecaster.readout.training },
-      choice: choiceOf(forecaster),
+      ...model.found,
       scores: scoreSeries(outcomes, metrics, context),
       baselines: Object.fromEntries(
         baselines.filter((each) => each.isAsked).map((each) => [each.name, scoreSeries(each.outcomes, metrics, context)]),
@@ -144,7 +84,6 @@ export async function runForecast(
         baselines: baselines.map((each) => startErrors(each.name, each.outcomes)),
       },
       timing: watch.seconds,
-      profile: computer.profile,
       summary: `closed-loop forecast of ${horizon} steps from ${starts.length} start${starts.length === 1 ? "" : "s"}, each after ${warmup} rows; trained on ${trainRows} rows${trained.length > 1 ? ` of ${trained.length} series` : ""} (${washout} of them washout${trained.length > 1 ? " in each" : ""})${tooShort(prepared, trained)}${leftOut(
         places,
         outcomes,
@@ -153,46 +92,20 @@ export async function runForecast(
         .join("")}`,
       leftOut: leftOut(places, outcomes),
       figures: options.withFigures
-        ? [
-            ...(forecasts ? forecastFigures(forecasts) : []),
-            ...(await stateFigures(
-              computer,
-              drive(starts[0]!.whole, starts[0]!.facts, starts[0]!.at - warmup, starts[0]!.at + horizon),
-              -warmup,
-              signal,
-            )),
-          ]
+        ? [...(forecasts ? forecastFigures(forecasts) : []), ...(await model.stateFigures(starts[0]!, horizon))]
         : [],
       unit: (metric) => metricParts.get(metric).unit?.(context),
       save: async (path) => {
-        forecaster.state = stateAtEnd;
-        await forecaster.save(path);
+        await model.save(path);
         return [];
       },
-      saveStates: (folder, every, stop) =>
-        streamStates(computer, drive(whole, prepared[0]!.facts, 0, whole.series.rows), folder, every, stop),
-      dispose: () => forecaster.dispose(),
+      saveStates: (folder, every, stop) => model.saveStates(prepared[0]!, folder, every, stop),
+      dispose: () => model.dispose(),
     };
   } catch (error) {
-    await forecaster.dispose();
+    await model.dispose();
     throw error;
   }
-}
-
-/** Rows of a transformed series, and what is known beforehand of them, with mask and calendar. */
-function seriesDrive(
-  { series, lost }: TransformedSeries,
-  { known, axis, filled }: RowFacts,
-  calendar: readonly CalendarFeature[],
-  isMasked: boolean,
-  from: number,
-  to: number,
-) {
-  const given = known?.subarray(lost + from, lost + to);
-  const mask = isMasked ? (filled?.subarray(lost + from, lost + to) ?? Matrix.zeros(to - from, series.cols)) : undefined;
-  const own = given && mask ? beside(given, mask) : (given ?? mask);
-  const cycles = calendar.length > 0 ? calendarInputs(calendar, axis!.wall.subarray(lost + from, lost + to)) : undefined;
-  return { series: series.subarray(from, to), known: own && cycles ? beside(own, cycles) : (own ?? cycles) };
 }
 
 /**
@@ -203,28 +116,17 @@ function seriesDrive(
 async function writtenForecasts(
   experiment: Experiment & { readonly task: ForecastTask },
   data: SeriesData,
-  { prepared, starts, outcomes, ranked, forecaster, warmup, fitting }: Tested,
+  { prepared, starts, outcomes, ranked, model, plan }: Tested,
 ): Promise<Trial["forecasts"]> {
   const { horizon, level, independent } = experiment.task;
-  const { signal } = fitting;
-  const fromRow = ({ measured, lost }: TransformedSeries, facts: RowFacts, at: number): ForecastOptions => ({
-    warmup: describedRows(measured, facts, at - warmup, lost + at),
-    known: facts.known?.subarray(lost + at, lost + at + horizon),
-    signal,
-  });
+  const { warmup } = plan;
   const longest = prepared.toSorted((a, b) => b.trainRows - a.trainRows)[0]!;
   const least = Math.max(experiment.washout + 2, warmup);
   const measured =
-    forecaster.choice ??
+    model.measured ??
     (await calibrate(longest, { horizon, least }, async (fitted) => {
-      const { measured, lost } = longest.whole;
-      const earlier = await Forecaster.fit(describedRows(measured, longest.facts, 0, lost + fitted), {
-        ...fitting,
-      });
-      return {
-        forecast: (at) => closedLoop(earlier, horizon, fromRow(longest.whole, longest.facts, at)),
-        dispose: () => earlier.dispose(),
-      };
+      const earlier = await plan.fit([{ ...longest, trainRows: fitted }], {});
+      return { forecast: (at) => closedLoop(earlier, horizon, { ...longest, at }), dispose: () => earlier.dispose() };
     }));
   const bandWith = (errors: MeasuredErrors, prediction: Matrix, share: number) =>
     bandsAround(prediction as Matrix<Float64Array>, errors, [longest.fitted], [share])[0]!;
@@ -245,7 +147,7 @@ async function writtenForecasts(
     const training = starts.find((start) => start.group === group)?.training ?? starts[0]!.training;
     // Inputs that are known beforehand end with the table.
     if (at < warmup || facts.known) continue;
-    const prediction = await closedLoop(forecaster, horizon, fromRow(whole, facts, at));
+    const prediction = await closedLoop(model, horizon, { whole, facts, at });
     const times = facts.axis && timesAfter(facts.axis.grid, horizon);
     const baselines = ranked.map(({ name, from }) => ({ name, prediction: from({ whole, facts, at, training }) }));
     const own = { prediction, band: bandOf(prediction), baselines };
@@ -257,12 +159,12 @@ async function writtenForecasts(
 }
 
 /** A forecast whose states leave for infinity is all NaN: it scores as worst. */
-async function closedLoop(forecaster: Forecaster, steps: number, options: ForecastOptions): Promise<Matrix> {
+async function closedLoop(model: RunModel, steps: number, place: RowPlace): Promise<Matrix> {
   try {
-    return await forecaster.forecast(steps, options);
+    return await model.forecast(steps, place);
   } catch (error) {
     if (!(error instanceof NonFiniteStateError)) throw error;
-    const out = Matrix.zeros(steps, forecaster.readout.outputSize);
+    const out = Matrix.zeros(steps, place.whole.original.cols);
     out.data.fill(Number.NaN);
     return out;
   }
@@ -280,7 +182,6 @@ function tooShort(prepared: readonly PreparedSeries[], trained: readonly Prepare
   return short > 0 ? `; ${short} parts are too short to train` : "";
 }
 
-/** Where the forecasts of a task start. */
 /** Starts of whose rows a value at least was measured. @throws ExperimentError if there is none */
 export function measuredStarts(starts: readonly StartPoint[], horizon: number): readonly StartPoint[] {
   const measured = starts.filter(({ whole, facts, at }) => !measuredRows(whole, facts, at, horizon).data.every(Number.isNaN));
@@ -303,6 +204,7 @@ function leftOut(places: readonly StartPoint[], outcomes: readonly Outcome[]): r
   ];
 }
 
+/** Where the forecasts of a task start. */
 export function startPoints(
   experiment: Experiment & { readonly task: ForecastTask },
   prepared: readonly PreparedSeries[],

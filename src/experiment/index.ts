@@ -43,6 +43,7 @@ export { asExperiment, type LoadedExperiment, loadExperiment, parseExperimentTex
 export type { ChosenSettings } from "./forecast-choice.js";
 export { experimentJsonSchema } from "./json-schema.js";
 export type { Machine } from "./machine.js";
+export type { FieldDescription, ForecasterDescription, ModelDescription, ModelType, NvarDescription } from "./model-options.js";
 export { loadNetworkExperiment, type NetworkExperiment, type NetworkReference, readNetworkExperiment } from "./network-file.js";
 export { type FinishedNetworkRun, type NetworkResult, type NetworkSeedResult, runNetworkExperiment } from "./network-run.js";
 export { type CheckedExperiment, parseExperiment } from "./parse.js";

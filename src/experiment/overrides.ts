@@ -13,7 +13,7 @@ const alternatives: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Fields that take just their type as text: `task: predict` is `task: { type: predict }`. */
-export const typedFields: readonly string[] = ["readout", "task"];
+export const typedFields: readonly string[] = ["readout", "task", "model"];
 
 /**
  * A copy of an experiment with some fields set. A value is read as YAML, so `reservoir.size=500`,

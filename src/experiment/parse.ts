@@ -18,11 +18,14 @@ import { encoders } from "../spikes/index.js";
 import { liquidKind, spikingKind } from "../spikes/liquid/schema.js";
 import { tasks } from "../tasks/index.js";
 import type { BaselineDescription, MetricName, OpenExperiment, OpenTask, TransformDescription } from "./description.js";
+import { checkModel, checkModelSource } from "./model-fits.js";
+import { modelSchemas } from "./model-options.js";
 import { typedFields } from "./overrides.js";
 import { common, dataKinds, taskSchemas } from "./schema.js";
 import { metricsOf } from "./scores.js";
 
 const dataTakes = "an object with task (a generated series), file, sounds, cases, spikes or patterns (generated ones)";
+const modelTakes = 'forecaster, nvar or field, or an object whose "type" is one of them';
 const taskTakes = `predict, classify or detect, or an object whose "type" is predict, forecast, classify or detect`;
 
 /**
@@ -59,6 +62,7 @@ function parseFields(source: unknown): OpenExperiment {
   const value: Record<string, unknown> = { ...source };
   if (value["search"] !== undefined)
     throw new ArgumentError("search", value["search"], "nothing here: `spillway search` runs a file with a search, and search() an object");
+  checkModelSource(typeOf(value["model"]), value);
   if (value["readout"] === undefined) value["readout"] = { type: "ridge" };
   for (const field of typedFields) if (typeof value[field] === "string") value[field] = { type: value[field] };
   if (isObject(value["readout"]) && value["readout"]["type"] === undefined) value["readout"] = { ...value["readout"], type: "ridge" };
@@ -78,9 +82,21 @@ function parseFields(source: unknown): OpenExperiment {
   const task = variant(taskSchemas, "task", value["task"], taskTakes);
   const { reservoir: _, ...others } = common;
   const described = liquid === undefined ? { reservoir: given(kindOf(value["reservoir"]), "") } : { liquid: given(liquidKind, "") };
-  const table: OptionTable = { ...others, data: given(data, ""), readout: given(anything, ""), task: given(task, ""), ...described };
+  const model = value["model"] === undefined ? undefined : variant(modelSchemas, "model", value["model"], modelTakes);
+  const table: OptionTable = {
+    ...others,
+    ...(model && { model: given(model, "") }),
+    data: given(data, ""),
+    readout: given(anything, ""),
+    task: given(task, ""),
+    ...described,
+  };
   const { liquid: __, ...parsed } = object(table, "").read(value, "") as unknown as Parsed;
   return complete(parsed, liquid === undefined ? value : { ...value, reservoir: { kind: "spiking", ...liquid } });
+}
+
+function typeOf(value: unknown): unknown {
+  return isObject(value) ? value["type"] : value;
 }
 
 type Parsed = Omit<OpenExperiment, "seeds" | "metrics" | "transforms" | "baselines"> & {
@@ -118,6 +134,7 @@ function complete({ seed, seeds, metrics, ...parsed }: Parsed, source: Readonly<
   if (transforms.indexOf("standardise") >= 0 && transforms.indexOf("standardise") !== transforms.length - 1) {
     throw new ArgumentError("transforms", transforms, "standardise at most once, as the last of the list");
   }
+  checkModel({ ...rest, reservoir: described, washout });
   const takesCases = task.type === "classify" || task.type === "detect";
   if (takesCases && transforms.some((each) => each !== "standardise")) {
     throw new ArgumentError("transforms", transforms, `only standardise for ${task.type}`);

@@ -5,7 +5,7 @@ import type { Matrix, Seed } from "../numerics/index.js";
 import type { SeriesData } from "./data.js";
 import type { Experiment, ForecastTask } from "./description.js";
 import { measuredStarts, referenceOf, startPoints } from "./forecast.js";
-import { planForecast } from "./forecast-choice.js";
+import { checkTraining, planForecast } from "./forecast-choice.js";
 import { measuredRows, ownTransforms, prepareSeries } from "./prepare.js";
 import type { Scores } from "./result.js";
 import { scoreSeries } from "./scores.js";
@@ -25,6 +25,7 @@ export function plainForecast(experiment: ForecastExperiment, data: SeriesData, 
   if (isMasked || data.more || data.known || data.test || calendar.length > 0 || task.independent || (task.members ?? 1) !== 1)
     return undefined;
   const prepared = prepareSeries(experiment, data);
+  checkTraining(task, [prepared]);
   const plan = planForecast(experiment, [prepared], data.axis?.grid.step);
   if (plan.isChosen || plan.longestLags > 0) return undefined;
   const { whole, trainRows } = prepared;

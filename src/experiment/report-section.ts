@@ -5,6 +5,7 @@ import { isComposite, partsOf } from "../reservoir/composite/config.js";
 import { type AnyReservoirOptions, isSpiking, type ReservoirOptions, type SpikingReservoirOptions } from "../reservoir/index.js";
 import { isRegistered } from "../reservoir/registered/model.js";
 import { classTable } from "./classes.js";
+import { describeModel } from "./model-options.js";
 import { profileFacts } from "./profile.js";
 import type { ExperimentResult, ScoreSummary } from "./result.js";
 import { timingFigure } from "./timing-figure.js";
@@ -52,6 +53,7 @@ export function verdictOf({ scores, verdict }: ExperimentResult): string | undef
 /** A result as a section of a page. */
 export function reportSection(result: ExperimentResult, figures: readonly Figure[], config: string): ReportSection {
   const { engine, seeds, scores } = result;
+  const { model } = result.config;
   const first = seeds[0];
   const time = timingFigure(result.timing);
   const verdict = verdictOf(result);
@@ -60,7 +62,8 @@ export function reportSection(result: ExperimentResult, figures: readonly Figure
     lead: result.description,
     warnings: warningsOf(result),
     facts: [
-      ["reservoir", describeReservoir(result)],
+      ...(model ? [["model", describeModel(model)] as const] : []),
+      ...(result.config.reservoir ? [["reservoir", describeReservoir(result)] as const] : []),
       ...(first ? [["readout", describeReadout(first.readout)] as const] : []),
       ...(result.choice ? [["chosen", result.choice.sentence] as const] : []),
       ["data", String(result.data["summary"] ?? "")],

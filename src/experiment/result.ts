@@ -8,6 +8,7 @@ import type { ClassResult } from "./classes.js";
 import type { MetricName, OpenExperiment } from "./description.js";
 import type { ChosenSettings } from "./forecast-choice.js";
 import type { Machine } from "./machine.js";
+import { modelTypeOf } from "./model-options.js";
 import { meanAndDeviation, median, quantile } from "./scores.js";
 
 /** Scores by metric. */
@@ -57,8 +58,10 @@ export interface ScoreSummary {
  * An experiment whose reservoir has every default filled in, once a seed has been run. The seeds
  * stand beside it.
  */
-export type ResolvedExperiment = Omit<OpenExperiment, "reservoir"> & {
-  readonly reservoir: Omit<AnyModel["config"], "seed"> | OpenExperiment["reservoir"];
+export type ResolvedExperiment = Omit<OpenExperiment, "reservoir" | "readout"> & {
+  /** Undefined of a model without one. */
+  readonly reservoir?: Omit<AnyModel["config"], "seed"> | OpenExperiment["reservoir"] | undefined;
+  readonly readout?: OpenExperiment["readout"] | undefined;
 };
 
 /** result.json. */
@@ -137,6 +140,7 @@ const asWritten: Readonly<Record<keyof OpenExperiment, undefined>> = {
   data: undefined,
   transforms: undefined,
   encode: undefined,
+  model: undefined,
   reservoir: undefined,
   readout: undefined,
   task: undefined,
@@ -152,6 +156,7 @@ const asWritten: Readonly<Record<keyof OpenExperiment, undefined>> = {
 
 /** An experiment with the reservoir as it was run, in the order in which people write one. */
 export function resolveExperiment(experiment: OpenExperiment, resolved: AnyModel["config"] | undefined): ResolvedExperiment {
+  if (modelTypeOf(experiment) === "nvar") return { ...asWritten, ...experiment, reservoir: undefined, readout: undefined };
   const { seed: _, ...reservoir } = { seed: undefined, ...(resolved ?? experiment.reservoir) };
   return { ...asWritten, ...experiment, reservoir };
 }

@@ -34,6 +34,7 @@ import { transformKind } from "../series/transform-kinds.js";
 import { encoders, patternTypes } from "../spikes/index.js";
 import { liquidKind, spikingKind } from "../spikes/liquid/schema.js";
 import { tasks } from "../tasks/index.js";
+import { modelSchemas } from "./model-options.js";
 
 const washoutTakes = 'a whole number of at least 0, or "auto"';
 const warmupTakes = 'a whole number of at least 1, or "auto"';
@@ -316,5 +317,9 @@ export const experimentTable = {
   data: given(either("", ...Object.values(dataKinds)), "Where the series comes from."),
   readout: optional(either("", byType(readouts), object(readouts.table("ridge"))), "How outputs are learnt; default ridge."),
   liquid: optional(liquidKind, "In place of reservoir: a spiking one, without its kind."),
+  model: optional(
+    either("", choice("forecaster", "nvar"), ...Object.values(modelSchemas)),
+    "What forecasts: forecaster (a reservoir and its readout, the default), nvar (polynomials of delays) or field (local reservoirs), with its options.",
+  ),
   task: given(either("", choice("predict", "classify", "detect"), ...Object.values(taskSchemas)), "What is to be learnt."),
 };

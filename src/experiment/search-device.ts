@@ -11,6 +11,7 @@ import { isSpiking, type ReservoirOptions } from "../reservoir/index.js";
 import { isRegistered } from "../reservoir/registered/model.js";
 import { DifferentResultsError } from "../search/different-results.js";
 import { LadderTrainer } from "./ladder.js";
+import { modelTypeOf } from "./model-options.js";
 import { type PlainForecast, plainForecast } from "./plain-forecast.js";
 import { type PredictionRows, predictionRows } from "./predict.js";
 import { standardises } from "./prepare.js";
@@ -229,6 +230,7 @@ function isWork(work: TrialWork | SpillwayError | undefined): work is TrialWork 
 /** Whether sums of a plain reservoir's states train ridge. */
 function isSummed({ experiment, trainers }: SeedJob): boolean {
   const { reservoir, encode } = experiment;
+  if (modelTypeOf(experiment) !== "forecaster") return false;
   if (encode || isSpiking(reservoir) || isRegistered(reservoir) || isComposite(reservoir) || reservoir.feedback || reservoir.cell)
     return false;
   if (!LadderTrainer.of(trainers)) return false;

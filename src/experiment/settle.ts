@@ -6,6 +6,7 @@ import { rowsLost } from "../series/index.js";
 import type { CaseData, ExperimentData } from "./data.js";
 import type { Experiment, OpenExperiment, OpenForecastTask, TaskDescription } from "./description.js";
 import { ExperimentError } from "./errors.js";
+import { nvarWashout } from "./model-fits.js";
 import { ownTransforms, rowsAhead, splitDriven, splitParts, splitSeries } from "./prepare.js";
 import { rowsNeeded } from "./split.js";
 
@@ -29,7 +30,9 @@ export function settleExperiment(experiment: OpenExperiment, data: ExperimentDat
   const { train, test, parts } = rowsOf(experiment, data);
   const scored = task.type === "predict" && test !== undefined ? test : train;
   if (washout === "auto" && train < fewestToTrain) throw tooFewRows(experiment, data, train, parts);
-  const settled = washout === "auto" ? plannedWashout(Math.min(train, scored)) : washout;
+  const { model } = experiment;
+  const settled =
+    model?.type === "nvar" ? nvarWashout(model, washout, train) : washout === "auto" ? plannedWashout(Math.min(train, scored)) : washout;
   if (parts === 1 && settled >= train)
     throw new ArgumentError("washout", settled, `fewer than the ${train} rows of the training part: some must be left to train on`);
   if (parts > 1 && settled + 1 >= train)

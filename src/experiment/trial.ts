@@ -44,8 +44,9 @@ export interface TrialOptions extends EngineChoiceOptions {
 
 /** What one seed gave. */
 export interface Trial {
-  readonly engine: { readonly name: string; readonly reason: string; readonly plan: EnginePlan };
-  readonly reservoir: AnyModel["config"];
+  /** The engine and the reservoir as it was made; undefined of a model that has none. */
+  readonly engine?: { readonly name: string; readonly reason: string; readonly plan: EnginePlan } | undefined;
+  readonly reservoir?: AnyModel["config"] | undefined;
   /** Of rate reservoirs. */
   readonly measuredRadius?: number | undefined;
   readonly radiusMethod?: string | undefined;

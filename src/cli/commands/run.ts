@@ -2,6 +2,7 @@
 import "../../index.js";
 import { join } from "node:path";
 import { type LoadedExperiment, loadExperiment } from "../../experiment/file.js";
+import { describeModel } from "../../experiment/model-options.js";
 import { loadNetworkExperiment, type NetworkExperiment } from "../../experiment/network-file.js";
 import { type FinishedNetworkRun, networkHeadline, networkTable, runNetworkExperiment } from "../../experiment/network-run.js";
 import { classCaption, verdictOf } from "../../experiment/report-section.js";
@@ -128,8 +129,10 @@ function describeRun({ result, folder }: WrittenRun): string {
   const verdict = verdictOf(result);
   const said = [...(verdict ? ["", verdict] : []), ...(result.bands ? [`${result.bands.sentence}.`] : [])];
   const { times, missing } = result.data;
+  const { model } = result.config;
   return [
     headline(result),
+    ...(model ? [`model: ${describeModel(model)}`] : []),
     ...(typeof times === "string" ? [`time: ${times}`] : []),
     ...(typeof missing === "string" ? [`missing: ${missing}`] : []),
     ...(result.choice ? [`chosen: ${result.choice.sentence}`] : []),

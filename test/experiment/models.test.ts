@@ -1,0 +1,151 @@
+// `model` of an experiment: what forecasts in place of one reservoir, by the same run.
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { forecastAhead } from "../../src/experiment/ahead.js";
+import { asExperiment, loadData, parseExperiment, readRun, runExperiment, searchExperiment } from "../../src/experiment/index.js";
+import { inputsOf } from "../../src/experiment/inputs.js";
+import { loadModel } from "../../src/model/index.js";
+import { runsInFolder } from "./run-text.js";
+
+const runs = runsInFolder();
+const ring = { task: "lorenz96", length: 700, options: { dimension: 8, dt: 0.05 } } as const;
+const task = { type: "forecast", horizon: 10, starts: 4 } as const;
+const experiment = {
+  name: "ring",
+  data: ring,
+  task,
+  outputs: { report: false },
+} as const;
+const nvar = { ...experiment, model: { type: "nvar", delays: 2, neighbours: 2 } } as const;
+const field = { ...experiment, model: { type: "field", groups: 4, halo: 2 }, reservoir: { size: 40 } } as const;
+
+describe.each([
+  ["nvar", nvar, 1],
+  ["field", field, 100],
+] as const)("model %s", (kind, described, washout) => {
+  it("is trained and scored beside the baselines of any forecast", async () => {
+    const { result } = await runExperiment(described);
+    const [score] = result.scores;
+    expect(score!.baselines.map(({ name }) => name)).toEqual(["persistence", "mean"]);
+    expect(score!.value).toBeLessThan(score!.baselines[0]!.value);
+    expect(result.verdict?.baselines.map(({ name }) => name)).toContain("ridge AR(8)");
+    expect(result.choice?.sentence).toContain("by 25 forecasts of 10 steps inside the training part");
+    expect(result.bands?.calibratedOn).toBe(25);
+    expect(result.config).toMatchObject({ washout, model: { type: kind } });
+  });
+
+  it("is saved, and goes on from the end of the table as the run did", async () => {
+    const { result, folder } = await runExperiment(described, { out: runs.out });
+    expect(result.files).toEqual(["result.json", "model.safetensors", "forecasts.csv"]);
+    const loaded = await loadModel(join(folder, "model.safetensors"));
+    expect(loaded.kind).toBe(kind);
+    const series = await loadData(parseExperiment(described));
+    const written = (await readFile(join(folder, "forecasts.csv"), "utf8")).split("\n").filter((line) => line.startsWith("last,"));
+    const rows = series.kind === "series" ? series.series.subarray(-100) : undefined;
+    const model = loaded.kind === "nvar" ? loaded.nvar : loaded.kind === "field" ? loaded.field : undefined;
+    const said = await model!.forecast(10, { warmup: rows! });
+    await model!.dispose();
+    expect(written.map((line) => Number(line.split(",")[4]))).toEqual([...said.data]);
+    const ahead = await forecastAhead(folder, { steps: 3 });
+    expect(ahead.forecasts[0]!.prediction.rows).toBe(3);
+    expect(ahead.levels).toEqual([0.9]);
+  });
+
+  it("has a configuration in its result that gives the same again", async () => {
+    const { folder, result } = await runExperiment(described, { out: runs.out });
+    const { config } = await readRun(folder);
+    const again = await runExperiment({ ...config, name: "again" } as never);
+    expect(again.result.scores).toEqual(result.scores);
+  });
+
+  it("is searched over by its options and by those of its parts", async () => {
+    const space = kind === "nvar" ? { "model.delays": { choice: [1, 3] } } : { "model.halo": { choice: [0, 2] } };
+    const search = { space, seeds: 1, budget: { trials: 2 }, sampler: { type: "grid" }, refit: { seeds: 1 } };
+    const { result } = await searchExperiment({ ...described, search }, { out: runs.out });
+    expect(result.trials).toEqual({ complete: 2, pruned: 0, failed: 0 });
+    expect(result.test).toBeGreaterThan(0);
+  });
+
+  it("has bands if its penalty is named, of forecasts by a model of fewer rows", async () => {
+    const own = kind === "nvar" ? { model: { ...nvar.model, lambda: 0.1 } } : { readout: { type: "ridge" as const, lambda: 0.1 } };
+    const { result } = await runExperiment({ ...described, ...own });
+    expect(result.choice).toBeUndefined();
+    expect(result.bands?.covered).toBeGreaterThan(0.5);
+    expect(result.seeds[0]!.readout).toMatchObject({ details: { lambda: 0.1 } });
+  });
+
+  it("is refused for tasks of other types, and where one reservoir is asked for", async () => {
+    const reservoir = { size: 5 };
+    const predict = kind === "nvar" ? { ...nvar, task: "predict" } : { ...field, task: "predict", reservoir };
+    expect(() => parseExperiment(predict)).toThrow(`model.type is "${kind}"; it takes "forecaster" for predict`);
+    const loaded = asExperiment(described).experiment;
+    const data = await loadData(loaded);
+    expect(() => inputsOf(loaded, data)).toThrow(`model.type is "${kind}"; it takes "forecaster" here`);
+  });
+
+  it("learns several series of one table", async () => {
+    const rows = Array.from({ length: 240 }, (_, t) => {
+      const values = [0, 1, 2, 3].map((c) => Math.sin(0.3 * t + c + (t % 2)));
+      return `${t % 2 === 0 ? "a" : "b"},${Math.floor(t / 2)},${values.join(",")}`;
+    });
+    const file = join(runs.out, "two.csv");
+    await writeFile(file, `which,time,p,q,r,s\n${rows.join("\n")}\n`);
+    const data = { file, group: "which", time: "time", timeUnit: "seconds" } as const;
+    const model = kind === "nvar" ? nvar.model : { ...field.model, groups: 2 };
+    const { result } = await runExperiment({ ...described, model: { ...model, neighbours: undefined, halo: undefined } as never, data });
+    expect(result.data["task"]).toContain("rows of 2 series");
+    expect(result.scores.every(({ value }) => Number.isFinite(value))).toBe(true);
+  });
+});
+
+describe("model forecaster", () => {
+  it("is what forecasts if nothing is said", async () => {
+    const plain = { ...experiment, reservoir: { size: 20 }, task: { ...task, members: 1 } } as const;
+    const [said, unsaid] = [await runExperiment({ ...plain, model: "forecaster" }), await runExperiment(plain)];
+    expect(said.result.scores).toEqual(unsaid.result.scores);
+  });
+});
+
+describe("the washout of model nvar", () => {
+  it("is what its delays reach over, and may be more", async () => {
+    const rows = async (washout: number | "auto") => {
+      const { result } = await runExperiment({ ...nvar, model: { type: "nvar", delays: 4, stride: 3, lambda: 1, degrees: [] }, washout });
+      return [result.config.washout, result.seeds[0]!.readout["rows"]];
+    };
+    expect(await rows("auto")).toEqual([9, 550]);
+    expect(await rows(59)).toEqual([59, 500]);
+    await expect(rows(8)).rejects.toThrow('washout is 8; it takes "auto", or at least 9');
+  });
+});
+
+describe("what does not go with a model", () => {
+  it.each([
+    [{ model: "nvr" }, 'model.type is "nvr"; it takes forecaster, nvar, field (did you mean nvar?)'],
+    [{ model: 5 }, "model is 5; it takes forecaster, nvar or field"],
+    [{ model: { type: "nvar", halo: 3 } }, 'unknown field "model.halo"'],
+    [{ model: "field" }, "model.groups is missing"],
+    [{ ...nvar, reservoir: { size: 5 } }, 'reservoir is {"size":5}; it takes nothing for model nvar, which has none'],
+    [{ ...nvar, readout: { lambda: 1 } }, "it takes nothing for model nvar; its penalty is model.lambda"],
+    [{ ...nvar, transforms: ["log"] }, 'transforms is "log"; it takes only standardise for model nvar'],
+    [{ ...nvar, task: { ...task, lags: 3 } }, "task.lags is 3; it takes nothing for model nvar; model.delays says"],
+    [{ ...field, task: { ...task, members: 3 } }, "task.members is 3; it takes nothing for model field"],
+    [{ ...field, outputs: { states: "npy" } }, 'outputs.states is "npy"; it takes "none" for model field'],
+    [{ ...field, readout: "rls" }, 'readout.type is "rls"; it takes "ridge" for model field'],
+    [{ ...field, reservoir: { kind: "spiking", size: 5 } }, "it takes one rate reservoir, that of a group, for model field"],
+    [{ ...field, data: { file: "x.csv", known: ["k"] } }, 'data.known is ["k"]; it takes nothing for model field'],
+  ])("%j", (more, sentence) => {
+    expect(() => parseExperiment({ ...experiment, ...more })).toThrow(sentence);
+  });
+
+  it.each([
+    [{ ...field, model: { type: "field", groups: 3 } }, "model.groups is 3 and the field has 8 sites"],
+    [{ ...nvar, model: { type: "nvar", neighbours: 9 } }, "model.neighbours is 9"],
+    [
+      { ...nvar, model: { type: "nvar", delays: 900 } },
+      "model.delays is 900; it takes fewer, or more rows: with stride 1 they reach over 900 rows, and 560 train",
+    ],
+  ] as const)("to the data: %j", async (described, sentence) => {
+    await expect(runExperiment(described as never)).rejects.toThrow(sentence);
+  });
+});
