@@ -18,6 +18,7 @@ import { generalisationRankTable } from "../src/analysis/ranks.js";
 import { radiusTable } from "../src/analysis/spectral-radius.js";
 import type { OptionTable } from "../src/core/options.js";
 import type { Part } from "../src/core/registry.js";
+import { fieldModelTable, nvarModelTable } from "../src/experiment/model-options.js";
 import { runFiguresTable } from "../src/experiment/plot-options.js";
 import { experimentRunTable } from "../src/experiment/run-options.js";
 import { experimentTable } from "../src/experiment/schema.js";
@@ -288,6 +289,8 @@ export function optionsPage(): string {
     ...Object.entries(analysisTables).map(([title, table]) => ofTable(title, table)),
     ...Object.entries(plotTables).map(([title, table]) => ofTable(title, table)),
     ofTable("An experiment file", experimentTable),
+    ofTable("`model` of an experiment file: nvar", nvarModelTable),
+    ofTable("`model` of an experiment file: field", fieldModelTable),
     ofTable("`openDevice`", openTable),
     ofTable("A launch of a kernel", launchTable),
     ofTable("`Context.compile`", compileTable),

@@ -6,7 +6,7 @@ import { choiceOf, isLongEnough, longestOf } from "./forecast-choice.js";
 import type { FitWork, ForecastExperiment, ModelPlan, RunModel, TrainingRows } from "./forecast-model.js";
 import { type FieldDescription, underModel } from "./model-options.js";
 import { describedRows, ownTransforms, type PreparedSeries, standardises } from "./prepare.js";
-import { radiusOf, type TrialOptions } from "./trial.js";
+import { radiusOf, seenBeside, type TrialOptions } from "./trial.js";
 
 /** Lambda is chosen by forecasts, if the file leaves it out and the training part is long enough. */
 export function planField(
@@ -22,6 +22,7 @@ export function planField(
   const isChosen = isOpen && isLongEnough(longestOf(trained), { horizon, washout });
   const options = {
     ...model,
+    ...seenBeside(experiment),
     ...{ readout, washout, engine, threads, signal },
     reservoir: { ...(reservoir as ReservoirOptions), seed },
     transforms: ownTransforms(experiment),
@@ -45,7 +46,11 @@ export function planField(
       },
       measured: forecaster.choice,
       forecast: (steps, { whole: { measured, lost }, facts, at }) =>
-        forecaster.forecast(steps, { warmup: describedRows(measured, facts, at - warmup, lost + at), signal }),
+        forecaster.forecast(steps, {
+          warmup: describedRows(measured, facts, at - warmup, lost + at),
+          known: facts.known?.subarray(lost + at, lost + at + steps),
+          signal,
+        }),
       stateFigures: async () => [],
       saveStates: async () => [],
       save: async (path) => {

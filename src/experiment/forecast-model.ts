@@ -1,5 +1,6 @@
 // What a run of the task "forecast" asks of a model: something that is trained on rows and forecasts
 // from rows. Which model that is, is chosen here and nowhere else.
+import { ArgumentError } from "../core/errors.js";
 import type { MeasuredErrors } from "../model/forecaster/bands.js";
 import type { TableNames } from "../model/index.js";
 import type { Matrix } from "../numerics/index.js";
@@ -57,12 +58,20 @@ export interface ModelPlan {
 
 const plans = { forecaster: planReservoir, nvar: planNvar, field: planField };
 
-/** @throws as the model's own plan does */
+/**
+ * @throws ArgumentError for what only reservoirs can do: be measured, or run on another engine; and
+ * as the model's own plan does
+ */
 export function planModel(
   experiment: ForecastExperiment,
   options: TrialOptions,
   trained: readonly PreparedSeries[],
   step: TimeStep | undefined,
 ): ModelPlan {
-  return plans[modelTypeOf(experiment)](experiment, options, trained, step);
+  const type = modelTypeOf(experiment);
+  const { engine = "auto", profile } = options;
+  if (profile && type !== "forecaster") throw new ArgumentError("profile", true, `false for model ${type}, which measures no phases`);
+  if (type === "nvar" && engine !== "auto" && engine !== "cpu")
+    throw new ArgumentError("engine", engine, '"auto" or "cpu" for model nvar, which runs on the host');
+  return plans[type](experiment, options, trained, step);
 }

@@ -9,7 +9,9 @@ import { historyOf, modelTypeOf, type NvarDescription } from "./model-options.js
 const unusedByNvar = ["reservoir", "liquid", "readout"] as const;
 
 /** @throws ArgumentError for fields that a model without a reservoir does not read */
-export function checkModelSource(type: unknown, source: Readonly<Record<string, unknown>>): void {
+export function checkModelSource(type: unknown, task: unknown, source: Readonly<Record<string, unknown>>): void {
+  if ((type === "nvar" || type === "field") && typeof task === "string" && task !== "forecast")
+    throw new ArgumentError("model.type", type, `"forecaster" for ${task}; ${type} is for tasks of type "forecast"`);
   if (type === "field" && source["liquid"] !== undefined)
     throw new ArgumentError("liquid", source["liquid"], "nothing for model field, whose reservoirs are rate reservoirs");
   if (type !== "nvar") return;
@@ -22,21 +24,19 @@ export function checkModelSource(type: unknown, source: Readonly<Record<string, 
 /** @throws ArgumentError for what does not go with the model, or would be ignored silently */
 export function checkModel(experiment: Omit<OpenExperiment, "seeds" | "metrics">): void {
   const type = modelTypeOf(experiment);
-  if (type === "forecaster") return;
   const { task, data, transforms, outputs, reservoir, readout } = experiment;
-  if (task.type !== "forecast")
-    throw new ArgumentError("model.type", type, `"forecaster" for ${task.type}; ${type} is for tasks of type "forecast"`);
+  if (type === "forecaster" || task.type !== "forecast") return;
   const nothing = (field: string, value: unknown, why: string) => new ArgumentError(field, value, `nothing for model ${type}${why}`);
   for (const field of ["lags", "season", "members"] as const)
     if (task[field] !== undefined)
       throw nothing(`task.${field}`, task[field], type === "nvar" && field !== "members" ? "; model.delays says how far it sees" : "");
-  if ("file" in data) {
-    for (const field of ["known", "calendar"] as const)
-      if (data[field] !== undefined) throw nothing(`data.${field}`, data[field], ", which sees the series alone");
-    if (data.missing === "mask") throw new ArgumentError("data.missing", "mask", `"hold" or "interpolate" for model ${type}`);
-  }
   if (outputs.states !== "none") throw new ArgumentError("outputs.states", outputs.states, `"none" for model ${type}`);
   if (type === "nvar") {
+    if ("file" in data) {
+      for (const field of ["known", "calendar"] as const)
+        if (data[field] !== undefined) throw nothing(`data.${field}`, data[field], ", which sees the series alone");
+      if (data.missing === "mask") throw new ArgumentError("data.missing", "mask", '"hold" or "interpolate" for model nvar');
+    }
     const other = transforms.find((each) => each !== "standardise");
     if (other !== undefined) throw new ArgumentError("transforms", other, "only standardise for model nvar");
     return;

@@ -1,7 +1,7 @@
 // `model` of an experiment: what forecasts in place of one reservoir, and with which options. How
 // each is trained stands in forecast-nvar.ts and forecast-field.ts.
 import { ArgumentError } from "../core/errors.js";
-import { choice, given, type Kind, number, object, optional } from "../core/options.js";
+import { choice, given, type Kind, number, object, optional, type TableOf } from "../core/options.js";
 import { fieldTable } from "../model/field/options.js";
 import type { FieldSettings, NvarSettings } from "../model/index.js";
 import { nvarTable } from "../model/nvar/options.js";
@@ -33,22 +33,37 @@ export type ModelType = ModelDescription["type"];
 const { delays, stride, degrees, constant, target, neighbours, hold, arithmetic } = nvarTable;
 const { groups, shape, channels, halo, edges, shared, hold: holdField } = fieldTable;
 
+/** The options of `model` with type nvar. */
+export const nvarModelTable = {
+  type: given(choice("nvar"), "Which model."),
+  delays,
+  stride,
+  degrees,
+  lambda: optional(number({ atLeast: 0 }), "The penalty on squared weights; left out, it is chosen by forecasts."),
+  constant,
+  target,
+  neighbours,
+  hold,
+  arithmetic,
+} satisfies TableOf<NvarDescription>;
+
+/** The options of `model` with type field. */
+export const fieldModelTable = {
+  type: given(choice("field"), "Which model."),
+  groups,
+  shape,
+  channels,
+  halo,
+  edges,
+  shared,
+  hold: holdField,
+} satisfies TableOf<FieldDescription>;
+
 /** What `model` takes, by its type. */
 export const modelSchemas = {
   forecaster: object({ type: given(choice("forecaster"), "") }),
-  nvar: object({
-    type: given(choice("nvar"), ""),
-    delays,
-    stride,
-    degrees,
-    lambda: optional(number({ atLeast: 0 }), "The penalty on squared weights; left out, it is chosen by forecasts."),
-    constant,
-    target,
-    neighbours,
-    hold,
-    arithmetic,
-  }),
-  field: object({ type: given(choice("field"), ""), groups, shape, channels, halo, edges, shared, hold: holdField }),
+  nvar: object(nvarModelTable),
+  field: object(fieldModelTable),
 } satisfies Readonly<Record<ModelType, Kind<unknown>>>;
 
 /** Which model forecasts. */

@@ -62,7 +62,7 @@ function parseFields(source: unknown): OpenExperiment {
   const value: Record<string, unknown> = { ...source };
   if (value["search"] !== undefined)
     throw new ArgumentError("search", value["search"], "nothing here: `spillway search` runs a file with a search, and search() an object");
-  checkModelSource(typeOf(value["model"]), value);
+  checkModelSource(typeOf(value["model"]), typeOf(value["task"]), value);
   if (value["readout"] === undefined) value["readout"] = { type: "ridge" };
   for (const field of typedFields) if (typeof value[field] === "string") value[field] = { type: value[field] };
   if (isObject(value["readout"]) && value["readout"]["type"] === undefined) value["readout"] = { ...value["readout"], type: "ridge" };

@@ -7,6 +7,7 @@ import type { Seed } from "../numerics/index.js";
 import type { Figure } from "../plot/index.js";
 import type { Trainer } from "../readout/index.js";
 import type { AnyModel, EnginePlan, Profile, WorkOptions } from "../reservoir/index.js";
+import type { CalendarFeature } from "../series/calendar.js";
 import type { StartErrors } from "../series/index.js";
 import type { Experiment, MetricName } from "./description.js";
 import type { ChosenSettings } from "./forecast-choice.js";
@@ -81,15 +82,22 @@ export interface Trial {
   dispose(): Promise<void>;
 }
 
+/** What of the data a model sees beside the series: the calendar, and where values are missing. */
+export function seenBeside({ data }: Experiment): { readonly calendar?: readonly CalendarFeature[]; readonly missing?: "mask" } {
+  return {
+    ...("calendar" in data && data.calendar !== undefined && { calendar: data.calendar }),
+    ...("missing" in data && data.missing === "mask" && { missing: "mask" as const }),
+  };
+}
+
 /** The forecaster of an experiment for one seed. */
 export function forecasterOptions(
   experiment: Experiment,
   { seed, trainer, engine, threads, profile, signal }: TrialOptions,
 ): ForecasterOptions & Pick<WorkOptions, "signal"> {
-  const { reservoir, washout, data } = experiment;
+  const { reservoir, washout } = experiment;
   return {
-    ...("calendar" in data && data.calendar !== undefined && { calendar: data.calendar }),
-    ...("missing" in data && data.missing === "mask" && { missing: "mask" as const }),
+    ...seenBeside(experiment),
     reservoir: { ...reservoir, seed },
     readout: trainer,
     washout,

@@ -9,7 +9,7 @@ import { loadModel } from "../../src/model/index.js";
 import { runsInFolder } from "./run-text.js";
 
 const runs = runsInFolder();
-const ring = { task: "lorenz96", length: 700, options: { dimension: 8, dt: 0.05 } } as const;
+const ring = { task: "lorenz96", length: 400, options: { N: 8, dt: 0.05 } } as const;
 const task = { type: "forecast", horizon: 10, starts: 4 } as const;
 const experiment = {
   name: "ring",
@@ -22,14 +22,14 @@ const field = { ...experiment, model: { type: "field", groups: 4, halo: 2 }, res
 
 describe.each([
   ["nvar", nvar, 1],
-  ["field", field, 100],
+  ["field", field, 64],
 ] as const)("model %s", (kind, described, washout) => {
   it("is trained and scored beside the baselines of any forecast", async () => {
     const { result } = await runExperiment(described);
     const [score] = result.scores;
     expect(score!.baselines.map(({ name }) => name)).toEqual(["persistence", "mean"]);
     expect(score!.value).toBeLessThan(score!.baselines[0]!.value);
-    expect(result.verdict?.baselines.map(({ name }) => name)).toContain("ridge AR(8)");
+    expect(result.verdict?.baselines.map(({ name }) => name)).toContain("ridge AR(24)");
     expect(result.choice?.sentence).toContain("by 25 forecasts of 10 steps inside the training part");
     expect(result.bands?.calibratedOn).toBe(25);
     expect(result.config).toMatchObject({ washout, model: { type: kind } });
@@ -41,12 +41,14 @@ describe.each([
     const loaded = await loadModel(join(folder, "model.safetensors"));
     expect(loaded.kind).toBe(kind);
     const series = await loadData(parseExperiment(described));
-    const written = (await readFile(join(folder, "forecasts.csv"), "utf8")).split("\n").filter((line) => line.startsWith("last,"));
+    const [head, ...lines] = (await readFile(join(folder, "forecasts.csv"), "utf8")).trimEnd().split("\n");
+    const column = head!.split(",").indexOf("prediction");
+    const written = lines.filter((line) => line.startsWith("last,"));
     const rows = series.kind === "series" ? series.series.subarray(-100) : undefined;
     const model = loaded.kind === "nvar" ? loaded.nvar : loaded.kind === "field" ? loaded.field : undefined;
     const said = await model!.forecast(10, { warmup: rows! });
     await model!.dispose();
-    expect(written.map((line) => Number(line.split(",")[4]))).toEqual([...said.data]);
+    expect(written.map((line) => Number(line.split(",")[column]))).toEqual([...said.data]);
     const ahead = await forecastAhead(folder, { steps: 3 });
     expect(ahead.forecasts[0]!.prediction.rows).toBe(3);
     expect(ahead.levels).toEqual([0.9]);
@@ -60,9 +62,10 @@ describe.each([
   });
 
   it("is searched over by its options and by those of its parts", async () => {
+    const own = kind === "nvar" ? { model: { ...nvar.model, lambda: 0.1 } } : { readout: { type: "ridge" as const, lambda: 0.1 } };
     const space = kind === "nvar" ? { "model.delays": { choice: [1, 3] } } : { "model.halo": { choice: [0, 2] } };
     const search = { space, seeds: 1, budget: { trials: 2 }, sampler: { type: "grid" }, refit: { seeds: 1 } };
-    const { result } = await searchExperiment({ ...described, search }, { out: runs.out });
+    const { result } = await searchExperiment({ ...described, ...own, search }, { out: runs.out });
     expect(result.trials).toEqual({ complete: 2, pruned: 0, failed: 0 });
     expect(result.test).toBeGreaterThan(0);
   });
@@ -91,11 +94,32 @@ describe.each([
     });
     const file = join(runs.out, "two.csv");
     await writeFile(file, `which,time,p,q,r,s\n${rows.join("\n")}\n`);
-    const data = { file, group: "which", time: "time", timeUnit: "seconds" } as const;
-    const model = kind === "nvar" ? nvar.model : { ...field.model, groups: 2 };
-    const { result } = await runExperiment({ ...described, model: { ...model, neighbours: undefined, halo: undefined } as never, data });
+    const data = { file, group: "which", time: "time", timeUnit: "s" } as const;
+    const model = kind === "nvar" ? ({ type: "nvar" } as const) : ({ type: "field", groups: 2 } as const);
+    const { result } = await runExperiment({ ...described, model, data });
     expect(result.data["task"]).toContain("rows of 2 series");
     expect(result.scores.every(({ value }) => Number.isFinite(value))).toBe(true);
+  });
+});
+
+describe("model field", () => {
+  it("sees what is known beforehand, the calendar, and where a value is missing", async () => {
+    const lines = Array.from({ length: 300 }, (_, t) => {
+      const known = Math.sin(t * t);
+      const values = [0, 1, 2, 3].map((c) => (t === 100 ? "" : Math.sin(0.3 * t + c) + known));
+      return `${new Date(Date.UTC(2024, 0, 1, t)).toISOString()},${known},${values.join(",")}`;
+    });
+    const file = join(runs.out, "hours.csv");
+    await writeFile(file, `time,k,p,q,r,s\n${lines.join("\n")}\n`);
+    const columns = ["p", "q", "r", "s"];
+    const plain = { ...field, model: { type: "field", groups: 2 }, task: { ...task, horizon: 3 } } as const;
+    const rmse = async (data: object) => {
+      const { result } = await runExperiment({ ...plain, data: { file, columns, time: "time", ...data } });
+      return result.scores.find(({ metric }) => metric === "rmse")!.value;
+    };
+    const unknown = await rmse({ missing: "hold" });
+    expect(await rmse({ missing: "hold", known: ["k"] })).toBeLessThan(unknown / 4);
+    expect(await rmse({ missing: "mask", calendar: ["hour"] })).not.toBe(unknown);
   });
 });
 
@@ -113,8 +137,8 @@ describe("the washout of model nvar", () => {
       const { result } = await runExperiment({ ...nvar, model: { type: "nvar", delays: 4, stride: 3, lambda: 1, degrees: [] }, washout });
       return [result.config.washout, result.seeds[0]!.readout["rows"]];
     };
-    expect(await rows("auto")).toEqual([9, 550]);
-    expect(await rows(59)).toEqual([59, 500]);
+    expect(await rows("auto")).toEqual([9, 310]);
+    expect(await rows(59)).toEqual([59, 260]);
     await expect(rows(8)).rejects.toThrow('washout is 8; it takes "auto", or at least 9');
   });
 });
@@ -133,7 +157,8 @@ describe("what does not go with a model", () => {
     [{ ...field, outputs: { states: "npy" } }, 'outputs.states is "npy"; it takes "none" for model field'],
     [{ ...field, readout: "rls" }, 'readout.type is "rls"; it takes "ridge" for model field'],
     [{ ...field, reservoir: { kind: "spiking", size: 5 } }, "it takes one rate reservoir, that of a group, for model field"],
-    [{ ...field, data: { file: "x.csv", known: ["k"] } }, 'data.known is ["k"]; it takes nothing for model field'],
+    [{ ...nvar, data: { file: "x.csv", known: ["k"] } }, "it takes nothing for model nvar, which sees the series alone"],
+    [{ ...nvar, data: { file: "x.csv", missing: "mask" } }, 'data.missing is "mask"; it takes "hold" or "interpolate" for model nvar'],
   ])("%j", (more, sentence) => {
     expect(() => parseExperiment({ ...experiment, ...more })).toThrow(sentence);
   });
@@ -143,9 +168,14 @@ describe("what does not go with a model", () => {
     [{ ...nvar, model: { type: "nvar", neighbours: 9 } }, "model.neighbours is 9"],
     [
       { ...nvar, model: { type: "nvar", delays: 900 } },
-      "model.delays is 900; it takes fewer, or more rows: with stride 1 they reach over 900 rows, and 560 train",
+      "model.delays is 900; it takes fewer, or more rows: with stride 1 they reach over 900 rows, and 320 train",
     ],
   ] as const)("to the data: %j", async (described, sentence) => {
     await expect(runExperiment(described as never)).rejects.toThrow(sentence);
+  });
+
+  it("to how it is run", async () => {
+    await expect(runExperiment(nvar, { engine: "sim" })).rejects.toThrow('engine is "sim"; it takes "auto" or "cpu" for model nvar');
+    await expect(runExperiment(field, { profile: true })).rejects.toThrow("profile is true; it takes false for model field");
   });
 });
