@@ -2,6 +2,7 @@
 import { ArgumentError } from "../core/errors.js";
 import { isComposite } from "../reservoir/composite/config.js";
 import { isSpiking } from "../reservoir/index.js";
+import { isRegistered } from "../reservoir/registered/model.js";
 import type { OpenExperiment } from "./description.js";
 import { historyOf, modelTypeOf, type NvarDescription } from "./model-options.js";
 
@@ -24,7 +25,7 @@ export function checkModelSource(type: unknown, task: unknown, source: Readonly<
 /** @throws ArgumentError for what does not go with the model, or would be ignored silently */
 export function checkModel(experiment: Omit<OpenExperiment, "seeds" | "metrics">): void {
   const type = modelTypeOf(experiment);
-  const { task, data, transforms, outputs, reservoir, readout } = experiment;
+  const { task, transforms, outputs, reservoir, readout } = experiment;
   if (type === "forecaster" || task.type !== "forecast") return;
   const nothing = (field: string, value: unknown, why: string) => new ArgumentError(field, value, `nothing for model ${type}${why}`);
   for (const field of ["lags", "season", "members"] as const)
@@ -32,16 +33,11 @@ export function checkModel(experiment: Omit<OpenExperiment, "seeds" | "metrics">
       throw nothing(`task.${field}`, task[field], type === "nvar" && field !== "members" ? "; model.delays says how far it sees" : "");
   if (outputs.states !== "none") throw new ArgumentError("outputs.states", outputs.states, `"none" for model ${type}`);
   if (type === "nvar") {
-    if ("file" in data) {
-      for (const field of ["known", "calendar"] as const)
-        if (data[field] !== undefined) throw nothing(`data.${field}`, data[field], ", which sees the series alone");
-      if (data.missing === "mask") throw new ArgumentError("data.missing", "mask", '"hold" or "interpolate" for model nvar');
-    }
     const other = transforms.find((each) => each !== "standardise");
     if (other !== undefined) throw new ArgumentError("transforms", other, "only standardise for model nvar");
     return;
   }
-  if (isSpiking(reservoir) || isComposite(reservoir))
+  if (isSpiking(reservoir) || isRegistered(reservoir) || isComposite(reservoir))
     throw new ArgumentError("reservoir", reservoir, "one rate reservoir, that of a group, for model field");
   if ((readout.type ?? "ridge") !== "ridge") throw new ArgumentError("readout.type", readout.type, '"ridge" for model field');
 }
