@@ -30,16 +30,5 @@ export function addPlotCommand(program: Command, print: (text: string) => void):
     .option("-o, --out <dir>", "where the figures are written; left out, figures/ in the run's folder")
     .option("--runs <dir>", "the folder of runs, in which a name is looked for", "runs")
     .option("--json", "print titles, descriptions and files as JSON")
-    .addHelpText(
-      "after",
-      `
-Examples:
-  $ spillway plot runs/load
-  $ spillway plot load --start 2018-03-01 --format svg --theme dark
-  $ spillway plot forecasts.csv --target load --last 20 --out figures
-
-Forecasts are drawn from forecasts.csv and history.csv: history, bands and every baseline of the
-starts that are asked for, errors by step, residuals. All other figures are those of the report.`,
-    )
     .action(async (run: string, flags: PlotFlags) => print(await (await import("./commands/plot.js")).plot(run, flags)));
 }

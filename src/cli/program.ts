@@ -29,6 +29,7 @@ import type { RunsFlags } from "./commands/runs.js";
 import type { SearchFlags } from "./commands/search.js";
 import { exitCodes } from "./exit.js";
 import { flagOf, helpOf, longOf } from "./flag.js";
+import { addManuals, helpOn } from "./manual.js";
 import { addPlotCommand, formatOption, themeOption } from "./plot-command.js";
 import type { Announcement } from "./supervisor.js";
 
@@ -97,11 +98,7 @@ export function createProgram(signal: AbortSignal, announce: (what: Announcement
     .helpCommand(false)
     .showHelpAfterError("(spillway --help, or spillway COMMAND --help, says more)")
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "spillway: ")) })
-    .addHelpText(
-      "after",
-      "\nExample:\n  $ spillway demo\n  $ spillway run mackey-glass.yaml --set reservoir.size=500\n\nExit codes: 0 done, 1 failed, 2 wrong input, 75 work is left\n(search), 130 stopped with Ctrl-C, 143 with SIGTERM.",
-    );
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "spillway: ")) });
 
   program
     .command("run")
@@ -116,20 +113,6 @@ export function createProgram(signal: AbortSignal, announce: (what: Announcement
     .option("--scale <share>", "of a file with network: microcircuit, the share of its neurons; 1 is full size")
     .option("--json", "print the results as JSON, and nothing else, on standard output")
     .option("--quiet", "no progress on standard error")
-    .addHelpText(
-      "after",
-      `
-Examples:
-  $ spillway run narma10.yaml
-  $ spillway run microcircuit.yaml --scale 1 --engine cuda
-  $ spillway run narma10.yaml --set reservoir.size=500 --set seeds=3 --json
-  $ spillway run *.yaml --out results
-
-DIR/NAME/ receives result.json, model.safetensors (first seed), report.html, and states.npy if the
-experiment asks for it. --profile prints time, bytes and launches, by events on a GPU, and keeps
-them in result.json and the report.
-A finished run replaces the one that was there before. Ctrl-C keeps the seeds that are finished.`,
-    )
     .action(async (files: readonly string[], flags: RunFlags) => {
       const command = await import("./commands/run.js");
       finish(await command.run(files, { ...flags, signal, announce, progress: await progressOf(flags) }));
@@ -156,21 +139,6 @@ A finished run replaces the one that was there before. Ctrl-C keeps the seeds th
     .option("--dry-run", "print what would be searched, evaluate the first trial, and say what the search takes")
     .option("--json", "print the result as JSON, and nothing else, on standard output")
     .option("--quiet", "no progress on standard error")
-    .addHelpText(
-      "after",
-      `
-Examples:
-  $ spillway search narma10.yaml
-  $ spillway search narma10.yaml --trials 500 --time 10m --workers 4
-  $ spillway search narma10.yaml --storage redis://cache:6379/0?prefix=narma10
-  $ spillway search narma10.yaml --shard 0/8
-
-DIR/NAME/ receives journal.log (every trial, as soon as it is told), search.json, report.html with
-the trials drawn, best.yaml, which spillway run takes, and NAME-best/ with the model. Trials never
-see the test part. The same command again goes on; Ctrl-C keeps every finished trial. Any number of
-commands may share a storage; parts (--shard) share nothing, and spillway runs --merge joins them.
-After SIGTERM, or if the storage stays away, the exit code is 75 if work is left.`,
-    )
     .action(async (file: string, flags: SearchFlags) => {
       const command = await import("./commands/search.js");
       finish(await command.search(file, flags, { signal, announce, progress: await progressOf(flags) }));
@@ -197,18 +165,6 @@ After SIGTERM, or if the storage stays away, the exit code is 75 if work is left
     .addOption(importOption())
     .option("--json", "print the forecasts as JSON, and nothing else, on standard output")
     .option("--quiet", "no progress on standard error")
-    .addHelpText(
-      "after",
-      `
-Examples:
-  $ spillway forecast runs/load --data new.csv --steps 24
-  $ spillway forecast model.safetensors --data new.csv --inputs weather.csv --out f.csv
-
-The columns of the table are found by the names that the model file keeps. Its time stamps continue
-the model's grid; its first one need not follow the training's last. What is known beforehand of the
-rows to come stands in a file of its own (--inputs), or in the table below the last measured row,
-whose other cells are then empty. --out has the columns of a run's forecasts.csv.`,
-    )
     .action(async (model: string, { import: _, ...flags }: ForecastFlags) => {
       const command = await import("./commands/forecast.js");
       print(await command.forecast(model, { ...flags, signal, progress: await progressOf(flags) }));
@@ -224,17 +180,6 @@ whose other cells are then empty. --out has the columns of a run's forecasts.csv
     .addOption(flagOf(onnxTable, "use"))
     .addOption(flagOf(onnxTable, "stateful"))
     .addOption(importOption())
-    .addHelpText(
-      "after",
-      `
-Examples:
-  $ spillway export runs/mackey-glass --to c --name tide
-  $ spillway export model.safetensors --to onnx --use forecast
-
-C (a forecaster or classifier): NAME.c and NAME.h, C99, no allocation, the bits of this package on
-every machine that computes in IEEE 754. ONNX (a forecaster, or a classifier): NAME.onnx; --use and
---stateful are for a forecaster's graph.`,
-    )
     .action(async (model: string, { import: _, ...flags }: ExportFlags & { readonly import?: unknown }) => {
       print(await (await import("./commands/export.js")).exportModel(model, flags));
     });
@@ -258,21 +203,6 @@ every machine that computes in IEEE 754. ONNX (a forecaster, or a classifier): N
     .addOption(themeOption())
     .option("--csv", "the trials as CSV, numbers in full")
     .option("--json", "as JSON")
-    .addHelpText(
-      "after",
-      `
-Examples:
-  $ spillway runs
-  $ spillway runs narma10 --trials --top 10
-  $ spillway runs narma10 --trials --csv > trials.csv
-  $ spillway runs narma10 other
-  $ spillway runs narma10 --plot
-  $ spillway runs narma10 other third --plot --figures compared
-  $ spillway runs narma10 --merge narma10-0-of-2 narma10-1-of-2
-  $ spillway runs redis://cache:6379/0?prefix=narma10 --trials
-
---merge counts a trial once that several have; if they differ in a bit it says so, and ends with 3.`,
-    )
     .action(async (names: readonly string[], flags: RunsFlags) => {
       const outcome = await (await import("./commands/runs.js")).runs(names, flags);
       print(outcome.text);
@@ -286,10 +216,6 @@ Examples:
     .addOption(engineOption())
     .option("--json", "print the results as JSON, and nothing else, on standard output")
     .option("--quiet", "no progress on standard error")
-    .addHelpText(
-      "after",
-      "\nExample:\n  $ spillway demo\n\nIt takes some seconds, and ends with the path of a report to open in a browser.",
-    )
     .action(async (flags: Omit<RunFlags, "threads" | "set">) => {
       const { demo } = await import("./commands/demo.js");
       finish(await demo({ ...flags, signal, announce, progress: await progressOf(flags) }));
@@ -311,10 +237,6 @@ Examples:
     .option("-o, --out <dir>", "write compare.json and compare.html there")
     .option("--json", "as JSON")
     .option("--quiet", "no progress on standard error")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  $ spillway compare narma10.yaml --engines cpu,cuda\n  $ spillway compare narma10.yaml --engines reference,cpu --out compared\n  $ spillway compare narma10.yaml --engines cpu,cuda:fast --sequences 64\n\n`:fast` or `:portable` after an engine's name sets the arithmetic. The exit code is 1 if an\nengine gives other bits than the first.",
-    )
     .action(async (file: string, flags: CompareFlags) => {
       const { compareEngines } = await import("./commands/compare.js");
       const outcome = await compareEngines(file, { ...flags, signal }, await progressOf(flags));
@@ -340,10 +262,6 @@ Examples:
     .option("-o, --out <dir>", "write analysis.json and analysis.html there")
     .option("--json", "as JSON")
     .option("--quiet", "no progress on standard error")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  $ spillway analyse narma10.yaml\n  $ spillway analyse narma10.yaml --data --out analysed\n  $ spillway analyse narma10.yaml --measures lyapunovExponent,memoryCapacity --map 24 --out analysed\n\nCapacities and ranks are of random input. docs/measures.md says what each measure is.",
-    )
     .action(async (file: string, flags: AnalyseFlags) => {
       const { analyseExperiment } = await import("./commands/analyse.js");
       print(await analyseExperiment(file, { ...flags, signal }, await progressOf(flags)));
@@ -354,7 +272,6 @@ Examples:
     .description("which engines can run here, and why (not); versions; the machine")
     .option("--json", "as JSON")
     .addOption(importOption())
-    .addHelpText("after", "\nExamples:\n  $ spillway info\n  $ spillway info --json")
     .action(async (flags: { json?: boolean }) => print(await (await import("./commands/info.js")).info(flags)));
 
   program
@@ -367,10 +284,6 @@ Examples:
     .addOption(setOption())
     .addOption(importOption())
     .option("--json", "as JSON")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  $ spillway plan narma10.yaml --engine cuda\n  $ spillway plan narma10.yaml --engine cuda --plan streamed --set reservoir.size=5000",
-    )
     .action(async (file: string, flags: PlanCommandOptions) => print(await (await import("./commands/plan.js")).describePlan(file, flags)));
 
   program
@@ -379,7 +292,6 @@ Examples:
     .argument("[name]", "a task")
     .addOption(importOption())
     .option("--json", "as JSON")
-    .addHelpText("after", "\nExamples:\n  $ spillway tasks\n  $ spillway tasks mackeyGlass")
     .action(async (name: string | undefined, flags: { json?: boolean }) =>
       print((await import("./commands/tasks.js")).listTasks(name, flags)),
     );
@@ -392,7 +304,6 @@ Examples:
     .option("-o, --out <dir>", "write bench.json and bench.html there")
     .option("--json", "as JSON")
     .option("--quiet", "no progress on standard error")
-    .addHelpText("after", "\nExamples:\n  $ spillway bench --threads 2\n  $ spillway bench --out bench")
     .action(async (flags: Pick<RunFlags, "engine" | "threads" | "json" | "quiet"> & { readonly out?: string }) => {
       const { bench } = await import("./commands/bench.js");
       print(await bench({ ...flags, signal }, await progressOf(flags)));
@@ -405,10 +316,6 @@ Examples:
     .option("--no-open", "print the address and open no browser")
     .addOption(flagOf(labTable, "engine", { short: "e" }))
     .addOption(importOption())
-    .addHelpText(
-      "after",
-      "\nExample:\n  $ spillway lab\n\nIt runs until Ctrl-C. The reservoir runs in the page; --engine is for larger ones that\nthe page hands over.",
-    )
     .action(async (flags: { readonly port: number; readonly open: boolean; readonly engine?: string }) => {
       await (await import("./commands/lab.js")).lab({ ...flags, signal, print });
       exitCode = exitCodes.interrupted;
@@ -428,17 +335,6 @@ Examples:
     .addOption(flagOf(serveTable, "engine", { short: "e" }))
     .addOption(flagOf(serveTable, "threads", { short: "t" }))
     .addOption(importOption())
-    .addHelpText(
-      "after",
-      `
-Examples:
-  $ spillway serve runs/mackey-glass/model.safetensors
-  $ curl http://127.0.0.1:8080/forecast --json '{"steps": 24}'
-
-GET /openapi.json says what the model takes; /health and /metrics are for those who watch it.
-It runs until Ctrl-C or SIGTERM. There are no passwords and no TLS: leave it on 127.0.0.1, or put
-a proxy before it that has them, and name it with --names.`,
-    )
     .action(async (model: string, { import: _, ...flags }: ServeOptions & { readonly import?: unknown }) => {
       await (await import("./commands/serve.js")).serve(model, { ...flags, signal, print });
       exitCode = exitCodes.interrupted;
@@ -448,10 +344,6 @@ a proxy before it that has them, and name it with --names.`,
     .command("schema")
     .description("the JSON Schema of experiment files, for editors")
     .addOption(importOption())
-    .addHelpText(
-      "after",
-      "\nExample:\n  $ spillway schema > experiment.schema.json\n\nThen begin a file with\n  # yaml-language-server: $schema=experiment.schema.json",
-    )
     .action(async () => print(JSON.stringify((await import("../experiment/json-schema.js")).experimentJsonSchema(), undefined, 2)));
 
   const ptx = program
@@ -464,10 +356,6 @@ a proxy before it that has them, and name it with --names.`,
     .addOption(flagOf({ target: targetOption }, "target", { value: "sm", fallback: "sm_80" }))
     .option("--no-affine", "norms: no gamma and beta")
     .option("--json", "as JSON, with grid, block, shared memory and parameters")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  $ spillway ptx gemmTiled --m 512 --n 512 --k 512 > gemm.ptx\n  $ spillway ptx attention --seq-len 4096 --head-dim 64 --causal --target sm_90 --json",
-    )
     .action(async (name: string, flags: PtxFlags) => print((await import("./commands/ptx.js")).ptxOfKernel(name, flags)));
   for (const [field, words] of Object.entries(kernelSwitches)) ptx.option(longOf(field), words);
   for (const [field, words] of Object.entries({ ...kernelNumbers, ...kernelWords })) ptx.option(`${longOf(field)} <${field}>`, words);
@@ -487,17 +375,12 @@ a proxy before it that has them, and name it with --names.`,
     .option("--device <name>", "sim, which finds faults; cuda; or cuda:1", "sim")
     .addOption(flagOf(ownTable, "show"))
     .option("--json", "as JSON, all elements")
-    .addHelpText("after", '\nExample:\n  $ spillway ptx run scale.ptx --args "f32[8]=range" 8 0.5 --block 8')
     .action(async (file: string, flags: PtxRunFlags) => print(await (await import("./commands/ptx-run.js")).runPtxFile(file, flags)));
 
   program
     .command("complete")
     .description("tab completion: the script that a shell loads")
     .addArgument(new Argument("<shell>", "bash, zsh, fish or powershell").choices(["bash", "zsh", "fish", "powershell"]))
-    .addHelpText(
-      "after",
-      "\nExamples:\n  $ source <(spillway complete bash)\n  $ spillway complete fish > ~/.config/fish/completions/spillway.fish",
-    )
     .action(async (shell: "bash" | "zsh" | "fish" | "powershell") => {
       (await import("./commands/complete.js")).printCompletionScript(shell);
     });
@@ -509,6 +392,12 @@ a proxy before it that has them, and name it with --names.`,
     await import("../index.js");
     (await import("../reservoir/engines.js")).checkEngineName(engine);
   });
+  program
+    .command("help")
+    .description("the help of a command")
+    .argument("[command...]", "a command; left out, the list of them")
+    .action((words: readonly string[]) => helpOn(program, words));
+  addManuals(program);
   for (const command of [...program.commands, ...ptx.commands]) command.exitOverride().configureOutput(program.configureOutput());
   const run: Program["run"] = async (args) => {
     // The shell's script asks for words behind "--".

@@ -20,7 +20,7 @@ const graceAfterKill = 300;
  */
 export type Announcement = string | { readonly graceMs: number };
 
-const quick = new Set(["tasks", "schema", "complete"]);
+const quick = new Set(["tasks", "schema", "complete", "help"]);
 
 /**
  * Whether a command takes no time worth a process of its own. A signal ends it as it ends any

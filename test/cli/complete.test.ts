@@ -67,6 +67,10 @@ describe("completion", () => {
       ["zsh", noFiles],
     ],
     [["tasks", "narma", "x"], [noFiles]],
+    [
+      ["help", "sea"],
+      ["search", noFiles],
+    ],
   ])("after %j offers %j", async (typed, expected) => {
     expect(await next(...typed)).toEqual(expected);
   });

@@ -16,11 +16,16 @@ interface Candidate {
 const plain = (word: string): Candidate => ({ word, description: "" });
 
 /** Words for what commander has no list of, by the name of the option or argument. */
-const words: ReadonlyMap<string, () => readonly Candidate[]> = new Map([
+const words: ReadonlyMap<string, (program: Command) => readonly Candidate[]> = new Map([
+  ["command", (program: Command) => commandsOf(program)],
   ["engine", () => ["auto", ...engineNames()].map(plain)],
   ["kernel", () => kernelKinds.map(plain)],
   ["name", () => tasks.all().map(({ name, description }) => ({ word: name, description }))],
 ]);
+
+function commandsOf(command: Command): Candidate[] {
+  return command.commands.map((each) => ({ word: each.name(), description: each.description() }));
+}
 
 /** Prints the script for a shell. Bash loads it by `source <(spillway complete bash)`. */
 export function printCompletionScript(shell: "bash" | "zsh" | "fish" | "powershell"): void {
@@ -52,8 +57,8 @@ export function completions(program: Command, typed: readonly string[]): string 
   const found = current.startsWith("-")
     ? optionsOf(command)
     : open
-      ? valuesOf(open.attributeName(), open instanceof TableFlag ? open.words : open.argChoices)
-      : operandsOf(command, operands);
+      ? valuesOf(program, open.attributeName(), open instanceof TableFlag ? open.words : open.argChoices)
+      : operandsOf(program, command, operands);
   const lines = (found ?? []).filter(({ word }) => word.startsWith(current)).map(({ word, description }) => `${word}\t${description}`);
   const directive = found ? ShellCompDirective.ShellCompDirectiveNoFileComp : ShellCompDirective.ShellCompDirectiveDefault;
   return [...lines, `:${directive}`].join("\n");
@@ -66,15 +71,15 @@ function optionsOf(command: Command): Candidate[] {
     .map(({ long, short, description }) => ({ word: long ?? short ?? "", description }));
 }
 
-function operandsOf(command: Command, before: number): readonly Candidate[] | undefined {
-  const commands = before > 0 ? [] : command.commands.map((each) => ({ word: each.name(), description: each.description() }));
+function operandsOf(program: Command, command: Command, before: number): readonly Candidate[] | undefined {
+  const commands = before > 0 ? [] : commandsOf(command);
   const argument = command.registeredArguments[before] ?? command.registeredArguments.findLast(({ variadic }) => variadic);
   if (!argument) return commands;
-  const values = valuesOf(argument.name(), argument.argChoices);
+  const values = valuesOf(program, argument.name(), argument.argChoices);
   return values ? [...commands, ...values] : undefined;
 }
 
 /** Undefined for files, and for what cannot be listed. */
-function valuesOf(name: string, choices: readonly string[] | undefined): readonly Candidate[] | undefined {
-  return choices?.map(plain) ?? words.get(name)?.();
+function valuesOf(program: Command, name: string, choices: readonly string[] | undefined): readonly Candidate[] | undefined {
+  return choices?.map(plain) ?? words.get(name)?.(program);
 }
