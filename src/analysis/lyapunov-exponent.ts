@@ -2,19 +2,29 @@
 // grow, and in how many directions?
 import { ArgumentError } from "../core/errors.js";
 import { option, optional, type Resolved, resolve, type TableOf, whole } from "../core/options.js";
-import { type DoubleDouble, ddAdd, isSparse, type Matrix, type MatrixLike, type SparseMatrix } from "../numerics/index.js";
-import type { ReservoirModel } from "../reservoir/index.js";
+import {
+  allocate,
+  type DoubleDouble,
+  ddAdd,
+  type FloatArray,
+  isSparse,
+  type Matrix,
+  type MatrixLike,
+  type SparseMatrix,
+} from "../numerics/index.js";
+import type { AnyModel, AnyReservoirComputer, ReservoirModel } from "../reservoir/index.js";
 import { seriesOf } from "../reservoir/options.js";
+import { reservoirKinds } from "../reservoir/registered/kind.js";
 import { WorkPacer } from "../reservoir/work.js";
 import {
   type AnalysisOptions,
+  type AnyReservoirSource,
   analysisTable,
   count,
   drivingInputs,
   inputTable,
-  type ReservoirSource,
   uniformInputs,
-  withReservoir,
+  withAnyReservoir,
 } from "./source.js";
 
 /** What drives the reservoir while the exponent is measured, and how long. */
@@ -57,14 +67,15 @@ const chunk = 256;
  * and float32 moves the exponent by some 1e-8 unless it is chaotic. Below 0 the reservoir forgets
  * where it started (the echo state property under this input), above 0 it is chaotic; -Infinity if
  * every difference is gone after finitely many steps (a nilpotent W without leak). Output feedback,
- * if there is any, is that of a reservoir without a readout: constant, so it does not count.
+ * if there is any, is that of a reservoir without a readout: constant, so it does not count. A
+ * registered kind of reservoir brings a Jacobian of its own.
  *
  * Source: G. Benettin et al. 1980, "Lyapunov characteristic exponents for smooth dynamical
  * systems", Meccanica 15 (rescaling); for driven reservoirs D. Verstraeten et al. 2007, "An
  * experimental unification of reservoir computing methods", Neural Networks 20.
  * @throws ArgumentError for options and another number of rows, or for inputs that do not fit
  */
-export async function lyapunovExponent(source: ReservoirSource, options: LyapunovExponentOptions = {}): Promise<number> {
+export async function lyapunovExponent(source: AnyReservoirSource, options: LyapunovExponentOptions = {}): Promise<number> {
   return (await exponents(source, resolve(lyapunovExponentTable, options), 1))[0]!;
 }
 
@@ -102,7 +113,7 @@ export interface LyapunovSpectrum {
  * "Chaotic behavior of multidimensional difference equations", Lecture Notes in Mathematics 730.
  * @throws ArgumentError as `lyapunovExponent` does, and for more exponents than neurons
  */
-export async function lyapunovSpectrum(source: ReservoirSource, options: LyapunovSpectrumOptions = {}): Promise<LyapunovSpectrum> {
+export async function lyapunovSpectrum(source: AnyReservoirSource, options: LyapunovSpectrumOptions = {}): Promise<LyapunovSpectrum> {
   const { count: asked, ...common } = resolve(lyapunovSpectrumTable, options);
   const found = await exponents(source, common, asked);
   return { exponents: found, dimension: kaplanYorke(found, asked === undefined) };
@@ -120,37 +131,39 @@ function kaplanYorke(found: Float64Array, complete: boolean): number | undefined
 
 /** The first `asked` exponents, all if that is undefined. */
 async function exponents(
-  source: ReservoirSource,
+  source: AnyReservoirSource,
   { engine, seed, signal, length, washout, amplitude, inputs: given }: Resolved<typeof lyapunovExponentTable>,
   asked: number | undefined,
 ): Promise<Float64Array> {
-  return withReservoir(source, engine, async (computer) => {
+  return withAnyReservoir(source, engine, async (computer) => {
     const { model } = computer;
-    if (!Object.hasOwn(slopes, model.activation))
-      throw new ArgumentError("activation", model.activation, `one of ${Object.keys(slopes).join(", ")}, whose slopes are known`);
-    const k = asked ?? model.size;
-    if (k > model.size) throw new ArgumentError("count", k, `at most ${model.size}, the neurons`);
+    const { directions, below, follow } = jacobianOf(model);
+    const k = asked ?? directions;
+    if (k > directions) throw new ArgumentError("count", k, `at most ${directions}, the neurons`);
     const total = washout + length;
     const inputs = drivingInputs(model, { seed, washout, length, amplitude, inputs: given });
-    const starts = uniformInputs(seed, "tangent", 0, k, model.size, 1);
-    const tangents = Array.from({ length: k }, (_, i) => new Tangent(model, starts.row(i)));
+    const starts = uniformInputs(seed, "tangent", 0, k, directions, 1);
+    const tangents = Array.from({ length: k }, (_, i) => new Tangent(starts.row(i)));
     tangents.forEach((tangent, i) => {
       tangent.orthogonalise(tangents.slice(0, i));
     });
     const pacer = new WorkPacer({ signal }, total);
     const sums = Array.from({ length: k }, (): DoubleDouble => ({ high: 0, low: 0 }));
-    let state: ArrayLike<number> = computer.state.values;
-    for (let from = 0; from < total; from += chunk) {
-      const states = await computer.run(inputs.subarray(from, Math.min(total, from + chunk)), { signal });
+    let state = wholeState(computer);
+    // Hidden values are known only between runs.
+    const rows = below > 0 ? 1 : chunk;
+    for (let from = 0; from < total; from += rows) {
+      const run = inputs.subarray(from, Math.min(total, from + rows));
+      const states = await computer.run(run, { signal });
       for (let t = 0; t < states.rows; t++) {
+        follow(tangents, { x: state, next: states.row(t), input: run.row(t), step: from + t });
         for (let i = 0; i < tangents.length; i++) {
-          tangents[i]!.step(state, states.row(t));
           const growth = tangents[i]!.orthogonalise(tangents, i);
           // This direction is gone, and with it those behind.
           if (growth === 0) tangents.length = i;
           else if (from + t >= washout) sums[i] = ddAdd(sums[i]!, { high: Math.log(growth), low: 0 });
         }
-        state = states.row(t);
+        state = below > 0 ? wholeState(computer) : states.row(t);
         if (pacer.due()) await pacer.pause(from + t);
       }
       if (tangents.length === 0) break;
@@ -167,37 +180,87 @@ const slopes: Readonly<Record<string, (f: number) => number>> = {
   sigmoid: (f) => f * (1 - f),
 };
 
-/** A difference of length 1 that follows a trajectory. */
-class Tangent {
-  readonly #model: ReservoirModel;
-  #vector: Float64Array;
-  #next: Float64Array;
+/** A step of a trajectory: from x to the states `next`, under an input. */
+interface Step {
+  readonly x: FloatArray;
+  readonly next: ArrayLike<number>;
+  readonly input: FloatArray;
+  readonly step: number;
+}
 
-  constructor(model: ReservoirModel, start: Float64Array) {
-    this.#model = model;
-    this.#vector = start;
-    this.#next = new Float64Array(start.length);
+/** How small changes of a reservoir's state follow its steps. */
+interface Jacobian {
+  /** How many values a small change has. */
+  readonly directions: number;
+  /** Hidden values of x, behind its states. */
+  readonly below: number;
+  /** Each tangent's length is then the factor by which it grew. */
+  follow(tangents: readonly Tangent[], step: Step): void;
+}
+
+/** @throws ArgumentError for a reservoir whose step has no known derivative */
+function jacobianOf(model: AnyModel): Jacobian {
+  if (model.kind === "registered") {
+    const tangent = reservoirKinds.get(model.config.kind, "kind").tangent?.(model);
+    if (!tangent) throw new ArgumentError("source", `a reservoir of the kind ${model.config.kind}`, "a kind that has a tangent");
+    const { directions } = tangent;
+    const follow: Jacobian["follow"] = (tangents, { x, input, step }) =>
+      tangent.follow(
+        x,
+        input,
+        step,
+        0,
+        tangents.map(({ vector }) => vector),
+      );
+    return { directions, below: model.below, follow };
   }
+  if (model.kind !== undefined) throw new ArgumentError("source", `a ${model.kind} reservoir`, "one reservoir of rates");
+  if (!Object.hasOwn(slopes, model.activation))
+    throw new ArgumentError("activation", model.activation, `one of ${Object.keys(slopes).join(", ")}, whose slopes are known`);
+  return { directions: model.size, below: 0, follow: (tangents, step) => followRates(model, tangents, step) };
+}
 
-  /**
-   * Follows one step from state x to state `next`; its length is then the factor by which it grew.
-   */
-  step(x: ArrayLike<number>, next: ArrayLike<number>): void {
-    const { leakRate, weights, activation, size, cell } = this.#model;
-    const slope = slopes[activation]!;
-    const v = this.#vector;
-    const out = this.#next;
-    multiply(weights, v, out);
-    const keptState = this.#kept(x);
-    const keptVector = this.#kept(v);
+/** x of a reservoir: its states, then its hidden values. */
+function wholeState({ model, state: { values, below } }: AnyReservoirComputer): FloatArray {
+  if (!below) return values;
+  const whole = allocate(model.precision, values.length + below.length);
+  whole.set(values);
+  whole.set(below, values.length);
+  return whole;
+}
+
+function followRates(model: ReservoirModel, tangents: readonly Tangent[], { x, next }: Step): void {
+  const { leakRate, weights, activation, size, cell } = model;
+  const slope = slopes[activation]!;
+  const keptState = kept(model, x);
+  for (const tangent of tangents) {
+    const out = new Float64Array(size);
+    multiply(weights, tangent.vector, out);
+    const keptVector = kept(model, tangent.vector);
     for (let r = 0; r < size; r++) {
       const a = leakRate[r]!;
       const keep = cell?.keep[r] ?? 1 - a;
       const f = (next[r]! - keep * keptState[r]!) / a;
       out[r] = keep * keptVector[r]! + (a === 0 ? 0 : a * slope(f) * out[r]!);
     }
-    this.#vector = out;
-    this.#next = v;
+    tangent.vector.set(out);
+  }
+}
+
+/** O times a vector, if the cell has an O. */
+function kept({ cell, size }: ReservoirModel, vector: ArrayLike<number>): ArrayLike<number> {
+  if (!cell?.orthogonal) return vector;
+  const out = new Float64Array(size);
+  multiply(cell.orthogonal, vector, out);
+  return out;
+}
+
+/** A difference of length 1 that follows a trajectory. */
+class Tangent {
+  readonly vector: Float64Array;
+
+  constructor(start: Float64Array) {
+    this.vector = start;
   }
 
   /**
@@ -207,19 +270,10 @@ class Tangent {
   orthogonalise(others: readonly Tangent[], count = others.length): number {
     let length = 1;
     for (let pass = 0; pass < (count === 0 ? 1 : 2); pass++) {
-      for (let i = 0; i < count; i++) subtractAlong(this.#vector, others[i]!.#vector);
-      length *= this.#rescale(this.#vector);
+      for (let i = 0; i < count; i++) subtractAlong(this.vector, others[i]!.vector);
+      length *= this.#rescale(this.vector);
     }
     return length;
-  }
-
-  /** O times a vector, if the cell has an O. */
-  #kept(vector: ArrayLike<number>): ArrayLike<number> {
-    const { cell, size } = this.#model;
-    if (!cell?.orthogonal) return vector;
-    const out = new Float64Array(size);
-    multiply(cell.orthogonal, vector, out);
-    return out;
   }
 
   #rescale(v: Float64Array): number {

@@ -111,7 +111,7 @@ export interface Driving {
  * The series, or random input of washout + length rows.
  * @throws ArgumentError for a series of another number of rows, or that does not fit the reservoir
  */
-export function drivingInputs({ inputSize, precision }: ReservoirModel, driving: Driving): Matrix {
+export function drivingInputs({ inputSize, precision }: Pick<AnyModel, "inputSize" | "precision">, driving: Driving): Matrix {
   const { seed: drawnFrom, amplitude, washout, length, inputs: given } = driving;
   const total = washout + length;
   if (given === undefined) return uniformInputs(drawnFrom, "inputs", 0, total, inputSize, amplitude);

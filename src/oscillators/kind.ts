@@ -4,6 +4,7 @@ import { type KindDraw, type KindMatrix, type KindSizes, type ReservoirKind, spa
 import { roundFor } from "./circle.js";
 import { completeOscillators, type OscillatorConfig, oscillatorTable } from "./options.js";
 import { orderOf, oscillatorStep } from "./step.js";
+import { oscillatorTangent } from "./tangent.js";
 
 /** Streams of rule 7: W and W_in those of other reservoirs, b 2, first phases 4, frequencies 5. */
 const streams = { weights: 0, inputWeights: 1, bias: 2, initialPhases: 4, frequencies: 5 } as const;
@@ -99,4 +100,5 @@ export const oscillatorKind: ReservoirKind<OscillatorConfig> = {
   sizes,
   draw,
   stepper: oscillatorStep,
+  tangent: oscillatorTangent,
 };

@@ -1,7 +1,7 @@
 // All measures of one reservoir, one after the other. What each is stands in its own file.
 import { ArgumentError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
-import type { AnyReservoirComputer, ReservoirComputer } from "../../reservoir/index.js";
+import type { AnyModel, AnyReservoirComputer, ReservoirComputer } from "../../reservoir/index.js";
 import { anySeries } from "../../reservoir/inputs.js";
 import { informationCapacity } from "../capacity/index.js";
 import { echoStateIndex } from "../echo-state-index.js";
@@ -34,7 +34,7 @@ const measures: { readonly [Name in MeasureName]: Measure<Name> } = {
   memoryCapacity: (computer, { common }) => memoryCapacity(computer, common),
   kernelRank: (computer, { common }) => kernelRank(computer, { ...common, tolerance: rankTolerance }),
   generalisationRank: (computer, { common }) => generalisationRank(computer, { ...common, tolerance: rankTolerance }),
-  lyapunovExponent: (computer, { driven }) => lyapunovExponent(ofRates(computer), driven),
+  lyapunovExponent: (computer, { driven }) => lyapunovExponent(computer, driven),
   echoStateIndex: (computer, { driven: { length, ...driven } }) => echoStateIndex(ofRates(computer), driven),
   informationDynamics: (computer, { driven }) => informationDynamics(ofRates(computer), driven),
 };
@@ -86,7 +86,11 @@ function drivenBy(inputs: AnalyseOptions["inputs"], computer: AnyReservoirComput
 /** @throws ArgumentError for a reservoir whose units have no rates, or that has parts */
 function ofRates(computer: AnyReservoirComputer): ReservoirComputer {
   const { model } = computer;
-  if ("parts" in model || !("activation" in model))
-    throw new ArgumentError("source", "parts" in model ? "a composed reservoir" : "a spiking reservoir", "one reservoir of rates");
+  if ("parts" in model || !("activation" in model)) throw new ArgumentError("source", kindInWords(model), "one reservoir of rates");
   return computer as ReservoirComputer;
+}
+
+function kindInWords(model: AnyModel): string {
+  if (model.kind === "registered") return `a reservoir of the kind ${model.config.kind}`;
+  return model.kind === "composite" ? "a composed reservoir" : "a spiking reservoir";
 }

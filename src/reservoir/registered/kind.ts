@@ -44,11 +44,13 @@ export type KindStep = (
   sequence: number,
 ) => void;
 
-/**
- * A small change of x(t) followed through the step to x(t+1), in binary64: writes J v into `next`.
- * All arrays have N + H values.
- */
-export type KindTangent = (x: FloatArray, input: FloatArray, v: Float64Array, next: Float64Array) => void;
+/** Small changes of a state, followed through steps, in binary64. */
+export interface KindTangent {
+  /** How many values a small change has: as many as a state can be moved in directions. */
+  readonly directions: number;
+  /** Follows a step from x, N + H values: every vector v, of one value a direction, becomes J v. */
+  follow(x: FloatArray, input: FloatArray, step: number, sequence: number, vectors: readonly Float64Array[]): void;
+}
 
 /**
  * One kind of reservoir. `options` is a table of `spillway/options`; `size`, `inputSize`, `seed`
