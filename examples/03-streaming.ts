@@ -1,6 +1,6 @@
 // Streaming: a source that never ends, one chunk at a time, and a readout that learns online to say
 // what comes next (recursive least squares).
-import { mackeyGlass, type Matrix, ReservoirComputer, recursiveLeastSquares } from "spillway";
+import { type Matrix, mackeyGlass, ReservoirComputer, recursiveLeastSquares } from "spillway";
 
 /** Ten chunks of 200 samples, as they might come from a sensor. */
 async function* source(): AsyncGenerator<Matrix> {

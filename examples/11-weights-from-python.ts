@@ -4,7 +4,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mackeyGlass, Matrix, nrmse, ReservoirComputer, ridge } from "spillway";
+import { Matrix, mackeyGlass, nrmse, ReservoirComputer, ridge } from "spillway";
 import { npyToMatrix, readNpy, readSafetensors, writeNpy, writeSafetensors } from "spillway/io";
 
 const folder = await mkdtemp(join(tmpdir(), "weights-"));

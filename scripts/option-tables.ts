@@ -46,6 +46,7 @@ import { onnxTable } from "../src/model/onnx/options.js";
 import { classifierOptionsTable, classifierTable, forecasterOptionsTable, forecasterTable } from "../src/model/schemas.js";
 import { forecastSweepTable, sweepSettingTable, sweepTable } from "../src/model/sweep/options.js";
 import { spectralRadiusTable } from "../src/numerics/spectrum/radius.js";
+import { colouringTable } from "../src/oscillators/colouring.js";
 import { oscillatorKind } from "../src/oscillators/kind.js";
 import { pipelineTable } from "../src/pipeline/check.js";
 import { crossValidationTable } from "../src/pipeline/cross-validate.js";
@@ -73,6 +74,8 @@ import { registrationTable } from "../src/reservoir/engines.js";
 import { ensembleTable, ensembleWorkTable } from "../src/reservoir/ensemble.js";
 import { ownMatricesTable } from "../src/reservoir/options.js";
 import { topologies } from "../src/reservoir/topologies/index.js";
+import { annealTable } from "../src/sampling/anneal.js";
+import { isingSampleTable, transverseFieldTable } from "../src/sampling/sample.js";
 import { cmaesTable } from "../src/search/cmaes.js";
 import { samplerTable } from "../src/search/sampler-options.js";
 import { parameterTables } from "../src/search/space.js";
@@ -181,6 +184,13 @@ const spikeAndPipelineTables: Readonly<Record<string, OptionTable>> = {
   "`readSpikeFolder`": spikeFolderTable,
 };
 
+const samplingTables: Readonly<Record<string, OptionTable>> = {
+  "`colourGraph`": colouringTable,
+  "`sampleIsing`": isingSampleTable,
+  "`sampleTransverseField`": transverseFieldTable,
+  "`annealIsing`": annealTable,
+};
+
 const readoutTables: Readonly<Record<string, OptionTable>> = { "`lstd` of `spillway/readout`": lstdTable };
 
 const analysisTables: Readonly<Record<string, OptionTable>> = {
@@ -286,6 +296,7 @@ export function optionsPage(): string {
     ...readouts.all().map(({ name, options }) => ofTable(`The readout \`${name}\``, options)),
     ...Object.entries(readoutTables).map(([title, table]) => ofTable(title, table)),
     ...Object.entries(spikeAndPipelineTables).map(([title, table]) => ofTable(title, table)),
+    ...Object.entries(samplingTables).map(([title, table]) => ofTable(title, table)),
     ...Object.entries(analysisTables).map(([title, table]) => ofTable(title, table)),
     ...Object.entries(plotTables).map(([title, table]) => ofTable(title, table)),
     ofTable("An experiment file", experimentTable),

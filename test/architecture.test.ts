@@ -26,6 +26,7 @@ const allowed: Record<string, readonly string[]> = {
   search: ["numerics", "io"],
   serve: ["numerics", "reservoir", "io", "series", "model", "pipeline", "spikes"],
   oscillators: ["numerics", "reservoir"],
+  sampling: ["numerics", "reservoir"],
   experiment: ["numerics", "reservoir", "readout", "tasks", "metrics", "io", "series", "model", "plot", "pipeline", "search", "spikes"],
   engine: ["numerics", "reservoir", "readout", "spikes", "gpu", "ptx"],
   lab: ["numerics", "reservoir", "readout", "tasks", "metrics", "analysis", "io", "model", "serve", "engine"],
