@@ -1,14 +1,14 @@
 // Graph colouring by phase oscillators that push each other apart along edges: shares of 50 runs
 // that end proper, by phases alone, after greedy repairs, and by the same repairs
 // from random colours.
-import { type ColouringOptions, colourGraph, type Graph } from "spillway/oscillators";
+import { type ColouringOptions, colourGraph, type VertexGraph } from "spillway/oscillators";
 
-const petersen: Graph = {
+const petersen: VertexGraph = {
   vertices: 10,
   edges: [0, 1, 2, 3, 4].flatMap((i) => [[i, (i + 1) % 5] as const, [i, i + 5] as const, [i + 5, ((i + 2) % 5) + 5] as const]),
 };
 /** Squares of a board that a queen goes between. */
-const queens = (side: number): Graph => {
+const queens = (side: number): VertexGraph => {
   const squares = Array.from({ length: side * side }, (_, n) => [Math.floor(n / side), n % side] as const);
   const meet = (a: readonly [number, number], b: readonly [number, number]) =>
     a[0] === b[0] || a[1] === b[1] || Math.abs(a[0] - b[0]) === Math.abs(a[1] - b[1]);

@@ -8,7 +8,7 @@ import { workTable } from "../reservoir/work.js";
 import { inBinary64, portableSum, turn } from "./circle.js";
 
 /** A graph: how many vertices, and its edges as pairs of them, each once. */
-export interface Graph {
+export interface VertexGraph {
   readonly vertices: number;
   readonly edges: readonly (readonly [number, number])[];
 }
@@ -77,7 +77,7 @@ const fullTurn = 6.283185307179586;
  * @throws ArgumentError for a graph with edges that are no pairs of its vertices, or options;
  * WorkInterruptedError
  */
-export async function colourGraph(graph: Graph, k: number, options: ColouringOptions = {}): Promise<Colouring> {
+export async function colourGraph(graph: VertexGraph, k: number, options: ColouringOptions = {}): Promise<Colouring> {
   const asked = resolve(colouringTable, options, "colourGraph");
   whole({ atLeast: 1 }).read(k, "k");
   const neighbours = neighboursOf(graph);
@@ -91,12 +91,12 @@ export async function colourGraph(graph: Graph, k: number, options: ColouringOpt
  * How many edges of a graph have ends of one colour. @throws ArgumentError for another number of
  * colours than vertices
  */
-export function conflictsOf({ vertices, edges }: Graph, colours: ArrayLike<number>): number {
+export function conflictsOf({ vertices, edges }: VertexGraph, colours: ArrayLike<number>): number {
   if (colours.length !== vertices) throw ArgumentError.shape(`colours holds ${colours.length} values; the graph has ${vertices} vertices`);
   return edges.filter(([a, b]) => colours[a] === colours[b]).length;
 }
 
-function neighboursOf({ vertices, edges }: Graph): readonly (readonly number[])[] {
+function neighboursOf({ vertices, edges }: VertexGraph): readonly (readonly number[])[] {
   whole({ atLeast: 1 }).read(vertices, "graph.vertices");
   const neighbours = Array.from({ length: vertices }, (): Set<number> => new Set());
   for (const [e, edge] of edges.entries()) {

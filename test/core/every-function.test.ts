@@ -56,7 +56,7 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
     ],
     ...["formatResult", "withParameter", "orderOf", "rangeOf", "coordinates", "gridPoints", "gridSides", "filterCentres", "binWidth"],
     ...["integrateAndFireNumbers", "encodePatternNpz", "patternToCsv", "patternToJson", "writeSpikePattern", "PatternTemplates.load"],
-    ...["readNir", "writeNir", "encodeNir"],
+    ...["readNir", "writeNir", "encodeNir", "conflictsOf", "isingEnergy"],
     ...["settingsFromLink", "settingsToLink", "stateHash", "experimentOf", "reservoirOf", "signalOf", "leaveOneGroupOut"],
     ...["AtomicFile.create", "TrainedReadout.fromJSON", "RandomStream", "seedKeys", "philox4x32", "uniformFromWords"],
   ],

@@ -17,11 +17,13 @@ import { openLab } from "../../src/lab/index.js";
 import * as metrics from "../../src/metrics/index.js";
 import * as model from "../../src/model/index.js";
 import * as numerics from "../../src/numerics/index.js";
+import { colourGraph } from "../../src/oscillators/index.js";
 import * as pipeline from "../../src/pipeline/index.js";
 import * as plot from "../../src/plot/index.js";
 import * as ptx from "../../src/ptx/index.js";
 import { lstd } from "../../src/readout/index.js";
 import * as engine from "../../src/reservoir/engines.js";
+import * as sampling from "../../src/sampling/index.js";
 import { cmaes, grid, journalFile, randomSampler, redisJournal, SearchSpace, Study, sobol, tpe } from "../../src/search/index.js";
 import * as series from "../../src/series/index.js";
 import { serveModel } from "../../src/serve/index.js";
@@ -43,6 +45,8 @@ const rows = (count: number, cols = 1, value = 0.1) =>
   Array.from({ length: count }, (_, t) => Array.from({ length: cols }, (_, c) => value * (t + c)));
 const nan = () => [...rows(9), [Number.NaN]];
 const pattern = new spikes.SpikePattern({ times: [1, 5], neurons: [0, 1] }, { durationMs: 10, neuronCount: 2 });
+/** Two spins that would be alike. */
+const pair: sampling.IsingModel = { spins: 2, couplings: [[0, 1, 1]] };
 const square = numerics.Matrix.zeros(2, 2);
 const cases = Array.from({ length: 6 }, (_, b) => rows(5, 2, b % 2 === 0 ? 0.1 : -0.1));
 const labels = ["a", "b", "a", "b", "a", "b"];
@@ -151,6 +155,10 @@ const withOptions: readonly Place[] = [
   ["recursiveLeastSquares", spillway.recursiveLeastSquares],
   ["leastMeanSquares", spillway.leastMeanSquares],
   ["lstd", lstd],
+  ["colourGraph", (wrong) => colourGraph({ vertices: 2, edges: [[0, 1]] }, 2, wrong)],
+  ["sampleIsing", (wrong) => sampling.sampleIsing(pair, Object.assign({ beta: 1 }, wrong))],
+  ["sampleTransverseField", (wrong) => sampling.sampleTransverseField(pair, Object.assign({ beta: 1, transverseField: 1 }, wrong))],
+  ["annealIsing", (wrong) => sampling.annealIsing(pair, wrong)],
   ["fit of a readout", (wrong) => spillway.ridge().fit(rows(9, 2), rows(9), wrong)],
   ["predict of a readout", (wrong) => spillway.ridge().fit(rows(9, 2), rows(9)).predict(rows(2, 2), undefined, wrong)],
   ...spillway.tasks.all().map((task): Place => [task.name, (wrong) => task.generate(20, wrong)]),

@@ -1,18 +1,18 @@
 // Colours by phases that push each other apart: small graphs with known chromatic numbers.
 import { describe, expect, it } from "vitest";
-import { colourGraph, conflictsOf, type Graph } from "../../src/oscillators/index.js";
+import { colourGraph, conflictsOf, type VertexGraph } from "../../src/oscillators/index.js";
 
-const cycle = (n: number): Graph => ({ vertices: n, edges: Array.from({ length: n }, (_, i) => [i, (i + 1) % n] as const) });
-const petersen: Graph = {
+const cycle = (n: number): VertexGraph => ({ vertices: n, edges: Array.from({ length: n }, (_, i) => [i, (i + 1) % n] as const) });
+const petersen: VertexGraph = {
   vertices: 10,
   edges: [0, 1, 2, 3, 4].flatMap((i) => [[i, (i + 1) % 5] as const, [i, i + 5] as const, [i + 5, ((i + 2) % 5) + 5] as const]),
 };
-const complete = (n: number): Graph => ({
+const complete = (n: number): VertexGraph => ({
   vertices: n,
   edges: Array.from({ length: n }, (_, b) => Array.from({ length: b }, (__, a) => [a, b] as const)).flat(),
 });
 /** One more colour is needed, and no triangle is made. */
-const mycielski = ({ vertices: n, edges }: Graph): Graph => ({
+const mycielski = ({ vertices: n, edges }: VertexGraph): VertexGraph => ({
   vertices: 2 * n + 1,
   edges: [
     ...edges.flatMap(([a, b]) => [[a, b] as const, [a, b + n] as const, [a + n, b] as const]),
@@ -22,7 +22,7 @@ const mycielski = ({ vertices: n, edges }: Graph): Graph => ({
 const grotzsch = mycielski(cycle(5));
 
 /** The share of runs that end proper. */
-async function properShare(graph: Graph, k: number, runs: number, repair = false): Promise<number> {
+async function properShare(graph: VertexGraph, k: number, runs: number, repair = false): Promise<number> {
   let proper = 0;
   for (let seed = 0; seed < runs; seed++) if ((await colourGraph(graph, k, { seed, repair })).conflicts === 0) proper++;
   return proper / runs;
