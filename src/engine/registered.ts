@@ -7,7 +7,9 @@ import type { RegisteredModel } from "../reservoir/registered/model.js";
 import { ChunkedSession, type Stepper } from "./chunked-session.js";
 import { clockFor } from "./phase-clock.js";
 
-/** The members of an engine of this name that runs registered kinds by their steps in JavaScript. */
+/**
+ * The members of an engine of this name that runs registered kinds by their steps in JavaScript.
+ */
 export const registeredKinds = (engine: string) => ({
   planRegistered: (model: RegisteredModel): EnginePlan => planOf(engine, model),
 

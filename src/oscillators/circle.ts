@@ -10,9 +10,9 @@ export const inBinary64: Round = (value) => value;
 export const roundFor = (precision: "float32" | "float64"): Round => (precision === "float32" ? Math.fround : inBinary64);
 
 /**
- * Turns the point at place i of (c, s) by d radians into place i of (toC, toS): with m = (d / 2)(1 +
- * d^2 / 12), which is tan(d / 2) up to d^5, and q = 1 + m^2, by the rotation ((1 - m^2) / q, 2 m /
- * q), then back to length 1. Every operation is rounded.
+ * Turns the point at place i of (c, s) by d radians into place i of (toC, toS): with m = (d / 2)(1
+ * + d^2 / 12), which is tan(d / 2) up to d^5, and q = 1 + m^2, by the rotation ((1 - m^2) / q, 2 m
+ * / q), then back to length 1. Every operation is rounded.
  */
 export function turn(
   c: ArrayLike<number>,
@@ -37,7 +37,9 @@ export function turn(
   toS[i] = turnedS / length;
 }
 
-/** The sum of `count` values: 32 partial sums by place modulo 32 from +0, then rule 1's butterfly. */
+/**
+ * The sum of `count` values: 32 partial sums by place modulo 32 from +0, then rule 1's butterfly.
+ */
 export function portableSum(values: ArrayLike<number>, count: number, round: Round): number {
   const partials = new Float64Array(32);
   for (let k = 0; k < count; k++) partials[k & 31] = round(partials[k & 31]! + values[k]!);

@@ -68,8 +68,9 @@ const fullTurn = 6.283185307179586;
  * round(k phi / 2 pi) mod k. Heun's method on the circle, in binary64 and portable arithmetic: the
  * same colours everywhere. Each run is a try: take another seed for another one.
  *
- * It solves small graphs. Where colouring is hard (queens on a board of 5 x 5 with 5 colours) no run
- * ends proper; with `repair` about half do, as many as repairs from random colours alone (`steps: 0`).
+ * It solves small graphs. Where colouring is hard (queens on a board of 5 x 5 with 5 colours) no
+ * run ends proper; with `repair` about half do, as many as repairs from random colours alone
+ * (`steps: 0`).
  *
  * Sources: C. W. Wu 1998, "Graph coloring via synchronization of coupled oscillators", IEEE Trans.
  * Circuits Syst. I 45; A. Parihar et al. 2017, "Vertex coloring of graphs via phase dynamics of
@@ -165,7 +166,10 @@ function sineOfMultiple(c: number, s: number, k: number): number {
   return y;
 }
 
-/** The colour whose phase 2 pi q / k is nearest: the largest cosine of the difference, ties to the first. */
+/**
+ * The colour whose phase 2 pi q / k is nearest: the largest cosine of the difference, ties to the
+ * first.
+ */
 function nearestColour(c: number, s: number, k: number): number {
   let [best, most] = [0, -2];
   for (let q = 0; q < k; q++) {

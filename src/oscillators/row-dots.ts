@@ -2,7 +2,10 @@
 // tenth of its time.
 import { type FloatArray, isSparse, type Matrix, type SparseMatrix } from "../numerics/index.js";
 
-/** Row i of W times x into `p[i]` and times y into `q[i]`, in the order of docs/numerics.md, rules 1 and 2. */
+/**
+ * Row i of W times x into `p[i]` and times y into `q[i]`, in the order of docs/numerics.md, rules 1
+ * and 2.
+ */
 export type RowDots = (i: number, x: FloatArray, y: FloatArray, p: FloatArray, q: FloatArray) => void;
 
 /** The products of a matrix with two vectors of its precision. */

@@ -1,4 +1,5 @@
-// One step of coupled phase oscillators: the Heun steps that one input lasts. docs/numerics.md, rule
+// One step of coupled phase oscillators: the Heun steps that one input lasts. docs/numerics.md,
+// rule
 // 15.
 import { allocate, type FloatArray, type Matrix, philox4x32, portableCos, portableSin } from "../numerics/index.js";
 import type { KindStep, RegisteredModel } from "../reservoir/index.js";
@@ -96,7 +97,9 @@ export class OscillatorStep {
   }
 }
 
-/** Normal enough: four random bytes of the noise key's words at (step, i / 4, sequence, substep). */
+/**
+ * Normal enough: four random bytes of the noise key's words at (step, i / 4, sequence, substep).
+ */
 function noiseOf({ noiseKey, config }: RegisteredModel<OscillatorConfig>, scale: number): Noise {
   const block = new Uint32Array(4);
   return (step, sequence, substep, out) => {

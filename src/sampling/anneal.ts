@@ -11,8 +11,8 @@ import { timeCoupling } from "./sample.js";
 /** How a model is annealed. */
 export interface AnnealOptions extends WorkOptions {
   /**
-   * "thermal" (default): beta rises linearly from `from` to `to`. "pathIntegral": beta stays at `to`,
-   * and a transverse field falls linearly from `transverseField` to nearly 0.
+   * "thermal" (default): beta rises linearly from `from` to `to`. "pathIntegral": beta stays at
+   * `to`, and a transverse field falls linearly from `transverseField` to nearly 0.
    */
   readonly method?: "thermal" | "pathIntegral" | undefined;
   /** beta of the first sweep of "thermal". Default .1. */

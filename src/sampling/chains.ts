@@ -5,7 +5,10 @@ import { fieldAt, type Neighbourhoods } from "./ising.js";
 /** Last words of counters: rule 7's streams that nothing else draws from. */
 const streams = { first: 27, flips: 28, links: 29 } as const;
 
-/** What a sweep goes by: weights of the energy in a slice, and of being alike in neighbouring slices. */
+/**
+ * What a sweep goes by: weights of the energy in a slice, and of being alike in neighbouring
+ * slices.
+ */
 export interface SweepWeights {
   /** beta / P. */
   readonly space: number;
@@ -13,7 +16,10 @@ export interface SweepWeights {
   readonly time: number;
 }
 
-/** Chains of P slices of n spins, P = 1 for a classical model; slice p of chain m begins at (m P + p) n. */
+/**
+ * Chains of P slices of n spins, P = 1 for a classical model; slice p of chain m begins at (m P +
+ * p) n.
+ */
 export class Chains {
   readonly model: Neighbourhoods;
   readonly count: number;
@@ -38,10 +44,10 @@ export class Chains {
   }
 
   /**
-   * A sweep of a chain, spin by spin. Slices p and p + 1 of spin i are linked where they are alike and
-   * U < 1 - exp(-2 time). Each run of linked slices is drawn as one: it becomes 1 where U < 1 / (1 +
-   * exp(-2 b)), b = space times the sum of f_i over its slices, else -1. For one slice this is the
-   * heat bath.
+   * A sweep of a chain, spin by spin. Slices p and p + 1 of spin i are linked where they are alike
+   * and U < 1 - exp(-2 time). Each run of linked slices is drawn as one: it becomes 1 where U < 1 /
+   * (1 + exp(-2 b)), b = space times the sum of f_i over its slices, else -1. For one slice this is
+   * the heat bath.
    */
   sweep(sweep: number, chain: number, { space, time }: SweepWeights): void {
     const { model, slices, spins } = this;

@@ -76,7 +76,9 @@ export function energyAt(model: Neighbourhoods, s: ArrayLike<number>, first = 0)
   return -0.5 * sum;
 }
 
-/** The energy of n spins. @throws ArgumentError for a malformed model, or another number of spins */
+/**
+ * The energy of n spins. @throws ArgumentError for a malformed model, or another number of spins
+ */
 export function isingEnergy(model: IsingModel, spins: ArrayLike<number>): number {
   const checked = neighbourhoodsOf(model);
   if (spins.length !== checked.spins) throw ArgumentError.shape(`spins holds ${spins.length} values; the model has ${checked.spins}`);

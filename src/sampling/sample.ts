@@ -116,8 +116,9 @@ export interface TransverseFieldEstimate {
  *     H = -sum over pairs of J_ij Z_i Z_j - sum of h_i Z_i - Gamma sum of X_i
  *
  * by path-integral Monte Carlo: P slices of classical spins, coupled by beta J / P within and by .5
- * ln coth(beta Gamma / P) between slices. Runs of slices of a spin are drawn as one. What it tends to differs from the exact energy by Trotter's
- * error, of order (beta / P)^2: a ring of 8 with J = Gamma = 1 and beta = 2 gives -1.306, -1.269 and
+ * ln coth(beta Gamma / P) between slices. Runs of slices of a spin are drawn as one. What it tends
+ * to differs from the exact energy by Trotter's error, of order (beta / P)^2: a ring of 8 with J =
+ * Gamma = 1 and beta = 2 gives -1.306, -1.269 and
  * -1.259 a spin for P = 8, 16, 32, and -1.2555 without it.
  *
  * Sources: M. Suzuki 1976, Prog. Theor. Phys. 56; R. Martoňák, G. E. Santoro, E. Tosatti 2002,

@@ -41,7 +41,10 @@ export interface RegisteredModel<Config extends RegisteredReservoirConfig = Regi
   readonly noiseKey: PhiloxKey;
 }
 
-/** Whether a description is one of a registered kind, known or not: it has another `kind` than spiking. */
+/**
+ * Whether a description is one of a registered kind, known or not: it has another `kind` than
+ * spiking.
+ */
 export function isRegistered(options: object): options is RegisteredReservoirOptions {
   return typeof options === "object" && options !== null && "kind" in options && options.kind !== undefined && options.kind !== "spiking";
 }

@@ -89,6 +89,9 @@ export interface OscillatorReservoirOptions {
   readonly noise?: number | undefined;
   /** States are cos(m phi) and sin(m phi) for m = 1 to this, 2 N each; default 1. */
   readonly harmonics?: number | undefined;
-  /** Whether the order parameter R, the length of the mean of exp(i phi), is one more state; default false. */
+  /**
+   * Whether the order parameter R, the length of the mean of exp(i phi), is one more state; default
+   * false.
+   */
   readonly order?: boolean | undefined;
 }
