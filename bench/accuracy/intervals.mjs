@@ -1,47 +1,14 @@
 // Bands of seven series: how much they cover, split and adaptive. Ridge autoregression forecasts, so
 // that the bands are judged and not a reservoir. Usage: node bench/accuracy/intervals.mjs
 // Fitted on the first 60 %, calibrated on the next 20 %, tested on the last 20 %; units of sd.
-import { readCsv } from "spillway/io";
-import { Matrix, RandomStream, seedKeys } from "spillway/numerics";
+import { Matrix } from "spillway/numerics";
 import { AdaptiveConformal, conformalOffsets, coverage, fitAutoregression, winklerScore } from "spillway/series";
-import { lorenz } from "spillway/tasks";
+import { bandSeries, deviationOf } from "./band-series.mjs";
 
 const level = 0.9;
-const folder = `${process.env.SPILLWAY_DATA ?? "../shared/data"}/series`;
-const vega = "node_modules/vega-datasets/data";
-const column = async (path, name, more = {}) => (await readCsv(path, { columns: [name], missing: "interpolate", ...more })).matrix;
-
-function differenced({ data }, lag) {
-  return Matrix.from(Float64Array.from({ length: data.length - lag }, (_, t) => data[t + lag] - data[t]));
-}
-
-function noisyLorenz() {
-  const { data } = lorenz(3400, { dt: 0.05 });
-  const x = Float64Array.from({ length: data.length / 3 }, (_, t) => data[3 * t]);
-  const noise = new RandomStream(seedKeys("noise").weights, 0);
-  const sd = deviationOf(x);
-  return Matrix.from(x.map((value, t) => value + 0.05 * sd * noise.normal(0, t)));
-}
-
-function deviationOf(values) {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length);
-}
-
-const co2 = await column(`${vega}/co2-concentration.csv`, "CO2", { text: ["Date"] });
-const cases = [
-  ["load", 24, 192, await column(`${folder}/made-load.csv`, "load_mw")],
-  ["RTE", 24, 192, await column(`${folder}/load_rte.csv`, 1)],
-  ["ETTh1", 24, 192, await column(`${folder}/ETTh1.csv`, "OT")],
-  ["CO2, yearly difference", 12, 24, differenced(co2.subarray(69), 12)],
-  ["Seattle", 7, 30, await column(`${vega}/seattle-weather.csv`, "temp_max")],
-  ["sunspots", 24, 48, await column(`${folder}/monthly-sunspots.csv`, 1)],
-  ["Lorenz x, 5 % noise", 50, 50, noisyLorenz()],
-];
-
 console.log("| series (H; starts to calibrate / test) | split by step: coverage, Winkler | adaptive: coverage, Winkler |\n|---|---|---|");
 let worst = 0;
-for (const [name, horizon, order, series] of cases) {
+for (const { name, horizon, order, series } of await bandSeries()) {
   const [calibrating, testing] = [0.6, 0.8].map((share) => Math.floor(share * series.rows));
   const sd = deviationOf(series.data.subarray(0, testing));
   const z = Matrix.from(series.data.map((value) => value / sd));

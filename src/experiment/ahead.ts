@@ -146,7 +146,7 @@ function horizonOf(loaded: Model): number | undefined {
 function defaultLevels(loaded: Model, steps: number, from: "errors" | "members"): readonly number[] {
   if (from === "members") return [usualLevel];
   const { choice } = modelOf(loaded);
-  return choice && steps <= choice.horizon && choice.starts.length >= fewestScores(usualLevel) ? [usualLevel] : [];
+  return choice && steps <= choice.horizon && (choice.errorStarts ?? choice.starts).length >= fewestScores(usualLevel) ? [usualLevel] : [];
 }
 
 const usualLevel = 0.9;

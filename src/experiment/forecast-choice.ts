@@ -2,8 +2,8 @@
 // closed-loop forecasts of the task's horizon, and how the choice is said in words.
 
 import { ArgumentError } from "../core/errors.js";
-import { fewestRows } from "../model/forecaster/choice.js";
 import { chooseDefaults, opensCalendar, plannedMembers } from "../model/forecaster/plan.js";
+import { fewestRows } from "../model/forecaster/validation.js";
 import type { Forecaster, ForecasterOptions, TriedSetting } from "../model/index.js";
 import type { Matrix } from "../numerics/index.js";
 import { formatNumber } from "../plot/format.js";

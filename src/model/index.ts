@@ -31,7 +31,7 @@ export type {
   FieldSettings,
   FieldStartOptions,
 } from "./field/options.js";
-export type { Candidate, ForecasterChoice, ScoredPair, TriedSetting, ValidationStart } from "./forecaster/choice.js";
+export type { Candidate, ForecasterChoice, ScoredPair, TriedSetting } from "./forecaster/choice.js";
 export type { CalendarSetting, TimedRows } from "./forecaster/clock.js";
 export type { DescribedSeries, ForecasterData, ForecasterPrefix, ForecasterSequences, TimesLike } from "./forecaster/data.js";
 export { Forecast, type ForecastBand } from "./forecaster/forecast.js";
@@ -54,6 +54,7 @@ export type {
   StartOptions,
   TimesOption,
 } from "./forecaster/options.js";
+export type { ValidationStart } from "./forecaster/validation.js";
 export { type LoadedModel, loadModel } from "./load-model.js";
 export { type LoadOptions, ModelFileError, type ModelKind } from "./model-file.js";
 export { NvarForecaster, type NvarState } from "./nvar/nvar.js";

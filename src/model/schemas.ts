@@ -159,6 +159,7 @@ const choiceNote = object({
   horizon: given(whole({ atLeast: 1 }), "Steps."),
   loss: given(choice("rmse", "mae", "smape", "validTime"), "How forecasts were scored."),
   starts: given(list(startKind, "a list of starts", 1), "Where forecasts started."),
+  errorStarts: optional(list(startKind, "a list of starts", 1), "Where the forecasts start that bands are made of, if they are others."),
   candidates: option(
     list(
       object({ lags: given(whole(), "Rows that the readout sees."), calendar: given(flag, "Whether the calendar is an input.") }),

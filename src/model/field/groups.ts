@@ -13,11 +13,11 @@ import {
   writeFeatures,
 } from "../../reservoir/index.js";
 import { restoredForecast, restoredPredictions, transformed } from "../../series/transforms.js";
-import type { FollowsRows } from "../forecaster/choice.js";
 import { type CheckedSeries, checkColumns, lastRows, seriesInputs } from "../forecaster/data.js";
 import { checkKnown, inputsBefore, pendingRow } from "../forecaster/known.js";
 import { alongRoad, alongTransforms } from "../forecaster/road.js";
 import { roundedInputs } from "../forecaster/training.js";
+import type { FollowsRows } from "../forecaster/validation.js";
 import { columnsOf, restored, standardised } from "../standardisation.js";
 import type { FieldGeometry } from "./geometry.js";
 import type { FieldRoad } from "./road.js";

@@ -42,7 +42,7 @@ export function checkIntervals(
       steps,
       `at most ${choice.horizon} with intervals, which is the horizon that the forecaster was fitted with`,
     );
-  const starts = choice.starts.length;
+  const starts = (choice.errorStarts ?? choice.starts).length;
   for (const [i, level] of levels.entries())
     if (starts < fewestScores(level))
       throw new ArgumentError(

@@ -14,12 +14,20 @@ import {
 import { ridgePath } from "../../readout/ridge-path.js";
 import { type AnyReservoirComputer, NonFiniteStateError, type WorkOptions, WorkPacer } from "../../reservoir/index.js";
 import { fitTransforms, transformed } from "../../series/transforms.js";
-import { startsBetween } from "../../series/validation-starts.js";
 import { fitStandardisation } from "../standardisation.js";
-import { type CheckedData, type CheckedSeries, withoutCalendar } from "./data.js";
+import { type CheckedSeries, withoutCalendar } from "./data.js";
 import { type ForecastLoss, isNoWorse, losses, medianOf } from "./loss.js";
 import { ForecasterMember } from "./member.js";
 import type { RoadSettings } from "./road.js";
+import {
+  changingColumns,
+  forecastAll,
+  rowsOf,
+  startsOneAfterAnother,
+  type ValidationParts,
+  type ValidationStart,
+  validationParts,
+} from "./validation.js";
 
 /** One setting that is tried. */
 export interface Candidate {
@@ -58,12 +66,6 @@ export interface ChoiceOptions extends Omit<RoadSettings, "transforms"> {
   readonly masks: readonly (Matrix | undefined)[];
 }
 
-/** A start of a validation forecast: its first row is row `row` of sequence `sequence`. */
-export interface ValidationStart {
-  readonly sequence: number;
-  readonly row: number;
-}
-
 /** A candidate with a lambda. */
 export interface ScoredPair {
   readonly candidate: number;
@@ -90,13 +92,18 @@ export interface ForecasterChoice {
    */
   readonly seconds?: number | undefined;
   /**
-   * starts * horizon x D: what came, in units of the data; row k * horizon + h is step h of start
-   * k.
+   * Where the forecasts of `targets` and `errors` start, which bands are made of: as many as fit
+   * into the validation part, up to a cost. Left out, `starts`.
+   */
+  readonly errorStarts?: readonly ValidationStart[] | undefined;
+  /**
+   * Error starts * horizon x D: what came, in units of the data; row k * horizon + h is step h of
+   * start k.
    */
   readonly targets: Matrix<Float64Array>;
   /**
-   * The same rows: targets less the forecast of the kept pairs, their median if they are several; NaN
-   * where the target was filled and not measured.
+   * The same rows: targets less the forecast of the kept pairs, their median if they are several;
+   * NaN where the target was filled and not measured, infinite if a forecast from there ran away.
    */
   readonly errors: Matrix<Float64Array>;
 }
@@ -104,17 +111,13 @@ export interface ForecasterChoice {
 /** A relative difference of scores below this is a tie. */
 const tie = 1e-3;
 
-/** The parts of the data: what trains, and what the starts are in. */
-export interface ValidationParts {
-  readonly training: readonly CheckedSeries[];
-  readonly starts: readonly ValidationStart[];
-}
-
 /**
  * A candidate that forecasts from every start: a forecast for each lambda, or why there is none.
  */
 export interface ForecastingCandidate extends TriedSetting {
   forecasts(signal: AbortSignal | undefined): Promise<readonly (Matrix<Float64Array> | Error)[]>;
+  /** The forecast of one lambda from other starts, infinite from those where it runs away. */
+  again?(lambda: number, starts: readonly ValidationStart[], signal: AbortSignal | undefined): Promise<Matrix<Float64Array> | Error>;
 }
 
 /**
@@ -133,13 +136,23 @@ export async function chooseByForecasts(
   if (failure) throw failure;
   const bare = withoutCalendar(data, options.calendarColumns);
   const bareParts = { ...parts, training: withoutCalendar(parts.training, options.calendarColumns) };
-  const tried = candidates.map((each) => ({
-    lags: each.lags,
-    calendar: each.calendar,
-    forecasts: (signal: AbortSignal | undefined) =>
-      each.calendar ? tryCandidate(data, parts, each, options, signal) : tryCandidate(bare, bareParts, each, options, signal),
-  }));
-  return choosePairs(data, parts, tried, options, work);
+  const tried = candidates.map((each): ForecastingCandidate => {
+    const [rows, own] = each.calendar ? [data, parts] : [bare, bareParts];
+    let members: readonly TriedMember[] = [];
+    return {
+      lags: each.lags,
+      calendar: each.calendar,
+      async forecasts(signal) {
+        const made = await tryCandidate(rows, own, each, options, signal);
+        members = made.members;
+        return made.forecasts;
+      },
+      again: (lambda, starts, signal) =>
+        tryAgain(rows, { ...own, starts }, { ...each, members }, options.lambdas.indexOf(lambda), options, signal),
+    };
+  });
+  const choice = await choosePairs(data, parts, tried, options, work);
+  return { ...choice, ...(await errorsFromMore(data, parts, { choice, tried }, options, work.signal)) };
 }
 
 /**
@@ -166,13 +179,7 @@ export async function choosePairs(
   const scores: ScoredPair[] = [];
   const forecasts: (Matrix<Float64Array> | undefined)[] = [];
   const costs: Float64Array[] = [];
-  const filled = options.masks.some((mask) => mask?.data.includes(1))
-    ? rowsOf(
-        options.masks.map((mask, s) => mask ?? Matrix.zeros(data[s]!.series.rows, data[s]!.series.cols)),
-        parts.starts,
-        horizon,
-      ).data
-    : undefined;
+  const filled = filledOf(data, options.masks, parts.starts, horizon);
   const context = { deviation, changing, horizon, filled };
   for (const [candidate, each] of candidates.entries()) {
     const tried = await each.forecasts(work.signal);
@@ -193,11 +200,7 @@ export async function choosePairs(
       { field: "choose" },
     );
   const combined = medianOf(kept.map((place) => forecasts[place]!));
-  const errors = new Matrix(
-    targets.rows,
-    targets.cols,
-    targets.data.map((value, i) => (filled?.[i] ? Number.NaN : value - combined.data[i]!)),
-  );
+  const errors = apartFrom(targets, combined, filled);
   const seconds = (performance.now() - begun) / 1000;
   return {
     horizon,
@@ -212,6 +215,58 @@ export async function choosePairs(
   };
 }
 
+/**
+ * What the kept pairs alone are off by from all starts that fit: the starts of the choice are few,
+ * and bands of few errors say little. Nothing if they are all there is, or a pair cannot do it.
+ */
+async function errorsFromMore(
+  data: readonly CheckedSeries[],
+  parts: ValidationParts,
+  { choice, tried }: { readonly choice: ForecasterChoice; readonly tried: readonly ForecastingCandidate[] },
+  options: ChoiceOptions,
+  signal: AbortSignal | undefined,
+): Promise<Partial<ForecasterChoice>> {
+  const { horizon, warmup = 0, masks } = options;
+  const errorStarts = startsOneAfterAnother(data, parts, { horizon, warmup });
+  if (errorStarts.length <= parts.starts.length) return {};
+  const begun = performance.now();
+  const forecasts: Matrix<Float64Array>[] = [];
+  for (const { candidate, lambda } of choice.kept) {
+    const made = await tried[candidate]!.again!(lambda, errorStarts, signal);
+    if (made instanceof Error) return {};
+    forecasts.push(made);
+  }
+  const targets = rowsOf(
+    data.map(({ series }) => series),
+    errorStarts,
+    horizon,
+  );
+  const errors = apartFrom(targets, medianOf(forecasts), filledOf(data, masks, errorStarts, horizon));
+  return { errorStarts, targets, errors, seconds: choice.seconds! + (performance.now() - begun) / 1000 };
+}
+
+/** Of each row that a start forecasts 1 where it was filled; undefined if none was. */
+function filledOf(
+  data: readonly CheckedSeries[],
+  masks: ChoiceOptions["masks"],
+  starts: readonly ValidationStart[],
+  horizon: number,
+): Float64Array | undefined {
+  if (!masks.some((mask) => mask?.data.includes(1))) return undefined;
+  const whole = masks.map((mask, s) => mask ?? Matrix.zeros(data[s]!.series.rows, data[s]!.series.cols));
+  return rowsOf(whole, starts, horizon).data;
+}
+
+/** Targets less forecasts; NaN where the target was filled. */
+function apartFrom(targets: Matrix<Float64Array>, { data }: Matrix, filled: Float64Array | undefined): Matrix<Float64Array> {
+  const { rows, cols } = targets;
+  return new Matrix(
+    rows,
+    cols,
+    targets.data.map((value, i) => (filled?.[i] ? Number.NaN : value - data[i]!)),
+  );
+}
+
 /** The median forecasts of a candidate's members for each lambda, or why there are none. */
 async function tryCandidate(
   data: readonly CheckedSeries[],
@@ -219,10 +274,11 @@ async function tryCandidate(
   { lags, transforms, readout, members }: Candidate,
   options: ChoiceOptions,
   signal: AbortSignal | undefined,
-): Promise<(Matrix<Float64Array> | Error)[]> {
+): Promise<{ readonly forecasts: readonly (Matrix<Float64Array> | Error)[]; readonly members: readonly TriedMember[] }> {
   const { lambdas, horizon } = options;
   const unfit = unfitTransform(data, parts, transforms);
-  if (unfit) return lambdas.map(() => unfit);
+  if (unfit) return { forecasts: lambdas.map(() => unfit), members: [] };
+  const kept: TriedMember[] = [];
   const made: (Matrix<Float64Array> | Error)[][] = lambdas.map(() => []);
   for (const open of members) {
     const computer = await open();
@@ -231,6 +287,7 @@ async function tryCandidate(
       const member = await ForecasterMember.fit(computer, parts.training, { ...options, trainer: path, lags, transforms }, { signal });
       const tries = path.readouts.map((found) => (found instanceof Error ? found : member.with(found)));
       const place = { horizon, warmup: options.warmup, lost: member.road.transforms.lost };
+      kept.push({ open, road: member.road, readouts: path.readouts, state: member.state });
       const outs = await forecastAll(data, parts, { model: member, tries }, place, signal);
       for (const [l, out] of outs.entries()) made[l]!.push(out);
     } catch (error) {
@@ -240,7 +297,48 @@ async function tryCandidate(
       await computer.dispose();
     }
   }
-  return made.map((list) => list.find((one) => one instanceof Error) ?? medianOf(list as Matrix<Float64Array>[]));
+  const forecasts = made.map((list) => list.find((one) => one instanceof Error) ?? medianOf(list as Matrix<Float64Array>[]));
+  return { forecasts, members: kept };
+}
+
+/** What is kept of a trained member, to forecast with it again. */
+interface TriedMember {
+  readonly open: () => Promise<AnyReservoirComputer>;
+  readonly road: ForecasterMember["road"];
+  /** One for each lambda. */
+  readonly readouts: readonly (TrainedReadout | Error)[];
+  /** Where it stood at the end of its training rows. */
+  readonly state: ForecasterMember["state"];
+}
+
+/** The median forecasts of a candidate's members with one lambda, without training them again. */
+async function tryAgain(
+  data: readonly CheckedSeries[],
+  parts: ValidationParts,
+  { lags, members }: { readonly lags: number; readonly members: readonly TriedMember[] },
+  place: number,
+  { horizon, warmup, hybrid }: ChoiceOptions,
+  signal: AbortSignal | undefined,
+): Promise<Matrix<Float64Array> | Error> {
+  const made: Matrix<Float64Array>[] = [];
+  for (const { open, road, readouts, state } of members) {
+    const readout = readouts[place]!;
+    if (readout instanceof Error) return readout;
+    const computer = await open();
+    try {
+      const member = new ForecasterMember(computer, { readout, road, lags, hybrid, recent: Matrix.zeros(0, readout.outputSize) });
+      member.state = state;
+      const how = { horizon, warmup, lost: road.transforms.lost, runaway: "infinite" } as const;
+      const [said] = await forecastAll(data, parts, { model: member, tries: [member] }, how, signal);
+      made.push(said as Matrix<Float64Array>);
+    } catch (error) {
+      if (error instanceof NonFiniteStateError) return error;
+      throw error;
+    } finally {
+      await computer.dispose();
+    }
+  }
+  return medianOf(made);
 }
 
 /** Why the rows cannot go through transforms, such as a logarithm of what is not above 0. */
@@ -261,130 +359,6 @@ function unfitTransform(
     if (error instanceof ArgumentError) return error;
     throw error;
   }
-}
-
-/** A trained model with a state, as validation goes over rows with it. */
-export interface FollowsRows<State> {
-  state: State;
-  /** To the initial state, and from there over a series. */
-  start(data: CheckedSeries, signal: AbortSignal | undefined): Promise<void>;
-  /** Moves on over rows. */
-  follow(data: CheckedSeries, signal: AbortSignal | undefined): Promise<void>;
-  /** Closed loop; moves on, to anywhere. */
-  forecast(steps: number, outside: Matrix | undefined, work: WorkOptions): Promise<Matrix<Float64Array>>;
-}
-
-/**
- * Forecasts with every readout from every start: after `warmup` rows and those that transforms take
- * (`lost`), or else going over the validation rows once. `tries` share the state of `model`, which
- * stands at the end of its training rows.
- */
-export async function forecastAll<State>(
-  data: readonly CheckedSeries[],
-  { training, starts }: ValidationParts,
-  { model, tries: given }: { readonly model: FollowsRows<State>; readonly tries: readonly (FollowsRows<State> | Error)[] },
-  { horizon, warmup, lost = 0 }: { readonly horizon: number; readonly warmup?: number | undefined; readonly lost?: number },
-  signal: AbortSignal | undefined,
-): Promise<(Matrix<Float64Array> | Error)[]> {
-  const tries = [...given];
-  const outs = tries.map((found) => (found instanceof Error ? found : Matrix.zeros(starts.length * horizon, data[0]!.series.cols)));
-  const size = horizon * data[0]!.series.cols;
-  let at = { sequence: data.length - 1, row: training.at(-1)!.series.rows };
-  for (const [k, start] of starts.entries()) {
-    const { series, known } = data[start.sequence]!;
-    const rows = (from: number, to: number) => ({ series: series.subarray(from, to), known: known?.subarray(from, to) });
-    if (warmup !== undefined) {
-      await model.start(rows(Math.max(0, start.row - warmup - lost), start.row), signal);
-    } else {
-      if (start.sequence !== at.sequence) {
-        const part = training[start.sequence]!;
-        await model.start(part, signal);
-        at = { sequence: start.sequence, row: part.series.rows };
-      }
-      if (start.row > at.row) await model.follow(rows(at.row, start.row), signal);
-      at = start;
-    }
-    const { state } = model;
-    for (const [l, one] of tries.entries()) {
-      if (one instanceof Error) continue;
-      one.state = state;
-      try {
-        const forecast = await one.forecast(horizon, known?.subarray(start.row, start.row + horizon), { signal });
-        (outs[l] as Matrix<Float64Array>).data.set(forecast.data, k * size);
-      } catch (error) {
-        if (!(error instanceof NonFiniteStateError)) throw error;
-        tries[l] = error;
-        outs[l] = error;
-      }
-    }
-    model.state = state;
-  }
-  return outs;
-}
-
-/** Where the training part ends, and where forecasts start. @throws ArgumentError */
-export function validationParts(
-  data: readonly CheckedSeries[],
-  { horizon, validation, starts, washout }: Pick<ChoiceOptions, "horizon" | "validation" | "starts" | "washout">,
-): ValidationParts {
-  const ends = data.map(({ series }) => Math.floor((1 - validation) * series.rows));
-  const usable = data.flatMap(({ series }, s) => (fits(series.rows, ends[s]!, horizon, washout) ? [s] : []));
-  const longest = data.reduce((a, b) => (a.series.rows >= b.series.rows ? a : b)).series.rows;
-  if (usable.length === 0) {
-    const end = Math.floor((1 - validation) * longest);
-    throw ArgumentError.shape(
-      `horizon is ${horizon} and the ${data.length > 1 ? "longest " : ""}series has ${longest} rows, ${end} to train on and ${longest - end} to forecast: ` +
-        `it takes at least ${horizon} to forecast, and ${washout + 2 * horizon} to train on (washout ${washout} and twice the horizon). ` +
-        "Take a shorter horizon, a shorter washout or more rows",
-      { field: "horizon", value: horizon },
-    );
-  }
-  const each = Math.ceil(starts / usable.length);
-  const training = data.map(({ series, known }, s) => {
-    const end = usable.includes(s) ? ends[s]! : series.rows;
-    return { series: series.subarray(0, end), known: known?.subarray(0, end) };
-  });
-  if (changingColumns(training).every((changes) => !changes))
-    throw ArgumentError.because("the series never changes in its training part, so there is nothing to choose by; leave horizon out", {
-      field: "horizon",
-    });
-  // The last sequence first: the member that was just trained stands at its end.
-  const places = usable.toReversed().flatMap((sequence) => {
-    const rows = startsBetween(ends[sequence]!, data[sequence]!.series.rows - horizon, each);
-    return rows.map((row) => ({ sequence, row }));
-  });
-  return { training, starts: places };
-}
-
-function fits(rows: number, end: number, horizon: number, washout: number): boolean {
-  return rows - end >= horizon && end >= washout + 2 * horizon;
-}
-
-/** The fewest rows of a series that a choice by forecasts of so many steps takes. */
-export function fewestRows({ horizon, washout, validation }: Pick<ChoiceOptions, "horizon" | "washout" | "validation">): number {
-  let rows = Math.ceil((washout + 2 * horizon) / (1 - validation));
-  while (!fits(rows, Math.floor((1 - validation) * rows), horizon, washout)) rows++;
-  return rows;
-}
-
-function changingColumns(series: readonly CheckedData[]): boolean[] {
-  const first = series[0]!.series!;
-  return Array.from({ length: first.cols }, (_, c) =>
-    series.some((one) => {
-      const { rows, cols, data } = one.series!;
-      for (let t = 0; t < rows; t++) if (data[t * cols + c] !== first.data[c]) return true;
-      return false;
-    }),
-  );
-}
-
-/** The rows that each start forecasts, under each other. */
-function rowsOf(series: readonly Matrix[], starts: readonly ValidationStart[], horizon: number): Matrix<Float64Array> {
-  const { cols } = series[0]!;
-  const out = Matrix.zeros(starts.length * horizon, cols);
-  for (const [k, { sequence, row }] of starts.entries())
-    out.data.set(series[sequence]!.subarray(row, row + horizon).data, k * horizon * cols);
-  return out;
 }
 
 /**

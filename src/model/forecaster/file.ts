@@ -144,7 +144,8 @@ export function putChoice({ tensors, metadata }: MutableContent, choice: Forecas
   // A file of the same fit has the same bytes, so it says nothing of how long it took.
   const { targets, errors, seconds: _, ...note } = choice;
   tensors["choice.targets"] = floats(targets.data, [targets.rows, targets.cols]);
-  const known = errors.data.map((error) => (Number.isNaN(error) ? 0 : error));
+  // Tensors hold finite numbers: a forecast that ran away is the largest of them.
+  const known = errors.data.map((error) => (Number.isNaN(error) ? 0 : Math.min(Number.MAX_VALUE, Math.max(-Number.MAX_VALUE, error))));
   tensors["choice.errors"] = floats(known, [errors.rows, errors.cols]);
   if (errors.data.some(Number.isNaN)) tensors["choice.filled"] = floats(missingCells(errors).data, [errors.rows, errors.cols]);
   metadata["choice"] = stableJson(note);
@@ -157,16 +158,18 @@ export async function getChoice(reader: TensorReader, outputs: number): Promise<
   const note = reader.check("choice", () => parseChoice(reader.json("choice")));
   const targets = getRows(reader, "choice.targets", outputs);
   const errors = getRows(reader, "choice.errors", outputs);
-  if (targets.rows !== note.starts.length * note.horizon || errors.rows !== targets.rows)
-    throw reader.error(
-      `its choice has ${targets.rows} targets and ${errors.rows} errors for ${note.starts.length} starts of ${note.horizon} steps`,
-    );
+  const { length: starts } = note.errorStarts ?? note.starts;
+  if (targets.rows !== starts * note.horizon || errors.rows !== targets.rows)
+    throw reader.error(`its choice has ${targets.rows} targets and ${errors.rows} errors for ${starts} starts of ${note.horizon} steps`);
   if (reader.has("choice.filled")) {
     const filled = reader.matrix("choice.filled", errors.rows, errors.cols, "float64");
     filled.data.forEach((flag, i) => {
       if (flag !== 0) errors.data[i] = Number.NaN;
     });
   }
+  errors.data.forEach((error, i) => {
+    if (Math.abs(error) === Number.MAX_VALUE) errors.data[i] = error * 2;
+  });
   return { ...note, targets, errors };
 }
 

@@ -4,10 +4,11 @@ import { ArgumentError } from "../../core/errors.js";
 import { choice, list, number, option, optional, type TableOf, whole } from "../../core/options.js";
 import type { Matrix } from "../../numerics/index.js";
 import type { WorkOptions } from "../../reservoir/index.js";
-import { type ChoiceOptions, choosePairs, type ForecasterChoice, type ValidationParts, validationParts } from "./choice.js";
+import { type ChoiceOptions, choosePairs, type ForecasterChoice } from "./choice.js";
 import type { CheckedSeries } from "./data.js";
 import type { ChooseOptions } from "./options.js";
 import { chooseDefaults } from "./plan.js";
+import { type ValidationParts, validationParts } from "./validation.js";
 
 /** How lambda is chosen. */
 export type ChooseLambdaOptions = Pick<ChooseOptions, "lambdas" | "starts" | "validation" | "loss">;
