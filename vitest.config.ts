@@ -13,6 +13,7 @@ const alone = [
   "test/reservoir/engines.test.ts",
   "test/search/heartbeat.test.ts",
   "test/search/journal/faults.test.ts",
+  "test/search/journal/no-lock.test.ts",
   "test/search/patience.test.ts",
   "test/series/transforms.test.ts",
 ];

@@ -1,5 +1,5 @@
 // Meets the n-th operation on files of a journal with a failure: for tests of what a storage keeps.
-import { promises } from "node:fs";
+import { constants, promises } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 
@@ -29,8 +29,9 @@ export interface FaultPlan {
 /**
  * From now on, until `restore`. Only operations of the caller that begin before `reached` are
  * counted.
+ * @param where the n-th operation, or the first of a name
  */
-export async function faultAt(n: number, fault: Fault): Promise<FaultPlan> {
+export async function faultAt(where: number | (typeof ofHandle)[number], fault: Fault): Promise<FaultPlan> {
   const seen: string[] = [];
   let goOn = (): void => undefined;
   const going = new Promise<void>((resolve) => {
@@ -40,10 +41,12 @@ export async function faultAt(n: number, fault: Fault): Promise<FaultPlan> {
   const reached = new Promise<void>((resolve) => {
     arrive = resolve;
   });
+  let isOver = false;
   const meet = async (name: string, self: unknown, operation: Operation, args: unknown[]): Promise<unknown> => {
-    if (seen.length >= n) return operation.apply(self, args);
+    if (isOver) return operation.apply(self, args);
     seen.push(name);
-    if (seen.length < n) return operation.apply(self, args);
+    isOver = typeof where === "number" ? seen.length >= where : name === where;
+    if (!isOver) return operation.apply(self, args);
     arrive();
     if (fault === "stops") await going;
     if (fault === "failsAfter") await operation.apply(self, args);
@@ -59,15 +62,15 @@ export async function faultAt(n: number, fault: Fault): Promise<FaultPlan> {
   const table = promises as unknown as Record<string, Operation>;
   const undo: (() => void)[] = [];
   const opened = new Set<FileHandle>();
-  const watch = (where: Record<string, Operation>, name: string) => {
-    const original = where[name]!;
-    where[name] = async function (this: unknown, ...args: unknown[]) {
+  const watch = (table: Record<string, Operation>, name: string) => {
+    const original = table[name]!;
+    table[name] = async function (this: unknown, ...args: unknown[]) {
       const result = await meet(name, this, original, args);
       if (name === "open") opened.add(result as FileHandle);
       return result;
     };
     undo.push(() => {
-      where[name] = original;
+      table[name] = original;
     });
   };
   for (const name of ofFolder) watch(table, name);
@@ -80,4 +83,38 @@ export async function faultAt(n: number, fault: Fault): Promise<FaultPlan> {
     for (const handle of opened) if (handle.fd >= 0) await handle.close();
   };
   return { seen, reached, goOn, restore };
+}
+
+/**
+ * From now on, until the function that it gives is called, files that are opened to append are
+ * written in two pieces, at the end that they had when they were opened: as a network's file system
+ * may do that keeps what it knows of a file until it is opened again.
+ */
+export async function staleAppends(): Promise<() => void> {
+  const table = promises as unknown as Record<"open", Operation>;
+  const original = table.open;
+  table.open = async (path: string, flags: number | string, ...rest: unknown[]) => {
+    const appends = flags === "a" || (typeof flags === "number" && (flags & constants.O_APPEND) !== 0);
+    if (!appends) return original(path, flags, ...rest);
+    const file = (await original(path, constants.O_RDWR | constants.O_CREAT, ...rest)) as FileHandle;
+    let at = (await file.stat()).size;
+    const { write, truncate } = { write: file.write.bind(file), truncate: file.truncate.bind(file) };
+    file.truncate = async (size = 0) => {
+      await truncate(size);
+      at = size;
+    };
+    file.write = (async (bytes: Buffer) => {
+      const half = bytes.length >> 1;
+      await write(bytes, 0, half, at);
+      await new Promise((later) => setImmediate(later));
+      await write(bytes, half, bytes.length - half, at + half);
+      return { bytesWritten: bytes.length, buffer: bytes };
+    }) as typeof file.write;
+    return file;
+  };
+  syncBuiltinESMExports();
+  return () => {
+    table.open = original;
+    syncBuiltinESMExports();
+  };
 }

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FileError } from "../../../src/io/index.js";
 import { journalFile, randomSampler, Study, StudyLog, type StudyOperation } from "../../../src/search/index.js";
+import { decodeRecord } from "../../../src/search/journal/records.js";
 import { faultAt } from "./faults.js";
 
 const fixture = "test/search/journal/fixtures/optuna-4.0.0.dev.log";
@@ -129,6 +130,24 @@ describe("a damaged journal", () => {
       const { studies } = await replayed(holding(`${order.map(([, line]) => line).join("\n")}\n`));
       for (const { trials } of studies.values()) for (const { value } of trials) expect([undefined, ...values]).toContain(value);
     }
+  });
+
+  it("in which any line stands twice has the best that it had, with its own parameters", async () => {
+    const lines = text.trimEnd().split("\n");
+    const best = (studies: StudyLog["studies"]) => {
+      const over = studies.get("single_optimization")!.trials.filter(({ state }) => state === "complete");
+      const { value, parameters } = over.reduce((one, other) => (other.value! < one.value! ? other : one));
+      return { value, parameters };
+    };
+    const wanted = best((await replayed(fixture)).studies);
+    const operations = lines.map(decodeRecord);
+    for (let twice = 0; twice < lines.length; twice++) {
+      const log = new StudyLog();
+      log.apply([...operations.slice(0, twice + 1), ...operations.slice(twice)]);
+      expect(best(log.studies), `line ${twice + 1} twice`).toEqual(wanted);
+    }
+    const all = await replayed(holding(lines.map((line) => `${line}\n${line}\n`).join("")));
+    expect(best(all.studies)).toEqual(wanted);
   });
 
   it("that another file took the place of is refused", async () => {
