@@ -36,8 +36,9 @@ export {
   type StudyStorage,
   type TrialTemplate,
 } from "./storage.js";
-export { Study, type StudyOptions } from "./study.js";
+export { Study } from "./study.js";
 export { type StoredStudy, type StoredTrial, StudyLog, type TrialListener } from "./study-log.js";
-export type { AskedTrial, StudyTrial, TrialOutcome } from "./study-trials.js";
+export type { StudyOptions } from "./study-options.js";
+export type { AskedTrial, StudyTrial, TrialOutcome, TrialOutcomes } from "./study-trials.js";
 export type { TrialCounts } from "./study-view.js";
 export { type TpeOptions, tpe } from "./tpe.js";

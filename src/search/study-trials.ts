@@ -28,6 +28,9 @@ export type TrialOutcome =
       readonly attributes?: Attributes | undefined;
     };
 
+/** Trials, or their numbers, with what they came to. */
+export type TrialOutcomes = readonly (readonly [trial: AskedTrial | number, outcome: TrialOutcome])[];
+
 /** A trial of a study, as it stands. */
 export interface StudyTrial {
   readonly number: number;

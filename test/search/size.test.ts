@@ -45,7 +45,7 @@ describe.runIf(exhaustive)("a study of 100,000 trials", () => {
       };
     });
     writeFileSync(path, [created, ...trials].map((each) => `${encodeRecord(each)}\n`).join(""));
-  });
+  }, 300_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it("is opened and gone on with by TPE", () => {

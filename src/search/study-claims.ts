@@ -1,0 +1,138 @@
+// Which trials become this process's: those that wait, and new ones that a sampler suggests.
+import { Draws, randomValue, type Sampler, type Suggestion } from "./sampler.js";
+import type { SearchSpace, TrialParameters } from "./space.js";
+import type { Json, StoredParameter, StudyOperation } from "./storage.js";
+import type { StudyLedger } from "./study-ledger.js";
+import type { StoredStudy, StoredTrial } from "./study-log.js";
+import { type AskedTrial, distributionOf, paramsOf, placeAttribute } from "./study-trials.js";
+import { fixedAttribute, generationAttribute, type StudyView } from "./study-view.js";
+
+/** What the sampler had seen of the list of operations when it proposed a trial. */
+const seenAttribute = "spillway:seen";
+
+/** Claims of trials, whose answers may be lost. */
+export class TrialClaims {
+  readonly #ledger: StudyLedger;
+  readonly #study: StoredStudy;
+  readonly #worker: string;
+  readonly #view: StudyView;
+  readonly #space: SearchSpace;
+  readonly #sampler: Sampler;
+  readonly #draws: Draws;
+  /** What an append that nobody answered for may have made this process's. */
+  #unsure: { readonly waiting: readonly number[]; readonly first: number } | undefined;
+
+  constructor(ledger: StudyLedger, view: StudyView, space: SearchSpace, sampler: Sampler) {
+    this.#ledger = ledger;
+    this.#study = ledger.study;
+    this.#worker = ledger.worker;
+    this.#view = view;
+    this.#space = space;
+    this.#sampler = sampler;
+    this.#draws = new Draws(sampler.seed);
+  }
+
+  /** So many trials: those that wait first, then suggestions. */
+  async ask(count: number): Promise<AskedTrial[]> {
+    for (;;) {
+      await this.#ledger.read();
+      const all = this.#landed();
+      const [landed, left] = [all.slice(0, count), all.slice(count)];
+      const length = this.#ledger.length;
+      const waiting = [...this.#view.waiting].slice(0, count - landed.length).map((number) => this.#study.trials[number]!);
+      const first = this.#study.trials.length;
+      const fresh = Array.from({ length: count - landed.length - waiting.length }, (_, i) => first + i);
+      const numbers = [...waiting.map(({ number }) => number), ...fresh];
+      if (numbers.length > 0) {
+        // What became this process's stands in the list, whatever the answer was.
+        await this.#claimAll(waiting, numbers, length);
+        continue;
+      }
+      this.#unsure = left.length > 0 ? { waiting: left, first: Number.POSITIVE_INFINITY } : undefined;
+      return landed.map((number) => ({ number, params: this.#paramsOf(this.#study.trials[number]!) }));
+    }
+  }
+
+  /** Appends claims of what waits and new trials; false if somebody wrote since. */
+  async #claimAll(waiting: readonly StoredTrial[], numbers: readonly number[], length: number): Promise<boolean> {
+    const suggestions = this.#sampler.suggest(this.#view.forSampler, numbers);
+    const at = Date.now();
+    const claims = waiting.flatMap((trial, i) => this.#claim(trial, suggestions[i]!, length, at));
+    const created = suggestions.slice(waiting.length).map((suggestion): StudyOperation => {
+      const template = {
+        state: "running" as const,
+        started: at,
+        parameters: this.#stored(suggestion.values),
+        systemAttributes: noted(suggestion, length),
+      };
+      return { by: this.#worker, type: "createTrial", study: this.#study.id, template };
+    });
+    const before = this.#unsure ?? { waiting: [], first: this.#study.trials.length };
+    this.#unsure = {
+      waiting: [...before.waiting, ...waiting.map(({ number }) => number)],
+      first: Math.min(before.first, this.#study.trials.length),
+    };
+    return this.#ledger.storage.append([...claims, ...created], length);
+  }
+
+  /**
+   * The numbers of trials that an append made this process's whose answer was lost, as when a
+   * connection breaks: it is not known by its answer, but by what is read.
+   */
+  #landed(): number[] {
+    if (!this.#unsure) return [];
+    const { waiting, first } = this.#unsure;
+    const candidates = new Set([...waiting.map((number) => this.#study.trials[number]!), ...this.#study.trials.slice(first)]);
+    return [...candidates].filter(({ state, by }) => state === "running" && by === this.#worker).map(({ number }) => number);
+  }
+
+  /** Operations that take a waiting trial: what was fixed stays, the rest is suggested. */
+  #claim(trial: StoredTrial, suggestion: Suggestion, length: number, at: number): StudyOperation[] {
+    const { by, trial: id } = { by: this.#worker, trial: trial.id };
+    const fixed = this.#fixedOf(trial);
+    const space = this.#space;
+    const values = space.fill((place) => {
+      const known = fixed[place]!;
+      if (!Number.isNaN(known)) return known;
+      const suggested = suggestion.values[place]!;
+      return Number.isNaN(suggested) ? randomValue(space, this.#draws, trial.number, place) : suggested;
+    });
+    return [
+      { by, type: "state", trial: id, state: "running", at },
+      ...Object.entries(this.#stored(values)).map(
+        ([name, parameter]): StudyOperation => ({ by, type: "parameter", trial: id, name, parameter }),
+      ),
+      ...Object.entries(noted(suggestion, length)).map(
+        ([name, value]): StudyOperation => ({ by, type: "trialAttribute", trial: id, system: true, name, value }),
+      ),
+    ];
+  }
+
+  /** What was fixed of a waiting trial, by parameters that it has or by the attribute. */
+  #fixedOf(trial: StoredTrial): Float64Array {
+    const fixed = trial.systemAttributes.get(fixedAttribute);
+    const params = typeof fixed === "object" && fixed !== null && !Array.isArray(fixed) ? (fixed as TrialParameters) : {};
+    return this.#space.toInternal({ ...params, ...paramsOf(trial) });
+  }
+
+  #stored(values: Float64Array): Record<string, StoredParameter> {
+    const out: Record<string, StoredParameter> = {};
+    this.#space.parameters.forEach((parameter, place) => {
+      const value = values[place]!;
+      if (!Number.isNaN(value)) out[parameter.name] = { value, distribution: distributionOf(parameter) };
+    });
+    return out;
+  }
+
+  #paramsOf(trial: StoredTrial): TrialParameters {
+    return this.#space.toParameters(this.#space.toInternal(paramsOf(trial)));
+  }
+}
+
+function noted({ generation, place }: Suggestion, seen: number): Record<string, Json> {
+  return {
+    [seenAttribute]: seen,
+    ...(generation !== undefined && { [generationAttribute]: generation }),
+    ...(place !== undefined && { [placeAttribute]: place }),
+  };
+}
