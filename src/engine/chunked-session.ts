@@ -208,6 +208,7 @@ export class ChunkedSession implements EngineSession {
     const record = this.#record;
     let from = 0;
     const next = async () => {
+      record.alive();
       if (from === inputs.rows) return undefined;
       const to = Math.min(inputs.rows, from + stepper.capacity);
       if (inputs instanceof Matrix) stepper.inputs.set(inputs.data.subarray(from * inputSize, to * inputSize));

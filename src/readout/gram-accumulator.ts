@@ -17,6 +17,8 @@ export interface GramAccumulatorOptions extends RowAccumulatorOptions {
  */
 export class GramAccumulator extends RowAccumulator {
   readonly #sum: GramSum;
+  /** The sums as they were last asked for, until a row is added. */
+  #lowered: ReturnType<GramAccumulator["lowerSums"]> | undefined;
 
   /** @throws ArgumentError naming the option, MemoryLimitError if the sums do not fit 4 GiB */
   constructor(options: GramAccumulatorOptions) {
@@ -31,6 +33,7 @@ export class GramAccumulator extends RowAccumulator {
 
   /** @internal The same for rows that were checked before. */
   addChecked(states: Matrix, inputs: Matrix, targets: Matrix): void {
+    this.#lowered = undefined;
     this.#sum.add([...featureColumns(this.features, states, inputs, this.constant), { matrix: targets, square: "none" }], states.rows);
   }
 
@@ -40,6 +43,7 @@ export class GramAccumulator extends RowAccumulator {
    */
   merge(other: GramAccumulator): void {
     this.checkLike(other, "GramAccumulator");
+    this.#lowered = undefined;
     if (!(this.#sum instanceof PortableGram && other.#sum instanceof PortableGram)) {
       throw ArgumentError.because('accumulators that sum by a library cannot be added; take blas: "portable"');
     }
@@ -56,9 +60,10 @@ export class GramAccumulator extends RowAccumulator {
 
   /**
    * @internal The same with X^T X as the leading block of a larger matrix; only its lower triangle
-   * is filled.
+   * is filled. Who asks again before a row is added gets the same objects, and changes none.
    */
   lowerSums(): Omit<GramSums, "gram"> & { readonly lower: Matrix<Float64Array> } {
+    if (this.#lowered?.rows === this.rows) return this.#lowered;
     const lower = this.#sum.lowerTriangle();
     const outputs = this.shape.outputSize;
     const cross = Matrix.zeros(this.featureCount, outputs);
@@ -68,7 +73,8 @@ export class GramAccumulator extends RowAccumulator {
       for (let f = 0; f < this.featureCount; f++) cross.data[f * outputs + o] = row[f]!;
       targetSquares[o] = row[this.featureCount + o]!;
     }
-    return { lower, cross, targetSquares, rows: this.rows };
+    this.#lowered = { lower, cross, targetSquares, rows: this.rows };
+    return this.#lowered;
   }
 
   /** @internal The sum over the rows of each feature's square, and then of each target's. */
@@ -78,16 +84,19 @@ export class GramAccumulator extends RowAccumulator {
 
   /** @internal The sums themselves, wherever they are computed. */
   get sum(): GramSum {
+    this.#lowered = undefined;
     return this.#sum;
   }
 
   /** @internal The sums themselves, if they are made in the portable order. */
   get portable(): PortableGram | undefined {
+    this.#lowered = undefined;
     return this.#sum instanceof PortableGram ? this.#sum : undefined;
   }
 
   /** Gives the memory back. Idempotent. */
   dispose(): void {
+    this.#lowered = undefined;
     this.#sum.dispose();
   }
 }

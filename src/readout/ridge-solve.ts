@@ -27,7 +27,12 @@ export function gramSystem(accumulator: GramAccumulator, blas: DenseBlas | undef
   return {
     rows,
     solve: (lambda) => {
-      if (!blas) return withLambda(lambda, () => cholesky(lower, penalty(lambda), count).solve(cross));
+      if (!blas) {
+        const factor = withLambda(lambda, () => cholesky(lower, penalty(lambda), count));
+        const found = factor.solve(cross);
+        factor.dispose();
+        return found;
+      }
       const solved = blas.solvePositiveDefinite(lower, penalty(lambda), cross);
       if (solved instanceof Matrix) return solved;
       throw new IllConditionedError(lambda, count, solved, Number.NaN, Number.NaN, Number.NaN);
@@ -35,12 +40,14 @@ export function gramSystem(accumulator: GramAccumulator, blas: DenseBlas | undef
     reduce: (smallest) => {
       const factor = withLambda(smallest, () => cholesky(lower, penalty(smallest), count));
       const targets = factor.solveLower(cross);
+      const upper = upperOf(factor.lower());
+      factor.dispose();
       const residualSquares = targetSquares.slice();
       for (let i = 0; i < targets.data.length; i++) {
         const o = i % targets.cols;
         residualSquares[o] = residualSquares[o]! - targets.data[i]! * targets.data[i]!;
       }
-      return reduced(upperOf(factor.lower()), targets, smallest, residualSquares, rows, constant);
+      return reduced(upper, targets, smallest, residualSquares, rows, constant);
     },
     means: () => Float64Array.from({ length: count - 1 }, (_, f) => lower.data[(count - 1) * lower.cols + f]! / rows),
   };
@@ -57,7 +64,9 @@ export function triangularSystem(accumulator: TriangularAccumulator): RidgeSyste
     solve: (lambda) => {
       const factor = accumulator.factor();
       if (lambda > 0) factor.addDiagonal(penalties(count, constant, Math.sqrt(lambda)));
-      return factor.solve();
+      const solved = factor.solve();
+      factor.dispose();
+      return solved;
     },
     reduce: () => {
       const factor = accumulator.factor();

@@ -30,6 +30,7 @@ import { antisymmetric, cellWeights, hasOrthogonal } from "./cell.js";
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
 import { EngineCapacityError } from "./engine/errors.js";
 import type { Engine } from "./engine.js";
+import { knownRadius } from "./known-radii.js";
 import type { RadiusMethod, ReservoirModel } from "./model.js";
 import { expectedShape, storageFor } from "./shape.js";
 import { buildTopology, drawDense, expectedNonzeros } from "./topologies/index.js";
@@ -165,7 +166,7 @@ export async function drawWeightsBy(config: ReservoirConfig, engine: Engine, pla
   }
   const sparse = config.topology.type === "erdosRenyi" && engine.drawSparse;
   const matrix = sparse && (await unlessTooLarge(() => sparse.call(engine, unscaledDraws(config, seedKeys(config.seed)))));
-  const drawn = matrix ? fromMatrix(matrix, undefined, config) : drawWeights(config);
+  const drawn = matrix ? fromMatrix(matrix, undefined, config, true) : drawWeights(config);
   const { spectralRadius: wanted, radiusMethod: method } = config;
   if (!engine.spectralRadius || wanted === null || drawn.analyticRadius !== undefined) return drawn;
   const found = await unlessTooLarge(() => engine.spectralRadius!(drawn.matrix, { method }));
@@ -247,17 +248,18 @@ export interface DrawnWeights {
 /** Draws W and scales nothing. */
 export function drawWeights(config: ReservoirConfig, own: ReservoirMatrices = {}): DrawnWeights {
   const { matrix, radius } = unscaledWeights(config, seedKeys(config.seed), own);
-  return fromMatrix(matrix, radius, config);
+  return fromMatrix(matrix, radius, config, own.weights === undefined);
 }
 
-function fromMatrix(matrix: Matrix | SparseMatrix, radius: number | undefined, { radiusMethod: method }: ReservoirConfig): DrawnWeights {
+function fromMatrix(matrix: Matrix | SparseMatrix, radius: number | undefined, config: ReservoirConfig, isDrawn: boolean): DrawnWeights {
   let found: ReturnType<DrawnWeights["measured"]> | undefined = radius === undefined ? undefined : { radius, method: "analytic" };
   let typical: number | undefined;
   return {
     matrix,
     analyticRadius: radius,
     measured: () => {
-      found ??= matrixSpectralRadius(matrix, { method });
+      const measure = () => matrixSpectralRadius(matrix, { method: config.radiusMethod });
+      found ??= isDrawn ? knownRadius(config, measure) : measure();
       return found;
     },
     typical: (measured) => {

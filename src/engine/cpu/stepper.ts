@@ -1,7 +1,7 @@
 // One reservoir in a WebAssembly instance: fills its memory from the model and runs chunks of
 // steps, alone or with worker threads.
 import { type FloatArray, isSparse } from "../../numerics/index.js";
-import type { WasmExports, WasmInstance } from "../../numerics/wasm/index.js";
+import { releaseInstance, type WasmExports, type WasmInstance } from "../../numerics/wasm/index.js";
 import { keepOf } from "../../reservoir/cell.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { Stepper } from "../chunked-session.js";
@@ -38,6 +38,7 @@ export class WasmStepper implements Stepper {
   readonly states: FloatArray;
   readonly #model: ReservoirModel;
   readonly #exports: WasmExports;
+  readonly #memory: WasmInstance["memory"];
   readonly #values: FloatArray;
   readonly #shares: readonly Share[];
   readonly #team: WorkerTeam | undefined;
@@ -55,6 +56,7 @@ export class WasmStepper implements Stepper {
     const { regions } = map;
     this.#model = model;
     this.#exports = exports;
+    this.#memory = memory;
     this.#team = team;
     this.capacity = map.capacity;
     this.inputs = view(regions.inputs, map.capacity * model.inputSize);
@@ -104,7 +106,8 @@ export class WasmStepper implements Stepper {
   }
 
   async dispose(): Promise<void> {
-    await this.#team?.dispose();
+    if (this.#team) await this.#team.dispose();
+    else releaseInstance({ exports: this.#exports, memory: this.#memory });
   }
 }
 

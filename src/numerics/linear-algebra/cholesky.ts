@@ -1,8 +1,8 @@
 // Cholesky factorisation of a symmetric matrix and solves with it, in the order of
 // docs/numerics.md, rule 11.
-import { ArgumentError, SpillwayError } from "../../core/errors.js";
+import { ArgumentError, DisposedError, SpillwayError } from "../../core/errors.js";
 import { Matrix } from "../matrix.js";
-import { allocateRegions, float64View, type Regions } from "./memory.js";
+import { allocateRegions, float64View, type Regions, releaseRegions } from "./memory.js";
 import { panelColumns, readPanel, writePanel } from "./panels.js";
 
 /** Bytes of packed rows that the kernel works with, for each row of the matrix. */
@@ -53,7 +53,7 @@ export function lostPivot(size: number, rows: number, factor: (i: number) => num
 export class CholeskyFactor {
   readonly size: number;
   readonly #padded: number;
-  readonly #memory: Regions<"matrix" | "work">;
+  #memory: Regions<"matrix" | "work"> | undefined;
 
   /** @internal Use `cholesky`. */
   constructor(size: number, padded: number, memory: Regions<"matrix" | "work">) {
@@ -64,7 +64,8 @@ export class CholeskyFactor {
 
   /** L, n x n, zeros above the diagonal. */
   lower(): Matrix<Float64Array> {
-    const values = float64View(this.#memory, this.#memory.at.matrix, this.#padded * this.#padded);
+    const memory = this.#open();
+    const values = float64View(memory, memory.at.matrix, this.#padded * this.#padded);
     const out = Matrix.zeros(this.size, this.size);
     for (let i = 0; i < this.size; i++) {
       out.data.set(values.subarray(i * this.#padded, i * this.#padded + i + 1), i * this.size);
@@ -82,15 +83,27 @@ export class CholeskyFactor {
     return this.#solve(rhs, true);
   }
 
+  /** Gives the memory back; it solves nothing afterwards. Idempotent. */
+  dispose(): void {
+    if (this.#memory) releaseRegions(this.#memory);
+    this.#memory = undefined;
+  }
+
+  #open(): Regions<"matrix" | "work"> {
+    if (!this.#memory) throw new DisposedError("the Cholesky factor");
+    return this.#memory;
+  }
+
   #solve(rhs: Matrix, both: boolean): Matrix<Float64Array> {
     if (rhs.rows !== this.size) throw ArgumentError.shape(`the right-hand side has ${rhs.rows} rows; the matrix has ${this.size}`);
-    const { exports, at } = this.#memory;
+    const memory = this.#open();
+    const { exports, at } = memory;
     const out = Matrix.zeros(rhs.rows, rhs.cols);
     for (let first = 0; first < rhs.cols; first += panelColumns) {
-      writePanel(this.#memory, at.work, this.#padded, rhs, first);
+      writePanel(memory, at.work, this.#padded, rhs, first);
       exports.solveLower(at.matrix, this.#padded, at.work);
       if (both) exports.solveLowerTransposed(at.matrix, this.#padded, at.work);
-      readPanel(this.#memory, at.work, out, first);
+      readPanel(memory, at.work, out, first);
     }
     return out;
   }
@@ -125,7 +138,9 @@ export function cholesky(matrix: Matrix, diagonal?: ArrayLike<number>, n: number
     const found = values[index * padded + index]!;
     const pivot = lost >= 0 ? found * found : found;
     const least = roundingOfPivot(n, original(index));
-    throw new NotPositiveDefiniteError(index, pivot, least, n, conditionEstimate(values, padded, n, index, original));
+    const condition = conditionEstimate(values, padded, n, index, original);
+    releaseRegions(memory);
+    throw new NotPositiveDefiniteError(index, pivot, least, n, condition);
   }
   return new CholeskyFactor(n, padded, memory);
 }

@@ -3,7 +3,7 @@
 import { ArgumentError, DisposedError } from "../../core/errors.js";
 import { Matrix } from "../matrix.js";
 import { type FusedExports, fusedKernels } from "../wasm/index.js";
-import { allocateRegions, float64View, type Regions } from "./memory.js";
+import { allocateRegions, float64View, type Regions, releaseRegions } from "./memory.js";
 import {
   type ColumnSource,
   exactColumns,
@@ -198,6 +198,7 @@ export class PortableGram implements GramSum {
 
   /** Gives the WebAssembly memory back; it takes no row afterwards. */
   dispose(): void {
+    if (this.#memory) releaseRegions(this.#memory);
     this.#memory = undefined;
     this.#fused = undefined;
   }

@@ -1,7 +1,7 @@
 // Where the linear algebra gets its WebAssembly memory: asked for in one piece, refused with
 // numbers before anything is allocated.
 import { SpillwayError } from "../../core/errors.js";
-import { type WasmInstance, wasmInstance, wasmMemoryLimit, wasmReserved } from "../wasm/index.js";
+import { releaseInstance, type WasmInstance, wasmInstance, wasmMemoryLimit, wasmReserved } from "../wasm/index.js";
 
 /** Something does not fit the memory that one WebAssembly instance can have. */
 export class MemoryLimitError extends SpillwayError {
@@ -19,6 +19,8 @@ export class MemoryLimitError extends SpillwayError {
 /** An instance with named regions, each on a 64-byte boundary. */
 export interface Regions<Name extends string> extends WasmInstance {
   readonly at: Readonly<Record<Name, number>>;
+  /** The address behind the last region; the memory may go on. */
+  readonly end: number;
 }
 
 /**
@@ -37,7 +39,13 @@ export function allocateRegions<Name extends string>(
     next += Math.ceil(sizes[name] / 64) * 64;
   }
   if (next > wasmMemoryLimit) throw new MemoryLimitError(what, next, advice);
-  return { ...wasmInstance(next - wasmReserved), at };
+  const { exports, memory } = wasmInstance(next - wasmReserved);
+  return { exports, memory, at, end: next };
+}
+
+/** Gives the memory of regions back; no view of it is used afterwards. */
+export function releaseRegions({ exports, memory }: Regions<string>): void {
+  releaseInstance({ exports, memory });
 }
 
 /** A view of binary64 values in an instance's memory. */

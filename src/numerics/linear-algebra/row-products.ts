@@ -2,7 +2,7 @@
 // rule 1, and sums of weighted rows: what evaluating readouts and fitting them by gradients are
 // made of.
 import type { FloatArray, Matrix } from "../matrix.js";
-import { allocateRegions, float64View, type Regions } from "./memory.js";
+import { allocateRegions, float64View, type Regions, releaseRegions } from "./memory.js";
 
 /** Partial sums of a portable dot product: rows are padded with zeros to a multiple of it. */
 const portableWidth = 32;
@@ -43,6 +43,7 @@ export function evaluateRows(
     exports.evaluateRows(at.rows, part, width, at.weights, outputs, at.intercept, at.out);
     out.set(results.subarray(0, part * outputs), first * outputs);
   }
+  releaseRegions(memory);
 }
 
 /**

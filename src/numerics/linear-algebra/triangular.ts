@@ -3,7 +3,7 @@
 // is that of docs/numerics.md, rule 11.
 import { ArgumentError, DisposedError } from "../../core/errors.js";
 import { Matrix } from "../matrix.js";
-import { allocateRegions, float64View, type Regions } from "./memory.js";
+import { allocateRegions, float64View, type Regions, releaseRegions } from "./memory.js";
 import {
   type ColumnSource,
   packRows,
@@ -123,7 +123,7 @@ export class TriangularFactor {
     const copy = new TriangularFactor(this.features, this.targets);
     const from = this.#open();
     const to = copy.#open();
-    new Uint8Array(to.memory.buffer).set(new Uint8Array(from.memory.buffer));
+    new Uint8Array(to.memory.buffer, 0, to.end).set(new Uint8Array(from.memory.buffer, 0, from.end));
     copy.#residualSquares.set(this.#residualSquares);
     copy.#rows = this.#rows;
     copy.#pending = this.#pending;
@@ -183,6 +183,7 @@ export class TriangularFactor {
 
   /** Gives the WebAssembly memory back; it takes no row afterwards. */
   dispose(): void {
+    if (this.#memory) releaseRegions(this.#memory);
     this.#memory = undefined;
   }
 

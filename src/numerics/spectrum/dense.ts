@@ -1,6 +1,6 @@
 // All eigenvalues of one irreducible block by dense methods, in WebAssembly.
 import { SpillwayError } from "../../core/errors.js";
-import { wasmInstance, wasmReserved } from "../wasm/index.js";
+import { releaseInstance, wasmInstance, wasmReserved } from "../wasm/index.js";
 import type { Component } from "./components.js";
 import { paddedLength } from "./padding.js";
 
@@ -31,12 +31,15 @@ export function denseBlock(component: Component): DenseBlock {
 export function denseEigenvalues(component: Component): Eigenvalues {
   const n = component.size;
   const ld = paddedLength(n);
-  const { exports, memory } = wasmInstance(8 * ld * (n + 3));
+  const instance = wasmInstance(8 * ld * (n + 3));
+  const { exports, memory } = instance;
   const work = wasmReserved + 8 * ld * n;
   writeBlock(component, ld, new Float64Array(memory.buffer, wasmReserved, ld * n));
   const missing = exports.denseEigenvalues(n, wasmReserved, ld, work);
   const part = (at: number) => new Float64Array(memory.buffer, at, n).slice();
-  return foundAll(n, { missing, re: part(work), im: part(work + 8 * ld) });
+  const found = { missing, re: part(work), im: part(work + 8 * ld) };
+  releaseInstance(instance);
+  return foundAll(n, found);
 }
 
 /** @throws Error if some of the n eigenvalues are missing */

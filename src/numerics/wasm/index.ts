@@ -1,8 +1,9 @@
 // Loads the WebAssembly modules. Instances own their memory; nothing is shared but the compiled
-// code.
+// code. One that is given back is cleared and serves again.
 import { ArgumentError, SpillwayError } from "../../core/errors.js";
 import type { FusedExports, WasmExports } from "./exports.js";
 import { hasExactMultiplyAdd } from "./relaxed-simd.js";
+import { keepSpare, takeSpare } from "./spare-instances.js";
 
 export type { FusedExports, WasmExports } from "./exports.js";
 
@@ -82,17 +83,34 @@ async function fetchModule(url: URL): Promise<WasmModule> {
 }
 
 /**
- * A fresh instance with `bytes` of memory from address `wasmReserved` on. @throws ArgumentError
- * above 4 GiB.
+ * An instance with `bytes` of memory from address `wasmReserved` on, all zero. @throws
+ * ArgumentError above 4 GiB.
  */
 export function wasmInstance(bytes: number): WasmInstance {
   const total = wasmReserved + bytes;
   if (total > wasmMemoryLimit)
     throw ArgumentError.because(`${total} bytes are asked for; a WebAssembly memory takes at most ${wasmMemoryLimit}`);
-  const memory = new WebAssembly.Memory({ initial: Math.ceil(total / pageBytes) });
+  const initial = Math.ceil(total / pageBytes);
+  const spare = takeSpare(initial * pageBytes);
+  if (spare) {
+    new Uint8Array(spare.memory.buffer, wasmReserved, bytes).fill(0);
+    return spare;
+  }
+  const memory = new WebAssembly.Memory({ initial });
   const instance = new WebAssembly.Instance(wasmModule(), { env: { memory } });
   return { exports: instance.exports as unknown as WasmExports, memory };
 }
+
+/**
+ * Gives an instance back, for later calls of `wasmInstance`. Whoever does so holds no view of its
+ * memory any more, nor hands one out: the next who takes it writes there. An instance whose memory
+ * was grown, or a call of which threw, is left to the collector instead.
+ */
+export function releaseInstance(instance: WasmInstance): void {
+  keepSpare(instance);
+}
+
+const fused = new WeakMap<WasmInstance["memory"], FusedExports>();
 
 /**
  * The kernels that fuse, over the memory of an instance; undefined if the runtime has no relaxed
@@ -100,8 +118,13 @@ export function wasmInstance(bytes: number): WasmInstance {
  */
 export function fusedKernels({ memory }: WasmInstance): FusedExports | undefined {
   if (!hasExactMultiplyAdd()) return undefined;
-  return new WebAssembly.Instance(wasmModule("fused"), { env: { memory: memory as WebAssembly.Memory } })
-    .exports as unknown as FusedExports;
+  let found = fused.get(memory);
+  if (!found) {
+    const env = { memory: memory as WebAssembly.Memory };
+    found = new WebAssembly.Instance(wasmModule("fused"), { env }).exports as unknown as FusedExports;
+    fused.set(memory, found);
+  }
+  return found;
 }
 
 /** Written out for bundlers to find the files. */

@@ -1,0 +1,26 @@
+// Spectral radii of drawn weights that were measured before in this process. Seeds and settings
+// that share their W, as most of a search or a grid do, measure it once.
+import type { SpectralRadius } from "../numerics/index.js";
+import type { ReservoirConfig } from "./config.js";
+
+/** The most radii that are kept. */
+const most = 4096;
+
+/** A description longer than this many characters is measured each time. */
+const longest = 1000;
+
+const known = new Map<string, SpectralRadius>();
+
+/** The radius of W as a description draws it: the one that is known, or what `measure` finds. */
+export function knownRadius(config: ReservoirConfig, measure: () => SpectralRadius): SpectralRadius {
+  const { seed, size, topology, connectionProbability, weightDistribution, selfConnections, radiusMethod } = config;
+  // All that W as it is drawn depends on, and how it is measured.
+  const key = JSON.stringify([String(seed), size, topology, connectionProbability, weightDistribution, selfConnections, radiusMethod]);
+  if (key.length > longest) return measure();
+  let found = known.get(key);
+  if (found) known.delete(key);
+  else found = measure();
+  known.set(key, found);
+  if (known.size > most) known.delete(known.keys().next().value!);
+  return found;
+}
