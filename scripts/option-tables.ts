@@ -73,6 +73,7 @@ import { reservoirTable } from "../src/reservoir/config-schema.js";
 import { registrationTable } from "../src/reservoir/engines.js";
 import { ensembleTable, ensembleWorkTable } from "../src/reservoir/ensemble.js";
 import { ownMatricesTable } from "../src/reservoir/options.js";
+import { stateAffineKind } from "../src/reservoir/state-affine/kind.js";
 import { topologies } from "../src/reservoir/topologies/index.js";
 import { annealTable } from "../src/sampling/anneal.js";
 import { isingSampleTable, transverseFieldTable } from "../src/sampling/sample.js";
@@ -240,7 +241,10 @@ export function optionsPage(): string {
     ofTable("A spiking reservoir", spikingTable),
     ofTable("A deep reservoir, beside the fields of its layers", deepTable),
     ofTable("A grouped reservoir, beside the fields of its groups", groupsTable),
-    partsSection("Registered kinds of reservoir, beside `kind`, `size`, `inputSize`, `seed` and `precision`", [oscillatorKind]),
+    partsSection("Registered kinds of reservoir, beside `kind`, `size`, `inputSize`, `seed` and `precision`", [
+      oscillatorKind,
+      stateAffineKind,
+    ]),
     ofTable("`ReservoirComputer.create`", createTable),
     ofTable("Its `matrices`", ownMatricesTable),
     ofTable("`run`", runTable),

@@ -2,9 +2,11 @@
 // reservoir. Engines are registered by index.ts and browser.ts, each those that run there.
 import { oscillatorKind } from "./oscillators/kind.js";
 import { registerReservoirKind, registerSpikingKind } from "./reservoir/index.js";
+import { stateAffineKind } from "./reservoir/state-affine/kind.js";
 
 registerSpikingKind(() => import("./spikes/liquid/kind.js"));
 registerReservoirKind(oscillatorKind);
+registerReservoirKind(stateAffineKind);
 
 export {
   type ArgumentCode,
@@ -80,6 +82,7 @@ export type {
 export { type LoadedReservoir, loadReservoir, saveReservoir } from "./model/reservoir-file.js";
 export { type ForecastScore, type ForecastSweepOptions, type ForecastSweepResult, sweepForecasts } from "./model/sweep/forecasts.js";
 export { type SweepOptions, type SweepResult, type SweepSetting, type SweptReservoir, sweepReadouts } from "./model/sweep/sweep.js";
+export { loadWasm } from "./numerics/index.js";
 export {
   type FeatureOptions,
   type FitOptions,
@@ -161,7 +164,6 @@ export {
   WorkInterruptedError,
   type WorkOptions,
 } from "./reservoir/index.js";
-export { loadWasm } from "./numerics/index.js";
 export {
   type ForecastingSplit,
   type HenonOptions,

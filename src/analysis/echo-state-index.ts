@@ -7,13 +7,13 @@ import { series } from "../reservoir/inputs.js";
 import { seriesOf } from "../reservoir/options.js";
 import {
   type AnalysisOptions,
+  type AnyReservoirSource,
   analysisTable,
   count as countKind,
   inputTable,
   positive,
-  type ReservoirSource,
   uniformInputs,
-  withReservoir,
+  withAnyReservoir,
 } from "./source.js";
 
 /** The initial states, inputs and lengths of the measure. */
@@ -70,11 +70,14 @@ export interface EchoStateIndex {
  * @throws ArgumentError for options, or for inputs that do not fit; NonFiniteStateError if a run
  * leaves the finite numbers
  */
-export async function echoStateIndex(source: ReservoirSource, options: EchoStateIndexOptions = {}): Promise<EchoStateIndex> {
+export async function echoStateIndex(source: AnyReservoirSource, options: EchoStateIndexOptions = {}): Promise<EchoStateIndex> {
   const { engine, seed, signal, initialStates: count, tolerance, amplitude, ...asked } = resolve(echoStateIndexTable, options);
-  return withReservoir(source, engine, async (computer) => {
+  return withAnyReservoir(source, engine, async (computer) => {
     const { model } = computer;
+    if (model.kind === "spiking" || model.kind === "composite")
+      throw new ArgumentError("source", `a ${model.kind} reservoir`, "one reservoir of rates, or of a registered kind");
     const { size, precision } = model;
+    const hidden = model.kind === "registered" ? model.below : 0;
     const inputs = asked.inputs
       ? series(asked.inputs, "inputs", model.inputSize, "inputSize", precision)
       : uniformInputs(seed, "inputs", 0, asked.length, model.inputSize, amplitude);
@@ -82,14 +85,15 @@ export async function echoStateIndex(source: ReservoirSource, options: EchoState
     const { washout = Math.floor(length / 2) } = asked;
     if (washout >= length) throw new ArgumentError("washout", washout, `fewer than the ${length} steps there are`);
     const start = computer.state;
-    const starts = uniformInputs(seed, "initialStates", 0, count, size, 1);
+    const starts = uniformInputs(seed, "initialStates", 0, count, size + hidden, 1);
     const reference = await computer.run(inputs, { signal });
     const states = Matrix.zeros(length, size, precision);
     const curve = new Float64Array(length + 1);
     for (let p = 0; p < count; p++) {
       const values = start.values.slice();
-      values.set(starts.row(p));
-      computer.state = { ...start, values };
+      values.set(starts.row(p).subarray(0, size));
+      const below = hidden > 0 ? { below: Float64Array.from(starts.row(p).subarray(size)) } : {};
+      computer.state = { ...start, values, ...below };
       await computer.run(inputs, { signal, into: states });
       curve[0] = curve[0]! + distance(values, start.values) / count;
       for (let t = 0; t < length; t++) curve[t + 1] = curve[t + 1]! + distance(states.row(t), reference.row(t)) / count;

@@ -13,7 +13,7 @@ import { isComposite } from "../reservoir/composite/config.js";
 import { groupedKind, layeredKind } from "../reservoir/composite/schema.js";
 import { reservoirKind } from "../reservoir/config-schema.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
-import { describedKind, reservoirKinds } from "../reservoir/registered/kind.js";
+import { describedKind, needsSize, reservoirKinds } from "../reservoir/registered/kind.js";
 import { encoders } from "../spikes/index.js";
 import { liquidKind, spikingKind } from "../spikes/liquid/schema.js";
 import { tasks } from "../tasks/index.js";
@@ -239,7 +239,7 @@ function dataKind(data: unknown): Kind<unknown> {
 
 /** @throws ArgumentError for a reservoir, or a part of one, whose size nobody says */
 function checkSizes(described: Record<string, unknown>): void {
-  if (described["size"] !== undefined) return;
+  if (described["size"] !== undefined || !needsSize(described["kind"])) return;
   const takes = "a whole number of at least 1";
   if (!isComposite(described)) throw new ArgumentError("reservoir.size", undefined, takes);
   const parts: readonly unknown[] = [described.layers ?? described.groups].flat();

@@ -4,6 +4,7 @@
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { isTrainer, type ReadoutDescription, type RidgeOptions, readouts, type Trainer, trainerOf } from "../readout/index.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
+import { forScores } from "../reservoir/registered/kind.js";
 import { isRegistered } from "../reservoir/registered/model.js";
 import type { ClassifierReservoir, ClassifierSettings, Representation } from "./classifier/options.js";
 import { type HybridUse, isSeen } from "./forecaster/hybrid.js";
@@ -32,7 +33,8 @@ export const classifierLambdas = [1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 
  * they are left out.
  */
 export function forecasterReservoir<Options extends AnyReservoirOptions>(options: Options): Options {
-  if (isSpiking(options) || isRegistered(options)) return options;
+  if (isSpiking(options)) return options;
+  if (isRegistered(options)) return forScores(options);
   const { bias = 0.5, inputScaling = 0.2, spectralRadius = 1, feedback } = options;
   const scaled = isPlain(feedback) && feedback.scaling === undefined ? { feedback: { ...feedback, scaling: 0.2 } } : {};
   return { ...options, bias, inputScaling, spectralRadius, ...scaled };
@@ -43,7 +45,8 @@ export function forecasterReservoir<Options extends AnyReservoirOptions>(options
  * leak rates from 0.05 to 1 and ten inputs a neuron, unless a pattern or its density is given.
  */
 export function classifierReservoir(options: ClassifierReservoir, representation: Representation): AnyReservoirOptions {
-  if (isSpiking(options) || isRegistered(options)) return options;
+  if (isSpiking(options)) return options;
+  if (isRegistered(options)) return forScores(options);
   const { size = 100, bias = 0.5, ...rest } = options;
   if (representation !== "statistics") return { ...rest, size, bias };
   const { spectralRadius = 0.9, leakRate = rest.cell ? undefined : { from: 0.05, to: 1 }, topology, ...others } = rest;

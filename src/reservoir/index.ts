@@ -75,6 +75,8 @@ export type * from "./registered/options.js";
 export { type AnyShape, expectedShape, type ModelShape, type SpikingShape, shapeOf } from "./shape.js";
 export type * from "./spiking-config.js";
 export type * from "./spiking-model.js";
+export type * from "./state-affine/description.js";
+export { type QuantumReservoir, type QuantumReservoirOptions, quantumReservoir } from "./state-affine/quantum/reservoir.js";
 export { reservoirStep } from "./step.js";
 export { registerTopology } from "./topologies/index.js";
 export type * from "./topologies/options.js";

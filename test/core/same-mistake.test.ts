@@ -23,6 +23,7 @@ import * as plot from "../../src/plot/index.js";
 import * as ptx from "../../src/ptx/index.js";
 import { lstd } from "../../src/readout/index.js";
 import * as engine from "../../src/reservoir/engines.js";
+import { quantumReservoir } from "../../src/reservoir/index.js";
 import * as sampling from "../../src/sampling/index.js";
 import { cmaes, grid, journalFile, randomSampler, redisJournal, SearchSpace, Study, sobol, tpe } from "../../src/search/index.js";
 import * as series from "../../src/series/index.js";
@@ -159,6 +160,7 @@ const withOptions: readonly Place[] = [
   ["sampleIsing", (wrong) => sampling.sampleIsing(pair, Object.assign({ beta: 1 }, wrong))],
   ["sampleTransverseField", (wrong) => sampling.sampleTransverseField(pair, Object.assign({ beta: 1, transverseField: 1 }, wrong))],
   ["annealIsing", (wrong) => sampling.annealIsing(pair, wrong)],
+  ["quantumReservoir", (options) => quantumReservoir(options)],
   ["fit of a readout", (wrong) => spillway.ridge().fit(rows(9, 2), rows(9), wrong)],
   ["predict of a readout", (wrong) => spillway.ridge().fit(rows(9, 2), rows(9)).predict(rows(2, 2), undefined, wrong)],
   ...spillway.tasks.all().map((task): Place => [task.name, (wrong) => task.generate(20, wrong)]),

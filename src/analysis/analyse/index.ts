@@ -35,7 +35,7 @@ const measures: { readonly [Name in MeasureName]: Measure<Name> } = {
   kernelRank: (computer, { common }) => kernelRank(computer, { ...common, tolerance: rankTolerance }),
   generalisationRank: (computer, { common }) => generalisationRank(computer, { ...common, tolerance: rankTolerance }),
   lyapunovExponent: (computer, { driven }) => lyapunovExponent(computer, driven),
-  echoStateIndex: (computer, { driven: { length, ...driven } }) => echoStateIndex(ofRates(computer), driven),
+  echoStateIndex: (computer, { driven: { length, ...driven } }) => echoStateIndex(computer, driven),
   informationDynamics: (computer, { driven }) => informationDynamics(ofRates(computer), driven),
 };
 

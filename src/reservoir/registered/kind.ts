@@ -4,7 +4,7 @@ import { callback, type Kind, type OptionTable, object } from "../../core/option
 import { type Part, Registry } from "../../core/registry.js";
 import type { FloatArray, Matrix, SparseMatrix } from "../../numerics/index.js";
 import type { RegisteredModel } from "./model.js";
-import type { RegisteredReservoirConfig } from "./options.js";
+import type { RegisteredReservoirConfig, RegisteredReservoirOptions } from "./options.js";
 import { commonTable } from "./schema.js";
 
 /** A matrix of a kind: dense, or in CSR form. */
@@ -58,6 +58,11 @@ export interface KindTangent {
  */
 // biome-ignore lint/suspicious/noExplicitAny: a list of kinds has options of any type.
 export interface ReservoirKind<Config extends RegisteredReservoirConfig = any> extends Part {
+  /**
+   * Options that models whose inputs are z-scores give in place of the kind's defaults, if they are
+   * left out.
+   */
+  readonly forScores?: Readonly<Partial<Config>>;
   /** Checks options together, and fills in those that follow from others. @throws ArgumentError */
   complete?(config: Config): Config;
   /** The sizes that a description has. */
@@ -68,6 +73,11 @@ export interface ReservoirKind<Config extends RegisteredReservoirConfig = any> e
   stepper(model: RegisteredModel<Config>): KindStep;
   /** Its tangent, for Lyapunov exponents; left out, they are refused. */
   tangent?(model: RegisteredModel<Config>): KindTangent;
+}
+
+/** A description with what its kind takes of z-scores. */
+export function forScores<Options extends RegisteredReservoirOptions>(options: Options): Options {
+  return { ...reservoirKinds.find(options.kind)?.forScores, ...options };
 }
 
 const needs = "a function of the description";
@@ -93,6 +103,12 @@ export function registerReservoirKind<Config extends RegisteredReservoirConfig>(
 export function kindTable(name: string): OptionTable {
   return { ...commonTable(name), ...reservoirKinds.table(name) };
 }
+
+/**
+ * Whether a description of this kind has to say its size: true of all but kinds from whose options
+ * it follows.
+ */
+export const needsSize = (kind: unknown): boolean => reservoirKinds.find(String(kind))?.options["size"]?.required !== false;
 
 /** A description of any registered kind, also of one that is registered later. */
 export const anyRegisteredKind: Kind<unknown> = {

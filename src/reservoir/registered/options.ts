@@ -1,6 +1,7 @@
 // The options of registered kinds of reservoir, by name. A user's own package adds its kind to the
 // interface.
 import type { Precision, Seed } from "../../numerics/index.js";
+import type { StateAffineReservoirOptions } from "../state-affine/description.js";
 
 /**
  * The options of each registered kind, by its name. To have the type of your own kind checked, add
@@ -15,6 +16,8 @@ import type { Precision, Seed } from "../../numerics/index.js";
 export interface ReservoirKindOptions {
   /** Coupled phase oscillators. */
   oscillator: OscillatorReservoirOptions;
+  /** State-affine systems, and quantum reservoirs. */
+  stateAffine: StateAffineReservoirOptions;
 }
 
 /** What every registered kind takes. */
@@ -33,7 +36,8 @@ export interface CommonKindOptions {
 
 /** What a user writes of a reservoir of a registered kind: its name as `kind`, and its options. */
 export type RegisteredReservoirOptions = {
-  [Name in keyof ReservoirKindOptions]: { readonly kind: Name } & CommonKindOptions & Readonly<ReservoirKindOptions[Name]>;
+  [Name in keyof ReservoirKindOptions]: { readonly kind: Name } & Omit<CommonKindOptions, keyof ReservoirKindOptions[Name]> &
+    Readonly<ReservoirKindOptions[Name]>;
 }[keyof ReservoirKindOptions];
 
 /** A reservoir of a registered kind with every default filled in: JSON, with the kind's options. */

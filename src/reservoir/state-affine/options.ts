@@ -1,0 +1,74 @@
+// The options of the kind "stateAffine": what they take, and what follows from others.
+import { ArgumentError } from "../../core/errors.js";
+import { choice, given, list, number, object, option, optional, type Resolved, type TableOf, tuple, whole } from "../../core/options.js";
+import type { Precision } from "../../numerics/index.js";
+import type { RegisteredReservoirConfig } from "../registered/options.js";
+import type { InputFunction, QuantumOptions, StateAffineReservoirOptions } from "./description.js";
+
+/** How the matrices of a quantum reservoir are made. */
+export const quantumTable = {
+  qubits: given(whole({ atLeast: 2, atMost: 6 }), "n; x has 4^(n - 1) - 1 coordinates."),
+  virtualNodes: option(whole({ atLeast: 1, atMost: 1000 }), 10, "V, the parts of an input's time; states are n V values."),
+  tau: option(number({ above: 0, atMost: 1e6 }), 1, "The time that an input lasts."),
+  coupling: option(number({ atLeast: 0, atMost: 1e6 }), 1, "J: couplings are uniform in [-J/2, J/2]."),
+  field: option(number({ atLeast: -1e6, atMost: 1e6 }), 0.5, "h, the transverse field."),
+} satisfies TableOf<QuantumOptions>;
+
+/** Qubits with every default filled in. */
+export type QuantumConfig = Resolved<typeof quantumTable>;
+
+/** The options of the kind. Those without a default follow from others. */
+export const stateAffineTable = {
+  size: optional(
+    whole({ atLeast: 1, atMost: 2 ** 14, takes: "a whole number from 1 to 16384" }),
+    "How many coordinates x has; with quantum it follows from the qubits.",
+  ),
+  functions: optional(
+    list<InputFunction, InputFunction>(choice("u", "u^2", "sqrt(u(1-u))"), 'a list of "u", "u^2", "sqrt(u(1-u))"', 1),
+    "The functions of each input that matrices are multiplied by; left out, u, with quantum those that its matrices have.",
+  ),
+  range: option(
+    tuple<readonly [number, number]>("two numbers that rise", [number(), number()]),
+    [-1, 1],
+    "Inputs are mapped from this range to [0, 1] and cut there; for z-scores [-3, 3] if left out.",
+  ),
+  contraction: option(number({ above: 0, below: 1 }), 0.95, "The largest norm that the matrix of a step can have."),
+  modulation: option(number({ atLeast: 0, atMost: 1 }), 0.3, "The share of the contraction that the inputs decide."),
+  inputScaling: option(number({ atLeast: 0 }), 1, "Factor on what inputs add to x."),
+  bias: option(number({ atLeast: 0 }), 0.5, "Factor on what every step adds to x."),
+  quantum: optional(
+    object(quantumTable, "an object that describes qubits, at least {qubits}"),
+    "Matrices of qubits in place of drawn ones.",
+  ),
+  precision: option(choice("float32", "float64"), "float64", "Precision of states and matrices."),
+} satisfies TableOf<StateAffineReservoirOptions & { readonly precision?: Precision }>;
+
+/** A description with its defaults, some of which follow from others. */
+export type StateAffineConfig = RegisteredReservoirConfig &
+  Omit<Resolved<typeof stateAffineTable>, "size" | "functions"> & { readonly functions: readonly InputFunction[] };
+
+/** Of two functions, the second multiplies what only a coherent state of the first qubit has. */
+const quantumFunctions = ["u", "sqrt(u(1-u))"] as const;
+
+/**
+ * Fills in the size and the functions. @throws ArgumentError for a size that is missing or not that
+ * of the qubits, functions twice, a range that does not rise, more inputs than qubits take
+ */
+export function completeStateAffine(given: RegisteredReservoirConfig): StateAffineConfig {
+  const config = given as Omit<StateAffineConfig, "size" | "functions"> & StateAffineReservoirOptions;
+  const { range, quantum, functions = quantum ? quantumFunctions : (["u"] as const), size, inputSize } = config;
+  if (!(range[0] < range[1])) throw new ArgumentError("range", range, "two numbers that rise");
+  const twice = functions.findIndex((name, k) => functions.indexOf(name) !== k);
+  if (twice >= 0) throw new ArgumentError(`functions[${twice}]`, functions[twice], "each function once");
+  if (!quantum) {
+    if (size === undefined) throw new ArgumentError("size", size, "a whole number from 1 to 16384");
+    return { ...config, size, functions };
+  }
+  const coordinates = 4 ** (quantum.qubits - 1) - 1;
+  if (size !== undefined && size !== coordinates)
+    throw new ArgumentError("size", size, `${coordinates}, or nothing: it follows from quantum.qubits ${quantum.qubits}`);
+  if (functions.join() !== quantumFunctions.join())
+    throw new ArgumentError("functions", functions, `nothing if quantum is given, whose matrices have ${quantumFunctions.join(" and ")}`);
+  if (inputSize !== 1) throw new ArgumentError("inputSize", inputSize, "1 if quantum is given: one qubit takes the input");
+  return { ...config, size: coordinates, functions };
+}

@@ -1,0 +1,103 @@
+// One step of a state-affine system: docs/numerics.md, rule 17.
+import { type FloatArray, Matrix } from "../../numerics/index.js";
+import type { KindStep, KindTangent } from "../registered/kind.js";
+import type { RegisteredModel } from "../registered/model.js";
+import type { InputFunction } from "./description.js";
+import type { StateAffineConfig } from "./options.js";
+import { denseProduct } from "./product.js";
+
+type Model = RegisteredModel<StateAffineConfig>;
+type Round = (value: number) => number;
+
+const inBinary64: Round = (value) => value;
+
+const functionOf: Readonly<Record<InputFunction, (s: number, round: Round) => number>> = {
+  u: (s) => s,
+  "u^2": (s, round) => round(s * s),
+  "sqrt(u(1-u))": (s, round) => round(Math.sqrt(round(s * round(1 - s)))),
+};
+
+/**
+ * The functions of the inputs, K values: all those of input 0 in the order of the list, then of
+ * input 1.
+ */
+type Gains = (input: FloatArray) => Float64Array;
+
+function gainsOf({ config, precision }: Model): Gains {
+  const round = precision === "float32" ? Math.fround : inBinary64;
+  const { range, functions, inputSize } = config;
+  const low = round(range[0]);
+  const width = round(round(range[1]) - low);
+  const parts = functions.map((name) => functionOf[name]);
+  const gains = new Float64Array(inputSize * parts.length);
+  return (input) => {
+    let k = 0;
+    for (const u of input) {
+      const s = Math.min(1, Math.max(0, round(round(u - low) / width)));
+      for (const part of parts) gains[k++] = part(s, round);
+    }
+    return gains;
+  };
+}
+
+/** Writes (M_0 + sum of g_k M_k) x + o_0 + sum of g_k o_k into `out`. */
+type AffineMap = (x: FloatArray, gains: Float64Array, out: FloatArray) => void;
+
+/**
+ * The map of blocks of rows M_0, M_1, ... and columns o_0, o_1, ...: every block's affine part
+ * first, then the sum over rising k.
+ */
+function affineMap(blocks: Matrix, offsets: Matrix): AffineMap {
+  const round = blocks.data instanceof Float32Array ? Math.fround : inBinary64;
+  const { rows, cols: terms, data } = offsets;
+  const product = denseProduct(blocks);
+  const products = blocks.data instanceof Float32Array ? new Float32Array(blocks.rows) : new Float64Array(blocks.rows);
+  return (x, gains, out) => {
+    product(x, products);
+    for (let i = 0; i < rows; i++) {
+      let sum = round(products[i]! + data[i * terms]!);
+      for (let k = 1; k < terms; k++) {
+        const part = round(products[k * rows + i]! + data[i * terms + k]!);
+        sum = round(sum + round(gains[k - 1]! * part));
+      }
+      out[i] = sum;
+    }
+  };
+}
+
+/**
+ * The step of a model: x' of x and the input; if the system has an output, the states are that
+ * of x and the input, and x itself is hidden behind them.
+ */
+export function stateAffineStep(model: Model): KindStep {
+  const { matrices, size, below } = model;
+  const gainsAt = gainsOf(model);
+  const matrix = (name: string) => matrices[name] as Matrix;
+  const advance = affineMap(matrix("transition"), matrix("transitionOffset"));
+  if (below === 0) return (x, input, next) => advance(x, gainsAt(input), next);
+  const observe = affineMap(matrix("output"), matrix("outputOffset"));
+  return (x, input, next) => {
+    const gains = gainsAt(input);
+    const hidden = x.subarray(size);
+    observe(hidden, gains, next);
+    advance(hidden, gains, next.subarray(size));
+  };
+}
+
+/** Small changes of x follow the same matrices without what is added, in binary64. */
+export function stateAffineTangent(model: Model): KindTangent {
+  const { rows, cols, data } = model.matrices["transition"] as Matrix;
+  const gainsAt = gainsOf(model);
+  const advance = affineMap(new Matrix(rows, cols, Float64Array.from(data)), Matrix.zeros(cols, rows / cols));
+  const next = new Float64Array(cols);
+  return {
+    directions: cols,
+    follow(_x, input, _step, _sequence, vectors) {
+      const gains = gainsAt(input);
+      for (const vector of vectors) {
+        advance(vector, gains, next);
+        vector.set(next);
+      }
+    },
+  };
+}
