@@ -47,12 +47,12 @@ describe("a state-affine system", () => {
     await using computer = await ReservoirComputer.create({ ...described, contraction: 0.9 });
     const start = computer.state;
     const distance = async (values: Float64Array) => {
-      const ends = [];
+      const ends: ArrayLike<number>[] = [];
       for (const first of [start.values, values]) {
         computer.state = { ...start, values: first };
         ends.push((await computer.run(inputs.subarray(0, 60))).row(59).slice());
       }
-      return Math.hypot(...ends[0]!.map((value, i) => value - ends[1]![i]!));
+      return Math.hypot(...Array.from(ends[0]!, (value, i) => value - ends[1]![i]!));
     };
     expect(await distance(new Float64Array(20).fill(1))).toBeLessThanOrEqual(0.9 ** 60 * Math.sqrt(20));
   });
