@@ -55,6 +55,13 @@ export type {
   TimesOption,
 } from "./forecaster/options.js";
 export type { ValidationStart } from "./forecaster/validation.js";
+export {
+  ActiveInferenceAgent,
+  type ActiveInferenceBeliefs,
+  type ActiveInferenceOptions,
+  type ActiveInferencePlan,
+} from "./inference/active-inference.js";
+export { PredictiveCodingFilter, type PredictiveCodingOptions, type PredictiveCodingStep } from "./inference/predictive-coding.js";
 export { type LoadedModel, loadModel } from "./load-model.js";
 export { type LoadOptions, ModelFileError, type ModelKind } from "./model-file.js";
 export { NvarForecaster, type NvarState } from "./nvar/nvar.js";

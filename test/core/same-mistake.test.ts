@@ -161,6 +161,8 @@ const withOptions: readonly Place[] = [
   ["sampleTransverseField", (wrong) => sampling.sampleTransverseField(pair, Object.assign({ beta: 1, transverseField: 1 }, wrong))],
   ["annealIsing", (wrong) => sampling.annealIsing(pair, wrong)],
   ["quantumReservoir", (options) => quantumReservoir(options)],
+  ["PredictiveCodingFilter", (wrong) => new model.PredictiveCodingFilter(wrong)],
+  ["ActiveInferenceAgent", (wrong) => new model.ActiveInferenceAgent(wrong)],
   ["fit of a readout", (wrong) => spillway.ridge().fit(rows(9, 2), rows(9), wrong)],
   ["predict of a readout", (wrong) => spillway.ridge().fit(rows(9, 2), rows(9)).predict(rows(2, 2), undefined, wrong)],
   ...spillway.tasks.all().map((task): Place => [task.name, (wrong) => task.generate(20, wrong)]),
