@@ -64,7 +64,7 @@ describe("the tangent of phase oscillators", () => {
   });
 
   it("stands among the measures of analyse, which say what they leave out", async () => {
-    const measures = ["lyapunovExponent", "kernelRank", "echoStateIndex"] as const;
+    const measures = ["lyapunovExponent", "kernelRank", "informationDynamics"] as const;
     const found = await analyse({ kind: "oscillator", size: 6, seed: 3 }, { measures });
     expect(Object.keys(found.measures)).toEqual(["lyapunovExponent", "kernelRank"]);
     expect(found.leftOut[0]!.reason).toContain("a reservoir of the kind oscillator");
