@@ -40,7 +40,7 @@ export {
 export { Classifier } from "./model/classifier/classifier.js";
 export type { ClassifierOptions, ClassifierReadout, ClassifierSettings, Label, Representation } from "./model/classifier/options.js";
 export { NotFittedError } from "./model/errors.js";
-export { FieldForecaster, type FieldState } from "./model/field/field.js";
+export { FieldForecaster, type FieldState, type FittedField } from "./model/field/field.js";
 export type { FieldGroupsState } from "./model/field/groups.js";
 export type {
   FieldData,

@@ -171,12 +171,8 @@ async function forecastOne(loaded: Model, { rows, coming, steps, levels, bandsFr
     const [band, ...more] = said.bands ?? [];
     return { ...place, times: times ?? said.times, prediction: said, band, more };
   };
-  if (loaded.kind !== "forecaster") {
-    if (bandsFrom === "members")
-      throw ArgumentError.because(`bandsFrom is "members" and a model of kind ${loaded.kind} has one; leave it out`, {
-        field: "bandsFrom",
-      });
-  }
+  if (loaded.kind === "nvar" && bandsFrom === "members")
+    throw ArgumentError.because(`bandsFrom is "members" and a model of kind nvar has one; leave it out`, { field: "bandsFrom" });
   const { settings, grid, known } = modelOf(loaded);
   const options = {
     warmup: rows && warmupOf(rows, { ...settings, grid, known }),
@@ -184,8 +180,8 @@ async function forecastOne(loaded: Model, { rows, coming, steps, levels, bandsFr
     intervals: levels,
     signal,
   };
-  if (loaded.kind !== "forecaster") return written(await modelOf(loaded).forecast(steps, options));
-  return written(await loaded.forecaster.forecast(steps, { ...options, bandsFrom }));
+  if (loaded.kind === "nvar") return written(await loaded.nvar.forecast(steps, options));
+  return written(await (modelOf(loaded) as Forecaster | FieldForecaster).forecast(steps, { ...options, bandsFrom }));
 }
 
 /** The last rows, as many as a forecast is warmed up on. */

@@ -18,7 +18,7 @@ export { Conceptor, type ConceptorOptions } from "./conceptor/conceptor.js";
 export { ConceptorMemory } from "./conceptor/memory.js";
 export type { ConceptorMemoryOptions, RecallOptions } from "./conceptor/options.js";
 export { NotFittedError } from "./errors.js";
-export { FieldForecaster, type FieldState } from "./field/field.js";
+export { FieldForecaster, type FieldState, type FittedField } from "./field/field.js";
 export type { FieldGroupsState } from "./field/groups.js";
 export type {
   FieldData,

@@ -20,7 +20,6 @@ import {
   optional,
   record,
   resolve,
-  seed,
   type TableOf,
   text,
   whole,
@@ -38,7 +37,7 @@ import type { ClockNote } from "./forecaster/clock.js";
 import { type RowModel, rowModelTakes } from "./forecaster/hybrid.js";
 import { chooseLambdaTable } from "./forecaster/lambda-choice.js";
 import { missingKind } from "./forecaster/missing.js";
-import type { ChooseOptions, ForecasterOptions, ForecasterSettings } from "./forecaster/options.js";
+import { type ChooseOptions, type ForecasterOptions, type ForecasterSettings, membersKind } from "./forecaster/options.js";
 import { chooseDefaults } from "./forecaster/plan.js";
 import { tableNamesOption } from "./table-names.js";
 
@@ -54,7 +53,6 @@ const readoutType: Kind<string> = {
   },
   read: (value, field) => (value === "own" ? value : named.read(value, field)),
 };
-const memberTakes = "a whole number of at least 1, or a list of one seed a member";
 
 const washoutTakes = 'a whole number of at least 0, or "auto"';
 const seasonTakes = "a whole number of at least 1, or a list of them";
@@ -99,10 +97,7 @@ export const forecasterTable = {
     either(seasonTakes, whole({ atLeast: 1, takes: seasonTakes }), list(whole({ atLeast: 1, takes: seasonTakes }), seasonTakes, 1)),
     "Rows of a season, or of each of several.",
   ),
-  members: optional(
-    either(memberTakes, whole({ atLeast: 1, takes: memberTakes }), list(seed, memberTakes, 1)),
-    "Reservoirs of other seeds, whose median is the forecast; 5 with a horizon, else 1.",
-  ),
+  members: optional(membersKind, "Reservoirs of other seeds, whose median is the forecast; 5 with a horizon, else 1."),
   choose: optional(object(chooseTable), "How settings and lambda are chosen."),
   missing: optional(missingKind, "What becomes of missing values (NaN) of a series; left out, error."),
   transforms: optional(transformsKind, "What is done to a series, in order, and undone on forecasts."),
@@ -210,11 +205,7 @@ export const classifierTable = {
     { type: "ridge" },
     "The readout of classes and its options.",
   ),
-  members: option(
-    either(memberTakes, whole({ atLeast: 1, takes: memberTakes }), list(seed, memberTakes, 1)),
-    1,
-    "Reservoirs that vote, each of another seed.",
-  ),
+  members: option(membersKind, 1, "Reservoirs that vote, each of another seed."),
   vote: option(choice("majority", "mean"), "majority", "How members agree."),
 } satisfies TableOf<ClassifierSettings>;
 

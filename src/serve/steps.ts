@@ -107,10 +107,11 @@ export function fieldSteps(forecaster: FieldForecaster): StepByStep<FieldForecas
     known: forecaster.known,
     grid: forecaster.grid,
     horizon: forecaster.choice?.horizon,
+    members: forecaster.members.length,
     table: forecaster.settings.table,
     warmUp: (prefix, work) => forecaster.warmUp(prefix as FieldData, work),
     predict: ({ inputs, known }, work) => forecaster.predict(inputs!, { known, ...work }),
-    forecast: (steps, { known, intervals }, work) => forecaster.forecast(steps, { known, intervals, ...work }),
+    forecast: (steps, { known, intervals, bandsFrom }, work) => forecaster.forecast(steps, { known, intervals, bandsFrom, ...work }),
   };
 }
 

@@ -280,8 +280,8 @@ describe("a model that a program saved", () => {
     const turned = await csv("turned.csv", ["z", "x", "y"], Matrix.from(data.toArrays().map(([x, y, z]) => [z!, x!, y!])));
     const ring = await forecastAhead(at("field.safetensors"), { data: turned, steps: 5 });
     expect(ring.forecasts[0]!.prediction.data).toEqual((await field.forecast(5, { warmup: data })).data);
-    await expect(forecastAhead(at("field.safetensors"), { steps: 5, bandsFrom: "members" })).rejects.toThrow(
-      'bandsFrom is "members" and a model of kind field has one',
+    await expect(forecastAhead(at("nvar.safetensors"), { steps: 5, bandsFrom: "members" })).rejects.toThrow(
+      'bandsFrom is "members" and a model of kind nvar has one',
     );
   });
 

@@ -63,6 +63,10 @@ describe("a served forecaster", () => {
     const warmup = { series: ring.slice(40, 60), known: ring.slice(40, 60).map((_, t) => [(t + 40) % 7]) };
     const wanted = (await model.forecast(3, { known, warmup })).toArrays();
     expect((await post<Rows>(server, "/forecast", { steps: 3, known, warmup })).outputs).toEqual(wanted);
+    const asked = { intervals: [0.5], bandsFrom: "members" } as const;
+    const { bands } = await model.forecast(3, { known, ...asked });
+    const answer = await post<{ bands: { lower: number[][] }[] }>(server, "/forecast", { steps: 3, known, ...asked });
+    expect(answer.bands[0]!.lower).toEqual(bands![0]!.lower.toArrays());
     const { session } = await post<{ session: string }>(server, "/sessions", { warmup });
     await model.warmUp(warmup);
     const rows = { inputs: ring.slice(60, 63), known };

@@ -65,11 +65,11 @@ const makers: Readonly<Record<string, (path: string) => Promise<void>>> = {
     await using model = await FieldForecaster.fit(ring, { reservoir, groups: 3, halo: 1, engine: "cpu" });
     await model.save(path);
   },
-  /** A ring with a known column, of which values were missing. */
+  /** Two members of a ring with a known column, of which values were missing. */
   async knownField(path) {
     const series = ring.map((row, t) => (t % 9 === 4 ? [...row.slice(0, 5), Number.NaN] : row));
     const data = { series, known: ring.map((_, t) => [t % 7]) };
-    await using model = await FieldForecaster.fit(data, { reservoir, groups: 3, halo: 1, missing: "mask", engine: "cpu" });
+    await using model = await FieldForecaster.fit(data, { reservoir, groups: 3, halo: 1, missing: "mask", members: 2, engine: "cpu" });
     await model.save(path);
   },
   async pair(path) {

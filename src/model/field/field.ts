@@ -6,24 +6,27 @@ import { writeFileAtomic } from "../../io/atomic.js";
 import { readBytes } from "../../io/files.js";
 import type { Matrix, MatrixLike } from "../../numerics/index.js";
 import type { TrainedReadout } from "../../readout/index.js";
-import { ReservoirComputer, type ReservoirModel, type ReservoirOptions, type WorkOptions } from "../../reservoir/index.js";
+import type { ReservoirComputer, ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
 import { checkWhole } from "../../reservoir/inputs.js";
 import { Turns, workTable } from "../../reservoir/work.js";
 import type { CalendarFeature } from "../../series/calendar.js";
 import { rowsLost, type TimeGrid } from "../../series/index.js";
 import { forecasterReservoir } from "../defaults.js";
 import { NotFittedError } from "../errors.js";
-import { bandsAround, checkIntervals } from "../forecaster/bands.js";
+import { bandsOf, checkIntervals } from "../forecaster/bands.js";
 import type { ForecasterChoice } from "../forecaster/choice.js";
 import { Clock } from "../forecaster/clock.js";
 import { type CheckedSeries, checkColumns, checkedSeries, cutRows, givenColumns, withTimes } from "../forecaster/data.js";
+import { askMembers } from "../forecaster/ensemble.js";
 import { Forecast } from "../forecaster/forecast.js";
 import { checkChoose } from "../forecaster/lambda-choice.js";
+import { medianOf } from "../forecaster/loss.js";
 import { fillPredicted, maskAhead } from "../forecaster/missing.js";
 import type { TimesOption } from "../forecaster/options.js";
 import { scorerOf } from "../forecaster/score.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
 import { checkTableNames } from "../table-names.js";
+import { disposeAll, type FieldReservoirs, openReservoirs, reopenReservoirs } from "./computers.js";
 import { fieldPrefix, fieldScored, fieldSequences } from "./data.js";
 import { decodeField, encodeField } from "./file.js";
 import { FieldGeometry, ownColumns } from "./geometry.js";
@@ -43,14 +46,17 @@ import {
 } from "./options.js";
 import { fieldTrainer, trainField } from "./train.js";
 
-interface Open {
-  readonly description: ReservoirOptions;
-  readonly engine: string | undefined;
-  readonly threads: number | undefined;
+/** Reservoirs side by side with their readouts: one of those whose median an ensemble forecasts. */
+export interface FittedField {
+  /** One a group, the same ones if weights are shared. */
+  readonly computers: readonly ReservoirComputer[];
+  /** One readout, one for each way that groups lie to open ends, or one a group. */
+  readonly readouts: readonly TrainedReadout[];
 }
 
 /** Where a FieldForecaster stands in its series. */
-export interface FieldState extends FieldGroupsState {
+export interface FieldState {
+  readonly members: readonly FieldGroupsState[];
   /** The time of the last row that it has seen; undefined if it is not known. */
   readonly time: TimeGrid | undefined;
 }
@@ -78,17 +84,17 @@ export interface FieldState extends FieldGroupsState {
  */
 export class FieldForecaster implements AsyncDisposable {
   readonly settings: FieldSettings;
-  readonly #open: Open;
-  #computers: readonly ReservoirComputer[] = [];
-  #groups: FieldGroups | undefined;
+  readonly #reservoirs: FieldReservoirs;
+  #computers: readonly (readonly ReservoirComputer[])[] = [];
+  #members: readonly FieldGroups[] | undefined;
   #choice: ForecasterChoice | undefined;
   #clock = new Clock();
   #missingCounts: readonly number[] = [];
   readonly #turns = new Turns();
 
-  private constructor(settings: FieldSettings, open: Open) {
+  private constructor(settings: FieldSettings, reservoirs: FieldReservoirs) {
     this.settings = settings;
-    this.#open = open;
+    this.#reservoirs = reservoirs;
   }
 
   /** Checks the options. @throws ArgumentError */
@@ -141,9 +147,9 @@ export class FieldForecaster implements AsyncDisposable {
           value: washout,
         });
       });
-      const computers = await this.#makeComputers(geometry);
-      const { groups, choice } = await trainField({ settings, geometry, computers, data: timed, masks }, work);
-      this.#groups = groups;
+      const computers = await this.#openReservoirs(geometry);
+      const { members, choice } = await trainField({ settings, geometry, members: computers, data: timed, masks }, work);
+      this.#members = members;
       this.#choice = choice;
       this.#clock = clock;
       this.#missingCounts = missingCounts;
@@ -151,14 +157,22 @@ export class FieldForecaster implements AsyncDisposable {
     });
   }
 
-  /** One reservoir a group, the same ones if weights are shared. @throws NotFittedError */
+  /**
+   * One reservoir a group, the same ones if weights are shared; those of the first member, if there
+   * are several. @throws NotFittedError
+   */
   get computers(): readonly ReservoirComputer[] {
-    return this.#fitted().computers;
+    return this.#first.computers;
+  }
+
+  /** Every member's reservoirs and readouts. @throws NotFittedError */
+  get members(): readonly FittedField[] {
+    return this.#fitted();
   }
 
   /** Q, the columns of its series. @throws NotFittedError */
   get columns(): number {
-    return this.#fitted().fit.geometry.columns;
+    return this.#first.fit.geometry.columns;
   }
 
   /** How many sites its field has. @throws NotFittedError */
@@ -167,11 +181,11 @@ export class FieldForecaster implements AsyncDisposable {
   }
 
   /**
-   * One readout, one for each way that groups lie to open ends, or one a group. @throws
-   * NotFittedError
+   * One readout, one for each way that groups lie to open ends, or one a group; those of the first
+   * member, if there are several. @throws NotFittedError
    */
   get readouts(): readonly TrainedReadout[] {
-    return this.#fitted().fit.readouts;
+    return this.#first.readouts;
   }
 
   /**
@@ -179,7 +193,7 @@ export class FieldForecaster implements AsyncDisposable {
    * the mask of missing values itself. 0 if there are none. @throws NotFittedError
    */
   get known(): number {
-    return this.#fitted().fit.geometry.known.given;
+    return this.#first.fit.geometry.known.given;
   }
 
   /** What of the calendar is an input; empty if nothing is. */
@@ -204,15 +218,18 @@ export class FieldForecaster implements AsyncDisposable {
 
   /** Where it stands in its series. Setting it goes back there. @throws NotFittedError */
   get state(): FieldState {
-    return { ...this.#fitted().state, time: this.#clock.now };
+    return { members: this.#fitted().map(({ state }) => state), time: this.#clock.now };
   }
 
   /** Goes back to where it stood. */
   set state(state: FieldState) {
-    const groups = this.#fitted();
-    if (!Array.isArray(state?.groups) || state.groups.length !== groups.computers.length || state.recent?.cols !== this.columns)
+    const members = this.#fitted();
+    const given: unknown = state?.members;
+    const fits = (one: FieldGroupsState, m: number) =>
+      one?.groups?.length === members[m]?.computers.length && one.recent?.cols === this.columns;
+    if (!Array.isArray(given) || given.length !== members.length || !given.every(fits))
       throw new ArgumentError("state", state, "one that this forecaster's `state` gave");
-    groups.state = state;
+    for (const [m, member] of members.entries()) member.state = state.members[m]!;
     this.#clock.now = state.time;
   }
 
@@ -227,12 +244,12 @@ export class FieldForecaster implements AsyncDisposable {
       const [filled, { known }] = fillPredicted(series, { known: beforehand }, this.settings.missing);
       const rows = checkedSeries(filled as MatrixLike, "inputs");
       checkColumns(rows, "inputs", this.columns);
-      return this.#orBack(async (groups) => {
+      return this.#orBack(async (members) => {
         await this.#start(warmup, work.signal);
-        const checked = this.#clock.known(rows.rows, known, groups.fit.road.known);
-        const made = await groups.predict({ series: rows, known: checked }, work);
+        const checked = this.#clock.known(rows.rows, known, this.#first.road.known);
+        const made = await askMembers({ members }, work, (member, each) => member.predict({ series: rows, known: checked }, each));
         this.#clock.advance(rows.rows);
-        return made;
+        return medianOf(made);
       });
     });
   }
@@ -245,19 +262,23 @@ export class FieldForecaster implements AsyncDisposable {
    */
   async forecast(steps: number, options: FieldForecastOptions = {}): Promise<Forecast> {
     return this.#turns.take(async () => {
-      const { warmup, known, history, intervals, ...work } = resolve(fieldForecastTable, options);
-      const { transforms, known: takes } = this.#fitted().fit.road;
+      const { warmup, known, history, intervals, bandsFrom, ...work } = resolve(fieldForecastTable, options);
+      const { fit, road } = this.#first;
       checkWhole("steps", steps, 1);
       const choice = this.#choice;
-      checkIntervals({ choice, members: [this] }, steps, { intervals, bandsFrom: "errors" });
-      return this.#puttingBack(async (groups) => {
+      checkIntervals({ choice, members: this.#fitted() }, steps, { intervals, bandsFrom });
+      return this.#puttingBack(async (members) => {
         await this.#start(warmup, work.signal);
-        if (history !== undefined) groups.recall(checkedSeries(history, "history"));
-        const { masks } = groups.fit.geometry.known;
-        const ahead = masks > 0 ? maskAhead(known, steps, masks, this.known) : known;
-        const values = await groups.forecast(steps, this.#clock.known(steps, ahead, takes), work);
-        const bands = choice && intervals.length > 0 ? bandsAround(values, choice, [transforms], intervals) : undefined;
-        return new Forecast(values, this.#clock.times(steps), bands);
+        if (history !== undefined) {
+          const last = checkedSeries(history, "history");
+          for (const member of members) member.recall(last);
+        }
+        const { masks } = fit.geometry.known;
+        const given = masks > 0 ? maskAhead(known, steps, masks, this.known) : known;
+        const ahead = this.#clock.known(steps, given, road.known);
+        const made = await askMembers({ members }, work, (member, each) => member.forecast(steps, ahead, each));
+        const values = medianOf(made);
+        return new Forecast(values, this.#clock.times(steps), bandsOf({ choice, members }, { values, made }, { intervals, bandsFrom }));
       });
     });
   }
@@ -272,15 +293,15 @@ export class FieldForecaster implements AsyncDisposable {
       const { metric, washout, warmup, ...work } = resolve(fieldScoreTable, options);
       const { checked, mask } = fieldScored(data, this.settings);
       checkColumns(checked.series, "series", this.columns);
-      const isKnown = this.#fitted().fit.road.known > 0;
+      const isKnown = this.#first.road.known > 0;
       const { inputs, targets } = isKnown ? { inputs: checked.series, targets: checked.series } : cutRows(checked, false);
       const score = scorerOf({ target: targets, filled: mask?.subarray(mask.rows - targets.rows), washout, metric });
-      const predicted = await this.#puttingBack(async (groups) => {
+      const predicted = await this.#puttingBack(async (members) => {
         await this.#start(warmup, work.signal);
         const { known } = this.#clock.rows(checked) as CheckedSeries;
-        return groups.predict({ series: inputs, known }, work);
+        return askMembers({ members }, work, (member, each) => member.predict({ series: inputs, known }, each));
       });
-      return score(predicted);
+      return score(medianOf(predicted));
     });
   }
 
@@ -295,7 +316,7 @@ export class FieldForecaster implements AsyncDisposable {
 
   /** Back to the initial state of every reservoir. @throws NotFittedError */
   reset(): void {
-    this.#fitted().reset();
+    for (const member of this.#fitted()) member.reset();
     this.#clock.now = undefined;
   }
 
@@ -305,10 +326,11 @@ export class FieldForecaster implements AsyncDisposable {
    */
   async toBytes(): Promise<Uint8Array> {
     return this.#turns.take(async () => {
-      const { fit, computers, state } = this.#fitted();
-      const models = this.settings.shared ? computers.slice(0, 1) : computers;
-      const choice = this.#choice;
-      return encodeField({ settings: this.settings, fit, models: models.map(({ model }) => model), state, choice, time: this.#clock.note });
+      const members = this.#fitted().map(({ fit, computers, state }) => {
+        const own = this.settings.shared ? computers.slice(0, 1) : computers;
+        return { fit, models: own.map(({ model }) => model), state };
+      });
+      return encodeField({ settings: this.settings, members, choice: this.#choice, time: this.#clock.note });
     });
   }
 
@@ -320,19 +342,15 @@ export class FieldForecaster implements AsyncDisposable {
   /** Opens what `toBytes` gave. @throws FileError with the reason if it cannot be used */
   static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<FieldForecaster> {
     const { source, engine, threads } = resolve(loadTable, options);
-    const { settings, fit, models, state, choice, time } = await decodeField(await decodeModelFile(bytes, source, "field"), source);
-    const forecaster = new FieldForecaster(settings, { description: models[0]!.config, engine, threads });
-    const computers: ReservoirComputer[] = [];
-    forecaster.#computers = computers;
-    try {
-      for (let g = 0; g < fit.geometry.groups; g++)
-        computers.push(await ReservoirComputer.fromModel(models[settings.shared ? 0 : g]!, { engine, threads }));
-    } catch (error) {
-      await forecaster.dispose();
-      throw error;
-    }
-    forecaster.#groups = new FieldGroups(computers, fit);
-    forecaster.#groups.state = state;
+    const { settings, members, choice, time } = await decodeField(await decodeModelFile(bytes, source, "field"), source);
+    const models = members.map((member) => member.models);
+    const forecaster = new FieldForecaster(settings, { description: models[0]![0]!.config, engine, threads });
+    forecaster.#computers = await reopenReservoirs(models, members[0]!.fit.geometry, { engine, threads });
+    forecaster.#members = members.map(({ fit, state }, m) => {
+      const member = new FieldGroups(forecaster.#computers[m]!, fit);
+      member.state = state;
+      return member;
+    });
     forecaster.#choice = choice;
     forecaster.#clock = new Clock(settings.calendar, time);
     return forecaster;
@@ -348,7 +366,7 @@ export class FieldForecaster implements AsyncDisposable {
 
   /** Gives memory and threads back. Idempotent. */
   async dispose(): Promise<void> {
-    await Promise.all(this.#computers.map((computer) => computer.dispose()));
+    await disposeAll(this.#computers);
   }
 
   /** Lets `await using` dispose of it. */
@@ -356,9 +374,13 @@ export class FieldForecaster implements AsyncDisposable {
     return this.dispose();
   }
 
-  #fitted(): FieldGroups {
-    if (!this.#groups) throw new NotFittedError("forecaster");
-    return this.#groups;
+  #fitted(): readonly FieldGroups[] {
+    if (!this.#members) throw new NotFittedError("forecaster");
+    return this.#members;
+  }
+
+  get #first(): FieldGroups {
+    return this.#fitted()[0]!;
   }
 
   /** Goes to the initial state and through the warm-up, if there is one. */
@@ -366,10 +388,11 @@ export class FieldForecaster implements AsyncDisposable {
     if (warmup === undefined) return;
     const prefix = fieldPrefix(warmup, this.settings);
     checkColumns(prefix.series, "warmup", this.columns);
-    await this.#fitted().start(this.#clock.warmUp(prefix) as CheckedSeries, signal);
+    const timed = this.#clock.warmUp(prefix) as CheckedSeries;
+    for (const member of this.#fitted()) await member.start(timed, signal);
   }
 
-  async #puttingBack<T>(work: (groups: FieldGroups) => Promise<T>): Promise<T> {
+  async #puttingBack<T>(work: (members: readonly FieldGroups[]) => Promise<T>): Promise<T> {
     const { state } = this;
     try {
       return await work(this.#fitted());
@@ -379,7 +402,7 @@ export class FieldForecaster implements AsyncDisposable {
   }
 
   /** Puts the state back only if the work fails: no group is ahead of the others. */
-  async #orBack<T>(work: (groups: FieldGroups) => Promise<T>): Promise<T> {
+  async #orBack<T>(work: (members: readonly FieldGroups[]) => Promise<T>): Promise<T> {
     const { state } = this;
     try {
       return await work(this.#fitted());
@@ -389,24 +412,13 @@ export class FieldForecaster implements AsyncDisposable {
     }
   }
 
-  async #makeComputers({ seen, groups }: FieldGeometry): Promise<readonly ReservoirComputer[]> {
-    const { description, engine, threads } = this.#open;
-    if (this.#computers.length === groups && this.#computers[0]!.model.inputSize === seen) return this.#computers;
+  async #openReservoirs(geometry: FieldGeometry): Promise<readonly (readonly ReservoirComputer[])[]> {
+    const [first] = this.#computers;
+    if (first?.length === geometry.groups && first[0]!.model.inputSize === geometry.seen) return this.#computers;
     await this.dispose();
-    this.#groups = undefined;
-    if (description.inputSize !== undefined && description.inputSize !== seen)
-      throw ArgumentError.shape(`a group sees ${seen} columns and the reservoir takes ${description.inputSize} (inputSize); leave it out`);
-    const made: ReservoirComputer[] = [];
-    this.#computers = made;
-    const add = (model: ReservoirModel) => ReservoirComputer.fromModel(model, { engine, threads });
-    for (let g = 0; g < groups; g++) {
-      // Group 0 is the reservoir that the description says.
-      const seed = g === 0 ? description.seed : `${description.seed ?? 0} group ${g}`;
-      const isNew = g === 0 || !this.settings.shared;
-      made.push(
-        isNew ? await ReservoirComputer.create({ ...description, seed, inputSize: seen }, { engine, threads }) : await add(made[0]!.model),
-      );
-    }
-    return made;
+    this.#computers = [];
+    this.#members = undefined;
+    this.#computers = await openReservoirs(geometry, this.settings, this.#reservoirs);
+    return this.#computers;
   }
 }

@@ -10,7 +10,7 @@ import type { ClockNote } from "../forecaster/clock.js";
 import { getChoice, getRows, getStandardisation, putChoice, putStandardisation } from "../forecaster/file.js";
 import { joined } from "../forecaster/road.js";
 import { encodeModelFile, type ModelFile } from "../model-file.js";
-import { emptyContent, floats } from "../mutable-content.js";
+import { emptyContent, floats, type MutableContent } from "../mutable-content.js";
 import { stableJson } from "../stable-json.js";
 import { columnsOf } from "../standardisation.js";
 import { TensorReader } from "../tensor-reader.js";
@@ -21,43 +21,43 @@ import { type FieldSettings, fieldTable } from "./options.js";
 /** All that a trained FieldForecaster is. */
 export interface FieldParts {
   readonly settings: FieldSettings;
-  readonly fit: FieldFit;
-  /** One a group, or one if weights are shared. */
-  readonly models: readonly ReservoirModel[];
-  readonly state: FieldGroupsState;
+  /** They differ in reservoirs, readouts and states alone. */
+  readonly members: readonly FieldMember[];
   readonly choice: ForecasterChoice | undefined;
   /** Undefined if it was trained without time stamps. */
   readonly time: ClockNote | undefined;
 }
 
-const prefixOf = (g: number): string => `group.${g}.`;
+/** One member of a field's ensemble. */
+export interface FieldMember {
+  readonly fit: FieldFit;
+  /** One a group, or one if weights are shared. */
+  readonly models: readonly ReservoirModel[];
+  readonly state: FieldGroupsState;
+}
+
+/** The prefix of a group, after that of its member if there are several. */
+const prefixesOf = (member: number, members: number) => (g: number) => `${members > 1 ? `member.${member}.` : ""}group.${g}.`;
 
 /**
  * The reservoir of each group (of group 0 alone if they are shared) and each readout under the
  * prefix `group.g.`, tensors `field.mean`, `field.deviation`, `held.lower` and `held.upper` (Q),
  * `known.mean` and `known.deviation` (K) if anything is known beforehand, of each group
  * `state.values` and `state.input`, `recent` (rows x Q) if there are transforms or known inputs;
- * notes `field`, `state`, `transforms` and `time`. Of a choice what `putChoice` puts.
+ * notes `field`, `state`, `transforms` and `time`. If there are several members, what a group has
+ * stands under `member.m.` too. Of a choice what `putChoice` puts.
  */
-export async function encodeField({ settings, fit, models, state, choice, time }: FieldParts): Promise<Uint8Array> {
-  const { road, readouts } = fit;
+export async function encodeField({ settings, members, choice, time }: FieldParts): Promise<Uint8Array> {
+  const [{ fit, state }] = members as readonly [FieldMember, ...FieldMember[]];
+  const { road } = fit;
   const content = emptyContent();
   const { tensors, metadata } = content;
-  models.forEach((model, g) => {
-    putReservoir(content, prefixOf(g), model);
-  });
-  readouts.forEach((readout, r) => {
-    putReadout(content, prefixOf(r), readout);
-  });
+  for (const [m, member] of members.entries()) putMember(content, prefixesOf(m, members.length), member);
   putStandardisation(tensors, "field", road.targetScale);
   const { columns } = fit.geometry;
   if (road.known > 0) putStandardisation(tensors, "known", columnsOf(road.inputScale, columns, columns + road.known));
   tensors["held.lower"] = floats(road.held.lower);
   tensors["held.upper"] = floats(road.held.upper);
-  state.groups.forEach(({ values, input }, g) => {
-    tensors[`${prefixOf(g)}state.values`] = floats(values);
-    tensors[`${prefixOf(g)}state.input`] = floats(input);
-  });
   if (road.transforms.steps.length > 0) metadata["transforms"] = stableJson(keptTransforms(road.transforms));
   if (road.transforms.steps.length > 0 || road.known > 0)
     tensors["recent"] = floats(state.recent.data, [state.recent.rows, state.recent.cols]);
@@ -66,6 +66,19 @@ export async function encodeField({ settings, fit, models, state, choice, time }
   putChoice(content, choice);
   if (time) metadata["time"] = stableJson(time);
   return encodeModelFile("field", content);
+}
+
+function putMember(content: MutableContent, prefixOf: (g: number) => string, { fit, models, state }: FieldMember): void {
+  models.forEach((model, g) => {
+    putReservoir(content, prefixOf(g), model);
+  });
+  fit.readouts.forEach((readout, r) => {
+    putReadout(content, prefixOf(r), readout);
+  });
+  state.groups.forEach(({ values, input }, g) => {
+    content.tensors[`${prefixOf(g)}state.values`] = floats(values);
+    content.tensors[`${prefixOf(g)}state.input`] = floats(input);
+  });
 }
 
 /** @throws ModelFileError with the reason why the content is no FieldForecaster */
@@ -81,30 +94,10 @@ export async function decodeField(file: ModelFile, source: string): Promise<Fiel
   const given = known - made.masks - made.calendar;
   if (given < 0) throw reader.error(`its tensor "known.mean" holds ${known} values; its settings take ${known - given} or more`);
   const geometry = reader.check("field", () => new FieldGeometry(settings, columns, { given, ...made }));
-  const models: ReservoirModel[] = [];
-  for (let g = 0; g < (settings.shared ? 1 : geometry.groups); g++) {
-    const model = await getReservoir(reader, prefixOf(g));
-    if (model.kind !== undefined || model.inputSize !== geometry.seen || model.outputSize > 0)
-      throw reader.error(`the reservoir of group ${g} does not go with its groups and halo`);
-    models.push(model);
-  }
-  const readouts: TrainedReadout[] = [];
-  for (let r = 0; r < geometry.readoutCount; r++) {
-    const { size, inputSize } = models[settings.shared ? 0 : r]!;
-    const readout = await getReadout(reader, prefixOf(r), size, inputSize);
-    if (readout.outputSize !== geometry.own) throw reader.error(`readout ${r} has ${readout.outputSize} outputs; it takes ${geometry.own}`);
-    readouts.push(readout);
-  }
   const { step } = reader.check("state", () => parseStateNote(reader.json("state")));
-  const groups: SessionState[] = Array.from({ length: geometry.groups }, (_, g) => {
-    const { size, inputSize, precision } = models[settings.shared ? 0 : g]!;
-    return {
-      values: reader.vector(`${prefixOf(g)}state.values`, size, precision),
-      input: reader.vector(`${prefixOf(g)}state.input`, inputSize, precision),
-      output: new Float64Array(0),
-      step,
-    };
-  });
+  const count = typeof settings.members === "object" ? settings.members.length : (settings.members ?? 1);
+  const found: MemberFile[] = [];
+  for (let m = 0; m < count; m++) found.push(await getMember(reader, prefixesOf(m, count), { settings, geometry, step }));
   const isTransformed = reader.hasNote("transforms");
   const transforms = reader.check("transforms", () => openTransforms(isTransformed ? reader.json("transforms") : [], columns));
   const recent = isTransformed || known > 0 ? getRows(reader, "recent", columns) : Matrix.zeros(0, columns);
@@ -119,5 +112,48 @@ export async function decodeField(file: ModelFile, source: string): Promise<Fiel
     held: { lower: range("held.lower"), upper: range("held.upper") },
   };
   reader.finish();
-  return { settings, fit: { geometry, road, readouts, hold: settings.hold }, models, state: { groups, recent }, choice, time };
+  const members = found.map(({ models, readouts, groups }) => ({
+    fit: { geometry, road, readouts, hold: settings.hold },
+    models,
+    state: { groups, recent },
+  }));
+  return { settings, members, choice, time };
+}
+
+/** What a file holds of one member alone. */
+interface MemberFile {
+  readonly models: readonly ReservoirModel[];
+  readonly readouts: readonly TrainedReadout[];
+  readonly groups: readonly SessionState[];
+}
+
+async function getMember(
+  reader: TensorReader,
+  prefixOf: (g: number) => string,
+  { settings, geometry, step }: { readonly settings: FieldSettings; readonly geometry: FieldGeometry; readonly step: number },
+): Promise<MemberFile> {
+  const models: ReservoirModel[] = [];
+  for (let g = 0; g < (settings.shared ? 1 : geometry.groups); g++) {
+    const model = await getReservoir(reader, prefixOf(g));
+    if (model.kind !== undefined || model.inputSize !== geometry.seen || model.outputSize > 0)
+      throw reader.error(`the reservoir of group ${g} does not go with its groups and halo`);
+    models.push(model);
+  }
+  const readouts: TrainedReadout[] = [];
+  for (let r = 0; r < geometry.readoutCount; r++) {
+    const { size, inputSize } = models[settings.shared ? 0 : r]!;
+    const readout = await getReadout(reader, prefixOf(r), size, inputSize);
+    if (readout.outputSize !== geometry.own) throw reader.error(`readout ${r} has ${readout.outputSize} outputs; it takes ${geometry.own}`);
+    readouts.push(readout);
+  }
+  const groups: SessionState[] = Array.from({ length: geometry.groups }, (_, g) => {
+    const { size, inputSize, precision } = models[settings.shared ? 0 : g]!;
+    return {
+      values: reader.vector(`${prefixOf(g)}state.values`, size, precision),
+      input: reader.vector(`${prefixOf(g)}state.input`, inputSize, precision),
+      output: new Float64Array(0),
+      step,
+    };
+  });
+  return { models, readouts, groups };
 }

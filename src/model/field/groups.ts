@@ -112,6 +112,16 @@ export class FieldGroups implements FollowsRows<FieldGroupsState> {
     }
   }
 
+  /** Transforms, z-scores, and between what forecasts are held. */
+  get road(): FieldRoad {
+    return this.fit.road;
+  }
+
+  /** One readout, one for each way that groups lie to open ends, or one a group. */
+  get readouts(): readonly TrainedReadout[] {
+    return this.fit.readouts;
+  }
+
   /** Where they stand; setting it goes back there. */
   get state(): FieldGroupsState {
     return { groups: this.computers.map(({ state }) => state), recent: this.#recent };

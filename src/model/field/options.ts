@@ -17,7 +17,7 @@ import {
   tuple,
   whole,
 } from "../../core/options.js";
-import type { Matrix, MatrixLike } from "../../numerics/index.js";
+import type { Matrix, MatrixLike, Seed } from "../../numerics/index.js";
 import type { RidgeOptions } from "../../readout/index.js";
 import type { ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
 import { engineTable, seriesOf, threadsTable } from "../../reservoir/options.js";
@@ -28,7 +28,7 @@ import type { TimedRows } from "../forecaster/clock.js";
 import type { DescribedSeries } from "../forecaster/data.js";
 import { type ChooseLambdaOptions, chooseLambdaTable } from "../forecaster/lambda-choice.js";
 import { type MissingInSeries, missingKind } from "../forecaster/missing.js";
-import { intervalsOption, knownAheadOption, knownRowsOption } from "../forecaster/options.js";
+import { bandsFromOption, intervalsOption, knownAheadOption, knownRowsOption, membersKind } from "../forecaster/options.js";
 import { type TableNames, tableNamesOption } from "../table-names.js";
 
 /** What lies beyond the last site of a direction: the first one again, or nothing. */
@@ -64,6 +64,11 @@ export interface FieldSettings {
    * far beyond it. false draws and trains each group for itself. Default true.
    */
   readonly shared: boolean;
+  /**
+   * Forecasters of the whole field, each with reservoirs of another seed (or a list of seeds), whose
+   * median is the forecast. Each takes as long and as much memory as one. Default 1.
+   */
+  readonly members?: number | readonly Seed[] | undefined;
   /** Rows at the start of every training series that train nothing. Default 100. */
   readonly washout: number;
   /**
@@ -169,6 +174,11 @@ export interface FieldForecastOptions extends FieldStartOptions {
    * that. Default none.
    */
   readonly intervals?: readonly number[] | undefined;
+  /**
+   * What bands are made of, as in `Forecaster`: what forecasts were off by ("errors", default), or
+   * what members differ by ("members").
+   */
+  readonly bandsFrom?: "errors" | "members" | undefined;
 }
 
 /** Options of `score`. */
@@ -192,6 +202,7 @@ export const fieldTable = {
   halo: option(oneOrPair(whole()), 0, "Sites on each side that a reservoir sees beside its own."),
   edges: option(oneOrPair<FieldEdges>(edge), "periodic", "Whether the first site follows the last one."),
   shared: option(flag, true, "One reservoir and one readout for all groups."),
+  members: optional(membersKind, "Forecasters of other seeds, whose median is the forecast; left out, 1."),
   washout: option(whole(), 100, "Rows at the start of every series that train nothing."),
   horizon: optional(whole({ atLeast: 1 }), "Steps that are forecast: lambda is chosen by closed loops that long."),
   choose: optional(object(chooseLambdaTable) as Kind<ChooseLambdaOptions>, "How lambda is chosen."),
@@ -233,6 +244,7 @@ export const fieldForecastTable = {
   known: knownAheadOption,
   history: optional(seriesOf("T x Q"), "The last known rows of the series, in place of those that the model keeps."),
   intervals: intervalsOption,
+  bandsFrom: bandsFromOption,
 } satisfies TableOf<FieldForecastOptions>;
 
 /** The options of `FieldForecaster.score`. */

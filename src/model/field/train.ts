@@ -2,15 +2,17 @@
 // rows.
 import { ArgumentError } from "../../core/errors.js";
 import type { Matrix } from "../../numerics/index.js";
-import { IllConditionedError, type RidgeTrainer, ridge } from "../../readout/index.js";
+import { type IllConditionedError, type RidgeOptions, type RidgeTrainer, ridge } from "../../readout/index.js";
 import { NonFiniteStateError, type ReservoirComputer, type WorkOptions } from "../../reservoir/index.js";
 import { forecasterTrainer } from "../defaults.js";
 import type { ForecasterChoice } from "../forecaster/choice.js";
 import type { CheckedSeries } from "../forecaster/data.js";
+import { askMembers } from "../forecaster/ensemble.js";
 import { half } from "../forecaster/fit.js";
 import { chooseLambda } from "../forecaster/lambda-choice.js";
+import { medianOf } from "../forecaster/loss.js";
 import { plannedRidge } from "../forecaster/plan.js";
-import { forecastAll } from "../forecaster/validation.js";
+import { forecastAll, type ValidationParts } from "../forecaster/validation.js";
 import type { FieldGeometry } from "./geometry.js";
 import { FieldGroups } from "./groups.js";
 import type { FieldSettings } from "./options.js";
@@ -18,7 +20,7 @@ import { fitFieldRoad } from "./road.js";
 
 /** A trained field, and how its lambda was chosen. */
 export interface TrainedField {
-  readonly groups: FieldGroups;
+  readonly members: readonly FieldGroups[];
   /** Undefined without a horizon. */
   readonly choice: ForecasterChoice | undefined;
 }
@@ -27,7 +29,8 @@ export interface TrainedField {
 export interface FieldSource {
   readonly settings: FieldSettings;
   readonly geometry: FieldGeometry;
-  readonly computers: readonly ReservoirComputer[];
+  /** The reservoirs of each member, one a group. */
+  readonly members: readonly (readonly ReservoirComputer[])[];
   readonly data: readonly CheckedSeries[];
   /** Of each series, 1 where a value was filled; undefined if none can have been. */
   readonly masks: readonly (Matrix | undefined)[];
@@ -35,21 +38,30 @@ export interface FieldSource {
 
 /** @throws ArgumentError, and what ridge throws */
 export async function trainField(source: FieldSource, work: WorkOptions): Promise<TrainedField> {
-  const { settings, data } = source;
+  const { settings } = source;
   if (settings.horizon === undefined) {
-    const [groups] = await trainOn(source, data, [fieldTrainer(settings)], work);
-    if (groups instanceof IllConditionedError) throw groups;
-    return { groups: groups!, choice: undefined };
+    const trainer = fieldTrainer(settings);
+    return { members: await trainMembers(source, trainer, trainer, work), choice: undefined };
   }
   const { options } = plannedRidge(settings.readout, settings);
   const choice = await chooseFieldLambda(source, settings.horizon, half(work, 0));
   const { lambda } = choice.kept[0]!;
-  const [groups] = await trainOn(source, data, [ridge({ ...options, lambda })], half(work, 1));
-  if (groups instanceof FieldGroups) return { groups, choice };
   // A lambda that was chosen on fewer rows can be too small for the normal equations of all of
   // them.
-  const [again] = await trainOn(source, data, [ridge({ ...options, lambda, solver: "qr", blas: "portable" })], half(work, 1));
-  return { groups: again as FieldGroups, choice };
+  const instead = ridge({ ...options, lambda, solver: "qr", blas: "portable" });
+  return { members: await trainMembers(source, ridge({ ...options, lambda }), instead, half(work, 1)), choice };
+}
+
+/** Each member on all rows; `instead` trains if the normal equations of `trainer` cannot be solved. */
+async function trainMembers(source: FieldSource, trainer: RidgeTrainer, instead: RidgeTrainer, work: WorkOptions) {
+  const { data } = source;
+  return askMembers(source, work, async (computers, each): Promise<FieldGroups> => {
+    const [groups] = await trainOn(source, computers, data, [trainer], each);
+    if (groups instanceof FieldGroups) return groups;
+    if (instead === trainer) throw groups!;
+    const [again] = await trainOn(source, computers, data, [instead], each);
+    return again as FieldGroups;
+  });
 }
 
 async function chooseFieldLambda(source: FieldSource, horizon: number, work: WorkOptions): Promise<ForecasterChoice> {
@@ -60,22 +72,40 @@ async function chooseFieldLambda(source: FieldSource, horizon: number, work: Wor
     data,
     { horizon, lambdas, washout, masks, choose },
     async (parts, signal) => {
-      const trainers = lambdas.map((lambda) => ridge({ ...options, lambda }));
-      try {
-        const tries = await trainOn(source, parts.training, trainers, { signal });
-        const model = tries.find((one) => one instanceof FieldGroups);
-        return model ? await forecastAll(data, parts, { model, tries }, { horizon }, signal) : (tries as readonly IllConditionedError[]);
-      } catch (error) {
-        if (!(error instanceof NonFiniteStateError)) throw error;
-        return lambdas.map(() => error);
-      }
+      const made = await askMembers(source, { signal }, (computers) =>
+        tryMember(source, computers, parts, { horizon, lambdas, options }, signal),
+      );
+      return lambdas.map((_, l) => {
+        const each = made.map((tries) => tries[l]!);
+        return each.find((one) => one instanceof Error) ?? medianOf(each as Matrix<Float64Array>[]);
+      });
     },
     work,
   );
 }
 
+/** The forecasts of one member for each lambda, or why there are none. */
+async function tryMember(
+  source: FieldSource,
+  computers: readonly ReservoirComputer[],
+  parts: ValidationParts,
+  { horizon, lambdas, options }: { readonly horizon: number; readonly lambdas: readonly number[]; readonly options: RidgeOptions },
+  signal: AbortSignal | undefined,
+): Promise<readonly (Matrix<Float64Array> | Error)[]> {
+  const trainers = lambdas.map((lambda) => ridge({ ...options, lambda }));
+  try {
+    const tries = await trainOn(source, computers, parts.training, trainers, { signal });
+    const model = tries.find((one) => one instanceof FieldGroups);
+    return model ? await forecastAll(source.data, parts, { model, tries }, { horizon }, signal) : (tries as readonly IllConditionedError[]);
+  } catch (error) {
+    if (!(error instanceof NonFiniteStateError)) throw error;
+    return lambdas.map(() => error);
+  }
+}
+
 function trainOn(
-  { settings, geometry, computers }: FieldSource,
+  { settings, geometry }: FieldSource,
+  computers: readonly ReservoirComputer[],
   data: readonly CheckedSeries[],
   trainers: readonly RidgeTrainer[],
   work: WorkOptions,

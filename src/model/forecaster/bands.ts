@@ -6,7 +6,6 @@ import { type BandOffsets, conformalOffsets, ensembleBand, fewestScores } from "
 import { scaleOf, type ValueScale } from "../../series/pointwise.js";
 import type { FittedTransforms } from "../../series/transforms.js";
 import type { ForecasterChoice } from "./choice.js";
-import type { TrainedMembers } from "./fit.js";
 import type { ForecastBand } from "./forecast.js";
 
 /** What bands are asked for. */
@@ -55,9 +54,15 @@ export function checkIntervals(
 /** Forecasts whose rows came since: what they were off by. */
 export type MeasuredErrors = Pick<ForecasterChoice, "horizon" | "targets" | "errors">;
 
+/** A model that bands are asked of. */
+export interface BandSource {
+  readonly choice: ForecasterChoice | undefined;
+  readonly members: readonly { readonly road: { readonly transforms: FittedTransforms } }[];
+}
+
 /** The bands of a forecast whose levels are checked; undefined if none are asked for. */
 export function bandsOf(
-  { choice, members }: TrainedMembers,
+  { choice, members }: BandSource,
   { values, made }: { readonly values: Matrix<Float64Array>; readonly made: readonly Matrix<Float64Array>[] },
   { intervals, bandsFrom }: Asked,
 ): readonly ForecastBand[] | undefined {

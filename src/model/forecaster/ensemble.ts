@@ -3,15 +3,14 @@ import type { Matrix } from "../../numerics/index.js";
 import type { WorkOptions } from "../../reservoir/index.js";
 import type { TrainedMembers } from "./fit.js";
 import { medianOf } from "./loss.js";
-import type { ForecasterMember } from "./member.js";
 
 /** What each member gives, one after the other. */
-export async function askMembers(
-  { members }: TrainedMembers,
+export async function askMembers<Member, Made>(
+  { members }: { readonly members: readonly Member[] },
   { signal, onProgress }: WorkOptions,
-  ask: (member: ForecasterMember, work: WorkOptions) => Promise<Matrix<Float64Array>>,
-): Promise<readonly Matrix<Float64Array>[]> {
-  const made: Matrix<Float64Array>[] = [];
+  ask: (member: Member, work: WorkOptions) => Promise<Made>,
+): Promise<readonly Made[]> {
+  const made: Made[] = [];
   for (const [m, member] of members.entries()) {
     const progress = onProgress && ((done: number, total: number) => onProgress(m * total + done, members.length * total));
     made.push(await ask(member, { signal, onProgress: progress }));
@@ -20,7 +19,7 @@ export async function askMembers(
 }
 
 /** The median of each kept pair's members, and then of the pairs. */
-export function medianOfMembers({ groups }: TrainedMembers, made: readonly Matrix<Float64Array>[]): Matrix<Float64Array> {
+export function medianOfMembers({ groups }: Pick<TrainedMembers, "groups">, made: readonly Matrix<Float64Array>[]): Matrix<Float64Array> {
   const pairs = Array.from({ length: Math.max(...groups) + 1 }, (_, g) => made.filter((_, m) => groups[m] === g));
   return medianOf(pairs.map(medianOf));
 }

@@ -1,5 +1,18 @@
 // A Forecaster's options, data, and their checks. It runs nothing.
-import { callback, checkedLater, choice, list, number, option, optional, type TableOf, whole } from "../../core/options.js";
+import {
+  callback,
+  checkedLater,
+  choice,
+  either,
+  type Kind,
+  list,
+  number,
+  option,
+  optional,
+  seed,
+  type TableOf,
+  whole,
+} from "../../core/options.js";
 import type { Matrix, MatrixLike, Precision, Seed } from "../../numerics/index.js";
 import type { ReadoutDescription, Trainer } from "../../readout/index.js";
 import type { AnyReservoirOptions, CompositeOptions, OwnMatrices, ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
@@ -295,6 +308,22 @@ export const intervalsOption = option(
   "Shares of the values to come that bands hold.",
 );
 
+/** What bands are made of. */
+export const bandsFromOption = option(
+  choice("errors", "members"),
+  "errors",
+  "Bands from what forecasts were off by, or from what members differ by.",
+);
+
+const memberTakes = "a whole number of at least 1, or a list of one seed a member";
+
+/** Members of an ensemble. */
+export const membersKind: Kind<number | readonly Seed[]> = either(
+  memberTakes,
+  whole({ atLeast: 1, takes: memberTakes }),
+  list(seed, memberTakes, 1),
+);
+
 /** The options of `Forecaster.forecast`. */
 export const forecastTable = {
   ...startTable,
@@ -302,7 +331,7 @@ export const forecastTable = {
   known: knownAheadOption,
   history: optional(seriesOf("T x D"), "The last known rows of the series, in place of those that the model keeps."),
   intervals: intervalsOption,
-  bandsFrom: option(choice("errors", "members"), "errors", "Bands from what forecasts were off by, or from what members differ by."),
+  bandsFrom: bandsFromOption,
 } satisfies TableOf<ForecastOptions>;
 
 /** The options of `Forecaster.score`. */

@@ -60,7 +60,8 @@ export function planCandidates(
   return planned;
 }
 
-function seedsOf(members: number | readonly Seed[], { seed = "spillway" }: AnyReservoirOptions): readonly Seed[] {
+/** The seed of each member: the first has that of the description. */
+export function seedsOf(members: number | readonly Seed[], { seed = "spillway" }: Pick<AnyReservoirOptions, "seed">): readonly Seed[] {
   if (typeof members === "object") return members;
   return Array.from({ length: members }, (_, m) => (m === 0 ? seed : `${seed}/${m}`));
 }
