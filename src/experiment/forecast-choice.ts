@@ -146,7 +146,9 @@ export function choiceOf({
   choice,
   members = [],
   calendar = [],
-}: Pick<Forecaster, "choice"> & Partial<Pick<Forecaster, "members" | "calendar">>): ChosenSettings | undefined {
+}: Pick<Forecaster, "choice"> & Partial<Pick<Forecaster, "calendar">> & { readonly members?: readonly unknown[] }):
+  | ChosenSettings
+  | undefined {
   if (!choice) return undefined;
   const { candidates, kept, scores, starts, horizon } = choice;
   const [best] = kept;
