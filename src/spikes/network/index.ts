@@ -15,6 +15,7 @@ export type {
   ReceptorConfig,
   Values,
 } from "./config.js";
+export type { NetworkCurrent } from "./currents.js";
 export { drawNetwork } from "./draw.js";
 export { type NetworkEngine, registerNetworkEngine } from "./engines.js";
 export { loadNetwork, saveNetwork } from "./files.js";
@@ -34,7 +35,7 @@ export type {
   WordSteps,
 } from "./plan.js";
 export { planNetwork } from "./planning.js";
-export type { CurrentPulse, NetworkRecord, NetworkRunOptions } from "./recording.js";
+export type { NetworkRecord, NetworkRunOptions } from "./recording.js";
 export { ReferenceNetwork } from "./reference.js";
 export type { NetworkRunState, NetworkSession, StepSpikes } from "./session.js";
 export { spikeHash } from "./spike-hash.js";

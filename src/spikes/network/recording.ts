@@ -2,26 +2,15 @@
 // spikes as patterns.
 import { ArgumentError } from "../../core/errors.js";
 import { checked, either, flag, given, list, number, object, option, optional, record, text, whole } from "../../core/options.js";
-import type { Matrix } from "../../numerics/index.js";
+import type { Matrix, MatrixLike } from "../../numerics/index.js";
 import type { WorkOptions } from "../../reservoir/work.js";
 import { workTable } from "../../reservoir/work.js";
 import { positive } from "../options.js";
 import { SpikePattern } from "../pattern/pattern.js";
+import type { NetworkCurrent } from "./currents.js";
 import type { NetworkPlan, NeuronRange, PlannedPopulation } from "./plan.js";
 import { sliceOf } from "./schema.js";
 import type { StepSpikes } from "./session.js";
-
-/** A constant current beside that of the description, for a time. */
-export interface CurrentPulse {
-  /** A population, or a slice of it. */
-  readonly to: string;
-  /** mV, or pA if the population has a capacitance. */
-  readonly current: number;
-  /** ms from the beginning of the run; default 0. */
-  readonly fromMs?: number | undefined;
-  /** Default: the end of the run. */
-  readonly toMs?: number | undefined;
-}
 
 /** Stimuli and recorders of a run. Nothing is recorded unless it is asked for. */
 export interface NetworkRunOptions extends WorkOptions {
@@ -38,8 +27,8 @@ export interface NetworkRunOptions extends WorkOptions {
   readonly states?: { readonly of: readonly string[]; readonly everyMs?: number | undefined } | undefined;
   /** Spikes for populations of inputs; times from the beginning of the run, whole amplitudes. */
   readonly inputs?: Readonly<Record<string, SpikePattern>> | undefined;
-  /** Currents that begin and end. */
-  readonly currents?: readonly CurrentPulse[] | undefined;
+  /** Currents that begin and end, constant or by row of a series. */
+  readonly currents?: readonly NetworkCurrent[] | undefined;
 }
 
 /** What was recorded. */
@@ -80,13 +69,18 @@ export const networkRunTable = {
     list(
       object({
         to: given(text("the name of a population, or a slice"), "Whose current."),
-        current: given(number(), "mV, or pA."),
+        current: optional(number(), "mV, or pA."),
+        rows: optional(
+          checked<MatrixLike>("a matrix or rows of numbers", (value) => typeof value === "object" && value !== null),
+          "Currents by row.",
+        ),
+        everyMs: optional(positive("ms"), "How long a row lasts; left out, one step."),
         fromMs: option(number({ atLeast: 0, unit: "ms" }), 0, "When it begins."),
-        toMs: optional(number({ atLeast: 0, unit: "ms" }), "When it ends; left out, with the run."),
+        toMs: optional(number({ atLeast: 0, unit: "ms" }), "When it ends; left out, with its rows or the run."),
       }),
       "a list of currents",
     ),
-    "Currents that begin and end.",
+    "Currents that begin and end, constant or by row of a series.",
   ),
 };
 

@@ -4,17 +4,16 @@ import { option, resolve, type TableOf, text } from "../../core/options.js";
 import { allocate, type FloatArray, Matrix } from "../../numerics/index.js";
 import { WorkPacer } from "../../reservoir/work.js";
 import type { NetworkConfig, NetworkOptions } from "./config.js";
+import { CurrentDrive } from "./currents.js";
 import { initialValues } from "./draw.js";
 import { networkEngine } from "./engines.js";
 import type { NetworkPlan } from "./plan.js";
 import { planNetwork } from "./planning.js";
 import {
-  type CurrentPulse,
   inputSpikes,
   type NetworkRecord,
   type NetworkRunOptions,
   networkRunTable,
-  neuronsOf,
   populationOf,
   SpikeRecorder,
   wholeSteps,
@@ -98,16 +97,18 @@ export class SpikingNetwork implements AsyncDisposable {
     const recorder = new SpikeRecorder(sorted);
     const samples = [...this.#potentialSamples(potentials, steps, timeStep), ...this.#stateSamples(states, steps, timeStep)];
     const given = inputSpikes(plan, inputs ?? {}, steps);
-    const changes = driveChanges(plan, this.#drive, currents ?? [], steps);
+    const drive = new CurrentDrive(plan, this.#drive, currents ?? [], steps);
     const pacer = new WorkPacer(work, steps);
     if (this.#busy) throw ArgumentError.because("the network is running; wait for that run to end");
     this.#busy = true;
     const before = await this.#session.getState();
     try {
+      let changed = 0;
       for (let t = 0; t < steps; ) {
-        const drive = changes.get(t);
-        if (drive) await this.#session.setDrive(drive);
-        const stops = [t + (this.#session.stepsPerCall ?? chunkSteps), steps, ...[...changes.keys()].filter((step) => step > t)];
+        const change = drive.after(t);
+        if (drive.changes && t === changed) await this.#session.setDrive(drive.at(t));
+        changed = change;
+        const stops = [t + (this.#session.stepsPerCall ?? chunkSteps), steps, change];
         for (const { every } of samples) stops.push((Math.floor(t / every) + 1) * every);
         const next = Math.min(...stops);
         const found = await this.#session.advance(next - t, given && part(given, t, next), sorted.length > 0);
@@ -123,7 +124,7 @@ export class SpikingNetwork implements AsyncDisposable {
       if (!(error instanceof Error && error.name === "AbortError")) await this.#session.setState(before);
       throw error;
     } finally {
-      if (changes.size > 0) await this.#session.setDrive(this.#drive);
+      if (drive.changes) await this.#session.setDrive(this.#drive);
       this.#busy = false;
     }
     const patterns = recorder.patterns(durationMs);
@@ -232,28 +233,4 @@ function rowsOf({ precision }: NetworkPlan, rows: number, cols: number): Matrix 
 function part({ offsets, neurons }: StepSpikes, from: number, to: number): StepSpikes {
   const first = offsets[from]!;
   return { offsets: offsets.slice(from, to + 1).map((each) => each - first), neurons: neurons.subarray(first, offsets[to]) };
-}
-
-/** The steps in which the drive changes, and what it becomes. @throws ArgumentError */
-function driveChanges(plan: NetworkPlan, drive: FloatArray, pulses: readonly CurrentPulse[], steps: number): Map<number, FloatArray> {
-  const { timeStep } = plan.config;
-  const spans = pulses.map(({ to, current, fromMs = 0, toMs }, k) => {
-    const range = neuronsOf(plan, to, `currents[${k}].to`);
-    const [from, end] = [Math.round(fromMs / timeStep), toMs === undefined ? steps : Math.round(toMs / timeStep)];
-    if (end <= from) throw new ArgumentError(`currents[${k}].toMs`, toMs, `more than fromMs, ${fromMs} ms`);
-    return { ...range, current, from, end };
-  });
-  const round = plan.precision === "float32" ? Math.fround : (value: number) => value;
-  const changes = new Map<number, FloatArray>();
-  for (const step of new Set(spans.flatMap(({ from, end }) => [from, end]))) {
-    if (step >= steps) continue;
-    const then = drive.slice();
-    for (const { first, size, population, current, from, end } of spans) {
-      if (step < from || step >= end) continue;
-      const added = round(population.neuron.driveGain * round(current * population.neuron.resistance));
-      for (let r = first; r < first + size; r++) then[r] = then[r]! + added;
-    }
-    changes.set(step, then);
-  }
-  return changes;
 }

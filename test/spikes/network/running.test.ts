@@ -2,7 +2,14 @@
 // engines.test.ts.
 import { describe, expect, it } from "vitest";
 import "../../../src/index.js";
-import { microcircuit, type NetworkOptions, SpikePattern, SpikingNetwork, spikeHash } from "../../../src/spikes/index.js";
+import {
+  microcircuit,
+  type NetworkCurrent,
+  type NetworkOptions,
+  SpikePattern,
+  SpikingNetwork,
+  spikeHash,
+} from "../../../src/spikes/index.js";
 
 const neuron = {
   type: "leakyIntegrateAndFire",
@@ -78,6 +85,32 @@ describe("a network that runs", () => {
     expect((await running.run(30, { spikes: ["E"] })).rates["E"]).toBe(0);
   });
 
+  it("gives currents by row, of one for all neurons or of one for each, as pulses would", async () => {
+    await using running = await SpikingNetwork.create(network);
+    const spikesOf = async (currents: readonly NetworkCurrent[]) => {
+      await running.reset();
+      const { spikes } = await running.run(60, { spikes: ["E"], currents });
+      return [[...spikes["E"]!.times], [...spikes["E"]!.neurons]];
+    };
+    const pulses = [
+      { to: "E[5:7]", current: 30, fromMs: 10, toMs: 30 },
+      { to: "E[5:6]", current: 20, fromMs: 40, toMs: 50 },
+      { to: "E[6:7]", current: 25, fromMs: 40, toMs: 50 },
+    ];
+    const rows = [
+      [30, 30],
+      [30, 30],
+      [0, 0],
+      [20, 25],
+    ];
+    const expected = await spikesOf(pulses);
+    expect(expected[0]!.length).toBeGreaterThan(4);
+    expect(await spikesOf([{ to: "E[5:7]", rows, everyMs: 10, fromMs: 10 }])).toEqual(expected);
+    const wave = Array.from({ length: 600 }, (_, step) => [step < 100 || step >= 300 ? 0 : 30]);
+    expect(await spikesOf([{ to: "E[5:7]", rows: wave }])).toEqual(await spikesOf(pulses.slice(0, 1)));
+    expect(await spikesOf([{ to: "E[5:7]", rows: wave, toMs: 20 }])).toEqual(await spikesOf([{ ...pulses[0]!, toMs: 20 }]));
+  });
+
   it("gives the same spikes however a run is cut, and goes back to the start", async () => {
     const small = microcircuit({ scale: 0.02, drive: "poisson", seed: 1 });
     await using running = await SpikingNetwork.create(small, { engine: "cpu" });
@@ -107,6 +140,10 @@ describe("a network that runs", () => {
     ["states that are not kept", [1, { states: { of: ["I"] } }], /stateTimeConstant/],
     ["spikes for neurons", [1, { inputs: { E: pattern } }], /a population of inputs: stimulus/],
     ["a current that ends before it begins", [1, { currents: [{ to: "E", current: 1, fromMs: 3, toMs: 2 }] }], /more than fromMs/],
+    ["a current and rows", [1, { currents: [{ to: "E", current: 1, rows: [[1]] }] }], /current, or rows, and not both/],
+    ["neither", [1, { currents: [{ to: "E" }] }], /currents\[0\].*current, or rows/],
+    ["rows of other columns", [1, { currents: [{ to: "E", rows: [[1, 2, 3]] }] }], /rows has 3 columns; it takes 1, or \d+/],
+    ["rows without a value", [1, { currents: [{ to: "E", rows: [[1], [Number.NaN]] }] }], /rows is NaN at row 1/],
   ])("refuses %s", async (_, given, message) => {
     await using running = await SpikingNetwork.create(network);
     await expect(running.run(...given)).rejects.toThrow(message);

@@ -1,0 +1,100 @@
+// Currents beside those of a network's description: what the neurons are driven by in each step of
+// a run, and when it changes.
+import { ArgumentError } from "../../core/errors.js";
+import type { FloatArray, Matrix, MatrixLike } from "../../numerics/index.js";
+import { checkFinite, filledSeries } from "../../reservoir/inputs.js";
+import type { NetworkPlan, NeuronRange, PlannedPopulation } from "./plan.js";
+import { neuronsOf, wholeSteps } from "./recording.js";
+
+/** A current beside that of the description, for a time: constant, or a series. */
+export interface NetworkCurrent {
+  /** A population, or a slice of it. */
+  readonly to: string;
+  /** mV, or pA if the population has a capacitance. */
+  readonly current?: number | undefined;
+  /** In place of one current: rows of one for all neurons, or of one for each of them. */
+  readonly rows?: MatrixLike | undefined;
+  /** How long a row lasts, ms; default one step. */
+  readonly everyMs?: number | undefined;
+  /** ms from the beginning of the run; default 0. */
+  readonly fromMs?: number | undefined;
+  /** Default: the end of the rows, or of the run. */
+  readonly toMs?: number | undefined;
+}
+
+interface Span extends NeuronRange {
+  readonly population: PlannedPopulation;
+  readonly from: number;
+  readonly end: number;
+  /** Steps that a row lasts. */
+  readonly every: number;
+  readonly rows: Matrix | undefined;
+  readonly current: number;
+}
+
+/** The drive of a run whose currents change. */
+export class CurrentDrive {
+  readonly #plan: NetworkPlan;
+  readonly #constant: FloatArray;
+  readonly #spans: readonly Span[];
+  readonly #steps: number;
+
+  /** @param constant what drives the neurons without these currents. @throws ArgumentError */
+  constructor(plan: NetworkPlan, constant: FloatArray, currents: readonly NetworkCurrent[], steps: number) {
+    this.#plan = plan;
+    this.#constant = constant;
+    this.#steps = steps;
+    this.#spans = currents.map((each, k) => spanOf(plan, each, `currents[${k}]`, steps));
+  }
+
+  /** Whether there are any. */
+  get changes(): boolean {
+    return this.#spans.length > 0;
+  }
+
+  /** The first step after `step` in which the drive changes; the number of steps if it does not. */
+  after(step: number): number {
+    return this.#spans.reduce((next, { from, end, every }) => {
+      if (step >= end) return next;
+      return Math.min(next, step < from ? from : Math.min(end, from + every * (Math.floor((step - from) / every) + 1)));
+    }, this.#steps);
+  }
+
+  /** What drives the neurons in a step and until the next change; rule 13 of docs/numerics.md. */
+  at(step: number): FloatArray {
+    const drive = this.#constant.slice();
+    const round = this.#plan.precision === "float32" ? Math.fround : (value: number) => value;
+    for (const { first, size, population, current, rows, from, end, every } of this.#spans) {
+      if (step < from || step >= end) continue;
+      const { driveGain, resistance } = population.neuron;
+      const added = (value: number) => round(driveGain * round(value * resistance));
+      const row = rows?.row(Math.floor((step - from) / every));
+      if (row && row.length > 1) for (let k = 0; k < size; k++) drive[first + k] = drive[first + k]! + added(row[k]!);
+      else {
+        const one = added(row ? row[0]! : current);
+        for (let r = first; r < first + size; r++) drive[r] = drive[r]! + one;
+      }
+    }
+    return drive;
+  }
+}
+
+function spanOf(plan: NetworkPlan, { to, current, rows, everyMs, fromMs = 0, toMs }: NetworkCurrent, field: string, steps: number): Span {
+  const { timeStep } = plan.config;
+  const range = neuronsOf(plan, to, `${field}.to`);
+  if ((current === undefined) === (rows === undefined))
+    throw new ArgumentError(field, { to, current, rows: rows && "rows" }, "current, or rows, and not both");
+  if (everyMs !== undefined && !rows) throw new ArgumentError(`${field}.everyMs`, everyMs, "nothing beside current: rows last so long");
+  const series = rows && filledSeries(rows, `${field}.rows`);
+  if (series) checkFinite(series, `${field}.rows`);
+  if (series && series.cols !== 1 && series.cols !== range.size)
+    throw ArgumentError.shape(`${field}.rows has ${series.cols} columns; it takes 1, or ${range.size}, one for each neuron of ${to}`, {
+      field: `${field}.rows`,
+    });
+  const every = everyMs === undefined ? 1 : wholeSteps(everyMs, timeStep, `${field}.everyMs`);
+  const from = Math.round(fromMs / timeStep);
+  const rowsEnd = series ? from + series.rows * every : steps;
+  const end = toMs === undefined ? rowsEnd : Math.min(rowsEnd, Math.round(toMs / timeStep));
+  if (end <= from) throw new ArgumentError(`${field}.toMs`, toMs, `more than fromMs, ${fromMs} ms`);
+  return { ...range, from, end, every: series ? every : Math.max(1, end - from), rows: series, current: current ?? 0 };
+}
