@@ -71,15 +71,16 @@ export async function loadWasm(): Promise<void> {
 
 /** @throws SpillwayError naming the address if there is no module */
 async function fetchModule(url: URL): Promise<WasmModule> {
-  try {
-    const response = await fetch(url);
-    if (!response.ok) throw new Error(`the server answers ${response.status}`);
-    return await WebAssembly.compile(await response.arrayBuffer());
-  } catch (cause) {
-    const why = (cause as Error).message;
-    const sentence = `${url.href} is no WebAssembly module: ${why}. The .wasm files of the package belong beside the bundle`;
-    throw new SpillwayError("file", sentence, { cause });
-  }
+  const refuse = (why: string, cause?: unknown) =>
+    new SpillwayError("file", `${url.href} is no WebAssembly module: ${why}. The .wasm files of the package belong beside the bundle`, {
+      cause,
+    });
+  const failed = (cause: unknown) => {
+    throw refuse((cause as Error).message, cause);
+  };
+  const response = await fetch(url).catch(failed);
+  if (!response.ok) throw refuse(`the server answers ${response.status}`);
+  return response.arrayBuffer().then(WebAssembly.compile).catch(failed);
 }
 
 /**
