@@ -20,6 +20,8 @@ export interface StoredTrial {
   readonly attributes: Map<string, Json>;
   readonly systemAttributes: Map<string, Json>;
   readonly intermediate: Map<number, number>;
+  /** The largest step of the intermediate values. */
+  lastStep: number | undefined;
 }
 
 /** A study as the operations tell it. */
@@ -124,6 +126,7 @@ export class StudyLog {
         break;
       case "intermediate":
         trial.intermediate.set(operation.step, operation.value);
+        trial.lastStep = Math.max(operation.step, trial.lastStep ?? operation.step);
         break;
       case "trialAttribute":
         (operation.system ? trial.systemAttributes : trial.attributes).set(operation.name, operation.value);
@@ -144,12 +147,15 @@ export class StudyLog {
 
 function trialOf(template: TrialTemplate, id: number, number: number, by: string): StoredTrial {
   const { state, value, started, finished, parameters = {}, attributes = {}, systemAttributes = {}, intermediate = {} } = template;
+  const values = new Map(Object.entries(intermediate).map(([step, each]) => [Number(step), each]));
+  let lastStep: number | undefined;
+  for (const step of values.keys()) lastStep = Math.max(step, lastStep ?? step);
   return {
-    ...{ id, number, state, value, started, finished, by },
+    ...{ id, number, state, value, started, finished, by, lastStep },
     parameters: new Map(Object.entries(parameters)),
     attributes: mapOf(attributes),
     systemAttributes: mapOf(systemAttributes),
-    intermediate: new Map(Object.entries(intermediate).map(([step, each]) => [Number(step), each])),
+    intermediate: values,
   };
 }
 

@@ -1,8 +1,8 @@
 // Trials as users of a study meet them, and the operations that say what became of one.
 import { ArgumentError } from "../core/errors.js";
 import type { TrialState } from "./sampler.js";
-import type { ParameterValue, SearchParameter, TrialParameters } from "./space.js";
-import type { Attributes, Distribution, StudyOperation } from "./storage.js";
+import type { SearchParameter, TrialParameters } from "./space.js";
+import type { Attributes, Distribution, StoredParameter, StudyOperation } from "./storage.js";
 import type { StoredTrial } from "./study-log.js";
 
 /** The system attribute with a trial's place in the whole search, of parts of one. */
@@ -47,10 +47,9 @@ export interface StudyTrial {
 
 /** The parameters of a trial, as users see them. */
 export function paramsOf({ parameters }: StoredTrial): TrialParameters {
-  const out: Record<string, ParameterValue> = {};
-  for (const [name, { value, distribution }] of parameters)
-    out[name] = distribution.kind === "choice" ? (distribution.choices[value] ?? null) : value;
-  return out;
+  const given = ({ value, distribution }: StoredParameter) =>
+    distribution.kind === "choice" ? (distribution.choices[value] ?? null) : value;
+  return Object.fromEntries([...parameters].map(([name, parameter]) => [name, given(parameter)]));
 }
 
 /** A trial as users see it. */

@@ -80,8 +80,7 @@ function isBetter({ loss, number }: SeenTrial, best: SeenTrial | undefined): boo
 }
 
 function seenOf(trial: StoredTrial, space: SearchSpace, sign: 1 | -1): SeenTrial {
-  const steps = [...trial.intermediate.keys()];
-  const step = steps.length > 0 ? Math.max(...steps) : undefined;
+  const step = trial.lastStep;
   const generation = trial.systemAttributes.get(generationAttribute);
   return {
     number: trial.number,

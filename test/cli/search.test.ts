@@ -149,6 +149,26 @@ describe("spillway search", () => {
     expect((await run("runs", "none", "--plot")).stderr.trim()).toBe("spillway: none: no journal, and no search of this name in runs");
   });
 
+  it("lists what others wrote in a row a trial, whatever its names and texts hold", async () => {
+    const distribution = JSON.stringify({ name: "FloatDistribution", attributes: { step: null, low: 0, high: 1, log: false } });
+    const created = '{"op_code":0,"worker_id":"w","study_name":"s","directions":[1]}';
+    const params = `"params":{"__proto__":0.25,"a\\u001b[2J":0.5},"distributions":{"__proto__":%,"a\\u001b[2J":%}`;
+    const error = '"user_attrs":{"spillway:error":"one\\n   9   complete   0\\u0007"}';
+    const trial = `{"op_code":4,"worker_id":"w","study_id":0,"datetime_start":null,"state":3,${params},${error}}`;
+    const line = trial.replaceAll("%", () => JSON.stringify(distribution));
+    writeFileSync(join(cwd, "others.log"), `${created}\n${line}\n`);
+    const { stdout } = await run("runs", "others.log", "--trials");
+    const [head, row, ...rest] = stdout.trimEnd().split("\n");
+    expect([head, row]).toEqual([
+      expect.stringContaining("__proto__   a\\u001b[2J"),
+      expect.stringMatching(/0\.25 +0\.5 +one\\n +9.*\\u0007$/),
+    ]);
+    expect(rest).toEqual([]);
+    expect(JSON.parse((await run("runs", "others.log", "--trials", "--json")).stdout)[0].params).toEqual(
+      JSON.parse('{"__proto__":0.25,"a\\u001b[2J":0.5}'),
+    );
+  });
+
   it("compares two runs and repairs a journal", async () => {
     const text = readFileSync(join(cwd, "n.yaml"), "utf8").replace("name: n\n", "name: m\n").replace("size: 20", "size: 30");
     writeFileSync(join(cwd, "m.yaml"), text);

@@ -200,3 +200,35 @@ describe("the log of studies", () => {
     expect(log.studies.get("s")).toMatchObject({ id: 1, trials: [{ id: 1, number: 0, value: 2 }] });
   });
 });
+
+describe("a trial with 200,000 intermediate values", () => {
+  const first = { by: "w", type: "createStudy", name: "study", direction: "minimise" } as const;
+  const steps = Array.from({ length: 200_000 }, (_, step) => step);
+
+  it.each<[string, StudyOperation[]]>([
+    [
+      "one by one",
+      [
+        { by: "w", type: "createTrial", study: 0, template: { state: "running" } },
+        ...steps.map((step): StudyOperation => ({ by: "w", type: "intermediate", trial: 0, step, value: step })),
+      ],
+    ],
+    [
+      "at once",
+      [
+        {
+          by: "w",
+          type: "createTrial",
+          study: 0,
+          template: { state: "running", intermediate: Object.fromEntries(steps.map((k) => [k, k])) },
+        },
+      ],
+    ],
+  ])("is read, %s", async (_, operations) => {
+    const storage = new MemoryStorage();
+    await storage.append([first, ...operations]);
+    const study = await Study.open({ storage, space: { x: { float: [0, 1] } } });
+    expect(Object.keys(study.trials[0]!.intermediate)).toHaveLength(200_000);
+    expect(await study.ask()).toHaveLength(1);
+  });
+});

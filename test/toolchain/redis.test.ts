@@ -89,6 +89,24 @@ describe("a network that fails", () => {
   });
 });
 
+describe("a journal that a server has lost a part of", () => {
+  const command = (...words: string[]) => spawnSync("redis-cli", ["-p", String(server.port), ...words], { encoding: "utf8" });
+
+  it.each([
+    ["a record is gone", ["del", "lost:log:1"], "record 1 is not there, and later ones are counted"],
+    ["its number is no number", ["set", "lost:log_number", "many"], 'its lost:log_number is "many"'],
+  ])("is refused in a sentence if %s", async (_, change, sentence) => {
+    command("flushall");
+    const at = { prefix: "lost", timeout: 0.5 };
+    const study = await Study.open({ storage: await redisJournal(server.url, at), space });
+    await study.tell((await study.ask(2)).map((trial) => [trial, 1]));
+    expect(command(...change).status).toBe(0);
+    const storage = await redisJournal(server.url, at);
+    await expect(Study.open({ storage, space })).rejects.toThrow(sentence);
+    await Promise.all([storage.close(), study.close()]);
+  });
+});
+
 describe("spillway search in Redis", () => {
   const run = (...args: readonly string[]) => spillway(args, { cwd: folder });
   const file = `name: n

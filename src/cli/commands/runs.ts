@@ -2,7 +2,7 @@
 // journals that are merged or repaired.
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { visibleLines } from "../../core/text.js";
+import { visible, visibleLines } from "../../core/text.js";
 import { comparisonFigures, studyFigures } from "../../experiment/compared-runs.js";
 import { runFigures } from "../../experiment/run-figures.js";
 import type { SearchResult } from "../../experiment/search-result.js";
@@ -113,7 +113,9 @@ async function describeTrials(journal: string, { study, state, top, json, csv }:
     return [...cells.map((cell) => cellOf(cell, csv ?? false)), typeof error === "string" ? error : ""];
   });
   if (csv) return [heads, ...lines].map((cells) => cells.map((cell) => csvCell(cell)).join(",")).join("\n");
-  return lines.length === 0 ? `${journal}: no trials` : formatTable(heads, lines, [0, 2, 3]);
+  // A line break of a name or an error would begin a row.
+  const [shownHeads, ...rows] = [heads, ...lines].map((cells) => cells.map((cell) => visible(cell)));
+  return rows.length === 0 ? `${journal}: no trials` : formatTable(shownHeads!, rows, [0, 2, 3]);
 }
 
 /** Figures of a search, or of runs side by side. */
@@ -160,9 +162,12 @@ function ladderOf(attributes: StoredTrial["attributes"]): readonly string[] {
 
 function asRecord({ number, state, value, started, finished, parameters, attributes, intermediate }: StoredTrial) {
   const ladder = attributes.get("spillway:ladder");
-  const params: Record<string, unknown> = {};
-  for (const [name, { value: given, distribution }] of parameters)
-    params[name] = distribution.kind === "choice" ? distribution.choices[given] : given;
+  const params = Object.fromEntries(
+    [...parameters].map(([name, { value: given, distribution }]) => [
+      name,
+      distribution.kind === "choice" ? distribution.choices[given] : given,
+    ]),
+  );
   const seconds = started !== undefined && finished !== undefined ? (finished - started) / 1000 : undefined;
   return {
     ...{ number, state, value, seconds },

@@ -191,7 +191,17 @@ function attributeOf(record: Fields, system: boolean): readonly [name: string, v
   const value = record[field];
   const entries = isFields(value) ? Object.entries(value) : [];
   if (entries.length !== 1) throw new RecordError(`its ${field} is ${describe(value)}; it takes an object with one name`);
+  checkDepth(value, field);
   return entries[0] as [string, Json];
+}
+
+/** Deeper than Python's json module reads: who goes through such a value may run out of stack. */
+const deepest = 200;
+
+function checkDepth(value: unknown, field: string): void {
+  const isDeeper = (each: unknown, left: number): boolean =>
+    typeof each === "object" && each !== null && (left === 0 || Object.values(each).some((inner) => isDeeper(inner, left - 1)));
+  if (isDeeper(value, deepest)) throw new RecordError(`its ${field} has more than ${deepest} lists or objects in one another`);
 }
 
 function parameterOf(value: unknown, distribution: unknown, name: string): StoredParameter {
@@ -205,6 +215,12 @@ function fieldsOf(record: Fields, name: string): Fields {
   const value = record[name] ?? {};
   if (!isFields(value)) throw new RecordError(`its ${name} are ${describe(value)}; they take an object`);
   return value;
+}
+
+function attributesOf(record: Fields, name: string): Readonly<Record<string, Json>> {
+  const fields = fieldsOf(record, name);
+  checkDepth(fields, name);
+  return fields as Readonly<Record<string, Json>>;
 }
 
 function templateOf(record: Fields): TrialTemplate {
@@ -224,8 +240,8 @@ function templateOf(record: Fields): TrialTemplate {
     started,
     finished: timeOf(record, "datetime_complete"),
     parameters,
-    attributes: fieldsOf(record, "user_attrs") as Readonly<Record<string, Json>>,
-    systemAttributes: fieldsOf(record, "system_attrs") as Readonly<Record<string, Json>>,
+    attributes: attributesOf(record, "user_attrs"),
+    systemAttributes: attributesOf(record, "system_attrs"),
     intermediate,
   };
 }

@@ -2,7 +2,7 @@
 // the records; nobody locks.
 import { SpillwayError } from "../../core/errors.js";
 import { number, option, resolve, type TableOf, text } from "../../core/options.js";
-import { visible } from "../../core/text.js";
+import { describe, visible } from "../../core/text.js";
 import { FileError } from "../../io/errors.js";
 import type { StudyOperation, StudyStorage } from "../storage.js";
 import { RecordError } from "./record-error.js";
@@ -51,7 +51,7 @@ return 1`;
 
 /** Records that are read at a time. */
 const piece = 1000;
-/** Milliseconds in which a server has to answer the first time. */
+/** Milliseconds in which a server has to answer the first time, or a record has to follow its number. */
 const patience = 10_000;
 
 /**
@@ -90,19 +90,43 @@ class RedisJournal implements StudyStorage {
   }
 
   async read(from: number): Promise<readonly StudyOperation[]> {
-    const last = Number((await this.#answer(() => this.#client.get(`${this.#prefix}:log_number`))) ?? -1);
+    const number = (await this.#answer(() => this.#client.get(`${this.#prefix}:log_number`))) ?? "-1";
+    const last = Number(number);
+    if (!Number.isSafeInteger(last) || last < -1)
+      throw new FileError(
+        this.name,
+        `its ${this.#prefix}:log_number is ${describe(number)}; it takes the number of its last record`,
+        "content",
+      );
     if (last + 1 < from)
       throw new FileError(this.name, `it has ${last + 1} records and had ${from}; another journal was put in its place`, "content");
     const out: StudyOperation[] = [];
     for (let begin = from; begin <= last; begin += piece) {
-      const keys = Array.from({ length: Math.min(piece, last + 1 - begin) }, (_, i) => `${this.#prefix}:log:${begin + i}`);
-      for (const [i, record] of (await this.#answer(() => this.#client.mget(...keys))).entries()) {
-        // Its number was drawn, and it is not there yet: in a cluster these are two commands.
-        if (record === null) return out;
-        out.push(this.#decoded(record, begin + i));
-      }
+      const records = await this.#records(begin, Math.min(piece, last + 1 - begin));
+      for (const [i, record] of records.entries()) out.push(this.#decoded(record, begin + i));
     }
     return out;
+  }
+
+  /**
+   * Records whose numbers were drawn. One that is not there yet is waited for, since in a cluster
+   * these are two commands; one that is gone would be waited for without an end.
+   */
+  async #records(begin: number, count: number): Promise<readonly string[]> {
+    const keys = Array.from({ length: count }, (_, i) => `${this.#prefix}:log:${begin + i}`);
+    const end = performance.now() + Math.min(patience, this.#timeoutMs);
+    for (let wait = 1; ; wait = Math.min(2 * wait, 100)) {
+      const records = await this.#answer(() => this.#client.mget(...keys));
+      const missing = records.indexOf(null);
+      if (missing < 0) return records as readonly string[];
+      if (performance.now() >= end)
+        throw new FileError(
+          this.name,
+          `record ${begin + missing} is not there, and later ones are counted; a server that throws keys away when its memory is full (maxmemory-policy) keeps no study`,
+          "content",
+        );
+      await new Promise((later) => setTimeout(later, wait));
+    }
   }
 
   async close(): Promise<void> {

@@ -126,6 +126,8 @@ describe("a record", () => {
     ['{"op_code":6,"trial_id":0,"state":1,"values":["1"]}', /^its value is "1"; it takes a number/],
     ['{"op_code":7,"trial_id":0,"step":1.5,"intermediate_value":1}', /^its step is 1.5/],
     ['{"op_code":5,"trial_id":0,"param_name":"x","param_value_internal":1,"distribution":"{}"}', /^the distribution "\{\}" is none/],
+    [`{"op_code":2,"study_id":0,"user_attr":{"k":${"[".repeat(1e5)}${"]".repeat(1e5)}}}`, /^its user_attr has more than 200 lists/],
+    [`{"op_code":4,"study_id":0,"state":0,"system_attrs":{"k":${"[".repeat(1e5)}${"]".repeat(1e5)}}}`, /^its system_attrs has more than/],
     [`\ufeff{"op_code":1,"study_id":0}`, /^it begins with a byte order mark/],
   ])("%s is refused", (line, sentence) => {
     expect(() => decodeRecord(line)).toThrow(sentence);
