@@ -27,6 +27,7 @@ export function planField(
     reservoir: { ...(reservoir as ReservoirOptions), seed },
     transforms: ownTransforms(experiment),
     standardise: standardises(experiment),
+    ...(task.members !== undefined && { members: task.members }),
     ...(isChosen && { horizon }),
   };
   const fit = async (series: readonly TrainingRows[], { table, onProgress }: FitWork): Promise<RunModel> => {

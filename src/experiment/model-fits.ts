@@ -28,9 +28,10 @@ export function checkModel(experiment: Omit<OpenExperiment, "seeds" | "metrics">
   const { task, transforms, outputs, reservoir, readout } = experiment;
   if (type === "forecaster" || task.type !== "forecast") return;
   const nothing = (field: string, value: unknown, why: string) => new ArgumentError(field, value, `nothing for model ${type}${why}`);
-  for (const field of ["lags", "season", "members"] as const)
+  for (const field of ["lags", "season"] as const)
     if (task[field] !== undefined)
-      throw nothing(`task.${field}`, task[field], type === "nvar" && field !== "members" ? "; model.delays says how far it sees" : "");
+      throw nothing(`task.${field}`, task[field], type === "nvar" ? "; model.delays says how far it sees" : "");
+  if (type === "nvar" && task.members !== undefined) throw nothing("task.members", task.members, ", which has one");
   if (outputs.states !== "none") throw new ArgumentError("outputs.states", outputs.states, `"none" for model ${type}`);
   if (type === "nvar") {
     const other = transforms.find((each) => each !== "standardise");

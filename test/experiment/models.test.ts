@@ -150,6 +150,14 @@ describe("the washout of model nvar", () => {
   });
 });
 
+it("forecasts by the median of several fields", async () => {
+  const { result } = await runExperiment({ ...field, task: { ...task, members: 3 } });
+  expect(result.choice?.sentence).toContain("the median of 3 reservoirs forecasts");
+  const [alone] = (await runExperiment(field)).result.scores;
+  expect(result.scores[0]!.value).not.toBe(alone!.value);
+  expect(result.scores[0]!.value).toBeLessThan(result.scores[0]!.baselines[0]!.value);
+});
+
 describe("what does not go with a model", () => {
   it.each([
     [{ model: "nvr" }, 'model.type is "nvr"; it takes forecaster, nvar, field (did you mean nvar?)'],
@@ -160,7 +168,7 @@ describe("what does not go with a model", () => {
     [{ ...nvar, readout: { lambda: 1 } }, "it takes nothing for model nvar; its penalty is model.lambda"],
     [{ ...nvar, transforms: ["log"] }, 'transforms is "log"; it takes only standardise for model nvar'],
     [{ ...nvar, task: { ...task, lags: 3 } }, "task.lags is 3; it takes nothing for model nvar; model.delays says"],
-    [{ ...field, task: { ...task, members: 3 } }, "task.members is 3; it takes nothing for model field"],
+    [{ ...nvar, task: { ...task, members: 3 } }, "task.members is 3; it takes nothing for model nvar, which has one"],
     [{ ...field, outputs: { states: "npy" } }, 'outputs.states is "npy"; it takes "none" for model field'],
     [{ ...field, readout: "rls" }, 'readout.type is "rls"; it takes "ridge" for model field'],
     [{ ...field, reservoir: { kind: "spiking", size: 5 } }, "it takes one rate reservoir, that of a group, for model field"],
