@@ -143,7 +143,8 @@ export class Forecaster implements AsyncDisposable {
       ...rest
     } = resolve(options?.horizon === undefined ? forecasterOptionsTable : plannedOptionsTable, options);
     const isPlanned = rest.horizon !== undefined;
-    const sized = isPlanned ? ({ size: plannedSize, ...described } as AnyReservoirOptions) : (described as AnyReservoirOptions);
+    const isRate = described === undefined || !("kind" in described);
+    const sized = isPlanned && isRate ? ({ size: plannedSize, ...described } as AnyReservoirOptions) : (described as AnyReservoirOptions);
     const reservoir = matrices ? sized : forecasterReservoir(sized);
     const hybrid = hybridUse(model, rest.hybrid);
     const trainer = forecasterTrainer(readout, typeof rest.lags === "number" ? rest.lags : 0, hybrid);

@@ -146,6 +146,12 @@ describe("everything that takes a reservoir takes qubits", () => {
     expect(await loaded.forecast(20)).toEqual(forecast);
   });
 
+  it("forecasters with a horizon, whose size for rate reservoirs is not theirs", async () => {
+    const reservoir = { kind: "stateAffine", quantum: { qubits: 2, virtualNodes: 4 } } as const;
+    await using forecaster = await Forecaster.fit(series.subarray(0, 300), { reservoir, horizon: 5, washout: 30 });
+    expect(forecaster.computer.model.config).toMatchObject({ size: 3 });
+  });
+
   it("classifiers", async () => {
     const cases = Array.from(
       { length: 40 },
