@@ -55,7 +55,8 @@ export class GramAccumulator extends RowAccumulator {
     const { lower, cross, targetSquares, rows } = this.lowerSums();
     const gram = Matrix.zeros(this.featureCount, this.featureCount);
     for (let i = 0; i < gram.rows; i++) gram.data.set(lower.data.subarray(i * lower.cols, i * lower.cols + i + 1), i * gram.cols);
-    return { gram: mirrorLowerTriangle(gram), cross, targetSquares, rows };
+    const own = new Matrix(cross.rows, cross.cols, cross.data.slice());
+    return { gram: mirrorLowerTriangle(gram), cross: own, targetSquares: targetSquares.slice(), rows };
   }
 
   /**
