@@ -36,8 +36,10 @@ describe("rows that were filled", () => {
     const gaps = swing.slice();
     gaps.fill(Number.NaN, 228, 244);
     gaps[260] = Number.NaN;
-    await using forecaster = await Forecaster.fit(gaps, { ...small, missing, choose: { ...choose, lambdas: [0.01] } });
-    const { starts, errors, kept } = forecaster.choice!;
+    await using forecaster = await Forecaster.fit(gaps, { ...small, missing, choose: { lambdas: [0.01], starts: 20 } });
+    const { starts, errorStarts, errors, kept } = forecaster.choice!;
+    // More than fit beside each other, so that errors are of these and of no others.
+    expect(errorStarts).toBeUndefined();
     const measured = starts.map(({ row }, k) =>
       [0, 1, 2, 3, 4].filter((h) => !Number.isNaN(gaps[row + h])).map((h) => errors.data[k * 5 + h]!),
     );

@@ -2,20 +2,22 @@
 // of the files before.
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { expect, it, vi } from "vitest";
+import { afterAll, expect, it, vi } from "vitest";
 import { encodeSpikeHdf5, SpikeEventFile, SpikePattern } from "../../src/spikes/index.js";
 
-const threads = vi.hoisted(() => ({ made: 0 }));
-vi.mock(import("node:worker_threads"), async (original) => {
-  const module = await original();
-  class Counted extends module.Worker {
-    constructor(...parts: ConstructorParameters<typeof module.Worker>) {
-      super(...parts);
-      threads.made++;
-    }
+const threads = { made: 0 };
+const builtin = process.getBuiltinModule.bind(process);
+const module = builtin("node:worker_threads");
+class Counted extends module.Worker {
+  constructor(...parts: ConstructorParameters<typeof module.Worker>) {
+    super(...parts);
+    threads.made++;
   }
-  return { ...module, Worker: Counted };
-});
+}
+const given = vi
+  .spyOn(process, "getBuiltinModule")
+  .mockImplementation(((name: string) => (name === "node:worker_threads" ? { ...module, Worker: Counted } : builtin(name))) as never);
+afterAll(() => given.mockRestore());
 
 const patterns = (count: number): SpikePattern[] =>
   Array.from({ length: count }, (_, k) => new SpikePattern({ times: [1, 2 + k], neurons: [0, 1] }, { durationMs: 20_000, neuronCount: 2 }));
