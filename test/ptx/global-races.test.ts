@@ -128,3 +128,22 @@ describe("kernels that nvcc compiled", () => {
     expect(count[0]).toBe(4 * 96);
   });
 });
+
+it("knows nothing in a launch of what an earlier one touched, also if that ended with an error", () => {
+  const bench = new Bench(
+    `${header}.visible .entry k(.param .u64 words, .param .u32 racing)
+{ .reg .b64 %p, %o; .reg .b32 %a, %b, %c; .reg .pred %q; ld.param.u64 %p, [words]; ld.param.u32 %b, [racing];
+  mov.u32 %c, %ctaid.x; sub.u32 %a, 1, %c; setp.ne.u32 %q, %b, 0; @!%q mov.u32 %a, %c; @%q mov.u32 %a, 0;
+  mul.wide.u32 %o, %a, 4; add.s64 %p, %p, %o; st.global.u32 [%p], %c; ret; }
+.visible .entry swapped(.param .u64 words)
+{ .reg .b64 %p, %o; .reg .b32 %a, %c; ld.param.u64 %p, [words];
+  mov.u32 %c, %ctaid.x; sub.u32 %a, 1, %c; mul.wide.u32 %o, %a, 4; add.s64 %p, %p, %o; st.global.u32 [%p], %c; ret; }`,
+    { checks: { globalRaces: true } },
+  );
+  const memory = output(new Int32Array(2));
+  for (let time = 0; time < 2; time++) {
+    bench.run("k", { grid: 2, block: 1 }, [memory, 0], true);
+    bench.run("swapped", { grid: 2, block: 1 }, [memory], true);
+    expect(simulationError(() => bench.run("k", { grid: 2, block: 1 }, [memory, 1], true)).kind).toBe("race");
+  }
+});

@@ -249,3 +249,17 @@ it("keeps variables of a function's body from one launch to the next, apart from
   bench.run("other", { grid: 1, block: 1 }, [output(got)], true);
   expect(got[0]).toBe(100);
 });
+
+it("begins every launch with registers of zeros", () => {
+  const bench = new Bench(`.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 words)
+{ .reg .b64 %p; .reg .b32 %a; ld.param.u64 %p, [words]; bar.sync 0; st.global.u32 [%p], %a;
+  mov.u32 %a, 7; bar.sync 0; st.global.u32 [%p+4], %a; ret; }`);
+  for (let time = 0; time < 2; time++) {
+    const words = new Int32Array(2);
+    bench.run("k", { grid: 1, block: 1 }, [output(words)]);
+    expect([...words]).toEqual([0, 7]);
+  }
+});

@@ -10,6 +10,7 @@ import { Access } from "./run/access.js";
 import { BarrierObjects } from "./run/barrier-object.js";
 import { type Allocation, DeviceMemory, globalHigh, shadow } from "./run/memory.js";
 import { type Checks, checksTable, type Limits, limitsTable } from "./run/options.js";
+import { Spares } from "./run/spares.js";
 
 /** Memory, checks and limits of a machine. */
 export interface MachineOptions {
@@ -71,6 +72,8 @@ export class PtxMachine {
   readonly access: Access;
   /** @internal */
   readonly support: Support;
+  /** @internal */
+  readonly spares = new Spares();
   readonly checks: Checks;
   readonly limits: Limits;
   readonly sharedBytesPerBlock: number;

@@ -278,6 +278,7 @@ export class PtxProgram {
         localBytes,
         paramBase,
         tagWords: resident * ((shape.sharedBytes + 3) >> 2),
+        spares: machine.spares,
         access: machine.access,
         heap: memory.bytes,
         functionNames: this.functionNames,
@@ -287,6 +288,10 @@ export class PtxProgram {
         print: options.print,
       });
       const run = new GridRun(launch, shape, slots, memory);
+      const finish = () => {
+        if (taken.length > 0) launch.giveBack();
+        end();
+      };
       const { reaches } = options;
       return {
         get progress() {
@@ -306,14 +311,14 @@ export class PtxProgram {
           } finally {
             machine.nanoseconds += launch.steps - before;
             show?.();
-            if (over) end();
+            if (over) finish();
           }
         },
         noteChange: () => {
           launch.progress++;
         },
         result: { counters: launch.counters, printed: launch.printed },
-        abandon: end,
+        abandon: finish,
       };
     } catch (error) {
       end();

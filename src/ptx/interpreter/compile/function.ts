@@ -5,7 +5,7 @@ import { UnsupportedPtxError } from "../errors.js";
 import { isStateSpace } from "../parse-declarations.js";
 import { globalHigh } from "../run/memory.js";
 import { systemCalls } from "../run/system-calls.js";
-import type { Warp } from "../run/warp.js";
+import type { Registers, Warp } from "../run/warp.js";
 import type { PtxFunction, PtxInstruction, PtxModule, PtxOperand, PtxRegister, PtxVariable } from "../types.js";
 import { type Collective, compileCollective } from "./collective.js";
 import { type CompileContext, type CompiledChecks, Emitter, literal } from "./emitter.js";
@@ -43,6 +43,8 @@ export interface CompiledFunction {
   segments: CompiledSegment[];
   paths: Paths;
   registerBytes: number;
+  /** Registers that ended activations left, for the next. */
+  spareRegisters: Registers[];
   /** Local bytes of one activation. */
   frameBytes: number;
   /** Local places of call arguments and results, by variable. */
@@ -285,6 +287,7 @@ export class KernelCompiler {
       segments: segments.map((segment, k) => this.segment(segment, runs[k], file, (index) => alive(k, index))),
       paths: new Paths(segments),
       registerBytes: file.bytes,
+      spareRegisters: [],
       frameBytes,
       places,
       lanesOf: ({ index }) => {

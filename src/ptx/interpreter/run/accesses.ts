@@ -18,6 +18,9 @@ export interface Conflict {
   readonly stored: boolean;
 }
 
+/** Bytes that are kept of the accesses to a word. */
+export const accessBytes = 24;
+
 export class Accesses {
   /** Tags; 0 if there is none. */
   readonly writers: Int32Array;
@@ -35,18 +38,23 @@ export class Accesses {
    */
   private readonly marks: Float64Array;
 
-  constructor(words: number) {
-    this.writers = new Int32Array(words);
-    this.readers = new Int32Array(words);
-    this.readerWarps = new Int32Array(words);
-    this.strong = new Int32Array(words);
-    this.marks = new Float64Array(words);
+  /** Of no access, in zeros of a buffer: `accessBytes` for each word. */
+  constructor(words: number, buffer = new ArrayBuffer(accessBytes * words)) {
+    const part = (k: number): Int32Array => new Int32Array(buffer, 8 * words + 4 * words * k, words);
+    this.marks = new Float64Array(buffer, 0, words);
+    this.writers = part(0);
+    this.readers = part(1);
+    this.readerWarps = part(2);
+    this.strong = part(3);
+  }
+
+  /** Words that it is of. */
+  get words(): number {
+    return this.marks.length;
   }
 
   forget(first: number, count: number): void {
-    this.writers.fill(0, first, first + count);
-    this.readers.fill(0, first, first + count);
-    this.strong.fill(0, first, first + count);
+    for (const each of [this.writers, this.readers, this.strong, this.marks]) each.fill(0, first, first + count);
   }
 
   /** A load by a lane of a warp. Gives the store that it conflicts with. */

@@ -58,8 +58,8 @@ export function callFunction(warp: Warp, group: Group, instruction: PtxInstructi
     throw warp.launch.error("illegalInstruction", "call takes a function or a pointer", warp, firstLane(group.mask), instruction);
   const byName = new Map<string, number>();
   forEachLane(group.mask, (lane) => {
-    const low = group.frame.words[place + 2 * lane]!;
-    const high = group.frame.words[place + 1 + 2 * lane]!;
+    const low = group.frame.registers.words[place + 2 * lane]!;
+    const high = group.frame.registers.words[place + 1 + 2 * lane]!;
     const name = high === functionHigh && low % 16 === 0 ? warp.launch.functionNames[low / 16 - 1] : undefined;
     if (name === undefined)
       throw warp.launch.error("illegalInstruction", "call through a pointer that is no function", warp, lane, instruction);
@@ -156,5 +156,8 @@ export function leaveFrames(warp: Warp, group: Group): void {
 
 function letGo(warp: Warp, frame: Frame, lanes: number): void {
   frame.lanes -= lanes;
-  if (frame.lanes === 0) warp.launch.keepRegisters(-frame.fn.registerBytes);
+  if (frame.lanes !== 0) return;
+  warp.launch.keepRegisters(-frame.fn.registerBytes);
+  // Products under way may still write to them.
+  if (warp.products === undefined) frame.giveBack();
 }

@@ -7,8 +7,9 @@
 // that. Where all this is coarse it is so to the side of silence: the warps of a block share a
 // clock, any strong load sees every strong store, and of the readers of a word the last two are
 // kept. Fences of the block alone (.cta) do not count.
-import { Accesses, type Conflict, nameOf } from "./accesses.js";
+import { Accesses, accessBytes, type Conflict, nameOf } from "./accesses.js";
 import type { LaunchState } from "./launch-state.js";
+import type { Spares } from "./spares.js";
 import type { Warp } from "./warp.js";
 
 /** Words, or bytes, of a page. */
@@ -18,7 +19,7 @@ const pageLength = 1024;
  * Who touched the words, or the bytes, of a stretch of memory last: block numbers from 1, 0 for
  * none, and the times of those blocks.
  */
-interface Page {
+export class Page {
   readonly writer: Int32Array;
   readonly written: Int32Array;
   readonly reader: Int32Array;
@@ -28,6 +29,25 @@ interface Page {
   readonly otherRead: Int32Array;
   /** What threads of the block `writer` stored, and threads of the block `reader` loaded. */
   readonly threads: Accesses;
+  private readonly all: Int32Array;
+
+  constructor() {
+    const buffer = new ArrayBuffer((accessBytes + 24) * pageLength);
+    const part = (k: number): Int32Array => new Int32Array(buffer, (accessBytes + 4 * k) * pageLength, pageLength);
+    this.threads = new Accesses(pageLength, buffer);
+    this.writer = part(0);
+    this.written = part(1);
+    this.reader = part(2);
+    this.read = part(3);
+    this.otherReader = part(4);
+    this.otherRead = part(5);
+    this.all = new Int32Array(buffer);
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.all.fill(0);
+  }
 }
 
 /** What another block did to a word: its number, from 1, and whether it stored. */
@@ -36,17 +56,16 @@ interface BlockConflict {
   readonly stored: boolean;
 }
 
-function emptyPage(): Page {
-  const places = () => new Int32Array(pageLength);
-  const blocks = { writer: places(), written: places(), reader: places(), read: places(), otherReader: places(), otherRead: places() };
-  return { ...blocks, threads: new Accesses(pageLength) };
-}
-
 /** The pages that something touched. */
 class Pages {
   private readonly touched = new Map<number, Page>();
   private lastNumber = -1;
   private lastPage!: Page;
+  private readonly spares: Spares;
+
+  constructor(spares: Spares) {
+    this.spares = spares;
+  }
 
   /** The page of a word or byte; its place there is what is left over. */
   of(place: number): Page {
@@ -54,12 +73,19 @@ class Pages {
     if (number === this.lastNumber) return this.lastPage;
     let page = this.touched.get(number);
     if (page === undefined) {
-      page = emptyPage();
+      page = this.spares.page();
       this.touched.set(number, page);
     }
     this.lastNumber = number;
     this.lastPage = page;
     return page;
+  }
+
+  /** Leaves its pages to the next launch. */
+  giveBack(): void {
+    for (const page of this.touched.values()) this.spares.givePage(page);
+    this.touched.clear();
+    this.lastNumber = -1;
   }
 
   /** Forgets which threads of a block did what. */
@@ -116,19 +142,27 @@ function isUnordered(other: number, when: number, block: number, times: Int32Arr
 export class GlobalRaces {
   private readonly launch: LaunchState;
   private readonly blocks: number;
-  private readonly words = new Pages();
+  private readonly words: Pages;
   /** Bytes that accesses narrower than a word touched, and the words that have such. */
-  private readonly bytes = new Pages();
+  private readonly bytes: Pages;
   private readonly splitWords = new Set<number>();
   private readonly published: Int32Array;
   private readonly finished: Int32Array;
   private publications = 0;
 
-  constructor(blocks: number, launch: LaunchState) {
+  constructor(blocks: number, launch: LaunchState, spares: Spares) {
     this.launch = launch;
     this.blocks = blocks;
+    this.words = new Pages(spares);
+    this.bytes = new Pages(spares);
     this.published = new Int32Array(blocks + 1);
     this.finished = new Int32Array(blocks + 1);
+  }
+
+  /** After the launch: leaves what it worked in to the next. */
+  giveBack(): void {
+    this.words.giveBack();
+    this.bytes.giveBack();
   }
 
   /** What a block of that place in the grid's order begins with. */

@@ -9,6 +9,7 @@ import { emptyCounters, type LaunchCounters } from "./counters.js";
 import { GlobalRaces } from "./global-races.js";
 import type { Checks, Limits } from "./options.js";
 import { Races } from "./races.js";
+import type { Spares } from "./spares.js";
 import { ConflictingStores } from "./stores.js";
 import { UnwrittenValues } from "./unwritten.js";
 import type { Warp, WarpThreads } from "./warp.js";
@@ -27,6 +28,7 @@ export interface LaunchSetting {
   paramBase: number;
   /** Shared words of all blocks that are on the device at once. */
   tagWords: number;
+  spares: Spares;
   access: Access;
   heap: Uint8Array;
   functionNames: readonly string[];
@@ -73,6 +75,7 @@ export class LaunchState {
   /** Address of the grid's workspace as halves; null if the launch is not cooperative. */
   readonly workspace: { low: number; high: number };
   readonly startNanoseconds: number;
+  private readonly spares: Spares;
   private readonly print: ((text: string) => void) | undefined;
   private readonly fileNames: ReadonlyMap<number, string>;
 
@@ -90,9 +93,16 @@ export class LaunchState {
     this.fileNames = setting.fileNames;
     this.startNanoseconds = setting.startNanoseconds;
     this.print = setting.print;
-    this.races = new Races(setting.tagWords, this);
+    this.races = new Races(setting.tagWords, this, setting.spares);
+    this.spares = setting.spares;
     this.stores = new ConflictingStores(setting.heap);
-    this.globalRaces = setting.checks.globalRaces ? new GlobalRaces(setting.blocks, this) : undefined;
+    this.globalRaces = setting.checks.globalRaces ? new GlobalRaces(setting.blocks, this, setting.spares) : undefined;
+  }
+
+  /** After the launch: leaves what it worked in to the next. */
+  giveBack(): void {
+    this.spares.giveAccesses(this.races.words);
+    this.globalRaces?.giveBack();
   }
 
   /** Counts registers that a call takes, or gives back. False if there is no room for them. */

@@ -8,6 +8,7 @@
 // instruction of a warp.
 import { Accesses, type Conflict, nameOf, threadOf } from "./accesses.js";
 import type { LaunchState } from "./launch-state.js";
+import type { Spares } from "./spares.js";
 import type { Warp } from "./warp.js";
 
 /**
@@ -24,9 +25,9 @@ export class Races {
   private readonly enabled: boolean;
   private readonly launch: LaunchState;
 
-  constructor(words: number, launch: LaunchState) {
+  constructor(words: number, launch: LaunchState, spares: Spares) {
     const { races, globalRaces } = launch.checks;
-    this.words = new Accesses(races ? words : 0);
+    this.words = spares.accessesOf(races ? words : 0);
     this.enabled = races || globalRaces;
     this.launch = launch;
   }

@@ -13,14 +13,36 @@ import type { LaunchState } from "./launch-state.js";
 import type { Meeting } from "./meetings.js";
 import type { UnwrittenRegisters } from "./unwritten.js";
 
+/** The registers of an activation, all zero at first. */
+export class Registers {
+  readonly words: Int32Array;
+  readonly singles: Float32Array;
+  readonly doubles: Float64Array;
+
+  private constructor(bytes: number) {
+    const buffer = new ArrayBuffer(bytes);
+    this.words = new Int32Array(buffer);
+    this.singles = new Float32Array(buffer);
+    this.doubles = new Float64Array(buffer, 0, bytes >> 3);
+  }
+
+  /** Those that an activation of the function has left, or new ones. */
+  static of({ registerBytes, spareRegisters }: CompiledFunction): Registers {
+    const spare = spareRegisters.pop();
+    spare?.words.fill(0);
+    return spare ?? new Registers(registerBytes);
+  }
+}
+
+/** Registers that a function keeps for its next activations. */
+const mostSpare = 64;
+
 /**
  * One activation of a function by some lanes of a warp: its registers and its place on the stack.
  */
 export class Frame {
   readonly fn: CompiledFunction;
-  readonly words: Int32Array;
-  readonly singles: Float32Array;
-  readonly doubles: Float64Array;
+  readonly registers: Registers;
   readonly parent: Frame | undefined;
   /** Segment of the parent to go on with. */
   readonly returnTo: number;
@@ -45,16 +67,19 @@ export class Frame {
     lanes: number,
   ) {
     this.lanes = lanes;
-    const buffer = new ArrayBuffer(fn.registerBytes);
     this.fn = fn;
-    this.words = new Int32Array(buffer);
-    this.singles = new Float32Array(buffer);
-    this.doubles = new Float64Array(buffer, 0, fn.registerBytes >> 3);
+    this.registers = Registers.of(fn);
     this.parent = parent;
     this.returnTo = returnTo;
     this.base = base;
     this.parameters = parameters;
     this.depth = parent === undefined ? 0 : parent.depth + 1;
+  }
+
+  /** After its last lane: leaves its registers to the next activation. */
+  giveBack(): void {
+    const { spareRegisters } = this.fn;
+    if (spareRegisters.length < mostSpare) spareRegisters.push(this.registers);
   }
 
   /** First local byte beyond what a lane has taken. */
@@ -240,9 +265,10 @@ export class Warp {
   /** Makes a frame's registers the ones compiled code works on. */
   enter(frame: Frame): void {
     this.frame = frame;
-    this.words = frame.words;
-    this.singles = frame.singles;
-    this.doubles = frame.doubles;
+    const { words, singles, doubles } = frame.registers;
+    this.words = words;
+    this.singles = singles;
+    this.doubles = doubles;
     this.frameBase = frame.base;
     this.parameters = frame.parameters;
   }
