@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { FieldForecaster, type FieldOptions, Forecaster, Matrix, NvarForecaster, rmse } from "../../src/index.js";
 import { RandomStream } from "../../src/numerics/index.js";
-import { coverage } from "../../src/series/index.js";
+import { AdaptiveConformal, coverage } from "../../src/series/index.js";
 import { lorenz, lorenz96 } from "../../src/tasks/index.js";
 
 const field = lorenz96(900, { N: 6, dt: 0.05, discard: 500 });
@@ -70,7 +70,43 @@ describe("lambda of a field", () => {
     await expect(horizon({ horizon: 5, readout: { selection: "gcv", lambdas: [1] } })).rejects.toThrow("leave one of the two out");
     await using near = await horizon({ horizon: 5, choose: { lambdas: [1], starts: 9 } });
     await expect(near.forecast(6, { intervals: [0.9] })).rejects.toThrow("at most 5 with intervals");
-    await expect(near.forecast(5, { intervals: [0.95] })).rejects.toThrow("forecasts from 9 starts inside the training part");
+    await expect(near.forecast(5, { intervals: [0.95] })).rejects.toThrow("forecasts from 12 starts inside the training part");
+  });
+});
+
+describe("errors of a field's forecasts", () => {
+  it("are measured from all starts that fit, and bands of any kind are made of them", async () => {
+    const options = { ...own, members: 2, horizon: 5, choose: { lambdas: [1e-2], starts: 4 } };
+    await using model = await FieldForecaster.fit(field.subarray(0, 400), options);
+    const { errorStarts = [], targets, errors, starts } = model.choice!;
+    expect(starts).toHaveLength(4);
+    expect(errorStarts).toEqual(Array.from({ length: 16 }, (_, k) => ({ sequence: 0, row: 300 + 6 * k })));
+    await using early = await FieldForecaster.fit(field.subarray(0, 300), { ...own, members: 2, readout: { lambda: 1e-2 } });
+    for (const [k, { row }] of errorStarts.entries()) {
+      const forecast = await early.forecast(5, { warmup: field.subarray(0, row) });
+      forecast.data.forEach((value, i) => {
+        expect(targets.data[k * 30 + i]! - errors.data[k * 30 + i]!).toBeCloseTo(value, 3);
+      });
+    }
+    const forecast = await model.forecast(5, { intervals: [0.9] });
+    const adaptive = new AdaptiveConformal(errors, 5);
+    const before = adaptive.band(400, forecast);
+    for (let t = 400; t < 405; t++) adaptive.reveal(t, field.row(t));
+    expect(Math.min(...before.upper.data.map((end, i) => end - before.lower.data[i]!))).toBeGreaterThan(0);
+    expect(adaptive.band(405, forecast).upper.data).not.toEqual(before.upper.data);
+    await using opened = await FieldForecaster.fromBytes(await model.toBytes());
+    expect(opened.choice).toMatchObject({ errorStarts, targets, errors });
+  });
+
+  it("leave the state at the end of the training data", async () => {
+    const trained = (horizon?: number) =>
+      FieldForecaster.fit(field.subarray(0, 300), {
+        ...own,
+        ...(horizon ? { horizon, choose: { lambdas: [1], starts: 3 } } : { readout: { lambda: 1 } }),
+      });
+    await using chosen = await trained(4);
+    await using plain = await trained();
+    expect((await chosen.forecast(6)).data).toEqual((await plain.forecast(6)).data);
   });
 });
 
@@ -107,6 +143,25 @@ describe("lambda of polynomials", () => {
     expect(share).toBeLessThan(0.92);
     const again = await NvarForecaster.fromBytes(await model.toBytes());
     expect((await again.forecast(10, { intervals: [0.8] })).bands).toEqual((await model.forecast(10, { intervals: [0.8] })).bands);
+  });
+
+  it("has errors from all starts that fit, of forecasts of a model of the first rows", async () => {
+    const options = { delays: 2, degrees: [2] };
+    const model = await NvarForecaster.fit(noisy.subarray(0, 400), {
+      ...options,
+      ...{ horizon: 6, choose: { lambdas: [1e-3], starts: 3 } },
+    });
+    const { errorStarts = [], targets, errors } = model.choice!;
+    expect(errorStarts).toEqual(Array.from({ length: 14 }, (_, k) => ({ sequence: 0, row: 300 + 7 * k })));
+    const early = await NvarForecaster.fit(noisy.subarray(0, 300), { ...options, lambda: 1e-3 });
+    for (const [k, { row }] of errorStarts.entries()) {
+      const forecast = await early.forecast(6, { warmup: noisy.subarray(0, row) });
+      forecast.data.forEach((value, i) => {
+        expect(targets.data[k * 18 + i]! - errors.data[k * 18 + i]!).toBeCloseTo(value, 9);
+      });
+    }
+    const opened = await NvarForecaster.fromBytes(await model.toBytes());
+    expect(opened.choice).toMatchObject({ errorStarts, targets, errors });
   });
 
   it("that is said is the only one that is tried", async () => {

@@ -10,7 +10,7 @@ import type { CheckedSeries } from "../forecaster/data.js";
 import { askMembers } from "../forecaster/ensemble.js";
 import { half } from "../forecaster/fit.js";
 import { chooseLambda } from "../forecaster/lambda-choice.js";
-import { medianOf } from "../forecaster/loss.js";
+import { medianOrError } from "../forecaster/loss.js";
 import { plannedRidge } from "../forecaster/plan.js";
 import { forecastAll, type ValidationParts } from "../forecaster/validation.js";
 import type { FieldGeometry } from "./geometry.js";
@@ -71,35 +71,60 @@ async function chooseFieldLambda(source: FieldSource, horizon: number, work: Wor
   return chooseLambda(
     data,
     { horizon, lambdas, washout, masks, choose },
-    async (parts, signal) => {
-      const made = await askMembers(source, { signal }, (computers) =>
-        tryMember(source, computers, parts, { horizon, lambdas, options }, signal),
-      );
-      return lambdas.map((_, l) => {
-        const each = made.map((tries) => tries[l]!);
-        return each.find((one) => one instanceof Error) ?? medianOf(each as Matrix<Float64Array>[]);
-      });
+    (parts) => {
+      let members: readonly TriedField[] = [];
+      return {
+        async forecasts(signal) {
+          members = await askMembers(source, { signal }, (computers) =>
+            tryMember(source, computers, parts, { horizon, lambdas, options }, signal),
+          );
+          return lambdas.map((_, l) => medianOrError(members.map(({ forecasts }) => forecasts[l]!)));
+        },
+        async again(lambda, starts, signal) {
+          const made = await askMembers({ members }, { signal }, async ({ tries, state }) => {
+            const model = tries[lambdas.indexOf(lambda)]!;
+            if (model instanceof Error) return model;
+            model.state = state!;
+            const how = { horizon, runaway: "infinite" } as const;
+            const [said] = await forecastAll(data, { ...parts, starts }, { model, tries: [model] }, how, signal);
+            return said!;
+          });
+          return medianOrError(made);
+        },
+      };
     },
     work,
   );
 }
 
-/** The forecasts of one member for each lambda, or why there are none. */
+/** A member that is tried with every lambda. */
+interface TriedField {
+  /** One for each lambda; those that were trained share their reservoirs. */
+  readonly tries: readonly (FieldGroups | Error)[];
+  /** Where they stood at the end of their training rows; undefined if none was trained. */
+  readonly state: FieldGroups["state"] | undefined;
+  readonly forecasts: readonly (Matrix<Float64Array> | Error)[];
+}
+
+/** One member's forecasts for each lambda, or why there are none. */
 async function tryMember(
   source: FieldSource,
   computers: readonly ReservoirComputer[],
   parts: ValidationParts,
   { horizon, lambdas, options }: { readonly horizon: number; readonly lambdas: readonly number[]; readonly options: RidgeOptions },
   signal: AbortSignal | undefined,
-): Promise<readonly (Matrix<Float64Array> | Error)[]> {
+): Promise<TriedField> {
   const trainers = lambdas.map((lambda) => ridge({ ...options, lambda }));
   try {
     const tries = await trainOn(source, computers, parts.training, trainers, { signal });
     const model = tries.find((one) => one instanceof FieldGroups);
-    return model ? await forecastAll(source.data, parts, { model, tries }, { horizon }, signal) : (tries as readonly IllConditionedError[]);
+    if (!model) return { tries, state: undefined, forecasts: tries as readonly IllConditionedError[] };
+    const { state } = model;
+    return { tries, state, forecasts: await forecastAll(source.data, parts, { model, tries }, { horizon }, signal) };
   } catch (error) {
     if (!(error instanceof NonFiniteStateError)) throw error;
-    return lambdas.map(() => error);
+    const failed = lambdas.map(() => error);
+    return { tries: failed, state: undefined, forecasts: failed };
   }
 }
 

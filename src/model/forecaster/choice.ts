@@ -16,7 +16,7 @@ import { type AnyReservoirComputer, NonFiniteStateError, type WorkOptions, WorkP
 import { fitTransforms, transformed } from "../../series/transforms.js";
 import { fitStandardisation } from "../standardisation.js";
 import { type CheckedSeries, withoutCalendar } from "./data.js";
-import { type ForecastLoss, isNoWorse, losses, medianOf } from "./loss.js";
+import { type ForecastLoss, isNoWorse, losses, medianOf, medianOrError } from "./loss.js";
 import { ForecasterMember } from "./member.js";
 import type { RoadSettings } from "./road.js";
 import {
@@ -117,7 +117,7 @@ const tie = 1e-3;
 export interface ForecastingCandidate extends TriedSetting {
   forecasts(signal: AbortSignal | undefined): Promise<readonly (Matrix<Float64Array> | Error)[]>;
   /** The forecast of one lambda from other starts, infinite from those where it runs away. */
-  again?(lambda: number, starts: readonly ValidationStart[], signal: AbortSignal | undefined): Promise<Matrix<Float64Array> | Error>;
+  again(lambda: number, starts: readonly ValidationStart[], signal: AbortSignal | undefined): Promise<Matrix<Float64Array> | Error>;
 }
 
 /**
@@ -151,19 +151,21 @@ export async function chooseByForecasts(
         tryAgain(rows, { ...own, starts }, { ...each, members }, options.lambdas.indexOf(lambda), options, signal),
     };
   });
-  const choice = await choosePairs(data, parts, tried, options, work);
-  return { ...choice, ...(await errorsFromMore(data, parts, { choice, tried }, options, work.signal)) };
+  return choosePairs(data, parts, tried, options, work);
 }
 
+/** What pairs are chosen by. */
+export type PairOptions = Pick<ChoiceOptions, "horizon" | "lambdas" | "loss" | "keep" | "masks" | "warmup">;
+
 /**
- * Scores the forecasts of candidates, and keeps the best pairs. @throws ArgumentError if there is
- * none
+ * Scores the forecasts of candidates, keeps the best pairs, and measures their errors.
+ * @throws ArgumentError if there is none
  */
 export async function choosePairs(
   data: readonly CheckedSeries[],
   parts: ValidationParts,
   candidates: readonly ForecastingCandidate[],
-  options: Pick<ChoiceOptions, "horizon" | "lambdas" | "loss" | "keep" | "masks">,
+  options: PairOptions,
   work: WorkOptions,
 ): Promise<ForecasterChoice> {
   const begun = performance.now();
@@ -201,6 +203,8 @@ export async function choosePairs(
     );
   const combined = medianOf(kept.map((place) => forecasts[place]!));
   const errors = apartFrom(targets, combined, filled);
+  const found = kept.map((place) => scores[place]!);
+  const more = await errorsFromMore(data, parts, { kept: found, candidates }, options, work.signal);
   const seconds = (performance.now() - begun) / 1000;
   return {
     horizon,
@@ -208,10 +212,11 @@ export async function choosePairs(
     starts: parts.starts,
     candidates: candidates.map(({ lags, calendar }) => ({ lags, calendar })),
     scores,
-    kept: kept.map((place) => scores[place]!),
+    kept: found,
     seconds,
     targets,
     errors,
+    ...more,
   };
 }
 
@@ -222,17 +227,15 @@ export async function choosePairs(
 async function errorsFromMore(
   data: readonly CheckedSeries[],
   parts: ValidationParts,
-  { choice, tried }: { readonly choice: ForecasterChoice; readonly tried: readonly ForecastingCandidate[] },
-  options: ChoiceOptions,
+  { kept, candidates }: { readonly kept: readonly ScoredPair[]; readonly candidates: readonly ForecastingCandidate[] },
+  { horizon, warmup = 0, masks }: PairOptions,
   signal: AbortSignal | undefined,
 ): Promise<Partial<ForecasterChoice>> {
-  const { horizon, warmup = 0, masks } = options;
   const errorStarts = startsOneAfterAnother(data, parts, { horizon, warmup });
   if (errorStarts.length <= parts.starts.length) return {};
-  const begun = performance.now();
   const forecasts: Matrix<Float64Array>[] = [];
-  for (const { candidate, lambda } of choice.kept) {
-    const made = await tried[candidate]!.again!(lambda, errorStarts, signal);
+  for (const { candidate, lambda } of kept) {
+    const made = await candidates[candidate]!.again(lambda, errorStarts, signal);
     if (made instanceof Error) return {};
     forecasts.push(made);
   }
@@ -242,7 +245,7 @@ async function errorsFromMore(
     horizon,
   );
   const errors = apartFrom(targets, medianOf(forecasts), filledOf(data, masks, errorStarts, horizon));
-  return { errorStarts, targets, errors, seconds: choice.seconds! + (performance.now() - begun) / 1000 };
+  return { errorStarts, targets, errors };
 }
 
 /** Of each row that a start forecasts 1 where it was filled; undefined if none was. */
@@ -297,8 +300,7 @@ async function tryCandidate(
       await computer.dispose();
     }
   }
-  const forecasts = made.map((list) => list.find((one) => one instanceof Error) ?? medianOf(list as Matrix<Float64Array>[]));
-  return { forecasts, members: kept };
+  return { forecasts: made.map(medianOrError), members: kept };
 }
 
 /** What is kept of a trained member, to forecast with it again. */

@@ -2,9 +2,8 @@
 // polynomials.
 import { ArgumentError } from "../../core/errors.js";
 import { choice, list, number, option, optional, type TableOf, whole } from "../../core/options.js";
-import type { Matrix } from "../../numerics/index.js";
 import type { WorkOptions } from "../../reservoir/index.js";
-import { type ChoiceOptions, choosePairs, type ForecasterChoice } from "./choice.js";
+import { type ChoiceOptions, choosePairs, type ForecasterChoice, type ForecastingCandidate } from "./choice.js";
 import type { CheckedSeries } from "./data.js";
 import type { ChooseOptions } from "./options.js";
 import { chooseDefaults } from "./plan.js";
@@ -38,18 +37,20 @@ export interface LambdaChoice extends Pick<ChoiceOptions, "horizon" | "lambdas" 
   readonly choose: ChooseLambdaOptions | undefined;
 }
 
+/** Models of every lambda, trained on the rows before the starts; or why there is none of one. */
+export type TriedLambdas = Pick<ForecastingCandidate, "forecasts" | "again">;
+
 /**
- * Chooses lambda by forecasts from validation starts. @param forecasts those of a model that is
- * trained on the rows before them, one for each lambda. @throws ArgumentError
+ * Chooses lambda by forecasts from validation starts. @param models trains on the first part of
+ * the rows, with lambdas in their order, when it is asked for forecasts. @throws ArgumentError
  */
 export async function chooseLambda(
   data: readonly CheckedSeries[],
   { choose, ...options }: LambdaChoice,
-  forecasts: (parts: ValidationParts, signal: AbortSignal | undefined) => Promise<readonly (Matrix<Float64Array> | Error)[]>,
+  models: (parts: ValidationParts) => TriedLambdas,
   work: WorkOptions,
 ): Promise<ForecasterChoice> {
   const all = { ...chooseDefaults, ...(choose as Partial<typeof chooseDefaults>), ...options, keep: 1 };
   const parts = validationParts(data, all);
-  const candidate = { lags: 0, calendar: false, forecasts: (signal: AbortSignal | undefined) => forecasts(parts, signal) };
-  return choosePairs(data, parts, [candidate], all, work);
+  return choosePairs(data, parts, [{ lags: 0, calendar: false, ...models(parts) }], all, work);
 }

@@ -102,6 +102,11 @@ function validCosts(
   });
 }
 
+/** The median of forecasts, or why one of them is missing. */
+export function medianOrError(made: readonly (Matrix<Float64Array> | Error)[]): Matrix<Float64Array> | Error {
+  return made.find((one) => one instanceof Error) ?? medianOf(made as readonly Matrix<Float64Array>[]);
+}
+
 /** The median of each element; of an even number the mean of the middle two. */
 export function medianOf(matrices: readonly Matrix<Float64Array>[]): Matrix<Float64Array> {
   const [first] = matrices;

@@ -7,6 +7,7 @@ import type { ForecasterChoice } from "../forecaster/choice.js";
 import { half } from "../forecaster/fit.js";
 import { chooseLambda } from "../forecaster/lambda-choice.js";
 import { chooseDefaults } from "../forecaster/plan.js";
+import type { ValidationStart } from "../forecaster/validation.js";
 import type { NvarSeries } from "./data.js";
 import { type Numbers, NvarFeatures, numbers, rowsBetween } from "./features.js";
 import type { NvarSettings } from "./options.js";
@@ -37,25 +38,52 @@ export async function fitNvar(
   const choice = await chooseLambda(
     series.map(({ rows, cols, values }) => ({ series: new Matrix(rows, cols, values.high) })),
     { horizon, lambdas, choose, washout: history, masks },
-    async ({ training, starts }, signal) => {
-      const parts = series.map((one, s) => firstRows(one, training[s]!.series.rows));
-      const forecasts: Matrix<Float64Array>[] = [];
-      for (const fit of await fitsOf(settings, parts, lambdas, { signal })) {
-        const out = Matrix.zeros(starts.length * horizon, series[0]!.cols);
-        for (const [k, { sequence, row }] of starts.entries()) {
-          const { values, known } = series[sequence]!;
-          const from = scaledNumbers(fit.scale, copyRows(values, fit.features, row));
-          const ahead = known && rowsBetween(known, fit.features.known, row, row + horizon);
-          out.data.set((await nvarLoop(settings, fit, { from, ahead, steps: horizon }, { signal })).data, k * horizon * out.cols);
-        }
-        forecasts.push(out);
-      }
-      return forecasts.map((one) => (one.data.every(Number.isFinite) ? one : new Error("its forecasts leave the finite numbers")));
+    ({ training, starts }) => {
+      let fits: readonly NvarFit[] = [];
+      return {
+        async forecasts(signal) {
+          const parts = series.map((one, s) => firstRows(one, training[s]!.series.rows));
+          fits = await fitsOf(settings, parts, lambdas, { signal });
+          const made: (Matrix<Float64Array> | Error)[] = [];
+          for (const fit of fits) {
+            const out = await forecastsFrom(settings, fit, { series, starts, horizon }, signal);
+            made.push(out.data.every(Number.isFinite) ? out : new Error("its forecasts leave the finite numbers"));
+          }
+          return made;
+        },
+        async again(lambda, places, signal) {
+          return forecastsFrom(settings, fits[lambdas.indexOf(lambda)]!, { series, starts: places, horizon }, signal);
+        },
+      };
     },
     half(work, 0),
   );
   const [fit] = await fitsOf(settings, series, [choice.kept[0]!.lambda], half(work, 1));
   return { fit: fit!, choice };
+}
+
+/** Forecasts from every start, under each other; infinite from those where they run away. */
+async function forecastsFrom(
+  settings: NvarSettings,
+  fit: NvarFit,
+  {
+    series,
+    starts,
+    horizon,
+  }: { readonly series: readonly NvarSeries[]; readonly starts: readonly ValidationStart[]; readonly horizon: number },
+  signal: AbortSignal | undefined,
+): Promise<Matrix<Float64Array>> {
+  const out = Matrix.zeros(starts.length * horizon, series[0]!.cols);
+  for (const [k, { sequence, row }] of starts.entries()) {
+    const { values, known } = series[sequence]!;
+    const from = scaledNumbers(fit.scale, copyRows(values, fit.features, row));
+    const ahead = known && rowsBetween(known, fit.features.known, row, row + horizon);
+    const { data } = await nvarLoop(settings, fit, { from, ahead, steps: horizon }, { signal });
+    const place = k * horizon * out.cols;
+    if (data.every(Number.isFinite)) out.data.set(data, place);
+    else out.data.fill(Number.POSITIVE_INFINITY, place, place + data.length);
+  }
+  return out;
 }
 
 /** Models of some lambdas, which stand at the end of the last series. */
