@@ -5,13 +5,14 @@
 // and whether more entries lie elsewhere. Some exist once more with the loop closed.
 // src/engine/cuda/persistent/shapes.ts lists them too. With SPARSE_NAME or SPARSE_CLOSED_NAME, one
 // shape is compiled under that name instead.
+#include "across.cuh"
 #include "closed_loop.cuh"
 #include "reservoir_sparse.cuh"
 
 #define SPARSE_PARAMETERS(Real)                                                                                                                  \
   const unsigned *entries, unsigned long long *places, unsigned long long *report, const Real *leakRate, const Real *drive,                      \
       const Real *feedback, Real *state, Real *states, int size, int steps, int activation, Real noiseLevel, unsigned key0, unsigned key1,       \
-      unsigned firstStep, unsigned sequence, int count, int held, int shared, int streamed, int copies, long long spinLimit
+      unsigned firstStep, unsigned sequence, int count, int held, int shared, int streamed, int copies, long long spinLimit REACH_PARAMETERS(Real)
 
 #define SPARSE_RUN(Real, Rounds, Held, Warps, Mixed, fed, between)                                                                               \
   RECURRENCE_GIVEN                                                                                                                               \
@@ -23,9 +24,9 @@
                                        spinLimit};                                                                                               \
   unsigned char* const bytes = reinterpret_cast<unsigned char*>(memory);                                                                         \
   if (recurrence::bounded(run))                                                                                                                  \
-    sparse::run<Real, Rounds, Held, Warps, Mixed, true>(run, layout, bytes, &stop, between);                                                     \
+    sparse::run<Real, Rounds, Held, Warps, Mixed, true>(run, layout, bytes, &stop, between, REACH(Real));                                                     \
   else                                                                                                                                           \
-    sparse::run<Real, Rounds, Held, Warps, Mixed, false>(run, layout, bytes, &stop, between);
+    sparse::run<Real, Rounds, Held, Warps, Mixed, false>(run, layout, bytes, &stop, between, REACH(Real));
 
 #define SPARSE_KERNEL(name, Real, Rounds, Held, Warps, Mixed)                                                                                    \
   extern "C" __global__ void __launch_bounds__(Warps * 32, 1) name(SPARSE_PARAMETERS(Real)) {                                                    \

@@ -7,6 +7,11 @@
 // them apart.
 #pragma once
 
+/** Who hands states to each other: threads of one device, or "sys" if several devices do. */
+#ifndef EXCHANGE_SCOPE
+#define EXCHANGE_SCOPE "gpu"
+#endif
+
 namespace exchange {
 
 typedef unsigned long long Wide;
@@ -82,16 +87,16 @@ template <typename Real, bool Bounded> struct Quad {
 };
 
 static __device__ __forceinline__ void load16(const unsigned* from, unsigned* to) {
-  asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "l"(from) : "memory");
+  asm volatile("ld.relaxed." EXCHANGE_SCOPE ".global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "l"(from) : "memory");
 }
 static __device__ __forceinline__ void load16(const Wide* from, Wide* to) {
-  asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(to[0]), "=l"(to[1]) : "l"(from) : "memory");
+  asm volatile("ld.relaxed." EXCHANGE_SCOPE ".global.v2.u64 {%0, %1}, [%2];" : "=l"(to[0]), "=l"(to[1]) : "l"(from) : "memory");
 }
 static __device__ __forceinline__ void store(unsigned* to, unsigned word) {
-  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(to), "r"(word) : "memory");
+  asm volatile("st.relaxed." EXCHANGE_SCOPE ".global.u32 [%0], %1;" ::"l"(to), "r"(word) : "memory");
 }
 static __device__ __forceinline__ void store(Wide* to, Wide word) {
-  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(word) : "memory");
+  asm volatile("st.relaxed." EXCHANGE_SCOPE ".global.u64 [%0], %1;" ::"l"(to), "l"(word) : "memory");
 }
 
 /** Four values that other blocks write to global memory. */
@@ -118,14 +123,18 @@ static __device__ __forceinline__ void reportStall(Report* report, unsigned bloc
 }
 
 /**
- * A bound on a wait, in ticks of the multiprocessor's clock; the clock is looked at now and then.
+ * A bound on a wait, in ticks of the multiprocessor's clock; the clock is looked at now and then,
+ * and so is `ended` if it is not null: a wait ends when that is no longer 0.
  */
 struct Patience {
   long long limit, end;
+  const Wide* ended;
   unsigned tries;
-  __device__ __forceinline__ explicit Patience(long long ticks) : limit(ticks), end(0), tries(0) {}
+  __device__ __forceinline__ explicit Patience(long long ticks, const Wide* elsewhere = nullptr)
+      : limit(ticks), end(0), ended(elsewhere), tries(0) {}
   __device__ __forceinline__ bool over() {
     if ((++tries & 63u) != 0) return false;
+    if (ended != nullptr && *static_cast<const volatile Wide*>(ended) != 0) return true;
     const long long now = clock64();
     if (end == 0) end = now + limit;
     return now > end;
@@ -143,8 +152,8 @@ template <typename Real> struct alignas(16) Four {
  */
 template <typename Real, bool Bounded, int Threads, int Batch>
 static __device__ __forceinline__ bool collect(const typename Cell<Real, Bounded>::Word* from, int quads, unsigned generation, Four<Real>* to,
-                                               long long limit) {
-  Patience patience(limit);
+                                               long long limit, const Wide* ended = nullptr) {
+  Patience patience(limit, ended);
   for (int base = threadIdx.x; base < quads; base += Batch * Threads) {
     unsigned missing = 0;
 #pragma unroll
@@ -168,5 +177,30 @@ static __device__ __forceinline__ bool collect(const typename Cell<Real, Bounded
   }
   return true;
 }
+
+/** States that are handed on within one launch. across.cuh has the other reach. */
+struct Within {
+  /** Where a lane puts its row's value: one of the copies, if there are as many. */
+  template <typename Word, int Words, int Lanes> struct Target {
+    Word* mine;
+    bool publishes;
+    __device__ __forceinline__ Target(const Within&, const Wide*, Word* places, int copyWords, int copies, int copy, int value, bool real)
+        : mine(places + copy * copyWords + value), publishes(real && copy < copies) {}
+    __device__ __forceinline__ void put(size_t parity, const Word (&words)[Words]) const {
+#pragma unroll
+      for (int k = 0; k < Words; k++) store(mine + parity + k, words[k]);
+    }
+  };
+  __device__ __forceinline__ int block() const { return blockIdx.x; }
+  __device__ __forceinline__ void fence() const { __threadfence(); }
+  __device__ __forceinline__ const Wide* ended(const Report*) const { return nullptr; }
+  template <typename Real, bool Bounded>
+  __device__ __forceinline__ void stall(Report* report, const typename Cell<Real, Bounded>::Word*, int, unsigned, unsigned step) const {
+    reportStall(report, blockIdx.x, step);
+  }
+  template <typename Neuron, typename Steps> __device__ __forceinline__ void end(Neuron& neuron, const Steps& steps) const {
+    neuron.end(steps);
+  }
+};
 
 }  // namespace exchange

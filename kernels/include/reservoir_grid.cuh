@@ -108,9 +108,9 @@ constexpr int Depth = 2;
 
 static constexpr __host__ __device__ int powerOfTwoFrom(int rows) { return rows <= 1 ? 1 : rows <= 2 ? 2 : rows <= 4 ? 4 : 8; }
 
-template <typename Real, typename Weight, int Rows, int Held, int Warps, bool Mixed, bool Bounded, typename Between>
+template <typename Real, typename Weight, int Rows, int Held, int Warps, bool Mixed, bool Bounded, typename Between, typename Reach>
 static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layout<Weight>& layout, Four<Real>* sharedMemory, int* stop,
-                                           const Between& between) {
+                                           const Between& between, const Reach& reach) {
   typedef exchange::Cell<Real, Bounded> Cell;
   typedef typename Cell::Word Word;
   typedef Piece<Real, Weight> P;
@@ -119,7 +119,7 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
   constexpr int threads = Warps * 32, lanesOfRow = 32 / Summed;
   const int tid = threadIdx.x, lane = tid & 31, warp = tid >> 5;
   const int stored = Held + (Mixed ? layout.shared + layout.streamed : 0);
-  const int xQuads = stored * P::groups * 32, first = (blockIdx.x * Warps + warp) * Rows;
+  const int xQuads = stored * P::groups * 32, first = (reach.block() * Warps + warp) * Rows;
   Four<Real>* const x = sharedMemory;
   P* const tiles = reinterpret_cast<P*>(sharedMemory + layout.buffers * xQuads) + warp * layout.shared * Rows * 32 + lane;
 
@@ -156,14 +156,15 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
   Four<Real>* const start = reinterpret_cast<Four<Real>*>(layout.places) + (Bounded ? 0 : 2 * layout.copies * quads);
   Word* const places = reinterpret_cast<Word*>(start);
   const int copyWords = quads * Quad<Real, Bounded>::words;
-  Word* const mine = places + copy * copyWords + (first + slot) * Cell::words;
   const Word* const theirs = places + (blockIdx.x & (layout.copies - 1)) * copyWords;
-  const bool publishes = slot < Rows && copy < layout.copies && first + slot < quads * 4;
+  const typename Reach::template Target<Word, Cell::words, lanesOfRow> target(reach, layout.places, places, copyWords, layout.copies, copy,
+                                                                              (first + slot) * Cell::words,
+                                                                              slot < Rows && first + slot < quads * 4);
   if (tid == 0) *stop = 0;
   __syncthreads();
   // What was read up to here may be written once others have seen a state of this block, and the
   // reverse at the end.
-  __threadfence();
+  reach.fence();
 
   int step = 0;
   for (; step < steps.steps; step++) {
@@ -221,26 +222,26 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
     const Real value = neuron.advance(steps, dot);
     const unsigned generation = generation0 + step;
     const size_t parity = (size_t)(generation & 1u) * layout.copies * copyWords;
-    if (publishes) {
+    if (target.publishes) {
       Word words[Cell::words];
       Cell::pack(neuron.real ? value : (Real)0, generation, words);
-#pragma unroll
-      for (int k = 0; k < Cell::words; k++) exchange::store(mine + parity + k, words[k]);
+      target.put(parity, words);
     }
     neuron.finish(steps, step);
     if (layout.buffers == 1) __syncthreads();
     Four<Real>* const to = x + (layout.buffers == 2 && !(step & 1) ? xQuads : 0);
     constexpr int batch = Mixed ? 4 : Held * 32 <= threads ? 1 : Held * 32 <= 2 * threads ? 2 : 4;
-    if (!exchange::collect<Real, Bounded, threads, batch>(theirs + parity, quads, generation, to, layout.spinLimit)) {
-      exchange::reportStall(layout.report, blockIdx.x, steps.firstStep + step);
+    if (!exchange::collect<Real, Bounded, threads, batch>(theirs + parity, quads, generation, to, layout.spinLimit,
+                                                         reach.ended(layout.report))) {
+      reach.template stall<Real, Bounded>(layout.report, theirs + parity, quads, generation, steps.firstStep + step);
       atomicExch(stop, step + 1);
     }
     __syncthreads();
   }
   if (*stop != 0) return;
   between.after(steps, recurrence::ByPosition<Real>{(x + (layout.buffers == 2 && (steps.steps & 1) ? xQuads : 0))->value});
-  __threadfence();
-  neuron.end(steps);
+  reach.fence();
+  reach.end(neuron, steps);
   if (blockIdx.x == 0 && tid == 0) layout.report->generations[Bounded ? 0 : 1] = generation0 + steps.steps;
 }
 

@@ -48,9 +48,9 @@ template <typename Real> struct Layout {
   long long spinLimit;
 };
 
-template <typename Real, int Rounds, int Held, int Warps, bool Mixed, bool Bounded, typename Between>
+template <typename Real, int Rounds, int Held, int Warps, bool Mixed, bool Bounded, typename Between, typename Reach>
 static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layout<Real>& layout, unsigned char* memory, int* stop,
-                                           const Between& between) {
+                                           const Between& between, const Reach& reach) {
   typedef exchange::Cell<Real, Bounded> Cell;
   typedef typename Cell::Word Word;
   constexpr int threads = Warps * 32, lanesOfRow = 8 / Rounds, parts = (int)sizeof(Unit<Real>) / 16;
@@ -60,7 +60,7 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
   };
   constexpr int batch = Mixed ? 4 : 2;
   const int tid = threadIdx.x, lane = tid & 31, warp = tid >> 5;
-  const int units = layout.held + (Mixed ? layout.shared + layout.streamed : 0), first = (blockIdx.x * Warps + warp) * 4 * Rounds;
+  const int units = layout.held + (Mixed ? layout.shared + layout.streamed : 0), first = (reach.block() * Warps + warp) * 4 * Rounds;
   Real* const x = reinterpret_cast<Real*>(memory);
   const int xBytes = (layout.count * (int)sizeof(Real) + 15) / 16 * 16;
   uint4* const kept = reinterpret_cast<uint4*>(memory + xBytes) + warp * Rounds * layout.shared * parts * 32 + lane;
@@ -88,14 +88,14 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
   const unsigned generation0 = (unsigned)layout.report->generations[Bounded ? 0 : 1];
   const int copyWords = layout.count * Cell::words, quads = layout.count / 4;
   Four<Real>* const start = reinterpret_cast<Four<Real>*>(layout.places) + (Bounded ? 0 : 2 * layout.copies * quads);
-  Word* const mine = reinterpret_cast<Word*>(start) + copy * copyWords + place * Cell::words;
   const Word* const theirs = reinterpret_cast<const Word*>(start) + (blockIdx.x & (layout.copies - 1)) * copyWords;
-  const bool publishes = copy < layout.copies && place < layout.count;
+  const typename Reach::template Target<Word, Cell::words, lanesOfRow> target(reach, layout.places, reinterpret_cast<Word*>(start), copyWords,
+                                                                              layout.copies, copy, place * Cell::words, place < layout.count);
   if (tid == 0) *stop = 0;
   __syncthreads();
   // What was read up to here may be written once others have seen a state of this block, and the
   // reverse at the end.
-  __threadfence();
+  reach.fence();
 
   for (int step = 0; step < steps.steps; step++) {
     const int stoppedAt = *static_cast<volatile int*>(stop);
@@ -145,25 +145,25 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
     const Real value = neuron.advance(steps, dot);
     const unsigned generation = generation0 + step;
     const size_t parity = (size_t)(generation & 1u) * layout.copies * copyWords;
-    if (publishes) {
+    if (target.publishes) {
       Word words[Cell::words];
       Cell::pack(neuron.real ? value : (Real)0, generation, words);
-#pragma unroll
-      for (int k = 0; k < Cell::words; k++) exchange::store(mine + parity + k, words[k]);
+      target.put(parity, words);
     }
     neuron.finish(steps, step);
     // One buffer of x: nobody writes the next states before all have read these.
     __syncthreads();
-    if (!exchange::collect<Real, Bounded, threads, batch>(theirs + parity, quads, generation, reinterpret_cast<Four<Real>*>(x), layout.spinLimit)) {
-      exchange::reportStall(layout.report, blockIdx.x, steps.firstStep + step);
+    if (!exchange::collect<Real, Bounded, threads, batch>(theirs + parity, quads, generation, reinterpret_cast<Four<Real>*>(x), layout.spinLimit,
+                                                         reach.ended(layout.report))) {
+      reach.template stall<Real, Bounded>(layout.report, theirs + parity, quads, generation, steps.firstStep + step);
       atomicExch(stop, step + 1);
     }
     __syncthreads();
   }
   if (*stop != 0) return;
   between.after(steps, InOrder<Real>{x});
-  __threadfence();
-  neuron.end(steps);
+  reach.fence();
+  reach.end(neuron, steps);
   if (blockIdx.x == 0 && tid == 0) layout.report->generations[Bounded ? 0 : 1] = generation0 + steps.steps;
 }
 

@@ -11,7 +11,7 @@ import { type WorkOptions, workTable } from "./work.js";
 export interface CreateOptions {
   /**
    * "auto" (default, the one whose steps are modelled to be fastest), "cpu", "cuda", "cuda:1" (a
-   * device by number), "cuda:0-3" or "cuda:all" (batches dealt over several devices), "sim" or
+   * device by number), "cuda:0-3" or "cuda:all" (several devices together), "sim" or
    * "reference".
    */
   readonly engine?: string | undefined;

@@ -14,6 +14,7 @@ import type { RunsEnsembles } from "./engine/ensembles.js";
 import type { KnowsLimits } from "./engine/limits.js";
 import type { HasPlans } from "./engine/plans.js";
 import type { RunsRegisteredKinds } from "./engine/registered.js";
+import type { RunsOverSeveral } from "./engine/several.js";
 import type { FindsRadii } from "./engine/spectra.js";
 import type { Summarises } from "./engine/summaries.js";
 import type { RunsSweeps } from "./engine/sweeps.js";
@@ -179,6 +180,7 @@ export interface Engine
     DrawsWeights,
     FindsRadii,
     RunsEnsembles,
+    RunsOverSeveral,
     RunsSweeps {
   readonly name: string;
   /** Whether it can run here, and why not; does not throw. */

@@ -37,7 +37,7 @@ export const sinkKind: Kind<TrainingSink> = checked(
 export const engineTable = {
   engine: optional(
     text('"auto" or the name of an engine'),
-    'Where reservoirs run: "cpu", "cuda", "cuda:1" (a device by number), "cuda:0-3" or "cuda:all" (work dealt over several), "sim" or "reference"; left out or "auto", the one whose steps are modelled to be fastest.',
+    'Where reservoirs run: "cpu", "cuda", "cuda:1" (a device by number), "cuda:0-3" or "cuda:all" (several together), "sim" or "reference"; left out or "auto", the one whose steps are modelled to be fastest.',
   ),
 };
 

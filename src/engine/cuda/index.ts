@@ -45,6 +45,7 @@ export interface DeviceEngine extends Engine {
   context(): Context;
   /** Gives the device back; sessions on it end. The next use opens it again. */
   close(): void;
+  beside(others: readonly Engine[]): DeviceEngine;
 }
 
 /**
@@ -81,12 +82,13 @@ export function contextEngine(context: Context): DeviceEngine {
 /** Steps of a chunk on the simulated device: few enough to be interrupted. */
 export const simulatedChunk = 16;
 
-function engineOf(name: string, device: EngineDevice, stepsPerChunk?: number): DeviceEngine {
+function engineOf(name: string, device: EngineDevice, stepsPerChunk?: number, others: readonly DeviceEngine[] = []): DeviceEngine {
   const place = (memory: number | undefined): Place => {
     const context = device.context();
     const { info } = context;
     const most = Math.min(usableMemory(info), memory ?? Number.POSITIVE_INFINITY);
-    return { engine: name, device: info, memory: most, stepsPerChunk, whyNoCompiler: () => whyNoCompiler(context) };
+    const peers = others.length > 0 ? [context, ...others.map((other) => other.context())] : undefined;
+    return { engine: name, device: info, memory: most, stepsPerChunk, whyNoCompiler: () => whyNoCompiler(context), peers };
   };
 
   const engine: DeviceEngine = {
@@ -166,6 +168,11 @@ function engineOf(name: string, device: EngineDevice, stepsPerChunk?: number): D
 
     sweep: (work) => sweepTogether(device.context(), name, work),
     sweepForecasts: (work) => forecastTogether(device.context(), name, work),
+
+    beside(engines) {
+      const devices = engines.filter((other): other is DeviceEngine => "context" in other);
+      return engineOf(name, device, stepsPerChunk, devices);
+    },
 
     context: () => device.context(),
     close: () => device.close(),

@@ -1,16 +1,17 @@
 // Which way of running the time loop a model gets: of the plans that fit its shape and the device,
 // the one that its model of cost says is fastest.
 import { ArgumentError } from "../../core/errors.js";
-import type { DeviceInfo } from "../../gpu/index.js";
+import type { Context, DeviceInfo } from "../../gpu/index.js";
 import { EngineCapacityError, type EngineOptions, type EnginePlan, EngineUnavailableError, formatBytes } from "../../reservoir/engine.js";
 import { type MemoryPlan, planMemory } from "./memory.js";
 import { persistentLoops } from "./persistent/index.js";
 import type { ModelShape } from "./shape.js";
+import { shardedLoops, whyNotSharded } from "./sharded/index.js";
 import { streamedLoops } from "./streamed/index.js";
 import type { TimeLoopFamily, TimeLoopPlan } from "./time-loop.js";
 
 /** Every family of loops there is. */
-const families: readonly TimeLoopFamily[] = [persistentLoops, streamedLoops];
+const families: readonly TimeLoopFamily[] = [persistentLoops, streamedLoops, shardedLoops];
 
 /** What the option `plan` takes. */
 export const planNames: readonly string[] = ["auto", ...families.flatMap(({ names }) => names)];
@@ -26,6 +27,7 @@ export interface Choice {
  * seconds: such a plan is chosen for steps that are this much faster.
  */
 const worthDrawing = 1.5;
+const packedOnHost = [...persistentLoops.names, ...shardedLoops.names];
 
 /** Where a choice is made. */
 export interface Place {
@@ -38,6 +40,8 @@ export interface Place {
   readonly stepsPerChunk?: number | undefined;
   /** Asked if NVRTC would be used: why it cannot be, or undefined. */
   readonly whyNoCompiler?: () => string | undefined;
+  /** As `TimeLoopOptions.peers`. */
+  readonly peers?: readonly Context[] | undefined;
 }
 
 /** What the option `kernelSource` takes. */
@@ -58,9 +62,10 @@ export function choices(shape: ModelShape, place: Place, options: EngineOptions 
     throw new ArgumentError("kernelSource", source, names);
   }
   const { spinLimit } = options;
+  const { whyNoCompiler, peers } = place;
   const all = families
     .filter(({ names }) => wanted === "auto" || names.includes(wanted))
-    .flatMap((family) => family.plans(shape, place.device, { spinLimit, kernelSource: source, whyNoCompiler: place.whyNoCompiler }))
+    .flatMap((family) => family.plans(shape, place.device, { spinLimit, kernelSource: source, whyNoCompiler, peers }))
     .filter(
       ({ name, kernelSource = "shipped" }) => (wanted === "auto" || name === wanted) && (source === "auto" || kernelSource === source),
     )
@@ -90,10 +95,14 @@ export function choices(shape: ModelShape, place: Place, options: EngineOptions 
 }
 
 function costOf({ name, microsecondsPerStep }: TimeLoopPlan, { drawn }: ModelShape): number {
-  return microsecondsPerStep * (drawn === true && persistentLoops.names.includes(name) ? worthDrawing : 1);
+  return microsecondsPerStep * (drawn === true && packedOnHost.includes(name) ? worthDrawing : 1);
 }
 
-function whyNone(shape: ModelShape, { device, whyNoCompiler }: Place, plan: string, source: string): string {
+function whyNone(shape: ModelShape, { device, whyNoCompiler, peers = [] }: Place, plan: string, source: string): string {
+  if (shardedLoops.names.includes(plan)) {
+    const reason = whyNotSharded(peers) ?? whyNoCompiler?.();
+    if (reason !== undefined) return `the plan "${plan}" is not to be had: ${reason}`;
+  }
   const reservoir = `${shape.size} neurons (${shape.storage}, ${shape.precision}) on ${device.name}`;
   const missing = source === "nvrtc" ? whyNoCompiler?.() : undefined;
   if (missing !== undefined) return `kernelSource is "nvrtc", and ${missing}; take "auto"`;
@@ -119,6 +128,7 @@ export function describeChoice(
     bytes: memory.totalBytes,
     details: {
       device: place.device.name,
+      ...notSharded(place, others),
       plan: name,
       precision: shape.precision,
       storage: shape.storage,
@@ -129,6 +139,12 @@ export function describeChoice(
       ...(alternatives.length > 0 ? { alternatives: alternatives.join(", ") } : {}),
     },
   };
+}
+
+/** Why several devices do not share the reservoir, if they cannot. */
+function notSharded({ peers = [], whyNoCompiler }: Place, all: readonly Choice[]): EnginePlan["details"] {
+  if (peers.length === 0 || all.some(({ loop }) => shardedLoops.names.includes(loop.name))) return {};
+  return { notSharded: whyNotSharded(peers) ?? whyNoCompiler?.() ?? "the plan takes no reservoir of this size and kind" };
 }
 
 function microseconds(value: number): string {

@@ -144,6 +144,8 @@ export interface TimeLoopOptions {
   readonly kernelSource?: EngineOptions["kernelSource"];
   /** Asked if NVRTC would be used: why it cannot be, or undefined. Left out, it can be. */
   readonly whyNoCompiler?: (() => string | undefined) | undefined;
+  /** Devices that may share a reservoir, this one the first; left out, there is this one alone. */
+  readonly peers?: readonly Context[] | undefined;
 }
 
 /** What each folder of loops exports, and plan.ts lists. */
@@ -161,11 +163,20 @@ export class StallError extends SpillwayError {
   override readonly name = "StallError";
   readonly block: number;
   readonly step: number;
-  /** `instead` is what takes no such wait. */
-  constructor(kernel: string, block: number, step: number, limit: number, instead = 'choose the plan "streamed"') {
+  /** `what` says who waited for what, and `instead` is what takes no such wait. */
+  constructor(
+    kernel: string,
+    block: number,
+    step: number,
+    limit: number,
+    {
+      what = `block ${block} waited ${limit} clock ticks at step ${step} for states that did not come`,
+      instead = 'choose the plan "streamed"',
+    }: { readonly what?: string; readonly instead?: string } = {},
+  ) {
     super(
       "device",
-      `${kernel}: block ${block} waited ${limit} clock ticks at step ${step} for states that did not come; another program may hold the device, or a checker slows it: raise spinLimit or SPILLWAY_SPIN_LIMIT, or ${instead}`,
+      `${kernel}: ${what}; another program may hold the device, or a checker slows it: raise spinLimit or SPILLWAY_SPIN_LIMIT, or ${instead}`,
     );
     this.block = block;
     this.step = step;

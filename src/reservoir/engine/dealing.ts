@@ -27,7 +27,7 @@ export function deal(costs: readonly number[], devices: number): readonly Share[
 }
 
 /** An error of one of several devices, by its name. */
-function named(error: unknown, name: string): unknown {
+export function namedFailure(error: unknown, name: string): unknown {
   if (!(error instanceof SpillwayError) || error.code !== "device") return error;
   return new SpillwayError("device", `${name} failed, which ended the work of all devices: ${error.message}`, { cause: error });
 }
@@ -70,7 +70,7 @@ export async function doShares<Result>(
     const failures = outcomes.flatMap((outcome, k) => (outcome.status === "rejected" ? [{ error: outcome.reason as unknown, k }] : []));
     if (signal?.aborted && failures.length > 0) throw new WorkInterruptedError(sum(), totalSteps, signal.reason);
     const failed = failures.find(({ error }) => !(error instanceof WorkInterruptedError)) ?? failures[0];
-    if (failed) throw named(failed.error, names[shares[failed.k]!.device]!);
+    if (failed) throw namedFailure(failed.error, names[shares[failed.k]!.device]!);
     return outcomes.map((outcome) => (outcome as PromiseFulfilledResult<Result>).value);
   } finally {
     signal?.removeEventListener("abort", stopAll);

@@ -1,6 +1,6 @@
 // An engine of several devices: members of ensembles and sweeps and sequences of batches are dealt
 // out, each device has its share, and results come in order, with the bits of one device. A single
-// reservoir's sequence runs on the first device.
+// reservoir's sequence runs on the first device, or on all of them if that is modelled to be faster.
 import { SpillwayError } from "../../core/errors.js";
 import { Matrix } from "../../numerics/index.js";
 import type {
@@ -26,12 +26,12 @@ import type { AccumulateOptions } from "./training.js";
 
 /** One engine over engines of one kind, one a device. */
 export function dealtEngine(name: string, engines: readonly Engine[]): Engine {
-  const first = engines[0]!;
+  const first = engines[0]!.beside?.(engines.slice(1)) ?? engines[0]!;
   const names = engines.map((engine) => engine.name);
   const planned = (plan: EnginePlan): EnginePlan => ({
     ...plan,
     engine: name,
-    summary: `${plan.summary}; on ${names[0]}, sequences of a batch over ${names.length} devices`,
+    summary: `${plan.summary}; on ${plan.details["plan"] === "sharded" ? names.join(", ") : names[0]}, sequences of a batch over ${names.length} devices`,
     details: { ...plan.details, devices: names.length },
   });
   const own: Engine = {
@@ -55,7 +55,7 @@ export function dealtEngine(name: string, engines: readonly Engine[]): Engine {
   };
   // The rest is the first device's: what it can do, and what it takes. Copied as it is described, since
   // to read a limit may open the device. It has no context: there are several.
-  const { context: _, close: __, ...rest } = Object.getOwnPropertyDescriptors(first) as PropertyDescriptorMap;
+  const { context: _, close: __, beside: ___, ...rest } = Object.getOwnPropertyDescriptors(first) as PropertyDescriptorMap;
   return Object.defineProperties({} as Engine, { ...rest, ...Object.getOwnPropertyDescriptors(own) });
 }
 

@@ -9,6 +9,7 @@ export * from "./errors.js";
 export type * from "./limits.js";
 export type * from "./plans.js";
 export type * from "./registered.js";
+export type * from "./several.js";
 export type * from "./spectra.js";
 export type * from "./summaries.js";
 export type * from "./sweeps.js";

@@ -337,7 +337,8 @@ export class DenseBatchRun {
    */
   async #check(): Promise<void> {
     const [block, step] = await this.#compute.download(this.#stalled);
-    if (block !== 0) throw new StallError(this.#kernel.name, block! - 1, step!, this.#spinLimit, "run the sequences one by one");
+    if (block !== 0)
+      throw new StallError(this.#kernel.name, block! - 1, step!, this.#spinLimit, { instead: "run the sequences one by one" });
     const words = await this.#compute.download(this.#failures);
     let first = Number.POSITIVE_INFINITY;
     let failure = 0n;

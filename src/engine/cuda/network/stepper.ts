@@ -238,13 +238,9 @@ export class DeviceNetworkStepper {
   #check([bad, stalled]: BigUint64Array, steps: number): void {
     const kernel = this.#launch.plan === "slots" ? "network_slots" : "network_step";
     if (stalled)
-      throw new StallError(
-        kernel,
-        Number(stalled >> 32n) - 1,
-        Number(stalled & 0xffffffffn),
-        this.#spinLimit,
-        "run the network on the host",
-      );
+      throw new StallError(kernel, Number(stalled >> 32n) - 1, Number(stalled & 0xffffffffn), this.#spinLimit, {
+        instead: "run the network on the host",
+      });
     if (!bad) return;
     const [step, neuron] = [this.#step - steps + 0xffffffff - Number(bad >> 32n), 0xffffffff - Number(bad & 0xffffffffn)];
     const sentence = `the potential of neuron ${neuron} is not finite after step ${step}; take smaller weights or currents`;

@@ -39,7 +39,7 @@ export function describeDense(fit: DenseFit): TimeLoopPlan["details"] {
   };
 }
 
-function layoutOf(fit: DenseFit): Record<string, number> {
+export function denseLayout(fit: DenseFit): Record<string, number> {
   const { groups, shared, streamed, kept, copies, buffers } = fit;
   return fit.variant.plan === "cluster" ? { groups, shared } : { groups, shared, streamed, kept, copies, buffers };
 }
@@ -64,7 +64,7 @@ function parts(fit: DenseFit, code: KernelCode): LoopParts {
 function denseMemory(context: Context, model: ReservoirModel, fit: DenseFit): PersistentMemory {
   const packed = packDense(model.weights as Matrix, fit) as Float32Array<ArrayBuffer>;
   const weights = context.upload(packed, { label: "W" }) as unknown as AnyBuffer;
-  const numbers = layoutOf(fit);
+  const numbers = denseLayout(fit);
   return fit.variant.plan === "cluster" ? { buffers: { weights }, numbers } : withPlaces(context, { weights }, fit.placeBytes, numbers);
 }
 
@@ -82,7 +82,7 @@ export function compiledDense(fit: DenseFit, model: ReservoirModel, arithmetic: 
   const shape = { ROWS: rows, HELD: held, WARPS: warps, ...(plan === "grid" ? stored : {}) };
   const form = {
     ...{ file: `reservoir_${plan}`, prefix: plan.toUpperCase(), entry: madeEntry(denseEntry(fit.variant), arithmetic), precision },
-    ...{ fast: arithmetic === "fast", shape, given: given(model, layoutOf(fit)) },
+    ...{ fast: arithmetic === "fast", shape, given: given(model, denseLayout(fit)) },
   };
   return parts(fit, compiledCode(form));
 }

@@ -106,7 +106,7 @@ function shippedSparseFits({ precision, size }: Pick<ModelShape, "size" | "preci
  * The longest row of a random matrix, near enough: the mean and four standard deviations of a
  * Poisson distribution.
  */
-const likelyLongest = ({ nonzeros, size }: ModelShape): number => {
+export const likelyLongest = ({ nonzeros, size }: ModelShape): number => {
   const mean = nonzeros / size;
   return Math.min(size, Math.ceil(mean + 4 * Math.sqrt(mean)));
 };

@@ -45,6 +45,8 @@ export interface CompiledForm {
   readonly entry: string;
   readonly precision: Precision;
   readonly fast: boolean;
+  /** Whether its blocks are on several devices (kernels/include/across.cuh). */
+  readonly sharded?: boolean;
   /** Macros of the shape, without the prefix. */
   readonly shape: Readonly<Record<string, number | boolean | string>>;
   /** What is known of the arguments, as conditions of C++. */
@@ -61,7 +63,7 @@ function modulesOf(context: Context): Map<string, Module> {
 
 /** Code that NVRTC makes. Modules live as long as their context. */
 export function compiledCode(form: CompiledForm): KernelCode {
-  const { file, prefix, entry, precision, fast, shape, given } = form;
+  const { file, prefix, entry, precision, fast, sharded, shape, given } = form;
   const request = (name: string, value: string) => {
     const { source, headers, options } = shippedSource(file);
     const sizes = Object.fromEntries(Object.entries(shape).map(([macro, size]) => [`${prefix}_${macro}`, size]));
@@ -69,6 +71,7 @@ export function compiledCode(form: CompiledForm): KernelCode {
       ...{ [`${prefix}_${name}`]: value, [`${prefix}_REAL`]: precision === "float32" ? "float" : "double", ...sizes },
       ...(given.length > 0 ? { GIVEN: given.join("&&") } : {}),
       ...(fast ? { FAST_ARITHMETIC: true } : {}),
+      ...(sharded ? { SHARDED: true } : {}),
     };
     return { source, options: { name: `${file}.cu`, headers, options, defines } };
   };

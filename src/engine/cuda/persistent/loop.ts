@@ -21,8 +21,8 @@ export const stepParameters = {
 } as const satisfies NamedParameters;
 
 /** Words of a Report (kernels/include/exchange.cuh), and the one that says which block stalled. */
-const reportWords = 3;
-const stalledWord = 2;
+export const reportWords = 3;
+export const stalledWord = 2;
 
 /** A kernel and what it is launched with. */
 export interface PersistentKernel {
@@ -41,7 +41,7 @@ export interface PersistentKernel {
  * What a closed loop's entry takes behind all else: CLOSED_PARAMETERS of
  * kernels/include/closed_loop.cuh, and where its shared memory begins.
  */
-const closedParameters = {
+export const closedParameters = {
   ...({ readout: "const f64*", intercept: "const f64*", outputs: "i32", features: "i32", squareHalf: "i32", withInput: "i32" } as const),
   ...({ width: "i32", inputWeights: "const real*", bias: "const real*", feedbackWeights: "const real*" } as const),
   ...({ inputs: "real*", answers: "real*", closedAt: "i32" } as const),

@@ -111,8 +111,16 @@ const mostWarps = 16;
 /** What a shape is made for. */
 export type SizeOfModel = Pick<ModelShape, "size" | "precision" | "weightPrecision" | "arithmetic">;
 
-/** Dense fits of every shape that a maker can make of N neurons, the fastest first. */
-export function madeDenseFits({ size, precision, weightPrecision, arithmetic }: SizeOfModel, device: DeviceInfo, maker: Maker): DenseFit[] {
+/**
+ * Dense fits of every shape that a maker can make of N neurons, the fastest first. Of several
+ * devices alike, those of the grid.
+ */
+export function madeDenseFits(
+  { size, precision, weightPrecision, arithmetic }: SizeOfModel,
+  device: DeviceInfo,
+  maker: Maker,
+  devices = 1,
+): DenseFit[] {
   if (maker === "builder" && precision !== "float32") return [];
   const wide = precision === "float64" ? 2 : 1;
   const groups = Math.ceil(size / groupSize);
@@ -124,7 +132,7 @@ export function madeDenseFits({ size, precision, weightPrecision, arithmetic }: 
       (["cluster", "grid"] as const).flatMap((plan): DenseFit[] => {
         const cluster = plan === "cluster";
         const even = (rows & (rows - 1)) === 0;
-        if (cluster && (rows < 4 || !even || weights !== "full")) return [];
+        if (cluster && (devices > 1 || rows < 4 || !even || weights !== "full")) return [];
         if (maker === "builder" && !even) return [];
         if (maker === "builder" && cluster && (warps & (warps - 1)) !== 0) return [];
         const lying = (beyond: Beyond): DenseFit | undefined => {
@@ -142,7 +150,7 @@ export function madeDenseFits({ size, precision, weightPrecision, arithmetic }: 
             mixed: cluster || beyond !== "nowhere",
             closed: maker === "nvrtc",
           };
-          const found = fitDense(variant, size, device);
+          const found = fitDense(variant, size, device, devices);
           return beyond === "shared" && found && found.streamed > 0 ? undefined : found;
         };
         const kept = lying("nowhere") ?? (maker === "builder" && cluster ? undefined : (lying("shared") ?? lying("streamed")));
@@ -160,6 +168,7 @@ export function madeSparseFits(
   longest: number,
   device: DeviceInfo,
   maker: Maker,
+  devices = 1,
 ): SparseFit[] {
   if (maker === "builder" && precision !== "float32") return [];
   const wide = precision === "float64" ? 2 : 1;
@@ -180,7 +189,7 @@ export function madeSparseFits(
       return held < 1 ? [] : [{ precision, rounds, held, warps, mixed: !whole, closed: maker === "nvrtc" }];
     }),
   );
-  const fits = shapes.flatMap((variant) => fitSparse(variant, size, longest, device) ?? []);
+  const fits = shapes.flatMap((variant) => fitSparse(variant, size, longest, device, devices) ?? []);
   return byTime(fits.map((fit) => ({ ...fit, microsecondsPerStep: sparseMicroseconds(fit) * factorOf("grid", maker, arithmetic) })));
 }
 

@@ -36,10 +36,11 @@ export function tileOrder({ variant: { plan, held, mixed }, shared, streamed }: 
 /**
  * [block][warp][tile][row][lane][4 or 8]: a lane's are columns l, l + 32, l + 64, ... of the tile.
  * A W that was rounded to bfloat16 comes as the upper halves of its binary32 values, if the fit has
- * them so.
+ * them so. Only the blocks from `from` up to `to`, if they are named.
  */
-export function packDense(weights: Matrix, fit: DenseFit): FloatArray | Uint16Array<ArrayBuffer> {
-  const { variant, weightBytes } = fit;
+export function packDense(weights: Matrix, fit: DenseFit, from = 0, to = fit.blocks): FloatArray | Uint16Array<ArrayBuffer> {
+  const { variant } = fit;
+  const weightBytes = (fit.weightBytes / fit.blocks) * (to - from);
   const { rows, warps, precision } = variant;
   const { rows: size } = weights;
   const halves = variant.weights === "bfloat16";
@@ -48,18 +49,18 @@ export function packDense(weights: Matrix, fit: DenseFit): FloatArray | Uint16Ar
   const order = tileOrder(fit);
   const tileColumns = tileGroups(variant) * groupSize;
   const perLane = tileColumns / 32;
-  let to = 0;
-  for (let warp = 0; warp < fit.blocks * warps; warp++)
+  let at = 0;
+  for (let warp = from * warps; warp < to * warps; warp++)
     for (const tile of order)
       for (let row = 0; row < rows; row++) {
         const neuron = neuronAt(warp * rows + row);
         const first = tile * tileColumns;
         if (neuron < size && first < size) {
-          const from = neuron * size + first;
+          const start = neuron * size + first;
           const columns = Math.min(tileColumns, size - first);
-          for (let column = 0; column < columns; column++) packed[to + (column & 31) * perLane + (column >> 5)] = data[from + column]!;
+          for (let column = 0; column < columns; column++) packed[at + (column & 31) * perLane + (column >> 5)] = data[start + column]!;
         }
-        to += tileColumns;
+        at += tileColumns;
       }
   return packed;
 }
@@ -80,22 +81,23 @@ export function longestRow({ rowOffsets }: SparseMatrix): number {
  * Rows in order, eight lanes each: entry m of a row is in lane m mod 8 of its octet. The units of a
  * round in registers, shared memory and streamed take turns, in the order in which
  * kernels/include/reservoir_sparse.cuh meets them. [block][warp][round][unit][16 bytes of a
- * unit][lane], in 32-bit words.
+ * unit][lane], in 32-bit words. Only the blocks from `from` up to `to`, if they are named.
  */
-export function packSparse(weights: SparseMatrix, fit: SparseFit): Uint32Array {
-  const { variant, blocks, held, shared, streamed } = fit;
+export function packSparse(weights: SparseMatrix, fit: SparseFit, from = 0, to = fit.blocks): Uint32Array {
+  const { variant, held, shared, streamed } = fit;
   const { rounds, warps, precision } = variant;
   const { rows: size, rowOffsets, columns, values } = weights;
   const order = unitOrder(fit);
   const element = elementBytes(precision);
   const bytes = unitBytes(precision);
-  const buffer = new ArrayBuffer(fit.weightBytes);
+  const buffer = new ArrayBuffer((fit.weightBytes / fit.blocks) * (to - from));
   const reals = precision === "float32" ? new Float32Array(buffer) : new Float64Array(buffer);
   const places = new Uint16Array(buffer);
   const units = held + shared + streamed;
   const perPart = 16 / element;
   const valueParts = 8 / perPart;
-  for (let warp = 0; warp < blocks * warps; warp++)
+  const firstWarp = from * warps;
+  for (let warp = firstWarp; warp < to * warps; warp++)
     for (let round = 0; round < rounds; round++)
       for (let octet = 0; octet < 4; octet++) {
         const row = (warp * 4 + octet) * rounds + round;
@@ -103,7 +105,7 @@ export function packSparse(weights: SparseMatrix, fit: SparseFit): Uint32Array {
         const start = rowOffsets[row]!;
         const length = rowOffsets[row + 1]! - start;
         for (let unit = 0; unit < units; unit++) {
-          const base = ((warp * rounds + round) * units + unit) * bytes;
+          const base = (((warp - firstWarp) * rounds + round) * units + unit) * bytes;
           const first = order[unit]! * unitEntries;
           for (let m = first; m < Math.min(length, first + unitEntries); m++) {
             const lane = octet * 8 + (m & 7);

@@ -127,7 +127,13 @@ export interface DenseFit {
   /** Of the exchanged values: those of bounded states and any others apart. */
   readonly placeBytes: number;
   readonly microsecondsPerStep: number;
+  /** Devices that share out the blocks; `weightBytes` and `blocks` are of all of them. */
+  readonly devices: number;
 }
+
+/** Blocks of the device that has most. */
+export const blocksOfDevice = ({ blocks, devices }: { readonly blocks: number; readonly devices: number }): number =>
+  Math.ceil(blocks / devices);
 
 /** Measured on an H200 (docs/plans): what a step costs beside arithmetic, in microseconds. */
 const fixedCost = { cluster: 0.33, grid: 0.95 };
@@ -167,8 +173,9 @@ export function streamingCost(
 const keptOfL2 = 0.64;
 
 /** Bytes of a fit's weights that each step streams, and what that costs. */
-export function denseStreaming({ variant, streamed, blocks }: Pick<DenseFit, "variant" | "streamed" | "blocks">, device: DeviceInfo) {
-  const tile = blocks * variant.rows * variant.warps * tileBytes(variant);
+export function denseStreaming(fit: Pick<DenseFit, "variant" | "streamed" | "blocks" | "devices">, device: DeviceInfo) {
+  const { variant, streamed } = fit;
+  const tile = blocksOfDevice(fit) * variant.rows * variant.warps * tileBytes(variant);
   const kept = Math.min(streamed, Math.floor((keptOfL2 * device.attributes.l2Bytes) / tile));
   return { kept, microseconds: streamingCost(streamed * tile, device, kept * tile) };
 }
@@ -177,8 +184,11 @@ export function denseStreaming({ variant, streamed, blocks }: Pick<DenseFit, "va
 export const tileBytes = ({ precision, weights }: DenseVariant): number =>
   groupSize * (weights === "bfloat16" ? 4 : elementBytes(precision));
 
-/** The fit of N neurons in a variant, or undefined if they or the device do not suit it. */
-export function fitDense(variant: DenseVariant, size: number, device: DeviceInfo): DenseFit | undefined {
+/**
+ * The fit of N neurons in a variant on so many devices alike, or undefined if they or the devices do
+ * not suit it.
+ */
+export function fitDense(variant: DenseVariant, size: number, device: DeviceInfo, devices = 1): DenseFit | undefined {
   const { plan, precision, weights, rows, held, warps, mixed } = variant;
   const { multiprocessors, sharedBytesPerBlockOptIn, clusterLaunch, cooperativeLaunch } = device.attributes;
   const element = elementBytes(precision);
@@ -187,7 +197,13 @@ export function fitDense(variant: DenseVariant, size: number, device: DeviceInfo
   const tiles = Math.ceil(groups / tileGroups(variant));
   const rowsPerBlock = rows * warps;
   const blocks = Math.ceil((groups * groupSize) / rowsPerBlock);
-  if (cluster ? clusterLaunch === 0 || blocks > largestCluster : cooperativeLaunch === 0 || blocks > multiprocessors) return undefined;
+  if (
+    cluster
+      ? clusterLaunch === 0 || blocks > largestCluster
+      : cooperativeLaunch === 0 || blocksOfDevice({ blocks, devices }) > multiprocessors
+  )
+    return undefined;
+  if (blocks < devices) return undefined;
   // A cluster's blocks have no rows but those of places.
   if (cluster && blocks * rowsPerBlock !== groups * groupSize) return undefined;
   const buffers = cluster || !mixed ? 2 : 1;
@@ -210,15 +226,15 @@ export function fitDense(variant: DenseVariant, size: number, device: DeviceInfo
   const stored = held + shared + streamed;
   const sharedBytes = stateBytes(stored) + shared * bytes;
   if (sharedBytes > most) return undefined;
-  const copies = cluster ? 1 : groups >= 16 ? Math.min(4, 32 / summedRows(rows)) : groups >= 8 ? 2 : 1;
+  const copies = cluster || devices > 1 ? 1 : groups >= 16 ? Math.min(4, 32 / summedRows(rows)) : groups >= 8 ? 2 : 1;
   const wide = precision === "float64" ? 2 : 1;
   const columns = stored * tileGroups(variant) * groupSize;
   const products = (rowsPerBlock * columns * (weights === "bfloat16" ? unpacking : 1) * 2 * wide) / 128;
   const reads = (warps * columns * element + shared * bytes) / 128;
   const cycles = (products + reads) * (streamed > 0 || shared > 0 ? 1.2 : 1) + (cluster ? (groups * groupSize * wide) / clusterIntake : 0);
-  const streaming = denseStreaming({ variant, streamed, blocks }, device);
+  const streaming = denseStreaming({ variant, streamed, blocks, devices }, device);
   return {
-    ...{ variant, blocks, groups, shared, streamed, copies, buffers, sharedBytes },
+    ...{ variant, blocks, devices, groups, shared, streamed, copies, buffers, sharedBytes },
     kept: streamed === 0 ? 0 : Math.min(2 ** 32 - 1, Math.ceil((2 ** 32 * streaming.kept) / streamed)),
     weightBytes: blocks * stored * bytes,
     placeBytes: cluster ? 0 : 2 * copies * groups * groupSize * 3 * element,
@@ -279,22 +295,25 @@ export interface SparseFit {
   readonly weightBytes: number;
   readonly placeBytes: number;
   readonly microsecondsPerStep: number;
+  /** As `DenseFit.devices`. */
+  readonly devices: number;
 }
 
 /** Bytes of a unit in the 32 lanes of a warp. */
 export const unitBytes = (precision: Precision): number => 32 * (8 * elementBytes(precision) + 16);
 
 /**
- * The fit of N rows of at most `longest` entries in a variant, or undefined if they or the
- * device do not suit it.
+ * The fit of N rows of at most `longest` entries in a variant on so many devices alike, or undefined
+ * if they or the devices do not suit it.
  */
-export function fitSparse(variant: SparseVariant, size: number, longest: number, device: DeviceInfo): SparseFit | undefined {
+export function fitSparse(variant: SparseVariant, size: number, longest: number, device: DeviceInfo, devices = 1): SparseFit | undefined {
   const { precision, rounds, warps, mixed } = variant;
   const { multiprocessors, sharedBytesPerBlockOptIn, cooperativeLaunch } = device.attributes;
   const element = elementBytes(precision);
   const blocks = Math.ceil(size / (4 * rounds * warps));
   const count = Math.ceil(size / 4) * 4;
-  if (cooperativeLaunch === 0 || blocks > multiprocessors || count > mostPlaces) return undefined;
+  const mostBlocks = blocksOfDevice({ blocks, devices });
+  if (cooperativeLaunch === 0 || mostBlocks > multiprocessors || blocks < devices || count > mostPlaces) return undefined;
   const units = Math.max(1, Math.ceil(longest / unitEntries));
   const held = Math.min(units, variant.held);
   if (units > held && !mixed) return undefined;
@@ -305,13 +324,13 @@ export function fitSparse(variant: SparseVariant, size: number, longest: number,
   const streamed = units - held - shared;
   const cycles = units * 8 * warps * rounds * 4 * (element / 4) + (shared * blockUnit) / 128;
   return {
-    ...{ variant, blocks, count, held, shared, streamed, copies: 1 },
+    ...{ variant, blocks, devices, count, held, shared, streamed, copies: 1 },
     sharedBytes: stateBytes + shared * blockUnit,
     weightBytes: blocks * units * blockUnit,
     placeBytes: 2 * count * 3 * element,
     microsecondsPerStep:
       fixedCost.grid +
-      Math.max(cycles / clockMegahertz(device), streamingCost(streamed * blockUnit * blocks, device)) +
+      Math.max(cycles / clockMegahertz(device), streamingCost(streamed * blockUnit * mostBlocks, device)) +
       (count * element) / 40_000,
   };
 }

@@ -31,7 +31,7 @@ export function describeSparse(fit: SparseFit): TimeLoopPlan["details"] {
 
 const layout = { count: "i32", held: "i32", shared: "i32", streamed: "i32", copies: "i32" } as const;
 
-function layoutOf({ count, held, shared, streamed, copies }: SparseFit): Record<string, number> {
+export function sparseLayout({ count, held, shared, streamed, copies }: SparseFit): Record<string, number> {
   return { count, held, shared, streamed, copies };
 }
 
@@ -45,7 +45,7 @@ function parts(fit: SparseFit, code: KernelCode): LoopParts {
   const memory = (context: Context, model: ReservoirModel) => {
     const packed = packSparse(model.weights as SparseMatrix, fit) as Uint32Array<ArrayBuffer>;
     const entries = context.upload(packed, { label: "W" });
-    return withPlaces(context, { entries }, placeBytes, layoutOf(fit));
+    return withPlaces(context, { entries }, placeBytes, sparseLayout(fit));
   };
   return { kernel, memory };
 }
@@ -64,7 +64,7 @@ export function compiledSparse(fit: SparseFit, model: ReservoirModel, arithmetic
     ...{
       fast: arithmetic === "fast",
       shape: { ROUNDS: rounds, HELD: held, WARPS: warps, MIXED: mixed },
-      given: given(model, layoutOf(fit)),
+      given: given(model, sparseLayout(fit)),
     },
   };
   return parts(fit, compiledCode(form));

@@ -1,0 +1,250 @@
+// A time loop over several devices: a persistent kernel on each, which hand the states of every step
+// to one another by stores into each other's memory. docs/gpu-step.md has the protocol. What the
+// steps are given, and where x and states go, lies on the first device; the others reach it.
+import type { Context, DeviceEvent, Stream } from "../../../gpu/index.js";
+import { namedFailure } from "../../../reservoir/engine/dealing.js";
+import type { ReservoirModel } from "../../../reservoir/model.js";
+import { activationNumber } from "../activation.js";
+import { CommonKernels } from "../common-kernels.js";
+import { abandonAll, disposeAll } from "../dispose.js";
+import type { AnyKernel } from "../kernels.js";
+import { stalledWord } from "../persistent/loop.js";
+import { spinLimitOf } from "../spin-limit.js";
+import { type ClosedLoopRun, type RealSlice, StallError, type TimeLoop, type TimeLoopRun } from "../time-loop.js";
+import type { ShardedKernel } from "./kernel.js";
+import { DeviceSlice, type Seat } from "./slice.js";
+
+/**
+ * The last launch of such a loop on each device. Two loops over the same devices take turns: if each
+ * had some of the devices, both would wait for ever.
+ */
+const turns = new WeakMap<Context, DeviceEvent>();
+
+export class ShardedLoop implements TimeLoop {
+  readonly name = "sharded";
+  readonly details: TimeLoop["details"];
+  readonly kernelMilliseconds: number;
+  readonly #description: ShardedKernel;
+  readonly #slices: readonly DeviceSlice[];
+  readonly #home: Context;
+  readonly #model: ReservoirModel;
+  readonly #ready: DeviceEvent;
+  readonly #numbers: Readonly<Record<string, number>>;
+  readonly #spinLimit: number;
+  #common: CommonKernels | undefined;
+  #stalled = false;
+
+  private constructor(
+    model: ReservoirModel,
+    description: ShardedKernel,
+    slices: readonly DeviceSlice[],
+    spinLimit: number,
+    milliseconds: number,
+  ) {
+    const { code, details } = description;
+    this.#description = description;
+    this.#slices = slices;
+    this.#home = slices[0]!.context;
+    this.#model = model;
+    this.#spinLimit = spinLimit;
+    this.kernelMilliseconds = milliseconds;
+    this.details = { kernel: code.entry, kernelSource: code.source, kernelMilliseconds: milliseconds, ...details };
+    const [key0, key1] = model.noiseKey;
+    const { size, noiseLevel } = model;
+    this.#numbers = { size, activation: activationNumber[model.activation], noiseLevel, key0, key1, spinLimit };
+    this.#ready = this.#home.event({ timing: false });
+  }
+
+  /**
+   * Loads the kernel on all devices, asks each whether its blocks can run at once, and only then
+   * makes the memory. Undefined if they cannot. @throws what making the kernel throws
+   */
+  static async open(
+    model: ReservoirModel,
+    description: ShardedKernel,
+    seats: readonly Seat[],
+    spinLimit: number | undefined,
+    arithmetic: string,
+  ): Promise<ShardedLoop | undefined> {
+    const limit = spinLimitOf(spinLimit);
+    const begun = performance.now();
+    const { code, parameters, config } = description;
+    const kernels: AnyKernel[] = [];
+    for (const { context } of seats) kernels.push(await code.load(context, parameters));
+    const milliseconds = Number((performance.now() - begun).toPrecision(3));
+    if (!seats.every(({ context }, k) => blocksOn(seats, context) <= kernels[k]!.maxCooperativeBlocks(config.block, config.shared ?? 0)))
+      return undefined;
+    for (const { context } of seats) for (const other of seats) if (context !== other.context) context.enableAccess(other.context);
+    const slices: DeviceSlice[] = [];
+    try {
+      for (const [k, seat] of seats.entries()) slices.push(new DeviceSlice(seat, model, kernels[k]!, description));
+      for (const slice of slices) slice.meet(slices);
+      const told = { ...description, details: { arithmetic, ...description.details } };
+      return new ShardedLoop(model, told, slices, limit, milliseconds);
+    } catch (error) {
+      abandonAll(slices);
+      throw error;
+    }
+  }
+
+  get closedSteps(): number {
+    return 2048;
+  }
+
+  /** Of the device that has most. */
+  get bytes(): number {
+    return Math.max(...this.#slices.map(({ bytes }) => bytes));
+  }
+
+  enqueue(stream: Stream, run: TimeLoopRun): void {
+    const { drive, feedback, state, states } = run;
+    const given = { drive, feedback: feedback ?? null, states: states ?? null };
+    this.#launch(stream, run, state, (slice) => ({
+      ...{ kernel: slice.kernel, config: slice.config, parameters: this.#description.parameters },
+      given,
+    }));
+  }
+
+  enqueueClosed(stream: Stream, run: ClosedLoopRun): boolean {
+    const { size, inputSize, outputSize, precision } = this.#model;
+    const { features, outputs, featureCount } = run.readout;
+    const byWeights = outputSize > 0;
+    const closed = this.#slices.map((slice) => {
+      const config = { ...slice.config, shared: slice.config.shared + 8 * (outputs + inputSize + 1) };
+      return { slice, config, ...slice.closed };
+    });
+    const fits = closed.every(
+      ({ slice, kernel, config }) =>
+        blocksOn(
+          this.#slices.map(({ seat }) => seat),
+          slice.context,
+        ) <= kernel.maxCooperativeBlocks(this.#description.config.block, config.shared),
+    );
+    if (!fits) return false;
+    for (const { slice } of closed.slice(1)) slice.prepareClosed(run);
+    this.#common ??= new CommonKernels(this.#home, precision);
+    if (byWeights) {
+      const inputs = inputSize > 0 ? (run.inputs.slice(inputSize, (run.steps + 1) * inputSize) as RealSlice) : null;
+      this.#common.drive(stream, inputs && run.inputWeights, run.bias, inputs, run.drive, { size, inputs: inputSize, steps: run.steps });
+    }
+    const numbers = {
+      ...{ outputs, features: featureCount, squareHalf: features.state === "squareHalf" ? 1 : 0 },
+      ...{ withInput: features.input ? 1 : 0, width: inputSize, closedAt: this.#description.config.shared ?? 0 },
+      ...{ drive: byWeights ? run.drive : null, feedback: null, states: run.states },
+    };
+    const own = {
+      ...{ readout: run.readout.weights, intercept: run.readout.intercept, inputWeights: run.inputWeights, bias: run.bias },
+      ...{ feedbackWeights: run.feedbackWeights ?? null, inputs: run.inputs, answers: run.outputs },
+    };
+    this.#launch(stream, run, run.state, (slice, k) => {
+      const { kernel, config, parameters } = closed[k]!;
+      // The first device's memory is what the others have copies of.
+      return { kernel, config, parameters, given: { ...numbers, ...(k === 0 ? own : slice.copyClosed(run)) } };
+    });
+    return true;
+  }
+
+  /**
+   * A chunk on all devices: each waits until the first has all that it reads, and the first is done
+   * when all are. The first is launched last, so that one that refuses ends what waits for it.
+   */
+  #launch(
+    stream: Stream,
+    { steps, firstStep, sequence }: Pick<TimeLoopRun, "steps" | "firstStep" | "sequence">,
+    state: RealSlice,
+    of: (
+      slice: DeviceSlice,
+      index: number,
+    ) => {
+      readonly kernel: AnyKernel;
+      readonly config: DeviceSlice["config"];
+      readonly parameters: ShardedKernel["parameters"];
+      readonly given: Readonly<Record<string, unknown>>;
+    },
+  ): void {
+    if (this.#stalled) {
+      for (const slice of this.#slices) slice.clear();
+      this.#stalled = false;
+    }
+    this.#ready.record(stream);
+    const launched: DeviceSlice[] = [];
+    const common = { ...this.#numbers, after: state, steps, firstStep: firstStep >>> 0, sequence };
+    const one = (slice: DeviceSlice, index: number): void => {
+      slice.stream.wait(this.#ready);
+      const turn = turns.get(slice.context);
+      if (turn && !turn.disposed) slice.stream.wait(turn);
+      slice.stream.copy(slice.before as RealSlice<"f32">, state as RealSlice<"f32">);
+      const { kernel, config, parameters, given } = of(slice, index);
+      const values: Readonly<Record<string, unknown>> = { ...slice.arguments, ...common, ...given };
+      slice.stream.launch(kernel, config, ...(Object.keys(parameters).map((name) => values[name]) as never[]));
+      launched.push(slice);
+      slice.stream.read(slice.report.slice(0), slice.told);
+      slice.done.record(slice.stream);
+    };
+    for (let index = this.#slices.length - 1; index >= 0; index--) {
+      const slice = this.#slices[index]!;
+      try {
+        one(slice, index);
+      } catch (error) {
+        this.#end(launched);
+        throw namedFailure(error, slice.seat.name);
+      }
+    }
+    for (const slice of this.#slices) {
+      turns.set(slice.context, slice.done);
+      stream.wait(slice.done);
+    }
+  }
+
+  /** Ends launches that wait for one that was refused. */
+  #end(launched: readonly DeviceSlice[]): void {
+    this.#stalled = true;
+    for (const slice of launched)
+      try {
+        slice.endWaiting();
+      } catch {
+        // The error under way says what happened.
+      }
+  }
+
+  check(): void {
+    let stalled = 0n;
+    for (const { told } of this.#slices) {
+      stalled ||= told.array[stalledWord]!;
+      told.array[stalledWord] = 0n;
+    }
+    const lost = this.#slices.find(({ context }) => context.loss !== undefined);
+    if (stalled === 0n && !lost) return;
+    this.#stalled = true;
+    for (const { context, seat, stream } of this.#slices)
+      try {
+        stream.sync();
+      } catch (error) {
+        if (context !== this.#home || stalled === 0n) throw namedFailure(error, seat.name);
+      }
+    const { rowsOfBlock, code } = this.#description;
+    const block = Math.floor((4 * (Number(stalled >> 32n) - 1)) / rowsOfBlock);
+    const step = Number(stalled & 0xffffffffn);
+    const late = this.#slices.find(({ seat: { from, to } }) => block >= from && block < to) ?? this.#slices[0]!;
+    const what = `${late.seat.name} gave no states of block ${block} at step ${step} for ${this.#spinLimit} clock ticks, which ended the work of all devices`;
+    throw new StallError(code.entry, block, step, this.#spinLimit, { what });
+  }
+
+  dispose(): void {
+    for (const slice of this.#slices) {
+      if (turns.get(slice.context) === slice.done) turns.delete(slice.context);
+      try {
+        // Peers write its places: they are given back after all of that.
+        slice.stream.sync();
+      } catch {
+        // What failed was told when it did.
+      }
+    }
+    disposeAll([...this.#slices, this.#ready]);
+  }
+}
+
+/** Blocks of all slices that a device has. */
+function blocksOn(seats: readonly Seat[], context: Context): number {
+  return seats.reduce((sum, seat) => sum + (seat.context === context ? seat.to - seat.from : 0), 0);
+}

@@ -1,0 +1,287 @@
+// One reservoir over several devices, against the reference, bit for bit: on simulated devices, or on
+// one GPU that is named twice, whose multiprocessors its two slices share.
+import { afterAll, describe, expect, it } from "vitest";
+import { contextEngine, type DeviceEngine } from "../../../src/engine/cuda/index.js";
+import { longestRow } from "../../../src/engine/cuda/persistent/pack.js";
+import { fitDense, fitSparse, sparseVariants } from "../../../src/engine/cuda/persistent/shapes.js";
+import { choices, describeChoice, type Place } from "../../../src/engine/cuda/plan.js";
+import { shapeOf } from "../../../src/engine/cuda/shape.js";
+import { shardedPlan } from "../../../src/engine/cuda/sharded/index.js";
+import { referenceEngine } from "../../../src/engine/reference/index.js";
+import { type Context, openDevices } from "../../../src/gpu/index.js";
+import { Matrix, type SparseMatrix } from "../../../src/numerics/index.js";
+import { GramAccumulator } from "../../../src/readout/index.js";
+import { accumulate } from "../../../src/reservoir/engine/training.js";
+import type { Engine, EngineSession } from "../../../src/reservoir/engine.js";
+import { plainFeatures } from "../../../src/reservoir/features.js";
+import type { ReservoirOptions } from "../../../src/reservoir/index.js";
+import type { ReservoirModel } from "../../../src/reservoir/model.js";
+import { simulatedDriver } from "../../../src/sim/index.js";
+import { onHardware, openHardware, size } from "../../gpu/device/device.js";
+import { bits, model, randomMatrix, randomReadout } from "../contract.js";
+import { nvcc } from "../sharded/nvcc.js";
+
+const opened: Context[] = onHardware
+  ? [openHardware()]
+  : [...openDevices("all", { driver: simulatedDriver({ devices: 3, memoryBytes: 2 ** 24, launchBytes: 2 ** 25 }), nvrtc: nvcc })];
+afterAll(() => {
+  for (const context of opened) context.dispose();
+});
+
+const seats = (count: number): Context[] => Array.from({ length: count }, (_, k) => opened[k % opened.length]!);
+
+/** The engine on so many devices. */
+function over(count: number): DeviceEngine {
+  const [first, ...others] = seats(count).map((context) => contextEngine(context));
+  return first!.beside(others);
+}
+
+const options = { plan: "sharded" } as const;
+
+async function statesOf(engine: Engine, of: ReservoirModel, steps: number, asked: object = {}): Promise<Uint32Array> {
+  const session = await engine.open(of, asked);
+  try {
+    return await runOn(session, steps);
+  } finally {
+    await session.dispose();
+  }
+}
+
+async function runOn(session: EngineSession, steps: number): Promise<Uint32Array> {
+  const of = session.model as ReservoirModel;
+  const states = Matrix.zeros(steps, of.size, of.precision) as Matrix;
+  const teacher = of.outputSize > 0 ? { teacher: randomMatrix(steps, of.outputSize, of.precision, 8) } : {};
+  await session.run({ inputs: randomMatrix(steps, of.inputSize, of.precision, 7), ...teacher }, { into: states });
+  return bits(states.data);
+}
+
+const cases: readonly (readonly [string, number, ReservoirOptions, number])[] = [
+  [
+    "dense, with noise, feedback and a leak rate a neuron",
+    2,
+    { size: 100, storage: "dense", noiseLevel: 0.01, feedback: { size: 2 }, leakRate: { from: 0.1, to: 1 } },
+    2,
+  ],
+  ["whose states have no bound", 2, { size: 40, storage: "dense", activation: "identity", spectralRadius: 0.7 }, 1],
+  ["dense in float64", 3, { size: 70, storage: "dense", precision: "float64" }, 1],
+  [
+    "with states of float64 that have no bound",
+    2,
+    { size: 30, storage: "dense", precision: "float64", activation: "relu", spectralRadius: 0.7 },
+    1,
+  ],
+  ["with weights of bfloat16", 3, { size: 200, storage: "dense", weightPrecision: "bfloat16" }, 1],
+  ["sparse", 3, { size: 230, storage: "sparse", connectionProbability: 0.1, noiseLevel: 0.01 }, 1],
+  ["sparse in float64", 2, { size: 90, storage: "sparse", connectionProbability: 0.2, precision: "float64" }, 1],
+];
+
+describe("a reservoir over several devices", () => {
+  it.each(cases)("has the bits of the reference: %s", async (_, devices, config) => {
+    const of = model({ inputSize: 2, seed: 5, ...config });
+    const steps = size(400, 20, 20);
+    expect(await statesOf(over(devices), of, steps, options)).toEqual(await statesOf(referenceEngine, of, steps));
+  });
+
+  it("has the bits of one device, if W is larger than the chip also", async () => {
+    const of = model({ size: size(6000, 60, 600), inputSize: 2, storage: "dense", spectralRadius: null, seed: 9 });
+    const [engine] = [contextEngine(opened[0]!)];
+    const steps = size(300, 20, 5);
+    expect(await statesOf(over(2), of, steps, options)).toEqual(await statesOf(engine, of, steps));
+  });
+
+  it.each([
+    ["shared memory", 2],
+    ["shared memory and L2", 3],
+  ])("has them with weights in %s", async (_, tiles) => {
+    const of = model({ size: 128 * tiles + 40, inputSize: 1, storage: "dense", seed: 2, connectionProbability: 0.3 });
+    const [first] = opened as [Context];
+    const variant = {
+      plan: "grid",
+      precision: "float32",
+      weights: "full",
+      rows: 2,
+      held: 1,
+      warps: 16,
+      mixed: true,
+      closed: true,
+    } as const;
+    // Room for one tile of W beside the states, or for all of them.
+    const attributes = { ...first.info.attributes, sharedBytesPerBlockOptIn: 64 + 4 * 512 * (tiles + 1) + 16_384 * (tiles === 2 ? 2 : 1) };
+    const fit = fitDense(variant, of.size, { ...first.info, attributes }, 2)!;
+    expect([fit.shared > 0, fit.streamed > 0]).toEqual([true, tiles === 3]);
+    const loop = shardedPlan(fit, shapeOf(of), seats(2));
+    await holds(loop, of, 10);
+  });
+
+  it("has them as one slice by itself", async () => {
+    const of = model({ size: 168, inputSize: 1, storage: "dense", seed: 2 });
+    const variant = {
+      plan: "grid",
+      precision: "float32",
+      weights: "full",
+      rows: 2,
+      held: 1,
+      warps: 16,
+      mixed: true,
+      closed: true,
+    } as const;
+    await holds(shardedPlan(fitDense(variant, of.size, opened[0]!.info)!, shapeOf(of), seats(1)), of, 8);
+  });
+
+  it("has them with a sparse W in shared memory", async () => {
+    const of = model({ size: 150, inputSize: 1, storage: "sparse", connectionProbability: 0.8, seed: 3 });
+    const longest = longestRow(of.weights as SparseMatrix);
+    const fit = fitSparse({ ...sparseVariants[0]!, rounds: 2, held: 1, mixed: true }, of.size, longest, opened[0]!.info, 2)!;
+    expect(fit.shared).toBeGreaterThan(0);
+    await holds(shardedPlan(fit, shapeOf(of), seats(2)), of, 6);
+  });
+
+  it("goes on in pieces and step by step, with noise of the steps so far", async () => {
+    const of = model({
+      size: 100,
+      inputSize: 2,
+      storage: "dense",
+      noiseLevel: 0.01,
+      feedback: { size: 2 },
+      leakRate: { from: 0.1, to: 1 },
+      seed: 5,
+    });
+    const inputs = randomMatrix(40, 2, "float32", 1);
+    const teacher = randomMatrix(40, 2, "float32", 2);
+    const ends: Uint32Array[] = [];
+    for (const session of [await over(2).open(of, options), await referenceEngine.open(of)]) {
+      await session.run({ inputs: inputs.subarray(0, 17), teacher: teacher.subarray(0, 17) }, {});
+      for (let t = 17; t < 20; t++) session.step(inputs.row(t), teacher.row(t));
+      await session.run({ inputs: inputs.subarray(20), teacher: teacher.subarray(20) }, {});
+      ends.push(bits(session.getState().values));
+      await session.dispose();
+    }
+    expect(ends[0]).toEqual(ends[1]);
+  });
+
+  it.each([
+    ["through the input", { inputSize: 3 }, "float32", "dense", 3],
+    ["through feedback weights", { inputSize: 1, feedback: { size: 2 } }, "float64", "dense", 2],
+    ["through the input", { inputSize: 3 }, "float32", "sparse", 2],
+  ] as const)("closes the loop %s %j (%s, %s)", async (_, config, precision, storage, devices) => {
+    const of = model({ size: 60, seed: 2, precision, storage, connectionProbability: 0.5, ...config });
+    const readout = randomReadout(of, 2, { state: "squareHalf", input: true, squares: true });
+    const steps = size(60, 24, 24);
+    const inputs = randomMatrix(steps, 1, precision, 4);
+    const results: Uint32Array[] = [];
+    for (const session of [await over(devices).open(of, options), await referenceEngine.open(of)]) {
+      await runOn(session, 10);
+      const states = Matrix.zeros(steps, of.size, precision) as Matrix;
+      const whole = await session.generate({ readout, steps, inputs, into: states });
+      results.push(bits(whole.data), bits(states.data), bits(session.getState().values));
+      await session.dispose();
+    }
+    expect(results.slice(0, 3)).toEqual(results.slice(3));
+  });
+
+  it("sums Gram matrices as one device does", async () => {
+    const of = model({
+      size: 100,
+      inputSize: 2,
+      storage: "dense",
+      noiseLevel: 0.01,
+      feedback: { size: 2 },
+      leakRate: { from: 0.1, to: 1 },
+      seed: 5,
+    });
+    const sequence = { inputs: randomMatrix(60, 2, "float32", 3), teacher: randomMatrix(60, 2, "float32", 4) };
+    const targets = randomMatrix(60, 2, "float64", 6);
+    const sums = [];
+    for (const session of [await over(2).open(of, options), await referenceEngine.open(of)]) {
+      const sink = new GramAccumulator({ stateSize: 100, inputSize: 2, outputSize: 2, features: plainFeatures });
+      await accumulate(session, sequence, { targets, washout: 5, sink });
+      sums.push(sink.sums());
+      await session.dispose();
+    }
+    expect(sums[0]).toEqual(sums[1]);
+  });
+});
+
+/** Runs a loop by itself on the first device's memory, against the reference. */
+async function holds(plan: ReturnType<typeof shardedPlan>, of: ReservoirModel, steps: number): Promise<void> {
+  const [context] = opened as [Context];
+  const engine = contextEngine(context);
+  const session = await engine.open(of);
+  const loop = (await plan.open(context, of, {}))!;
+  const reference = await referenceEngine.open(of);
+  const states = Matrix.zeros(steps, of.size, of.precision) as Matrix;
+  const inputs = randomMatrix(steps, of.inputSize, of.precision, 7);
+  await reference.run({ inputs }, { into: states });
+  const [stream, x, drive, out] = [
+    context.stream(),
+    context.upload(of.initialState as Float32Array<ArrayBuffer>),
+    context.upload(driveOf(of, inputs)),
+    context.zeros("f32", steps * of.size),
+  ];
+  try {
+    loop.enqueue(stream, { steps, firstStep: 0, sequence: 0, drive, state: x, states: out });
+    stream.sync();
+    loop.check();
+    expect(bits(context.read(out))).toEqual(bits(states.data));
+    expect(bits(context.read(x))).toEqual(bits(states.row(steps - 1)));
+  } finally {
+    loop.dispose();
+    await session.dispose();
+    await reference.dispose();
+    for (const each of [x, drive, out, stream]) each.dispose();
+  }
+}
+
+/** docs/numerics.md, rule 3. */
+function driveOf({ inputWeights, bias, size: n }: ReservoirModel, inputs: Matrix): Float32Array<ArrayBuffer> {
+  const drive = new Float32Array(inputs.rows * n);
+  for (let t = 0; t < inputs.rows; t++)
+    for (let r = 0; r < n; r++) {
+      let sum = bias[r]!;
+      for (let i = 0; i < inputs.cols; i++) sum = Math.fround(sum + Math.fround(inputWeights.row(r)[i]! * inputs.row(t)[i]!));
+      drive[t * n + r] = sum;
+    }
+  return drive;
+}
+
+describe("the choice over several devices", () => {
+  const large = () => ({ ...shapeOf(model({ size: 10, storage: "dense" })), size: 8192, nonzeros: 8192 ** 2 });
+
+  /** H200s as they would be asked, for a choice that opens nothing. */
+  function h200s(count: number, whyNoCompiler?: string, reach = true): Place {
+    const attributes = {
+      ...{ multiprocessors: 132, sharedBytesPerBlockOptIn: 232_448, l2Bytes: 50 * 2 ** 20, clusterLaunch: 1, cooperativeLaunch: 1 },
+      clockKilohertz: 1_980_000,
+    };
+    const peers = Array.from({ length: count }, (_, ordinal) => ({
+      info: { name: "H200", ordinal, computeCapability: [9, 0], attributes },
+      canAccess: () => reach,
+    })) as unknown as Context[];
+    return { engine: "cuda:all", device: peers[0]!.info, memory: 1e11, peers, whyNoCompiler: () => whyNoCompiler };
+  }
+
+  const described = (shape: ReturnType<typeof large>, place: Place) => {
+    const found = choices(shape, place);
+    return describeChoice(found[0]!, shape, place, found).details;
+  };
+
+  it("takes all of them if W fits their chips together, and none beside the first if it fits one", () => {
+    expect(described(large(), h200s(4))).toMatchObject({ plan: "sharded", devices: 4, alternatives: expect.stringContaining("streamed") });
+    const small = { ...large(), size: 1000, nonzeros: 1000 ** 2 };
+    expect(described(small, h200s(4))).toMatchObject({ plan: "grid", alternatives: expect.stringContaining("sharded") });
+  });
+
+  it.each([
+    ["no NVRTC loads from any of 3 places", h200s(4, "no NVRTC loads from any of 3 places")],
+    ["device 0 cannot reach the memory of device 1", h200s(2, undefined, false)],
+    ["it takes up to 8 devices; there are 9", h200s(9)],
+  ])("says why not: %s", (reason, place) => {
+    expect(described(large(), place)).toMatchObject({ plan: "grid", notSharded: reason });
+    expect(() => choices(large(), place, { plan: "sharded" })).toThrow(`the plan "sharded" is not to be had: ${reason}`);
+  });
+
+  it("refuses the plan to one device", () => {
+    const place = { ...h200s(1), peers: undefined };
+    expect(() => choices(large(), place, { plan: "sharded" })).toThrow('it takes several devices, such as engine "cuda:0-3" or "cuda:all"');
+  });
+});
