@@ -25,11 +25,11 @@ function rerun(script: string, ...args: string[]): string {
   return folder;
 }
 
-/** Equal but for the last digits of floats, which another BLAS may round otherwise. */
+/** Equal but for the last digits of floats, which another BLAS or FFT may round otherwise. */
 function expectClose(actual: unknown, expected: unknown, path = ""): void {
   if (typeof expected === "number" && typeof actual === "number") {
     expect(Math.abs(actual - expected), `${path}: ${actual} and ${expected}`).toBeLessThanOrEqual(
-      1e-8 * Math.max(1e-3, Math.abs(expected)),
+      1e-8 * Math.max(1e-2, Math.abs(expected)),
     );
   } else if (expected !== null && typeof expected === "object") {
     expect(Object.keys(actual as object), path).toEqual(Object.keys(expected));

@@ -4,6 +4,7 @@ Usage: optuna_study.py file PATH TRIALS | redis URL PREFIX TRIALS"""
 import json
 import math
 import sys
+import time
 import warnings
 
 warnings.filterwarnings("ignore")
@@ -15,8 +16,21 @@ try:
 except ImportError:
     from optuna.storages import JournalFileStorage as File, JournalRedisStorage as Redis
 
+
+class PatientFile(File):
+    """Reads again if a line came in two pieces, which ends Optuna 3.1 if more follow."""
+
+    def read_logs(self, *args):
+        for _ in range(20):
+            try:
+                return list(super().read_logs(*args))
+            except json.JSONDecodeError:
+                time.sleep(0.01)
+        return list(super().read_logs(*args))
+
+
 kind, *where, count = sys.argv[1:]
-backend = File(where[0]) if kind == "file" else Redis(where[0], prefix=where[1])
+backend = PatientFile(where[0]) if kind == "file" else Redis(where[0], prefix=where[1])
 study = optuna.load_study(study_name="both", storage=optuna.storages.JournalStorage(backend))
 
 
