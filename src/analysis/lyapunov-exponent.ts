@@ -10,6 +10,8 @@ import {
   isSparse,
   type Matrix,
   type MatrixLike,
+  portableLog,
+  type Seed,
   type SparseMatrix,
 } from "../numerics/index.js";
 import type { AnyModel, AnyReservoirComputer, ReservoirModel } from "../reservoir/index.js";
@@ -142,11 +144,7 @@ async function exponents(
     if (k > directions) throw new ArgumentError("count", k, `at most ${directions}, the neurons`);
     const total = washout + length;
     const inputs = drivingInputs(model, { seed, washout, length, amplitude, inputs: given });
-    const starts = uniformInputs(seed, "tangent", 0, k, directions, 1);
-    const tangents = Array.from({ length: k }, (_, i) => new Tangent(starts.row(i)));
-    tangents.forEach((tangent, i) => {
-      tangent.orthogonalise(tangents.slice(0, i));
-    });
+    const tangents = startTangents(seed, k, directions);
     const pacer = new WorkPacer({ signal }, total);
     const sums = Array.from({ length: k }, (): DoubleDouble => ({ high: 0, low: 0 }));
     let state = wholeState(computer);
@@ -161,7 +159,7 @@ async function exponents(
           const growth = tangents[i]!.orthogonalise(tangents, i);
           // This direction is gone, and with it those behind.
           if (growth === 0) tangents.length = i;
-          else if (from + t >= washout) sums[i] = ddAdd(sums[i]!, { high: Math.log(growth), low: 0 });
+          else if (from + t >= washout) sums[i] = ddAdd(sums[i]!, { high: portableLog(growth), low: 0 });
         }
         state = below > 0 ? wholeState(computer) : states.row(t);
         if (pacer.due()) await pacer.pause(from + t);
@@ -170,6 +168,21 @@ async function exponents(
     }
     return Float64Array.from(sums, ({ high }, i) => (i < tangents.length ? high / length : Number.NEGATIVE_INFINITY));
   });
+}
+
+/** k random differences of length 1, orthogonal to each other. */
+function startTangents(seed: Seed, k: number, directions: number): Tangent[] {
+  const starts = uniformInputs(seed, "tangent", 0, k, directions, 1);
+  const tangents = Array.from({ length: k }, (_, i) => new Tangent(starts.row(i)));
+  tangents.forEach((tangent, i) => {
+    tangent.orthogonalise(tangents.slice(0, i));
+  });
+  return tangents;
+}
+
+/** The difference that `lyapunovExponent` starts with, of length 1. */
+export function startTangent(seed: Seed, size: number): Float64Array {
+  return startTangents(seed, 1, size)[0]!.vector;
 }
 
 /** f'(z), written in f(z). */

@@ -99,7 +99,7 @@ export async function memoryCapacity(source: AnyReservoirSource, options: Memory
   return withAnyReservoir(source, engine, async (computer) => {
     const { size, inputSize, precision } = computer.model;
     if (inputSize !== 1) throw new ArgumentError("inputSize", inputSize, "1: memory capacity is about one input");
-    const { maxDelay = 2 * size, length = Math.max(6000, 6 * (size + 1)), lambda = precision === "float32" ? 1e-12 : 1e-24 } = asked;
+    const { maxDelay = 2 * size, length = Math.max(6000, 6 * (size + 1)), lambda = usualPenalty(precision) } = asked;
     const { washout = maxDelay + 100 } = asked;
     if (washout < maxDelay) throw new ArgumentError("washout", washout, `a whole number of at least ${maxDelay}`);
     const inputs = uniformInputs(seed, "inputs", 0, washout + length + heldOut, 1, amplitude);
@@ -118,6 +118,9 @@ export async function memoryCapacity(source: AnyReservoirSource, options: Memory
     }
   });
 }
+
+/** The ridge penalty of the readouts, if nothing else is asked for. */
+export const usualPenalty = (precision: Precision): number => (precision === "float32" ? 1e-12 : 1e-24);
 
 /** Row t of the targets is u(t), u(t - 1), ..., u(t - K). */
 function delayed(inputs: Matrix, from: number, to: number, maxDelay: number): Matrix {

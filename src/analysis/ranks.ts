@@ -2,7 +2,7 @@
 // it should not.
 import { ArgumentError } from "../core/errors.js";
 import { option, optional, type Resolved, resolve, type TableOf } from "../core/options.js";
-import { Matrix } from "../numerics/index.js";
+import { Matrix, type Seed } from "../numerics/index.js";
 import type { AnyReservoirComputer } from "../reservoir/index.js";
 import { numericalRank, singularValues } from "./singular-values.js";
 import {
@@ -37,6 +37,9 @@ export interface GeneralisationRankOptions extends RankOptions {
   readonly shared?: number | undefined;
 }
 
+/** Steps that the streams of `generalisationRank` share, if nothing else is asked for. */
+export const sharedSteps = 3;
+
 /** The options of `kernelRank`. */
 export const rankTable = {
   ...analysisTable,
@@ -49,7 +52,7 @@ export const rankTable = {
 /** The options of `generalisationRank`. */
 export const generalisationRankTable = {
   ...rankTable,
-  shared: option(count, 3, "Steps at the end of each stream that are the same in all of them."),
+  shared: option(count, sharedSteps, "Steps at the end of each stream that are the same in all of them."),
 } satisfies TableOf<GeneralisationRankOptions>;
 
 /** A rank, and the singular values it was counted from. */
@@ -117,16 +120,29 @@ async function finalStates(
   { amplitude, seed, signal }: Resolved<typeof rankTable>,
 ): Promise<Matrix> {
   const { size, inputSize } = computer.model;
-  const ending = uniformInputs(seed, "sharedInputs", 0, shared, inputSize, amplitude);
-  const sequences = Array.from({ length: streams }, (_, m) => {
-    const inputs = uniformInputs(seed, "inputs", m, length, inputSize, amplitude);
-    inputs.data.set(ending.data, (length - shared) * inputSize);
-    return inputs;
-  });
+  const sequences = rankStreams({ streams, length, shared, inputSize, amplitude, seed });
   const states = Matrix.zeros(streams, size);
   const last = await computer.batch(sequences, { keep: "last", signal });
   last.forEach((state, m) => {
     states.row(m).set(state.data);
   });
   return states;
+}
+
+/** What drives the reservoir: M series whose last `shared` rows are the same. */
+export function rankStreams(of: {
+  readonly streams: number;
+  readonly length: number;
+  readonly shared: number;
+  readonly inputSize: number;
+  readonly amplitude: number;
+  readonly seed: Seed;
+}): Matrix<Float64Array>[] {
+  const { streams, length, shared, inputSize, amplitude, seed } = of;
+  const ending = uniformInputs(seed, "sharedInputs", 0, shared, inputSize, amplitude);
+  return Array.from({ length: streams }, (_, m) => {
+    const inputs = uniformInputs(seed, "inputs", m, length, inputSize, amplitude);
+    inputs.data.set(ending.data, (length - shared) * inputSize);
+    return inputs;
+  });
 }

@@ -2,13 +2,13 @@
 // that the CPU gives, to the bit. Some of them are evaluated there as well, and compared.
 import { SpillwayError } from "../core/errors.js";
 import { CandidateSweep } from "../model/sweep/candidates.js";
-import { engineFor } from "../model/sweep/members.js";
 import type { RidgeOptions, RidgeTrainer } from "../readout/index.js";
 import { isComposite } from "../reservoir/composite/config.js";
 import { resolveConfig } from "../reservoir/config-schema.js";
 import type { Engine } from "../reservoir/engine.js";
 import { isSpiking, type ReservoirOptions } from "../reservoir/index.js";
 import { isRegistered } from "../reservoir/registered/model.js";
+import { engineFor } from "../reservoir/swept.js";
 import { DifferentResultsError } from "../search/different-results.js";
 import { LadderTrainer } from "./ladder.js";
 import { modelTypeOf } from "./model-options.js";

@@ -12,6 +12,7 @@ import type { HoldsDeviceData } from "./engine/device-data.js";
 import type { DrawsWeights } from "./engine/drawing.js";
 import type { RunsEnsembles } from "./engine/ensembles.js";
 import type { KnowsLimits } from "./engine/limits.js";
+import type { TakesMeasures } from "./engine/measures.js";
 import type { HasPlans } from "./engine/plans.js";
 import type { RunsRegisteredKinds } from "./engine/registered.js";
 import type { RunsOverSeveral } from "./engine/several.js";
@@ -181,7 +182,8 @@ export interface Engine
     FindsRadii,
     RunsEnsembles,
     RunsOverSeveral,
-    RunsSweeps {
+    RunsSweeps,
+    TakesMeasures {
   readonly name: string;
   /** Whether it can run here, and why not; does not throw. */
   probe(): Promise<EngineStatus>;

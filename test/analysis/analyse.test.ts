@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { analyse, axisValues, lyapunovExponent, measureNames, memoryCapacity, qualityMap } from "../../src/analysis/index.js";
+import { analyse, axisValues, lyapunovExponent, measureNames, measureReservoirs, memoryCapacity, qualityMap } from "../../src/analysis/index.js";
 import "../../src/index.js";
 
 const small = { size: 12, leakRate: 1, seed: 3, precision: "float64" } as const;
@@ -38,6 +38,17 @@ describe("analyse", () => {
       analyse({ ...small, connectionProbability: 1, spectralRadius: 60, activation: "identity" }, { measures: ["lyapunovExponent"] }),
     ).rejects.toThrow(/not finite/);
     await expect(analyse(small, { measures: ["lyapunov"] as never })).rejects.toThrow("measures[0] is");
+  });
+});
+
+describe("measures of several reservoirs", () => {
+  it("are those of each by itself", async () => {
+    const reservoirs = [{ ...small, seed: 1 }, { ...small, size: 8, seed: 2 }];
+    const { values, interrupted, measured } = await measureReservoirs(reservoirs, { measures: ["lyapunovExponent"], engine: "cpu" });
+    const single = await Promise.all(reservoirs.map((each) => lyapunovExponent(each, { washout: 200, length: 1000 })));
+    expect([...values.lyapunovExponent!]).toEqual(single);
+    expect([interrupted, measured]).toEqual([false, 2]);
+    await expect(measureReservoirs([])).rejects.toThrow("a list of descriptions, at least one");
   });
 });
 
@@ -96,10 +107,16 @@ describe("a map of quality", () => {
     ).rejects.toThrow("the number of points is 90000; it takes at most 65536");
   });
 
-  it("stops on request", async () => {
+  it("stops on request, and gives the points that it has", async () => {
     const controller = new AbortController();
-    const work = qualityMap(small, { signal: controller.signal, measures: ["lyapunovExponent"], onProgress: () => controller.abort() });
-    await expect(work).rejects.toMatchObject({ code: "aborted" });
+    const onProgress = (done: number) => {
+      if (done === 2) controller.abort();
+    };
+    const options = { signal: controller.signal, measures: ["lyapunovExponent"] as const, onProgress };
+    const { values, interrupted } = await qualityMap(small, options);
+    expect(interrupted).toBe(true);
+    expect([...values.lyapunovExponent!.data.subarray(0, 4)].map(Number.isNaN)).toEqual([false, false, true, true]);
+    await expect(qualityMap(small, options)).rejects.toMatchObject({ code: "aborted" });
   });
 
   it("has axes that are even, also on a scale of logarithms", () => {

@@ -3,12 +3,12 @@ import { ArgumentError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
 import { Matrix } from "../../numerics/index.js";
 import type { ReservoirOptions } from "../../reservoir/index.js";
-import { WorkPacer } from "../../reservoir/work.js";
 import { checkSource } from "../source.js";
-import { type MapMeasure, type QualityMap, type QualityMapOptions, qualityMapTable } from "./options.js";
-import { measurePoints } from "./points.js";
+import { type QualityMap, type QualityMapOptions, qualityMapTable } from "./options.js";
+import { measureAll } from "./reservoirs.js";
 
 export { axisValues, type MapAxis, type MapMeasure, mapMeasures, type QualityMap, type QualityMapOptions } from "./options.js";
+export { type EnsembleMeasureOptions, type EnsembleMeasures, measureReservoirs } from "./reservoirs.js";
 
 /** Points of a map of 256 x 256. */
 const mostPoints = 65_536;
@@ -24,30 +24,25 @@ const mostPoints = 65_536;
  * grows. Memory peaks below it, at exponents of -.1 to -.2, and kernel rank less generalisation
  * rank deeper on the ordered side: the edge of chaos is a neighbourhood and no line.
  *
+ * On a GPU the points are measured together, with the same bits ({@link measureReservoirs}): "auto"
+ * takes one if there is one and the map is large. A signal stops the work, and what was measured is
+ * returned.
+ *
  * Sources: N. Bertschinger and T. Natschläger 2004, "Real-time computation at the edge of chaos in
  * recurrent neural networks", Neural Computation 16; R. Legenstein and W. Maass 2007, "Edge of
  * chaos and prediction of computational performance for neural circuit models", Neural Networks 20.
  * @throws ArgumentError for options, more than 65,536 points, and a parameter that the description
- * does not take
+ * does not take; WorkInterruptedError if it was stopped before the first point
  */
 export async function qualityMap(reservoir: ReservoirOptions, options: QualityMapOptions = {}): Promise<QualityMap> {
-  const { x, y, measures, engine, seed, amplitude, signal, onProgress } = resolve(qualityMapTable, options);
+  const { x, y, ...rest } = resolve(qualityMapTable, options);
   checkSource(reservoir);
   const count = x.values.length * y.values.length;
   if (x.values.length === 0 || y.values.length === 0) throw new ArgumentError("values", "empty", "at least one value on each axis");
   if (count > mostPoints) throw new ArgumentError("the number of points", count, `at most ${mostPoints}`);
   if (x.parameter === y.parameter) throw new ArgumentError("y.parameter", y.parameter, "another parameter than x");
   const points = y.values.flatMap((upwards) => x.values.map((across) => ({ ...reservoir, [x.parameter]: across, [y.parameter]: upwards })));
-  const values: Partial<Record<MapMeasure, Matrix<Float64Array>>> = {};
-  for (const measure of measures) values[measure] = Matrix.zeros(y.values.length, x.values.length);
-  const pacer = new WorkPacer({ signal, onProgress }, count);
-  let done = 0;
-  await measurePoints(points, { measures, engine, seed, amplitude, signal }, (point, found) => {
-    measures.forEach((measure, m) => {
-      values[measure]!.data[point] = found[m]!;
-    });
-    pacer.check(++done);
-    onProgress?.(done, count);
-  });
-  return { reservoir, x, y, values };
+  const { values, engine, interrupted } = await measureAll(points, rest);
+  const matrices = Object.entries(values).map(([measure, data]) => [measure, new Matrix(y.values.length, x.values.length, data)]);
+  return { reservoir, x, y, values: Object.fromEntries(matrices), engine, interrupted };
 }

@@ -21,6 +21,14 @@ export const mapMeasures = [
 /** The name of a measure of a map. */
 export type MapMeasure = (typeof mapMeasures)[number];
 
+/** What is measured if nothing else is asked for. */
+export const usualMeasures = [
+  "lyapunovExponent",
+  "memoryCapacity",
+  "kernelRank",
+  "generalisationRank",
+] as const satisfies readonly MapMeasure[];
+
 /** An axis of a map: a number of the reservoir's description, and its values. */
 export interface MapAxis {
   /** A field of the description, such as spectralRadius, inputScaling or leakRate. */
@@ -69,11 +77,7 @@ export const qualityMapTable = {
   ...inputTable,
   x: option(axisKind, usualAxes(16).x, "Across: a number of the reservoir's description and its values."),
   y: option(axisKind, usualAxes(16).y, "Upwards: the same."),
-  measures: option(
-    list(choice(...mapMeasures), "a list of measures", 1),
-    ["lyapunovExponent", "memoryCapacity", "kernelRank", "generalisationRank"],
-    "What is measured at each point.",
-  ),
+  measures: option(list(choice(...mapMeasures), "a list of measures", 1), usualMeasures, "What is measured at each point."),
   onProgress: workTable.onProgress,
 } satisfies TableOf<QualityMapOptions>;
 
@@ -84,7 +88,11 @@ export interface QualityMap {
   readonly y: MapAxis;
   /**
    * One matrix a measure: row i, column j at y.values[i], x.values[j]. NaN if a state left the
-   * finite numbers.
+   * finite numbers, or the point was not measured yet.
    */
   readonly values: Readonly<Partial<Record<MapMeasure, Matrix<Float64Array>>>>;
+  /** The engine, and why it was chosen. */
+  readonly engine: { readonly name: string; readonly reason: string };
+  /** Whether the work was stopped before the last point. */
+  readonly interrupted: boolean;
 }

@@ -1,5 +1,5 @@
-// The measures at the points of a map, on the host: one reservoir after the other. A device that
-// takes many reservoirs at once would take the place of `measurePoints`.
+// The measures of some reservoirs, one after the other. An engine that takes many at once has the
+// same of most measures (together.ts).
 
 import { NonFiniteStateError } from "../../reservoir/engine/errors.js";
 import { ReservoirComputer, type ReservoirOptions } from "../../reservoir/index.js";
@@ -10,6 +10,7 @@ import { informationDynamics } from "../information/index.js";
 import { lyapunovExponent } from "../lyapunov-exponent.js";
 import { memoryCapacity } from "../memory-capacity.js";
 import { generalisationRank, kernelRank } from "../ranks.js";
+import { type MapLengths, memoryLengths } from "./lengths.js";
 import type { MapMeasure } from "./options.js";
 
 /** What all points share. */
@@ -19,6 +20,7 @@ export interface PointSettings {
   readonly seed: string | number;
   readonly amplitude: number;
   readonly signal: AbortSignal | undefined;
+  readonly lengths: MapLengths;
 }
 
 /** Measures every point and hands its values on, in the order of `measures`. */
@@ -54,28 +56,25 @@ async function finiteOrNaN(measure: () => Promise<number>): Promise<number> {
   }
 }
 
-/** Most delays of the memory capacity. */
-const mostDelays = 100;
-
 /** Each measure with the lengths that a map affords; what two of them need is made once. */
 class Point implements Readonly<Record<MapMeasure, () => Promise<number>>> {
   readonly #computer: ReservoirComputer;
   readonly #common: Pick<PointSettings, "seed" | "amplitude" | "signal">;
+  readonly #lengths: MapLengths;
   readonly #made = new Map<string, Promise<unknown>>();
 
-  constructor(computer: ReservoirComputer, { seed, amplitude, signal }: PointSettings) {
+  constructor(computer: ReservoirComputer, { seed, amplitude, signal, lengths }: PointSettings) {
     this.#computer = computer;
+    this.#lengths = lengths;
     this.#common = { seed, amplitude, signal };
   }
 
   lyapunovExponent(): Promise<number> {
-    return lyapunovExponent(this.#computer, { ...this.#common, washout: 200, length: 1000 });
+    return lyapunovExponent(this.#computer, { ...this.#common, ...this.#lengths.exponent });
   }
 
   async memoryCapacity(): Promise<number> {
-    const { size } = this.#computer.model;
-    const maxDelay = Math.min(mostDelays, 2 * size);
-    const lengths = { maxDelay, length: Math.max(1500, 4 * (size + 1)), heldOut: 1000 };
+    const lengths = memoryLengths(this.#lengths, this.#computer.model.size);
     return (await memoryCapacity(this.#computer, { ...this.#common, ...lengths })).total;
   }
 
@@ -101,7 +100,7 @@ class Point implements Readonly<Record<MapMeasure, () => Promise<number>>> {
   }
 
   async echoStateIndex(): Promise<number> {
-    return (await echoStateIndex(this.#computer, { ...this.#common, length: 1000, initialStates: 3 })).index;
+    return (await echoStateIndex(this.#computer, { ...this.#common, ...this.#lengths.echo })).index;
   }
 
   async storage(): Promise<number> {
@@ -117,7 +116,7 @@ class Point implements Readonly<Record<MapMeasure, () => Promise<number>>> {
   }
 
   #ranks() {
-    return { ...this.#common, length: 50, tolerance: rankTolerance };
+    return { ...this.#common, length: this.#lengths.rank, tolerance: rankTolerance };
   }
 
   #once<T>(name: string, make: () => Promise<T>): Promise<T> {

@@ -10,6 +10,7 @@ import { type EngineDevice, givenDevice, ownDevice } from "./device.js";
 import { abandonAll } from "./dispose.js";
 import { ensembleMicroseconds } from "./ensemble/cost.js";
 import { openTogether } from "./ensemble/index.js";
+import { measureTogether } from "./ensemble/measures.js";
 import { sweepTogether } from "./ensemble/sweep.js";
 import { forecastTogether } from "./ensemble/sweep-forecasts.js";
 import { freeMemory, usableMemory } from "./memory.js";
@@ -168,6 +169,7 @@ function engineOf(name: string, device: EngineDevice, stepsPerChunk?: number, ot
 
     sweep: (work) => sweepTogether(device.context(), name, work),
     sweepForecasts: (work) => forecastTogether(device.context(), name, work),
+    measure: (work) => measureTogether(device.context(), name, work),
 
     beside(engines) {
       const devices = engines.filter((other): other is DeviceEngine => "context" in other);

@@ -4,15 +4,11 @@ import { SpillwayError } from "../../core/errors.js";
 import type { Seed } from "../../numerics/index.js";
 import { DenseThreads, spareThreads } from "../../numerics/spectrum/dense-threads.js";
 import type { ReservoirConfig } from "../../reservoir/config.js";
-import type { Engine, SweepBase, WorkOptions } from "../../reservoir/engine.js";
+import type { Engine, WorkOptions } from "../../reservoir/engine.js";
 import type { EngineProfile } from "../../reservoir/profile.js";
-import { buildModel, type DrawnWeights, drawInputs, drawWeightsBy } from "../../reservoir/weights.js";
+import { type Base, baseOf } from "../../reservoir/swept.js";
+import { drawWeightsBy } from "../../reservoir/weights.js";
 import { WorkPacer } from "../../reservoir/work.js";
-
-/** Everything that one seed draws. */
-export interface Base extends SweepBase {
-  readonly drawn: DrawnWeights;
-}
 
 /** Seeds `from` to `to`, the last one not included. */
 export interface SeedRange {
@@ -124,7 +120,7 @@ export class BaseDrawing {
     this.#radiusMs += performance.now() - begun;
     this.#radii++;
     begun = performance.now();
-    const base = { drawn, draws: drawn.matrix, model: buildModel(config, {}, drawn), ...drawInputs(config) };
+    const base = baseOf(config, drawn);
     this.#drawMs += performance.now() - begun;
     return base;
   }

@@ -7,14 +7,14 @@ import type { ReservoirConfig, ReservoirOptions } from "../../reservoir/config.j
 import type { Engine, SweepMember } from "../../reservoir/engine.js";
 import type { FeatureSpec } from "../../reservoir/features.js";
 import { series } from "../../reservoir/inputs.js";
+import { type Base, leakRatesOf, memberOf } from "../../reservoir/swept.js";
 import { expectedNonzeros } from "../../reservoir/topologies/index.js";
 import type { Transform } from "../../series/transform-kinds.js";
 import { restoredForecast, rowsLost } from "../../series/transforms.js";
 import { forecasterReservoir } from "../defaults.js";
 import { alongRoad, alongTransforms, fitRoad, inScores } from "../forecaster/road.js";
 import { restored, standardised } from "../standardisation.js";
-import { type Base, BaseDrawing } from "./bases.js";
-import { leakRatesOf, memberOf } from "./members.js";
+import { BaseDrawing } from "./bases.js";
 
 /** A reservoir and the penalties of its readouts. */
 export interface SweepCandidate {

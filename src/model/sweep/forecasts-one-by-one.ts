@@ -9,9 +9,9 @@ import { trunksOf } from "../../reservoir/engine/trunks.js";
 import type { Engine, EnginePlan, EngineSession } from "../../reservoir/engine.js";
 import { evaluateReadout, writeFeatures } from "../../reservoir/features.js";
 import { addMeasurements, type EngineProfile } from "../../reservoir/profile.js";
+import type { Base } from "../../reservoir/swept.js";
 import { buildModel } from "../../reservoir/weights.js";
 import { WorkPacer } from "../../reservoir/work.js";
-import type { Base } from "./bases.js";
 import { solved } from "./one-by-one.js";
 
 type Trainer = ReturnType<typeof ridge>;

@@ -10,13 +10,14 @@ import type { ForecastSeries, ForecastSweepWork, SweptForecasts, WorkOptions } f
 import { featureCount } from "../../reservoir/features.js";
 import { anySeries, series as checkedSeries } from "../../reservoir/inputs.js";
 import { addMeasurements, type Profile } from "../../reservoir/profile.js";
+import { engineFor } from "../../reservoir/swept.js";
 import { WorkInterruptedError } from "../../reservoir/work.js";
 import { type ForecastLoss, type LossContext, losses } from "../forecaster/loss.js";
 import { rangeOf } from "../forecaster/road.js";
 import { fitStandardisation } from "../standardisation.js";
 import { BaseDrawing } from "./bases.js";
 import { forecastsOneByOne } from "./forecasts-one-by-one.js";
-import { checkDetermined, engineFor, featuresOf, membersOf, partsOf, planOf } from "./members.js";
+import { checkDetermined, featuresOf, membersOf, partsOf, planOf } from "./members.js";
 import type { SweepSetting, SweptReservoir } from "./sweep.js";
 
 /**

@@ -1,17 +1,12 @@
-// What the sweeps share: which members there are, the parts that they are made in, and the engine
-// that takes them.
+// What the sweeps share: which members there are, and the parts that they are made in.
 import { ArgumentError } from "../../core/errors.js";
 import type { Seed } from "../../numerics/index.js";
 import type { FeatureOptions } from "../../readout/index.js";
-import { checkActivation, isOwnActivation } from "../../reservoir/activations.js";
 import type { ReservoirConfig } from "../../reservoir/config.js";
 import type { EnginePlan, SweepMember } from "../../reservoir/engine.js";
-import { EngineUnavailableError } from "../../reservoir/engine.js";
-import { chooseEngine, type EngineChoice } from "../../reservoir/engines.js";
-import { expectedShape } from "../../reservoir/shape.js";
+import { type Base, leakRatesOf, memberOf } from "../../reservoir/swept.js";
 import { expectedNonzeros } from "../../reservoir/topologies/index.js";
-import { leakRateOf, weightFactor } from "../../reservoir/weights.js";
-import type { Base, SeedRange } from "./bases.js";
+import type { SeedRange } from "./bases.js";
 
 /**
  * Members of one part of a sweep: enough to fill a device, and few enough to draw the next ones
@@ -42,28 +37,6 @@ export function featuresOf({ transform, input, intercept }: FeatureOptions): Fea
   return { transform, input, intercept };
 }
 
-/**
- * A device that makes all members at once is worth opening from about this many reservoir-steps
- * times neurons on, a second of one core.
- */
-const worthADevice = 2e8;
-
-/** "auto" chooses for one reservoir; many of them suit a device better. */
-export async function engineFor(name: string | undefined, template: ReservoirConfig, steps: number): Promise<EngineChoice> {
-  const { size, activation } = template;
-  const chosen = await chooseEngine(name, expectedShape(template));
-  checkActivation(chosen.engine, activation);
-  if ((name !== undefined && name !== "auto") || chosen.engine.sweep || isOwnActivation(activation) || steps * size < worthADevice)
-    return chosen;
-  try {
-    const { engine } = await chooseEngine("cuda");
-    return { engine, reason: `auto: ${(await engine.probe()).reason}; ${steps.toLocaleString("en")} reservoir-steps run together there` };
-  } catch (error) {
-    if (error instanceof EngineUnavailableError) return chosen;
-    throw error;
-  }
-}
-
 export function checkDetermined(rows: number, count: number, lambda: number): void {
   if (lambda === 0 && rows < count)
     throw ArgumentError.shape(
@@ -83,32 +56,6 @@ export function membersOf(
     const leakRates = leakRatesOf(seed);
     return variants.map((variant, i) => memberOf(base, b, { ...variant, seed }, leakRates(variant.leakRate, variant.size), lambdas[i]!));
   });
-}
-
-/** Leak rates of a seed: of one description one list, which an engine then has once. */
-export function leakRatesOf(
-  seed: ReservoirConfig["seed"],
-): (leakRate: ReservoirConfig["leakRate"], size: number) => SweepMember["leakRate"] {
-  const lists = new Map<ReservoirConfig["leakRate"], readonly number[]>();
-  return (leakRate, size) => {
-    if (typeof leakRate === "number" || !("from" in leakRate)) return leakRate;
-    const list = lists.get(leakRate) ?? Array.from({ length: size }, leakRateOf({ leakRate, seed }));
-    lists.set(leakRate, list);
-    return list;
-  };
-}
-
-/** One member of a base. */
-export function memberOf(
-  { drawn, model: { precision } }: Base,
-  base: number,
-  config: ReservoirConfig,
-  leakRate: SweepMember["leakRate"],
-  lambda: number,
-): SweepMember {
-  const { inputScaling, bias, noiseLevel } = config;
-  const factor = weightFactor(config, drawn);
-  return { base, factor, inputScaling, bias, leakRate, noiseLevel: precision === "float32" ? Math.fround(noiseLevel) : noiseLevel, lambda };
 }
 
 /** The place of the smallest score, or -1 if none is a number. */

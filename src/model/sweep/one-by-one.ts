@@ -11,9 +11,9 @@ import type { Engine, EnginePlan } from "../../reservoir/engine.js";
 import { applyReadout } from "../../reservoir/features.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import { addMeasurements, type EngineProfile, type PhaseName } from "../../reservoir/profile.js";
+import type { Base } from "../../reservoir/swept.js";
 import { buildModel } from "../../reservoir/weights.js";
 import { WorkPacer } from "../../reservoir/work.js";
-import type { Base } from "./bases.js";
 
 /** What `Engine.sweep` gives, one member after the other. */
 export async function oneByOne(

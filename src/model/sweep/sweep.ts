@@ -9,10 +9,11 @@ import type { SweepErrors, SweepWork, WorkOptions } from "../../reservoir/engine
 import { featureCount } from "../../reservoir/features.js";
 import { anySeries, series } from "../../reservoir/inputs.js";
 import { addMeasurements, type Profile } from "../../reservoir/profile.js";
+import { type Base, engineFor } from "../../reservoir/swept.js";
 import { buildModel } from "../../reservoir/weights.js";
 import { WorkInterruptedError } from "../../reservoir/work.js";
-import { type Base, BaseDrawing } from "./bases.js";
-import { checkDetermined, engineFor, featuresOf, membersOf, partsOf, planOf, smallest } from "./members.js";
+import { BaseDrawing } from "./bases.js";
+import { checkDetermined, featuresOf, membersOf, partsOf, planOf, smallest } from "./members.js";
 import { oneByOne, retrain } from "./one-by-one.js";
 
 /**

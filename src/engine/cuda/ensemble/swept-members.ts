@@ -112,6 +112,10 @@ export interface Prepared {
   readonly lambdas: DeviceBuffer<"f64">;
   /** Room for the factors of Cholesky, if a block's shared memory is too small. */
   readonly factors: DeviceBuffer<"f64"> | null;
+  /** Weights as the kernel has them, and for sliced ones their patterns. */
+  readonly weights: readonly unknown[];
+  /** trunks x N. */
+  readonly leakRates: RealSlice;
   /** What the kernel takes before the states, for inputs and states somewhere. */
   arguments(inputs: RealSlice, state: RealSlice): unknown[];
 }
@@ -289,6 +293,7 @@ export class SweptMembers {
     return {
       ...{ failures, lambdas, factors, state: memory.real(count * this.rowShape.size, "x"), initial },
       table: memory.take("i32", tableColumns * count, "members"),
+      ...{ weights: [weights, ...patterns], leakRates },
       arguments: (inputs, state) => [
         ...[weights, ...patterns, inputWeights, null, bias, leakRates, noiseLevels, noiseKeys, inputs, null, state],
       ],

@@ -1,0 +1,75 @@
+// A map of 256 x 256 reservoirs (spectral radius by input scaling, N = 100, dense, float32) on a
+// GPU: Lyapunov exponent, memory capacity, kernel and generalisation rank, beside PyTorch's batched
+// operations on the same GPU in the same run, on every 16th value of both axes. Usage: npx tsx
+// bench/gpu/maps.ts [--side 256] [--no-peers]
+import { spawnSync } from "node:child_process";
+import { parseArgs } from "node:util";
+import { type MapMeasure, qualityMap } from "../../src/analysis/index.js";
+import { usualAxes } from "../../src/analysis/map/options.js";
+import { cudaEngine } from "../../src/engine/cuda/index.js";
+import { registerEngine } from "../../src/reservoir/index.js";
+import "../../src/index.js";
+
+const { values: flags } = parseArgs({ options: { side: { type: "string", default: "256" }, "no-peers": { type: "boolean" } } });
+const side = Number(flags.side);
+const engine = cudaEngine(0);
+registerEngine("bench", async () => engine, { automatic: false });
+const reservoir = { size: 100, connectionProbability: 1, leakRate: 1, seed: 1 } as const;
+const measures = ["lyapunovExponent", "memoryCapacity", "kernelRank", "generalisationRank"] as const;
+
+async function timed<T>(work: () => Promise<T>): Promise<{ readonly seconds: number; readonly result: T }> {
+  const begun = performance.now();
+  const result = await work();
+  return { seconds: (performance.now() - begun) / 1000, result };
+}
+
+const map = (count: number, of: readonly MapMeasure[], on = "bench") =>
+  timed(() => qualityMap(reservoir, { ...usualAxes(count), measures: of, engine: on }));
+
+console.log(`${engine.context().info.name}: ${side} x ${side} reservoirs of N = ${reservoir.size}, dense, float32\n`);
+const first = await map(16, measures);
+console.log(`16 x 16, kernels loaded first: ${first.seconds.toFixed(2)} s\n`);
+console.log("| measure | seconds | again |\n|---|---|---|");
+const rows: (readonly [string, readonly MapMeasure[]])[] = [
+  ["all four", measures],
+  ...measures.map((measure) => [measure, [measure]] as const),
+];
+let whole: Awaited<ReturnType<typeof qualityMap>> | undefined;
+for (const [name, of] of rows) {
+  const [one, two] = [await map(side, of), await map(side, of)];
+  whole ??= one.result;
+  console.log(`| ${name} | ${one.seconds.toFixed(2)} | ${two.seconds.toFixed(2)} |`);
+}
+
+const few = 4;
+const [ours, theirs] = [await map(few, measures), await map(few, measures, "cpu")];
+const same = measures.every((measure) => {
+  const [a, b] = [ours, theirs].map(({ result }) => Buffer.from(result.values[measure]!.data.buffer));
+  return a!.equals(b!);
+});
+console.log(`\n${few} x ${few} points beside the CPU engine: ${same ? "the same bits" : "DIFFERENT BITS"}`);
+
+const { values, x, y } = whole!;
+const at = (measure: MapMeasure, radius: number, scale: number): string => {
+  const near = (list: readonly number[], value: number) =>
+    list.reduce((best, each, k) => (Math.abs(each - value) < Math.abs(list[best]! - value) ? k : best), 0);
+  return values[measure]!.at(near(y.values, scale), near(x.values, radius)).toFixed(measure === "lyapunovExponent" ? 3 : 1);
+};
+console.log(
+  "\n| radius | exponent at .1 | 1 | 3 | memory at .1 | 1 | 3 | kernel rank at 1 | generalisation rank at 1 |\n|---|---|---|---|---|---|---|---|---|",
+);
+for (const radius of [0.1, 0.7, 0.9, 1, 1.2, 1.4, 1.7, 2, 2.5]) {
+  const cells = [
+    ...[0.1, 1, 3].map((scale) => at("lyapunovExponent", radius, scale)),
+    ...[0.1, 1, 3].map((scale) => at("memoryCapacity", radius, scale)),
+    at("kernelRank", radius, 1),
+    at("generalisationRank", radius, 1),
+  ];
+  console.log(`| ${[radius, ...cells].join(" | ")} |`);
+}
+engine.close();
+
+if (!flags["no-peers"]) {
+  const peers = spawnSync("python3", [new URL("maps_peers.py", import.meta.url).pathname], { encoding: "utf8" });
+  console.log(peers.status === 0 ? `\n${peers.stdout}` : `\nno peers: ${peers.stderr.trim().split("\n").at(-1)}`);
+}

@@ -1,0 +1,130 @@
+// The measures of many reservoirs on an engine that takes them at once, with the bits that points.ts
+// has. What that engine does not measure is left to points.ts.
+import { inPrecision, type Precision } from "../../numerics/index.js";
+import type { ReservoirConfig } from "../../reservoir/config.js";
+import type { Engine, MeasuresAsked, MeasuresFound, MeasureWork, SweepMember } from "../../reservoir/engine.js";
+import { type Base, baseOf, leakRatesOf, memberOf } from "../../reservoir/swept.js";
+import { drawWeightsBy } from "../../reservoir/weights.js";
+import { rankTolerance } from "../analyse/index.js";
+import { startTangent } from "../lyapunov-exponent.js";
+import { usualPenalty } from "../memory-capacity.js";
+import { rankStreams, sharedSteps } from "../ranks.js";
+import { uniformInputs } from "../source.js";
+import { memoryLengths } from "./lengths.js";
+import type { MapMeasure } from "./options.js";
+import type { PointSettings } from "./points.js";
+
+type Asked = keyof MeasuresAsked;
+
+/** What each measure takes of an engine, and its number; others are not measured there. */
+const taken: Partial<
+  Record<MapMeasure, { readonly asked: readonly Asked[]; readonly value: (found: MeasuresFound) => number | undefined }>
+> = {
+  lyapunovExponent: { asked: ["exponent"], value: ({ exponent }) => exponent },
+  memoryCapacity: { asked: ["memory"], value: ({ curve }) => curve?.subarray(1).reduce((sum, value) => sum + value, 0) },
+  kernelRank: { asked: ["kernelRank"], value: ({ kernelRank }) => kernelRank },
+  generalisationRank: { asked: ["generalisationRank"], value: ({ generalisationRank }) => generalisationRank },
+  rankDifference: {
+    asked: ["kernelRank", "generalisationRank"],
+    value: ({ kernelRank, generalisationRank }) =>
+      kernelRank === undefined || generalisationRank === undefined ? undefined : kernelRank - generalisationRank,
+  },
+  echoStateIndex: { asked: ["echo"], value: ({ echo }) => echo },
+};
+
+/** Whether an engine takes this measure of such reservoirs at once. */
+export function isTakenTogether(measure: MapMeasure, configs: readonly ReservoirConfig[]): boolean {
+  return taken[measure] !== undefined && (measure !== "memoryCapacity" || configs[0]!.inputSize === 1);
+}
+
+/** What a description's numbers leave of it: with the same rest, the same draws. */
+function drawsOf(config: ReservoirConfig): string {
+  const { spectralRadius: _, inputScaling: __, bias: ___, leakRate: ____, noiseLevel: _____, ...rest } = config;
+  return JSON.stringify(rest);
+}
+
+/**
+ * Measures all reservoirs; undefined if they are better measured one after the other. `take` gets
+ * the values in the order of `measures`, NaN if a state was not finite.
+ */
+export async function measureTogether(
+  engine: Engine,
+  configs: readonly ReservoirConfig[],
+  settings: Omit<PointSettings, "engine">,
+  take: (point: number, values: readonly number[]) => void,
+  onProgress: (done: number) => void,
+): Promise<boolean> {
+  const { measures, signal } = settings;
+  const first = configs[0]!;
+  const alike = ({ cell, feedback, size, inputSize, precision }: ReservoirConfig) =>
+    !cell && !feedback && size === first.size && inputSize === first.inputSize && precision === first.precision;
+  if (!engine.measure || !configs.every(alike)) return false;
+  const bases: Base[] = [];
+  const places = new Map<string, { readonly base: number; readonly leakRates: ReturnType<typeof leakRatesOf> }>();
+  const members: SweepMember[] = [];
+  for (const config of configs) {
+    const key = drawsOf(config);
+    let place = places.get(key);
+    if (!place) {
+      bases.push(baseOf(config, await drawWeightsBy(config, engine)));
+      place = { base: bases.length - 1, leakRates: leakRatesOf(config.seed) };
+      places.set(key, place);
+    }
+    members.push(memberOf(bases[place.base]!, place.base, config, place.leakRates(config.leakRate, config.size), 0));
+  }
+  const wanted = new Set(measures.flatMap((measure) => taken[measure]!.asked));
+  const all = askedOf(settings, first);
+  const asked = Object.fromEntries([...wanted].map((name) => [name, all[name]()])) as MeasuresAsked;
+  const work: MeasureWork = {
+    ...{ bases, members, asked, signal, onProgress },
+    take: (member, found) => {
+      take(
+        member,
+        measures.map((measure) => taken[measure]!.value(found) ?? Number.NaN),
+      );
+    },
+  };
+  const done = engine.measure(work);
+  await done;
+  return done !== undefined;
+}
+
+/** Inputs and lengths of each measure, as its own function has them. */
+function askedOf(
+  { seed, amplitude, lengths }: Omit<PointSettings, "engine">,
+  { size, inputSize, precision }: { readonly size: number; readonly inputSize: number; readonly precision: Precision },
+): { readonly [Name in Asked]: () => NonNullable<MeasuresAsked[Name]> } {
+  const series = (rows: number) => uniformInputs(seed, "inputs", 0, rows, inputSize, amplitude);
+  const ranks = (shared: number) => () => ({
+    streams: rankStreams({ streams: size, length: lengths.rank, shared, inputSize, amplitude, seed }).map((each) =>
+      inPrecision(each, precision),
+    ),
+    tolerance: rankTolerance,
+  });
+  return {
+    exponent: () => {
+      const { washout, length } = lengths.exponent;
+      return { inputs: inPrecision(series(washout + length), precision), tangent: startTangent(seed, size), washout };
+    },
+    memory: () => {
+      const { maxDelay, length, heldOut, washout } = memoryLengths(lengths, size);
+      const values = series(washout + length + heldOut);
+      return {
+        inputs: inPrecision(values, precision),
+        values: values.data,
+        washout,
+        length,
+        heldOut,
+        maxDelay,
+        lambda: usualPenalty(precision),
+      };
+    },
+    kernelRank: ranks(0),
+    generalisationRank: ranks(sharedSteps),
+    echo: () => {
+      const { length, initialStates } = lengths.echo;
+      const starts = uniformInputs(seed, "initialStates", 0, initialStates, size, 1);
+      return { inputs: inPrecision(series(length), precision), starts: inPrecision(starts, precision), washout: Math.floor(length / 2) };
+    },
+  };
+}

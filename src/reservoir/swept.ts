@@ -1,0 +1,69 @@
+// Reservoirs that share what one seed draws, as engines take many of them at once
+// (engine/sweeps.ts): what is drawn, what a member says, and the engine that many suit. What becomes
+// of their states is not known here.
+
+import { checkActivation, isOwnActivation } from "./activations.js";
+import type { ReservoirConfig } from "./config.js";
+import { EngineUnavailableError } from "./engine/errors.js";
+import type { SweepBase, SweepMember } from "./engine/sweeps.js";
+import { chooseEngine, type EngineChoice } from "./engines.js";
+import { expectedShape } from "./shape.js";
+import { buildModel, type DrawnWeights, drawInputs, leakRateOf, weightFactor } from "./weights.js";
+
+/** Everything that one seed draws. */
+export interface Base extends SweepBase {
+  readonly drawn: DrawnWeights;
+}
+
+/** The base of a description whose W is drawn. */
+export function baseOf(config: ReservoirConfig, drawn: DrawnWeights): Base {
+  return { drawn, draws: drawn.matrix, model: buildModel(config, {}, drawn), ...drawInputs(config) };
+}
+
+/** Leak rates of a seed: of one description one list, which an engine then has once. */
+export function leakRatesOf(
+  seed: ReservoirConfig["seed"],
+): (leakRate: ReservoirConfig["leakRate"], size: number) => SweepMember["leakRate"] {
+  const lists = new Map<ReservoirConfig["leakRate"], readonly number[]>();
+  return (leakRate, size) => {
+    if (typeof leakRate === "number" || !("from" in leakRate)) return leakRate;
+    const list = lists.get(leakRate) ?? Array.from({ length: size }, leakRateOf({ leakRate, seed }));
+    lists.set(leakRate, list);
+    return list;
+  };
+}
+
+/** One member of a base. */
+export function memberOf(
+  { drawn, model: { precision } }: Base,
+  base: number,
+  config: ReservoirConfig,
+  leakRate: SweepMember["leakRate"],
+  lambda: number,
+): SweepMember {
+  const { inputScaling, bias, noiseLevel } = config;
+  const factor = weightFactor(config, drawn);
+  return { base, factor, inputScaling, bias, leakRate, noiseLevel: precision === "float32" ? Math.fround(noiseLevel) : noiseLevel, lambda };
+}
+
+/**
+ * A device that makes all members at once is worth opening from about this many reservoir-steps
+ * times neurons on, a second of one core.
+ */
+const worthADevice = 2e8;
+
+/** "auto" chooses for one reservoir; many of them suit a device better. */
+export async function engineFor(name: string | undefined, template: ReservoirConfig, steps: number): Promise<EngineChoice> {
+  const { size, activation } = template;
+  const chosen = await chooseEngine(name, expectedShape(template));
+  checkActivation(chosen.engine, activation);
+  if ((name !== undefined && name !== "auto") || chosen.engine.sweep || isOwnActivation(activation) || steps * size < worthADevice)
+    return chosen;
+  try {
+    const { engine } = await chooseEngine("cuda");
+    return { engine, reason: `auto: ${(await engine.probe()).reason}; ${steps.toLocaleString("en")} reservoir-steps run together there` };
+  } catch (error) {
+    if (error instanceof EngineUnavailableError) return chosen;
+    throw error;
+  }
+}

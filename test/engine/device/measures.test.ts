@@ -1,0 +1,109 @@
+// Measures of many reservoirs on the device against the same measures one after the other on the
+// host, bit for bit.
+import "../../../src/index.js";
+import { afterAll, describe, expect, it } from "vitest";
+import { type MapLengths, mapLengths } from "../../../src/analysis/map/lengths.js";
+import type { MapMeasure } from "../../../src/analysis/map/options.js";
+import { measureAll } from "../../../src/analysis/map/reservoirs.js";
+import { cpuEngine } from "../../../src/engine/cpu/index.js";
+import { type MeasureWork, type ReservoirOptions, registerEngine } from "../../../src/reservoir/index.js";
+import { onHardware } from "../../gpu/device/device.js";
+import { bits } from "../contract.js";
+import { device } from "./engines.js";
+
+const name = "device that measures";
+/** What the device was asked for, and how many members it may take at once. */
+const asked: MeasureWork[] = [];
+let membersAtOnce: number | undefined;
+const measure = (work: MeasureWork) => {
+  asked.push(work);
+  return device.measure!({ ...work, membersAtOnce });
+};
+// What is not measured together is the host's, which is faster than a simulated device.
+registerEngine(name, async () => ({ ...device, measure, open: cpuEngine.open }), { automatic: false });
+afterAll(() => device.close());
+
+const lengths: MapLengths = onHardware
+  ? mapLengths
+  : {
+      exponent: { washout: 5, length: 14 },
+      memory: { mostDelays: 6, length: 40, heldOut: 20 },
+      rank: 6,
+      echo: { length: 12, initialStates: 2 },
+    };
+const all = ["lyapunovExponent", "memoryCapacity", "kernelRank", "generalisationRank", "rankDifference", "echoStateIndex"] as const;
+const common = { seed: "s", amplitude: 0.8, signal: undefined, onProgress: undefined };
+
+function grid(base: ReservoirOptions): ReservoirOptions[] {
+  return [0.3, 0.9, 1.5].flatMap((spectralRadius) => [0.1, 0.5, 2].map((inputScaling) => ({ ...base, spectralRadius, inputScaling })));
+}
+
+/** Values of the device, which are the host's. */
+async function compare(reservoirs: readonly ReservoirOptions[], measures: readonly MapMeasure[] = all) {
+  asked.length = 0;
+  const ours = await measureAll(reservoirs, { ...common, measures, engine: name }, lengths);
+  const theirs = await measureAll(reservoirs, { ...common, measures, engine: "cpu" }, lengths);
+  expect(asked.map(({ members }) => members.length)).toEqual([reservoirs.length]);
+  for (const each of measures) expect([each, bits(ours.values[each]!)]).toEqual([each, bits(theirs.values[each]!)]);
+  return ours.values;
+}
+
+describe("measures of many reservoirs", () => {
+  it.each([
+    ["dense", { size: 8, connectionProbability: 1, bias: 0.1 }],
+    ["sparse", { size: 8, connectionProbability: 0.2, storage: "sparse" as const, leakRate: 0.5 }],
+    ["binary64, with noise", { size: 7, connectionProbability: 1, precision: "float64" as const, leakRate: 1, noiseLevel: 0.01 }],
+  ])("have the host's bits at 3 x 3 points, %s", async (_name, base) => {
+    const values = await compare(grid(base));
+    for (const each of all) expect(new Set(values[each]).size, each).toBeGreaterThan(1);
+  });
+
+  it("have them of several seeds and activations, also in waves", async () => {
+    const seeds = [1, 2, 3].map((seed) => ({ size: 9, seed, connectionProbability: 1, activation: "sigmoid" as const, leakRate: 0.7 }));
+    const whole = await compare(seeds);
+    membersAtOnce = 2;
+    expect(await compare(seeds)).toEqual(whole);
+    membersAtOnce = undefined;
+    const relu = [0.2, 0.5].map((spectralRadius) => ({ size: 6, spectralRadius, activation: "relu" as const, connectionProbability: 1 }));
+    await compare(relu, ["lyapunovExponent"]);
+  });
+
+  it("take more neurons than a panel has columns, and more than a warp", async () => {
+    const size = onHardware ? 300 : 40;
+    await compare([{ size, connectionProbability: 1, leakRate: 1 }], onHardware ? all : ["memoryCapacity", "lyapunovExponent"]);
+  });
+
+  it("are NaN if a state is not finite, and -Infinity if every difference is gone", async () => {
+    const linear = { size: 6, activation: "identity" as const, leakRate: 1, connectionProbability: 1 };
+    const wild = [1, 1e20].map((spectralRadius) => ({ ...linear, spectralRadius }));
+    const values = await compare(wild);
+    for (const each of all) expect([...values[each]!].map(Number.isNaN), each).toEqual([false, true]);
+    const line = { ...linear, topology: { type: "delayLine" as const, weight: 0.5 } };
+    expect((await compare([line], ["lyapunovExponent"])).lyapunovExponent![0]).toBe(Number.NEGATIVE_INFINITY);
+  });
+
+  it("leave to the host what is not measured together", async () => {
+    const two = [{ size: 6, inputSize: 2, connectionProbability: 1 }];
+    const { lyapunovExponent, transfer } = await compare(two, ["lyapunovExponent", "transfer"]);
+    expect(lyapunovExponent![0]).toBeLessThan(0);
+    expect(transfer![0]).toBeGreaterThan(0);
+  });
+
+  it("keep the waves that are done if they are stopped, and report reservoirs", async () => {
+    membersAtOnce = 2;
+    const stop = new AbortController();
+    const seen: number[] = [];
+    const onProgress = (done: number) => {
+      seen.push(done);
+      if (done >= 2) stop.abort();
+    };
+    const reservoirs = grid({ size: 6, connectionProbability: 1 });
+    const options = { ...common, measures: ["lyapunovExponent"] as const, engine: name, signal: stop.signal, onProgress };
+    const { interrupted, measured, values } = await measureAll(reservoirs, options, lengths);
+    membersAtOnce = undefined;
+    expect([interrupted, measured]).toEqual([true, 2]);
+    expect(seen.at(-1)).toBe(2);
+    expect([...values.lyapunovExponent!].map(Number.isNaN)).toEqual([false, false, ...Array(7).fill(true)]);
+    await expect(measureAll(reservoirs, options, lengths)).rejects.toMatchObject({ code: "aborted" });
+  });
+});
