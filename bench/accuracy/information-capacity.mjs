@@ -2,7 +2,7 @@
 // Takahashi and Nakajima 2021, Physical Review Research 3, 043135, as printed by the notebook
 // sample1_esn of github.com/kubota0130/ipc (T = 1,000,000). Same network and input: NumPy's
 // RandomState(0). Needs a build.
-//   node bench/accuracy/information-capacity.mjs [T] [degrees, 1 to 5] [radii]
+//   node bench/accuracy/information-capacity.mjs [T] [degrees, 1 to 5] [radii] [engine]
 import { ReservoirComputer } from "spillway";
 import { informationCapacity, spectralRadius } from "spillway/analysis";
 import { Matrix } from "spillway/numerics";
@@ -10,6 +10,7 @@ import { Matrix } from "spillway/numerics";
 const length = Number(process.argv[2] ?? 100_000);
 const degrees = (process.argv[3] ?? "1,3").split(",").map(Number);
 const radii = (process.argv[4] ?? "0.1,0.9").split(",").map(Number);
+const engine = process.argv[5] ?? "cpu";
 const longest = { 1: 2000, 2: 300, 3: 50, 4: 30, 5: 15 };
 const published = {
   0.1: [16, 7.029249, 0.002185, 8.978062, 0.020804, 0.014891],
@@ -83,7 +84,7 @@ for (const scale of radii) {
     ),
     inputWeights,
   };
-  const computer = await ReservoirComputer.create({ size, precision: "float64", leakRate: 1 }, { matrices, engine: "cpu" });
+  const computer = await ReservoirComputer.create({ size, precision: "float64", leakRate: 1 }, { matrices, engine });
   const there = published[scale];
   for (const degree of degrees) {
     for (const threshold of [(degree === 1 && length === 1e6 && publishedThreshold[scale]) || "surrogate", "chiSquared"]) {

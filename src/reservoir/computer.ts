@@ -23,6 +23,7 @@ import {
 import type { ReservoirOptions } from "./config.js";
 import { DeviceMatrix, type DeviceSequences } from "./device-matrix.js";
 import type { ColumnScale, ScaledThere } from "./engine/device-data.js";
+import type { TargetProducts, TargetWork } from "./engine/products.js";
 import { checkSummary, type SummaryWork } from "./engine/summaries.js";
 import { accumulate, type TrainingSink } from "./engine/training.js";
 import type { EnginePlan, EngineSession, SessionState } from "./engine.js";
@@ -266,6 +267,16 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
       checked.map(({ inputs }) => inputs),
     );
     return this.#alone(() => session.summarise!(checked, work));
+  }
+
+  /**
+   * Products of the states with targets made of past inputs, where the engine has them without
+   * handing states out; undefined if it has not. See `TargetWork`.
+   */
+  multiplyTargets(work: TargetWork): Promise<TargetProducts> | undefined {
+    const session = this.#session;
+    const found = this.#busy ? undefined : session.multiplyTargets?.(work);
+    return found && this.#alone(() => found);
   }
 
   /**

@@ -14,6 +14,7 @@ import type { RunsEnsembles } from "./engine/ensembles.js";
 import type { KnowsLimits } from "./engine/limits.js";
 import type { TakesMeasures } from "./engine/measures.js";
 import type { HasPlans } from "./engine/plans.js";
+import type { MultipliesTargets } from "./engine/products.js";
 import type { RunsRegisteredKinds } from "./engine/registered.js";
 import type { RunsOverSeveral } from "./engine/several.js";
 import type { FindsRadii } from "./engine/spectra.js";
@@ -146,7 +147,7 @@ export interface GenerateOptions extends WorkOptions {
  * One reservoir that is loaded and has a state. Calls may not overlap; every array is in the
  * model's precision. What it extends are capabilities, which a session has or leaves out.
  */
-export interface EngineSession extends HoldsDeviceData, Trains, Summarises, Profiled {
+export interface EngineSession extends HoldsDeviceData, Trains, Summarises, MultipliesTargets, Profiled {
   readonly model: AnyModel;
   readonly plan: EnginePlan;
   /** Runs T steps from the present state. Row t of the states is the state after input t. */

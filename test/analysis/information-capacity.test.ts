@@ -156,18 +156,19 @@ describe("capacities of states that are polynomials of the input", () => {
     }
     const sums = new TargetSums(3, [{ targets, values, offset: lags }]);
     for (let from = 0; from < rows; from += 1024) for (const _ of sums.add(states.subarray(from, Math.min(rows, from + 1024)))) void _;
-    const basis = basisOf(sums.triangle(), 1e-8);
+    const { triangle, squares: own, product: productOf } = sums.finish();
+    const basis = basisOf(triangle, 1e-8);
     expect(basis.values.length).toBe(3);
     const product = new Float64Array(3);
     const found: [string, number][] = [];
     for (let j = 0; j < targets.count; j++) {
-      sums.product(j, product);
+      productOf(j, product);
       let squares = 0;
       for (let k = 0; k < 3; k++) {
         const direction = basis.vectors.row(k);
         squares += (product.reduce((sum, value, i) => sum + value * direction[i]!, 0) / basis.values[k]!) ** 2;
       }
-      const capacity = squares / sums.square(j);
+      const capacity = squares / own[j]!;
       if (capacity > 0.1) found.push([JSON.stringify(termsOf(targets, j)), capacity]);
     }
     expect(found.map(([terms]) => terms).sort()).toEqual(["[[1,1],[1,0]]", "[[2,0]]", "[[3,2]]"]);

@@ -2,7 +2,8 @@
 // and delay. Memory capacity, held out, is in memory-capacity.ts.
 import { ArgumentError } from "../../core/errors.js";
 import { type Resolved, resolve } from "../../core/options.js";
-import { gramBlockRows, Matrix, type Precision, RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
+import { gramBlockRows, inPrecision, Matrix, type Precision, RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
+import type { TargetProducts } from "../../reservoir/engine.js";
 import { series } from "../../reservoir/inputs.js";
 import { WorkPacer } from "../../reservoir/work.js";
 import { chiSquaredAbove } from "../chi-squared.js";
@@ -16,7 +17,7 @@ import {
   type TargetCapacity,
 } from "./options.js";
 import { evaluatePolynomials, recurrences } from "./polynomials.js";
-import { TargetSums } from "./products.js";
+import { type CentredSums, centred, TargetSums } from "./products.js";
 import { partitionTargets, SurrogateInput, surrogateCount } from "./surrogates.js";
 import { targetCount, targetsOf, termsOf } from "./targets.js";
 
@@ -78,19 +79,16 @@ export async function informationCapacity(
     const chance = partitionTargets(degrees.map(([degree]) => degree));
     const surrogates = surrogatesFor(asked.threshold, chance.targets, seed);
     const own = { targets, values: evaluatePolynomials(steps, u), offset: washout };
-    const sums = new TargetSums(size, [own, ...surrogates]);
-    const pacer = new WorkPacer({ signal, onProgress }, length);
+    const { tolerance = precision === "float32" ? size * 2 ** -23 : Math.sqrt(size * 2 ** -52) } = asked;
+    const there =
+      surrogates.length > 0
+        ? undefined
+        : computer.multiplyTargets({ inputs: inPrecision(inputs, precision), washout, values: own.values, targets, signal, onProgress });
+    const made = there ? undefined : new TargetSums(size, [own, ...surrogates]);
     try {
-      if (washout > 0) await computer.run(inputs.subarray(0, washout), { signal, every: washout });
-      for (let from = 0; from < length; from += gramBlockRows) {
-        const rows = Math.min(gramBlockRows, length - from);
-        const states = await computer.run(inputs.subarray(washout + from, washout + from + rows), { signal });
-        for (const surrogate of surrogates) surrogate.prepare(u, steps, from, rows);
-        for (const _ of sums.add(states)) if (pacer.due()) await pacer.pause(from);
-      }
-      pacer.finish();
-      const { tolerance = precision === "float32" ? size * 2 ** -23 : Math.sqrt(size * 2 ** -52) } = asked;
-      const values = capacitiesOf(sums, basisOf(sums.triangle(), tolerance), targets.count + surrogates.length * chance.targets.count);
+      if (made) await addStates(made);
+      const sums = made ? made.finish() : ofProducts((await there)!, size + 1);
+      const values = capacitiesOf(sums, basisOf(sums.triangle, tolerance), targets.count + surrogates.length * chance.targets.count);
       return summary({
         ...values,
         targets,
@@ -102,8 +100,31 @@ export async function informationCapacity(
         chanceDegrees: chance.degreeOf,
       });
     } finally {
-      sums.dispose();
+      made?.dispose();
     }
+
+    async function addStates(sums: TargetSums): Promise<void> {
+      const pacer = new WorkPacer({ signal, onProgress }, length);
+      if (washout > 0) await computer.run(inputs.subarray(0, washout), { signal, every: washout });
+      for (let from = 0; from < length; from += gramBlockRows) {
+        const rows = Math.min(gramBlockRows, length - from);
+        const states = await computer.run(inputs.subarray(washout + from, washout + from + rows), { signal });
+        for (const surrogate of surrogates) surrogate.prepare(u, steps, from, rows);
+        for (const _ of sums.add(states)) if (pacer.due()) await pacer.pause(from);
+      }
+      pacer.finish();
+    }
+  });
+}
+
+/** Products that an engine made, L a target. */
+function ofProducts({ products, squares, triangle }: TargetProducts, columns: number): CentredSums {
+  return centred({
+    ...{ triangle, squares },
+    product: (j, out) => {
+      out.set(products.subarray(j * columns, (j + 1) * columns));
+      return out;
+    },
   });
 }
 
@@ -156,7 +177,7 @@ function surrogatesFor(threshold: Asked["threshold"], targets: SurrogateInput["t
 }
 
 /** C of every column of the sums, and the rank. */
-function capacitiesOf(sums: TargetSums, { values, vectors }: Basis, count: number): { rank: number; values: Float64Array } {
+function capacitiesOf(sums: CentredSums, { values, vectors }: Basis, count: number): { rank: number; values: Float64Array } {
   const product = new Float64Array(vectors.cols);
   const out = new Float64Array(count);
   for (let j = 0; j < count; j++) {
@@ -168,7 +189,7 @@ function capacitiesOf(sums: TargetSums, { values, vectors }: Basis, count: numbe
       for (let i = 0; i < product.length; i++) dot += direction[i]! * product[i]!;
       squares += (dot / values[k]!) ** 2;
     }
-    const square = sums.square(j);
+    const square = sums.squares[j]!;
     out[j] = square > 0 ? squares / square : 0;
   }
   return { rank: values.length, values: out };

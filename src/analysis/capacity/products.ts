@@ -12,12 +12,40 @@ export interface TargetGroup {
   readonly offset: number;
 }
 
+/** Sums of states that were centred by their means. */
+export interface CentredSums {
+  /** The triangular factor of the states, N x N. */
+  readonly triangle: Matrix<Float64Array>;
+  /** z^T z of every target. */
+  readonly squares: Float64Array;
+  /** X^T z of target j, N values, in `out`. */
+  product(j: number, out: Float64Array): Float64Array;
+}
+
+/**
+ * Centres sums of [1, states], whose triangular factor has N + 1 columns. `product` gives N + 1
+ * values of a target.
+ */
+export function centred(of: CentredSums): CentredSums {
+  const { triangle: whole, squares } = of;
+  const size = whole.rows - 1;
+  const triangle = Matrix.zeros(size, size);
+  for (let i = 0; i < size; i++) triangle.row(i).set(whole.row(i + 1).subarray(1));
+  const means = Float64Array.from({ length: size }, (_, i) => whole.data[i + 1]! / whole.data[0]!);
+  const sums = new Float64Array(size + 1);
+  const product = (j: number, out: Float64Array): Float64Array => {
+    of.product(j, sums);
+    for (let i = 0; i < size; i++) out[i] = sums[i + 1]! - means[i]! * sums[0]!;
+    return out;
+  };
+  return { triangle, squares, product };
+}
+
 /**
  * Sums over rows of states. The states are taken less those of the first row, and centred by their
  * means at the end: a column of ones comes before them.
  */
 export class TargetSums {
-  readonly #size: number;
   readonly #groups: readonly TargetGroup[];
   readonly #groupOf: Uint16Array;
   readonly #within: Uint32Array;
@@ -27,10 +55,8 @@ export class TargetSums {
   readonly #blockSquares: Float64Array;
   #origin: Float64Array | undefined;
   #row = 0;
-  #centred: { readonly means: Float64Array; readonly triangle: Matrix<Float64Array> } | undefined;
 
   constructor(size: number, groups: readonly TargetGroup[]) {
-    this.#size = size;
     this.#groups = groups;
     const count = groups.reduce((sum, { targets }) => sum + targets.count, 0);
     this.#groupOf = new Uint16Array(count);
@@ -67,37 +93,15 @@ export class TargetSums {
     this.#blockSquares.fill(0);
   }
 
-  /** The triangular factor of the centred states, N x N. */
-  triangle(): Matrix<Float64Array> {
-    return this.#means().triangle;
-  }
-
-  /** X^T z of target j, X centred: N values. */
-  product(j: number, out: Float64Array): Float64Array {
-    const { means } = this.#means();
-    const sums = this.#product.column(j);
-    for (let i = 0; i < this.#size; i++) out[i] = sums[i + 1]! - means[i]! * sums[0]!;
-    return out;
-  }
-
-  /** z^T z of target j. */
-  square(j: number): number {
-    return this.#squares[j]! + this.#blockSquares[j]!;
+  /** What the sums are of centred states. */
+  finish(): CentredSums {
+    const squares = this.#squares.map((square, j) => square + this.#blockSquares[j]!);
+    return centred({ triangle: this.#factor.triangle(), squares, product: (j, out) => this.#product.column(j, out) });
   }
 
   dispose(): void {
     this.#product.dispose();
     this.#factor.dispose();
-  }
-
-  #means(): { readonly means: Float64Array; readonly triangle: Matrix<Float64Array> } {
-    if (this.#centred) return this.#centred;
-    const r = this.#factor.triangle();
-    const size = this.#size;
-    const triangle = Matrix.zeros(size, size);
-    for (let i = 0; i < size; i++) triangle.row(i).set(r.row(i + 1).subarray(1));
-    this.#centred = { means: Float64Array.from({ length: size }, (_, i) => r.data[i + 1]! / r.data[0]!), triangle };
-    return this.#centred;
   }
 
   #write(column: number, first: number, rows: number, out: Float64Array, at: number, step: number): void {

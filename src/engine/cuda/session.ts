@@ -15,6 +15,8 @@ import {
   type SequenceInput,
   type SessionState,
   type SummaryWork,
+  type TargetProducts,
+  type TargetWork,
   type WorkOptions,
 } from "../../reservoir/engine.js";
 import { hostInputs } from "../../reservoir/inputs.js";
@@ -26,6 +28,7 @@ import { ClosedLoop } from "./closed-loop.js";
 import { deviceSide, StateKeeper, slicesOf } from "./device-rows.js";
 import type { DeviceBatch, DeviceBatchOptions, OpenBatch, OpenTrainer, StateTaker } from "./device-work.js";
 import { disposeAll } from "./dispose.js";
+import { multiplyTargets } from "./ensemble/target-products.js";
 import { type MemoryParts, SessionMemory } from "./session-memory.js";
 import { singleStep } from "./single-step.js";
 import { DeviceSummary } from "./summary.js";
@@ -113,6 +116,12 @@ export class DeviceSession implements EngineSession {
     } finally {
       summary.dispose();
     }
+  }
+
+  multiplyTargets(work: TargetWork): Promise<TargetProducts> | undefined {
+    this.#record.alive();
+    const found = multiplyTargets(this.#parts.context, this.model, work);
+    return found && this.#alone(() => found);
   }
 
   /** Runs sequences whose states are taken on the device. */

@@ -1,12 +1,13 @@
 // Measures of many reservoirs on the device against the same measures one after the other on the
 // host, bit for bit.
 import "../../../src/index.js";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
+import { informationCapacity } from "../../../src/analysis/index.js";
 import { type MapLengths, mapLengths } from "../../../src/analysis/map/lengths.js";
 import type { MapMeasure } from "../../../src/analysis/map/options.js";
 import { measureAll } from "../../../src/analysis/map/reservoirs.js";
 import { cpuEngine } from "../../../src/engine/cpu/index.js";
-import { type MeasureWork, type ReservoirOptions, registerEngine } from "../../../src/reservoir/index.js";
+import { type MeasureWork, ReservoirComputer, type ReservoirOptions, registerEngine } from "../../../src/reservoir/index.js";
 import { onHardware } from "../../gpu/device/device.js";
 import { bits } from "../contract.js";
 import { device } from "./engines.js";
@@ -105,5 +106,32 @@ describe("measures of many reservoirs", () => {
     expect(seen.at(-1)).toBe(2);
     expect([...values.lyapunovExponent!].map(Number.isNaN)).toEqual([false, false, ...Array(7).fill(true)]);
     await expect(measureAll(reservoirs, options, lengths)).rejects.toMatchObject({ code: "aborted" });
+  });
+});
+
+describe("information processing capacity", () => {
+  const sizes = onHardware ? { size: 70, length: 5000 } : { size: 5, length: 1100 };
+  it.each([
+    ["float32, sparse", { connectionProbability: 0.6, storage: "sparse" as const }],
+    ["float64, dense", { connectionProbability: 1, precision: "float64" as const, noiseLevel: 0.01 }],
+  ])("has the host's bits without states on the host, %s", async (_name, rest) => {
+    const reservoir = { size: sizes.size, leakRate: 0.8, bias: 0.2, ...rest };
+    const options = {
+      degrees: [
+        [1, 6],
+        [2, 3],
+        [3, 2],
+      ] as const,
+      length: sizes.length,
+    };
+    registerEngine("device of products", async () => device, { automatic: false });
+    await using computer = await ReservoirComputer.create(reservoir, { engine: "device of products" });
+    const before = computer.state;
+    const run = vi.spyOn(computer, "run");
+    const ours = await informationCapacity(computer, options);
+    expect(run).not.toHaveBeenCalled();
+    expect(computer.state).toEqual(before);
+    expect(ours).toEqual(await informationCapacity(reservoir, { ...options, engine: "cpu" }));
+    expect(ours.total).toBeGreaterThan(1);
   });
 });

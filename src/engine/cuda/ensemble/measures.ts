@@ -22,8 +22,8 @@ import { Uploads } from "./uploads.js";
 const usualWave = 4096;
 
 /** Rows of a panel of least squares, and columns whose reflections go together. */
-const panelRows = 256;
-const group = 36;
+export const panelRows = 256;
+export const reflectionColumns = 36;
 
 /** Rows of features that a block of measure_recall holds. */
 const recallBatch = 8;
@@ -52,6 +52,18 @@ const parameters = {
   singular: ["f64*", "i32", "f64", "f64*", "i32*", "i32"],
   sum: ["const f64*", "i32", "i32", "i32", "f64*"],
 } as const;
+
+/** measure_factor for so many members. */
+export function factorShape(members: number): LaunchShape {
+  return { grid: members, block: 256, shared: 8 * reflectionColumns * (panelRows + reflectionColumns + 2) };
+}
+
+/** measure_factor itself. */
+export const factorKernel = (context: Context): AnyKernel => binary64Kernel(context, "factor");
+
+function binary64Kernel(context: Context, name: keyof typeof parameters): AnyKernel {
+  return loadEntries(context, file, [`measure_${name}`]).kernel(`measure_${name}`, parameters[name]) as unknown as AnyKernel;
+}
 
 /** `Engine.measure` on a device, or undefined if a base has a shape that is better run by itself. */
 export function measureTogether(context: Context, engine: string, work: MeasureWork): Promise<EnginePlan> | undefined {
@@ -128,7 +140,7 @@ class Measuring {
     const streams = Math.max(kernelRank?.streams.length ?? 0, generalisationRank?.streams.length ?? 0);
     const ranks = streams * (size * (elementBytes(precision) + 8) + 4 * tableColumns + 8);
     const columns = memory ? size + 2 + memory.maxDelay : 0;
-    const squares = memory ? 8 * columns * (panelRows + 2 * (size + 1) + group) : 0;
+    const squares = memory ? 8 * columns * (panelRows + 2 * (size + 1) + reflectionColumns) : 0;
     return Math.max(ranks, squares);
   }
 
@@ -244,14 +256,13 @@ class Measuring {
       const panels = own.take("f64", count * pitch, "panels");
       const triangles = own.take("f64", count * features * columns, "triangles");
       stream.fill(triangles);
-      const scratch = own.take("f64", count * group * columns, "reflections");
+      const scratch = own.take("f64", count * reflectionColumns * columns, "reflections");
       const weights = own.take("f64", count * features * delays, "readouts");
       const sums = own.take("f64", count * 5 * delays, "correlations");
       stream.fill(sums);
       const curves = own.take("f64", count * delays, "curves");
       const factor = (rows: number, first: number) => {
-        const config = { grid: count, block: 256, shared: 8 * (panelRows * group + group * group + 2 * group) };
-        this.#launch(stream, "factor", config, [panels, pitch, rows, first, features, columns, triangles, scratch]);
+        this.#launch(stream, "factor", factorShape(count), [panels, pitch, rows, first, features, columns, triangles, scratch]);
       };
       const solve = () => {
         if (lambda > 0)
@@ -427,13 +438,7 @@ class Measuring {
   }
 
   #launch(stream: Stream, name: keyof typeof parameters, config: LaunchShape, given: readonly unknown[]): void {
-    this.#start(
-      stream,
-      config,
-      given,
-      name,
-      () => loadEntries(this.#context, file, [`measure_${name}`]).kernel(`measure_${name}`, parameters[name]) as unknown as AnyKernel,
-    );
+    this.#start(stream, config, given, name, () => binary64Kernel(this.#context, name));
   }
 
   #start(stream: Stream, config: LaunchShape, given: readonly unknown[], name: string, load: () => AnyKernel): void {

@@ -1,0 +1,48 @@
+// The capability of a session that multiplies states with targets made of past inputs, without
+// copying the states to the host. Others hand the states out, with the same bits.
+import type { Matrix } from "../../numerics/index.js";
+import type { WorkOptions } from "../work.js";
+
+/** Multiplies states with products of polynomials of past inputs. */
+export interface MultipliesTargets {
+  /**
+   * Runs the reservoir from its initial state; its own state is untouched. Undefined for a
+   * reservoir that runs in another way.
+   */
+  multiplyTargets?(work: TargetWork): Promise<TargetProducts> | undefined;
+}
+
+/** Targets whose terms are those from `first[j]` to `first[j + 1]`, at least one each. */
+export interface TargetTerms {
+  readonly count: number;
+  readonly first: Uint32Array;
+  readonly termDegrees: Uint8Array;
+  readonly termDelays: Uint32Array;
+}
+
+/**
+ * z_j(t) is the product over the terms of target j of values[degree][t - delay], factors from left
+ * to right.
+ */
+export interface TargetWork extends WorkOptions {
+  /** T x 1 in the model's precision. */
+  readonly inputs: Matrix;
+  /** Rows before those that are multiplied. */
+  readonly washout: number;
+  /** By degree, T values each. */
+  readonly values: readonly Float64Array[];
+  readonly targets: TargetTerms;
+}
+
+/**
+ * Sums over the rows after the washout, in the blocks of docs/numerics.md, rule 9. X has a column
+ * of ones, and the states less those of the first row, L = N + 1 columns.
+ */
+export interface TargetProducts {
+  /** X^T z of target j at j L, L values. */
+  readonly products: Float64Array;
+  /** z^T z. */
+  readonly squares: Float64Array;
+  /** The triangular factor of X by rule 11, L x L. */
+  readonly triangle: Matrix<Float64Array>;
+}
