@@ -64,6 +64,5 @@ engine.close();
 
 if (!flags["no-peers"]) {
   const script = new URL("information_capacity_peers.py", import.meta.url).pathname;
-  const peers = spawnSync("python3", [script, String(length)], { encoding: "utf8" });
-  console.log(peers.status === 0 ? `\n${peers.stdout}` : `\nno peers: ${peers.stdout}\n${peers.stderr.trim().split("\n").at(-1)}`);
+  if (spawnSync("python3", [script, String(length)], { stdio: "inherit" }).status !== 0) console.log("no peers");
 }

@@ -18,7 +18,7 @@ for t in range(washout + length):
     x = np.tanh(w @ x + drive[t])
     if t >= washout:
         states[t - washout] = x
-print(f"CuPy {cupy.__version__}; NumPy's states on the host: {time.perf_counter() - begun:.2f} s, not counted below\n")
+print(f"\nCuPy {cupy.__version__}; NumPy's states on the host: {time.perf_counter() - begun:.2f} s, not counted below\n", flush=True)
 
 
 def polynomials(u):

@@ -1,4 +1,4 @@
-"""A map of quality by PyTorch's batched operations on a GPU, the lengths of ours: exponent, memory capacity, ranks. 16 x 16 of the 256 x 256 points by default; prints seconds and what the whole map would take."""
+"""A map of quality by PyTorch's batched operations on a GPU, the lengths of ours: exponent, memory capacity, ranks. 12 x 12 of the 256 x 256 points by default; prints seconds and what the whole map would take."""
 import math
 import sys
 import time
@@ -6,7 +6,7 @@ import time
 import torch
 
 torch.backends.cuda.matmul.allow_tf32 = False
-side = int(sys.argv[1]) if len(sys.argv) > 1 else 16
+side = int(sys.argv[1]) if len(sys.argv) > 1 else 12
 device, size = "cuda", 100
 draw = torch.Generator().manual_seed(1)
 w0 = torch.randn(size, size, generator=draw, dtype=torch.float64)
@@ -70,7 +70,7 @@ def ranks():
     return out
 
 
-print(f"PyTorch {torch.__version__}, {torch.cuda.get_device_name()}: {side} x {side} points, batched\n")
+print(f"\nPyTorch {torch.__version__}, {torch.cuda.get_device_name()}: {side} x {side} points, batched\n", flush=True)
 print("| measure | seconds | for 256 x 256 |\n|---|---|---|")
 total = 0.0
 torch.linalg.svdvals(torch.randn(4, 8, 8, device=device, dtype=torch.float64))
