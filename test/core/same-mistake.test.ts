@@ -177,6 +177,7 @@ const withOptions: readonly Place[] = [
   ["memoryCapacity", (wrong) => analysis.memoryCapacity(computer, wrong)],
   ["analyse", (wrong) => analysis.analyse({ size: 5 }, wrong)],
   ["qualityMap", (wrong) => analysis.qualityMap({ size: 5 }, wrong)],
+  ["measureReservoirs", (wrong) => analysis.measureReservoirs([{ size: 5 }], wrong)],
   ["informationCapacity", (wrong) => analysis.informationCapacity({ size: 5 }, wrong)],
   ["kernelRank", (wrong) => analysis.kernelRank(computer, wrong)],
   ["lyapunovExponent", (wrong) => analysis.lyapunovExponent({ size: 5 }, wrong)],
