@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { analyse, axisValues, lyapunovExponent, measureNames, measureReservoirs, memoryCapacity, qualityMap } from "../../src/analysis/index.js";
+import {
+  analyse,
+  axisValues,
+  lyapunovExponent,
+  measureNames,
+  measureReservoirs,
+  memoryCapacity,
+  qualityMap,
+} from "../../src/analysis/index.js";
 import "../../src/index.js";
 
 const small = { size: 12, leakRate: 1, seed: 3, precision: "float64" } as const;
@@ -43,7 +51,10 @@ describe("analyse", () => {
 
 describe("measures of several reservoirs", () => {
   it("are those of each by itself", async () => {
-    const reservoirs = [{ ...small, seed: 1 }, { ...small, size: 8, seed: 2 }];
+    const reservoirs = [
+      { ...small, seed: 1 },
+      { ...small, size: 8, seed: 2 },
+    ];
     const { values, interrupted, measured } = await measureReservoirs(reservoirs, { measures: ["lyapunovExponent"], engine: "cpu" });
     const single = await Promise.all(reservoirs.map((each) => lyapunovExponent(each, { washout: 200, length: 1000 })));
     expect([...values.lyapunovExponent!]).toEqual(single);
