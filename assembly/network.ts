@@ -3,6 +3,7 @@
 // runNetwork32 or runNetwork64.
 import { philoxBlock, philoxWord } from "./philox";
 import { arrived, heldMask, slope, splat } from "./spiking-neurons";
+import { expF32x4, expF64x2 } from "./vector-math";
 
 /** The table of a network's fields, 32 bits each, in the order in which the host writes them. */
 @unmanaged
@@ -48,19 +49,22 @@ class Network {
 class Population {
   first: i32;
   size: i32;
-  /** 0 leaky, 1 adaptive, 2 Izhikevich. */
+  /** 0 leaky, 1 adaptive, 2 Izhikevich, 3 adaptive exponential. */
   neuron: i32;
   subtracts: i32;
   refractorySteps: i32;
   hasState: i32;
   receptorCount: i32;
-  /** keep and gain of each receptor, 64 bits each. */
+  /** Of each receptor keep and gain, 64 bits each, and whether it conducts, in 64 bits. */
   receptors: usize;
   /** The receptor that spikes from outside reach; -1 for none. */
   backgroundReceptor: i32;
   backgroundUnits: i32;
   thresholdCount: i32;
   thresholds: usize;
+  /** Whether the potential relaxes: populations with conductances, adaptive exponential neurons. */
+  relaxes: i32;
+  reserved: i32;
   keep: f64;
   threshold: f64;
   reset: f64;
@@ -68,6 +72,19 @@ class Population {
   recoveryStep: f64;
   stateKeep: f64;
   halfStep: f64;
+  onset: f64;
+  slope: f64;
+  perSlope: f64;
+  adaptationGain: f64;
+}
+
+/** Bytes of a receptor. */
+const receptorBytes: usize = 24;
+
+// @ts-ignore: decorator
+@inline
+function exp<T extends number>(x: v128): v128 {
+  return sizeof<T>() == 4 ? expF32x4(x) : expF64x2(x);
 }
 
 /** Lanes below `count`, as a mask of lanes of the precision. */
@@ -115,7 +132,7 @@ function advanceVector<T extends number>(net: Network, pop: Population, arriving
   const before = v128.load(net.potential + r);
   let next = isIzhikevich ? splat<T>(0) : v128.mul<T>(splat<T>(pop.keep), before);
   for (let k = 0; k < pop.receptorCount; k++) {
-    const constants = pop.receptors + (<usize>k << 4);
+    const constants = pop.receptors + <usize>k * receptorBytes;
     const currents = net.currents + <usize>k * vector + r;
     const cells = arriving + <usize>k * (<usize>net.size << 2);
     const current = v128.add<T>(v128.load(currents), v128.mul<T>(arrived<T>(cells, r), unit));
@@ -142,8 +159,7 @@ function advanceVector<T extends number>(net: Network, pop: Population, arriving
   } else {
     const isHeld = heldMask<T>(net.held, r);
     const v = v128.bitselect(before, next, isHeld);
-    const isFinite = v128.lt<T>(v128.abs<T>(v), infinity);
-    finite = v128.and(finite, isWhole ? isFinite : v128.or(isFinite, v128.not(mask)));
+    checkFinite<T>(v, mask, isWhole);
     let limit = splat<T>(pop.threshold);
     if (pop.neuron == 1) limit = v128.add<T>(limit, v128.load(net.recovery + r));
     fires = v128.andnot(v128.ge<T>(v, limit), isHeld);
@@ -156,6 +172,69 @@ function advanceVector<T extends number>(net: Network, pop: Population, arriving
     }
     holdLanes<T>(net.held, r, fires, i32x4.splat(pop.refractorySteps), mask, isWhole);
   }
+  recordSpikes<T>(net, pop, r, fires, mask, isWhole);
+}
+
+// @ts-ignore: decorator
+@inline
+function checkFinite<T extends number>(v: v128, mask: v128, isWhole: bool): void {
+  const isFinite = v128.lt<T>(v128.abs<T>(v), splat<T>(Infinity));
+  finite = v128.and(finite, isWhole ? isFinite : v128.or(isFinite, v128.not(mask)));
+}
+
+/**
+ * The same of neurons whose potential goes towards where currents and conductances draw it.
+ */
+// @ts-ignore: decorator
+@inline
+function relaxVector<T extends number>(net: Network, pop: Population, arriving: usize, r: usize, mask: v128, isWhole: bool): void {
+  const unit = splat<T>(net.unit);
+  const vector = <usize>net.size * sizeof<T>();
+  const before = v128.load(net.potential + r);
+  let sum = splat<T>(0);
+  let conductance = splat<T>(1);
+  for (let k = 0; k < pop.receptorCount; k++) {
+    const constants = pop.receptors + <usize>k * receptorBytes;
+    const currents = net.currents + <usize>k * vector + r;
+    const cells = arriving + <usize>k * (<usize>net.size << 2);
+    const current = v128.add<T>(v128.load(currents), v128.mul<T>(arrived<T>(cells, r), unit));
+    const added = v128.mul<T>(splat<T>(load<f64>(constants, 8)), current);
+    sum = k == 0 ? added : v128.add<T>(sum, added);
+    if (load<i32>(constants, 16) != 0) conductance = v128.add<T>(conductance, current);
+    storeLanes<T>(currents, v128.mul<T>(splat<T>(load<f64>(constants)), current), mask, isWhole);
+  }
+  sum = v128.add<T>(sum, v128.load(net.drive + r));
+  const recovery = v128.load(net.recovery + r);
+  if (pop.neuron == 3) {
+    const below = v128.min<T>(before, splat<T>(pop.threshold));
+    const height = v128.mul<T>(v128.sub<T>(below, splat<T>(pop.onset)), splat<T>(pop.perSlope));
+    sum = v128.add<T>(v128.sub<T>(sum, recovery), v128.mul<T>(splat<T>(pop.slope), exp<T>(height)));
+  }
+  const goal = v128.div<T>(sum, conductance);
+  const share = exp<T>(v128.neg<T>(v128.mul<T>(splat<T>(pop.keep), conductance)));
+  const next = v128.add<T>(goal, v128.mul<T>(v128.sub<T>(before, goal), share));
+  const isHeld = heldMask<T>(net.held, r);
+  const v = v128.bitselect(before, next, isHeld);
+  checkFinite<T>(v, mask, isWhole);
+  let limit = splat<T>(pop.threshold);
+  if (pop.neuron == 1) limit = v128.add<T>(limit, recovery);
+  const fires = v128.andnot(v128.ge<T>(v, limit), isHeld);
+  const reset = pop.subtracts != 0 ? v128.sub<T>(v, splat<T>(pop.reset)) : splat<T>(pop.reset);
+  storeLanes<T>(net.potential + r, v128.bitselect(reset, v, fires), mask, isWhole);
+  if (pop.neuron != 0) {
+    let kept = v128.mul<T>(splat<T>(pop.recoveryKeep), recovery);
+    if (pop.neuron == 3) kept = v128.add<T>(kept, v128.mul<T>(splat<T>(pop.adaptationGain), before));
+    const rise = v128.and(splat<T>(pop.recoveryStep), fires);
+    storeLanes<T>(net.recovery + r, v128.add<T>(kept, rise), mask, isWhole);
+  }
+  holdLanes<T>(net.held, r, fires, i32x4.splat(pop.refractorySteps), mask, isWhole);
+  recordSpikes<T>(net, pop, r, fires, mask, isWhole);
+}
+
+/** Filters the spikes of a vector for readouts, and appends those that fired. */
+// @ts-ignore: decorator
+@inline
+function recordSpikes<T extends number>(net: Network, pop: Population, r: usize, fires: v128, mask: v128, isWhole: bool): void {
   if (pop.hasState) {
     const kept = v128.mul<T>(splat<T>(pop.stateKeep), v128.load(net.filtered + r));
     storeLanes<T>(net.filtered + r, v128.add<T>(kept, v128.and(splat<T>(1), fires)), mask, isWhole);
@@ -248,6 +327,11 @@ function runSteps<T extends number>(table: usize, steps: i32, row: i32, firstSte
       if (pop.backgroundReceptor >= 0) addBackground(net, pop, arriving, firstStep + t);
       const end = pop.first + pop.size;
       let r = pop.first;
+      if (pop.relaxes != 0) {
+        for (; r + lanes <= end; r += lanes) relaxVector<T>(net, pop, arriving, <usize>r * sizeof<T>(), i64x2.splat(-1), true);
+        if (r < end) relaxVector<T>(net, pop, arriving, <usize>r * sizeof<T>(), lanesBelow<T>(end - r), false);
+        continue;
+      }
       for (; r + lanes <= end; r += lanes) advanceVector<T>(net, pop, arriving, <usize>r * sizeof<T>(), i64x2.splat(-1), true);
       if (r < end) advanceVector<T>(net, pop, arriving, <usize>r * sizeof<T>(), lanesBelow<T>(end - r), false);
     }

@@ -1,4 +1,4 @@
-// tanh over the lanes of a vector, for the kernels of the reservoir (docs/numerics.md, rule 4).
+// tanh and exp over the lanes of a vector (docs/numerics.md, rules 4 and 8).
 // Nothing here is exported to JavaScript, because a v128 cannot cross that boundary.
 
 /**
@@ -65,4 +65,49 @@ export function tanhF64x2(x: v128): v128 {
   const denominator = v128.bitselect(f64x2.add(e, f64x2.splat(1)), q, big);
   const size = f64x2.add(v128.bitselect(f64x2.splat(1), ax, big), f64x2.div(numerator, denominator));
   return v128.or(size, v128.and(x, i64x2.splat(0x8000000000000000)));
+}
+
+/** exp of two binary64 values by rule 8. A NaN stays a NaN. */
+// @ts-ignore: decorator
+@inline
+export function expF64x2(x: v128): v128 {
+  const shift = f64x2.splat(6755399441055744);
+  const t = f64x2.add(f64x2.mul(x, f64x2.splat(1.4426950408889634)), shift);
+  const n = f64x2.sub(t, shift);
+  const a = f64x2.sub(x, f64x2.mul(n, f64x2.splat(0.6931471805598903)));
+  const b = f64x2.mul(n, f64x2.splat(5.497923018708371e-14));
+  const r = f64x2.sub(a, b);
+  let e = f64x2.splat(1.6029159577883632e-10);
+  e = f64x2.add(f64x2.mul(e, r), f64x2.splat(2.0923899565540267e-9));
+  e = f64x2.add(f64x2.mul(e, r), f64x2.splat(2.5052289442474558e-8));
+  e = f64x2.add(f64x2.mul(e, r), f64x2.splat(2.7557243790959107e-7));
+  e = f64x2.add(f64x2.mul(e, r), f64x2.splat(2.755731893278914e-6));
+  e = f64x2.add(f64x2.mul(e, r), f64x2.splat(2.4801587360626592e-5));
+  e = f64x2.add(f64x2.mul(e, r), f64x2.splat(0.00019841269841474671));
+  e = f64x2.add(f64x2.mul(e, r), f64x2.splat(0.0013888888888865742));
+  e = f64x2.add(f64x2.mul(e, r), f64x2.splat(0.008333333333333269));
+  e = f64x2.add(f64x2.mul(e, r), f64x2.splat(0.041666666666666706));
+  e = f64x2.add(f64x2.mul(e, r), f64x2.splat(0.16666666666666666));
+  e = f64x2.add(f64x2.mul(e, r), f64x2.splat(0.5));
+  const tail = f64x2.sub(f64x2.mul(f64x2.mul(r, r), e), b);
+  const one = f64x2.splat(1);
+  const sum = f64x2.add(one, a);
+  const mantissa = f64x2.add(sum, f64x2.add(f64x2.add(f64x2.sub(one, sum), a), tail));
+  const whole = i64x2.sub(t, shift);
+  const half = i64x2.shr_s(whole, 1);
+  const bias = i64x2.splat(1023);
+  const power = i64x2.shl(i64x2.add(half, bias), 52);
+  const rest = i64x2.shl(i64x2.add(i64x2.sub(whole, half), bias), 52);
+  const value = f64x2.mul(f64x2.mul(mantissa, power), rest);
+  const bounded = v128.bitselect(f64x2.splat(Infinity), value, f64x2.gt(x, f64x2.splat(710)));
+  return v128.andnot(bounded, f64x2.lt(x, f64x2.splat(-746)));
+}
+
+/** The same of four binary32 values, computed in binary64 and rounded once. */
+// @ts-ignore: decorator
+@inline
+export function expF32x4(x: v128): v128 {
+  const low = f32x4.demote_f64x2_zero(expF64x2(f64x2.promote_low_f32x4(x)));
+  const high = f32x4.demote_f64x2_zero(expF64x2(f64x2.promote_low_f32x4(v128.shuffle<i32>(x, x, 2, 3, 2, 3))));
+  return v128.shuffle<i32>(low, high, 0, 1, 4, 5);
 }

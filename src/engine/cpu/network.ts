@@ -12,7 +12,9 @@ import { placeRegions, type Region } from "./memory.js";
 /** Steps of one call of the kernel at most. */
 const mostSteps = 4096;
 /** Bytes of a population's record. */
-const populationBytes = 104;
+const populationBytes = 144;
+/** Bytes of a receptor's record. */
+const receptorBytes = 24;
 
 type RegionName =
   | "fields"
@@ -45,7 +47,7 @@ function layOut(model: NetworkModel): { readonly regions: Regions; readonly tota
   const laidOut = placeRegions<RegionName>({
     fields: 128,
     populations: populations.length * populationBytes,
-    receptors: 16 * populations.reduce((sum, each) => sum + each.receptors.length, 0),
+    receptors: receptorBytes * populations.reduce((sum, each) => sum + each.receptors.length, 0),
     thresholds: 4 * populations.reduce((sum, { background }) => sum + (background?.counts.thresholds.length ?? 0), 0),
     potential: list(size),
     recovery: list(size),
@@ -76,7 +78,7 @@ function layOut(model: NetworkModel): { readonly regions: Regions; readonly tota
 /** Spikes of one call that there is room for, at least those of a step. */
 const spikeRoom = (size: number): number => size + 65_536;
 
-const neuronTypes = { leakyIntegrateAndFire: 0, adaptiveIntegrateAndFire: 1, izhikevich: 2 } as const;
+const neuronTypes = { leakyIntegrateAndFire: 0, adaptiveIntegrateAndFire: 1, izhikevich: 2, adaptiveExponential: 3 } as const;
 
 /** A network that runs in WebAssembly, on one thread. */
 export class WasmNetwork implements NetworkSession {
@@ -134,19 +136,21 @@ export class WasmNetwork implements NetworkSession {
         ...[first, size, neuronTypes[neuron.type], neuron.subtracts ? 1 : 0, neuron.refractorySteps],
         ...[stateKeep === null ? 0 : 1, own.length, receptors],
         ...(background ? [background.receptor, background.units] : [-1, 0]),
-        ...[background?.counts.thresholds.length ?? 0, thresholds],
+        ...[background?.counts.thresholds.length ?? 0, thresholds, neuron.relaxes ? 1 : 0, 0],
       ];
       words.forEach((word, k) => {
         view.setInt32(at + 4 * k, word, true);
       });
       const numbers = [neuron.keep, neuron.threshold, neuron.reset, neuron.recoveryKeep, neuron.recoveryStep, stateKeep ?? 0];
-      [...numbers, round(config.timeStep / 2)].forEach((value, k) => {
+      const { onset, slope, perSlope, adaptationGain } = neuron.upswing ?? { onset: 0, slope: 0, perSlope: 0, adaptationGain: 0 };
+      [...numbers, round(config.timeStep / 2), onset, slope, perSlope, adaptationGain].forEach((value, k) => {
         view.setFloat64(at + 4 * words.length + 8 * k, value, true);
       });
-      for (const { keep, gain } of own) {
+      for (const { keep, gain, conducts } of own) {
         view.setFloat64(receptors, keep, true);
         view.setFloat64(receptors + 8, gain, true);
-        receptors += 16;
+        view.setInt32(receptors + 16, conducts ? 1 : 0, true);
+        receptors += receptorBytes;
       }
       for (const threshold of background?.counts.thresholds ?? []) {
         view.setUint32(thresholds, threshold, true);

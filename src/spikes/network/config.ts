@@ -4,6 +4,51 @@ import type { Precision, Seed } from "../../numerics/index.js";
 import type { NeuronConfig, NeuronOptions } from "../../reservoir/spiking-config.js";
 
 /**
+ * The adaptive exponential integrate-and-fire neuron (Brette and Gerstner 2005, "Adaptive
+ * exponential integrate-and-fire model as an effective description of neuronal activity", Journal
+ * of Neurophysiology 94:3637), with conductances as shares of the leak's and currents in mV:
+ *
+ *     tau dV/dt = -(V - E) + slopeFactor exp((V - threshold) / slopeFactor) - w + I
+ *     tau_w dw/dt = subthresholdAdaptation (V - E) - w
+ *
+ * At `peakPotential` it fires: V becomes `resetPotential`, and w rises by `adaptationStep`.
+ * Defaults are those of the paper: C 281 pF, g_L 30 nS, a 4 nS, b 80.5 pA.
+ */
+export interface AdaptiveExponentialConfig {
+  /** Tells the neuron models apart. */
+  readonly type: "adaptiveExponential";
+  /** tau, ms; default 281 / 30. */
+  readonly membraneTimeConstant: number;
+  /** E, mV; default -70.6. */
+  readonly restingPotential: number;
+  /** Where the upswing of a spike begins, mV; default -50.4. */
+  readonly threshold: number;
+  /** How sharply it begins, mV; default 2. */
+  readonly slopeFactor: number;
+  /** The potential at which a neuron fires, mV; default 20. */
+  readonly peakPotential: number;
+  /** mV; default -70.6. */
+  readonly resetPotential: number;
+  /** ms in which the potential is held after a spike; default 0. */
+  readonly refractoryPeriod: number;
+  /** tau_w, ms; default 144. */
+  readonly adaptationTimeConstant: number;
+  /** a / g_L; default 4 / 30. */
+  readonly subthresholdAdaptation: number;
+  /** b / g_L, mV; default 80.5 / 30. */
+  readonly adaptationStep: number;
+}
+
+/** A neuron of a network with every field filled in; `type` tells the models apart. */
+export type NetworkNeuronConfig = NeuronConfig | AdaptiveExponentialConfig;
+
+/** A neuron of a network by name, or by name and what differs from the defaults. */
+export type NetworkNeuronOptions =
+  | NeuronOptions
+  | "adaptiveExponential"
+  | ({ readonly type: "adaptiveExponential" } & Optional<Omit<AdaptiveExponentialConfig, "type">>);
+
+/**
  * A random number. `least` and `most` bound it: a number beyond them is drawn again
  * (`outside: "redraw"`, the default), or is put on the bound ("clip").
  */
@@ -67,10 +112,28 @@ export type ConnectConfig =
       readonly grid: readonly [number, number, number] | null;
     };
 
-/** A current of a neuron that jumps with each spike and decays with `timeConstant`, ms. */
+/**
+ * A current of a neuron that jumps with each spike and decays with `timeConstant`, or, with a
+ * `reversalPotential`, a conductance that does.
+ */
 export interface ReceptorConfig {
   /** ms; 0: the whole charge at once, so that the potential jumps. */
   readonly timeConstant: number;
+  /**
+   * mV; default null, a current. With it a conductance g draws the potential towards it: the current
+   * is g (reversalPotential - V). Weights are then shares of the leak's conductance, or nS if the
+   * population has a capacitance. Other receptors of such a population stay currents, of a time
+   * constant above 0.
+   */
+  readonly reversalPotential: number | null;
+}
+
+/** What a user writes of a receptor. */
+export interface ReceptorOptions {
+  /** ms; 0: the whole charge at once, so that the potential jumps. */
+  readonly timeConstant: number;
+  /** mV; default null, a current. With it, a conductance. */
+  readonly reversalPotential?: number | null | undefined;
 }
 
 /** Spikes that reach every neuron of a population from outside the network. */
@@ -90,10 +153,10 @@ export interface PopulationConfig {
   /**
    * A neuron, or null for inputs: a population without neurons of its own, whose spikes are given.
    */
-  readonly neuron: NeuronConfig | null;
-  /** pF: currents and weights are then in pA, and times the membrane's resistance in mV. */
+  readonly neuron: NetworkNeuronConfig | null;
+  /** pF: currents and weights are then in pA, times the membrane's resistance in mV; conductances in nS. */
   readonly capacitance: number | null;
-  /** Currents that synapses act on, by name; default one, "current", of 0.5 ms. */
+  /** Currents or conductances that synapses act on, by name; default one, "current", of 0.5 ms. */
   readonly receptors: Readonly<Record<string, ReceptorConfig>>;
   /** A constant current, mV or pA. */
   readonly current: Values;
@@ -115,7 +178,7 @@ export interface ProjectionConfig {
   readonly receptor: string;
   /** Which neurons are connected. */
   readonly connect: ConnectConfig;
-  /** mV, or pA if the target has a capacitance. */
+  /** mV, or pA if the target has a capacitance; of a conductance, shares of the leak's or nS. */
   readonly weight: DistributionConfig;
   /** ms, rounded to whole steps. */
   readonly delay: DistributionConfig;
@@ -149,13 +212,15 @@ export interface NetworkConfig {
 type Optional<Config> = { readonly [Field in keyof Config]?: Config[Field] | undefined };
 
 /** What a user writes of a population: its size, and what differs from the defaults. */
-export interface PopulationOptions extends Omit<Optional<PopulationConfig>, "neuron" | "size"> {
+export interface PopulationOptions extends Omit<Optional<PopulationConfig>, "neuron" | "receptors" | "size"> {
   /** Another population, whose fields this one has unless it gives its own. */
   readonly like?: string | undefined;
   /** How many neurons, or channels of inputs. */
   readonly size?: number | undefined;
   /** A neuron by name or with settings; null for inputs. */
-  readonly neuron?: NeuronOptions | null | undefined;
+  readonly neuron?: NetworkNeuronOptions | null | undefined;
+  /** Currents or conductances that synapses act on, by name. */
+  readonly receptors?: Readonly<Record<string, ReceptorOptions>> | undefined;
 }
 
 /** What a user writes of a projection. */
@@ -166,7 +231,7 @@ export interface ProjectionOptions extends Omit<Optional<ProjectionConfig>, "fro
   readonly to: string;
   /** Which neurons are connected. */
   readonly connect: ConnectOptions;
-  /** mV, or pA if the target has a capacitance. */
+  /** mV, or pA if the target has a capacitance; of a conductance, shares of the leak's or nS. */
   readonly weight: number | DistributionOptions;
   /** ms, rounded to whole steps; default one step. */
   readonly delay?: number | DistributionOptions | undefined;

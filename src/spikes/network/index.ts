@@ -1,5 +1,6 @@
 // Networks as data: populations and projections, drawn from a seed.
 export type {
+  AdaptiveExponentialConfig,
   BoundsOptions,
   ConnectConfig,
   ConnectOptions,
@@ -7,12 +8,15 @@ export type {
   DistributionOptions,
   NetworkBackground,
   NetworkConfig,
+  NetworkNeuronConfig,
+  NetworkNeuronOptions,
   NetworkOptions,
   PopulationConfig,
   PopulationOptions,
   ProjectionConfig,
   ProjectionOptions,
   ReceptorConfig,
+  ReceptorOptions,
   Values,
 } from "./config.js";
 export type { NetworkCurrent } from "./currents.js";
@@ -31,6 +35,7 @@ export type {
   PlannedProjection,
   PlannedReceptor,
   PlannedRule,
+  PlannedUpswing,
   WordSampler,
   WordSteps,
 } from "./plan.js";

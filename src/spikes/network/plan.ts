@@ -1,7 +1,7 @@
 // What a network's description comes to before a synapse is drawn: numbers alone, nothing left to
 // decide. The host (draw.ts) and a device draw the same table from it. Rule 13 of docs/numerics.md.
 import type { FloatArray, PhiloxKey, Precision } from "../../numerics/index.js";
-import type { NetworkConfig } from "./config.js";
+import type { NetworkConfig, NetworkNeuronConfig } from "./config.js";
 
 /**
  * A number by one random word of 32 bits. With U = low + share (word + .5) 2^-32 and Q the normal
@@ -43,24 +43,38 @@ export interface NeuronRange {
 export interface PlannedReceptor {
   readonly name: string;
   readonly keep: number;
-  /** What a current that begins the step at 1 mV adds to the potential; 1 for Izhikevich. */
+  /**
+   * What a current that begins the step at 1 mV adds to the potential; 1 for Izhikevich. If the
+   * neuron `relaxes`: what it adds to where the potential goes, 1 for a current, and for a
+   * conductance its reversal potential from rest.
+   */
   readonly gain: number;
+  /** Whether it is a conductance. */
+  readonly conducts: boolean;
 }
 
 /** Constants of a population's neurons, rounded to the network's precision; from rest. */
 export interface PlannedNeuron {
-  readonly type: "leakyIntegrateAndFire" | "adaptiveIntegrateAndFire" | "izhikevich";
-  /** exp(-dt / tau); Izhikevich: dt a. */
+  readonly type: NetworkNeuronConfig["type"];
+  /**
+   * Whether the potential goes towards where the currents and conductances of the step's beginning
+   * draw it, at the pace of all conductances: populations with conductances, and
+   * adaptiveExponential.
+   */
+  readonly relaxes: boolean;
+  /** exp(-dt / tau); dt / tau if the neuron relaxes; Izhikevich: dt a. */
   readonly keep: number;
-  /** 1 - keep; Izhikevich: 1. */
+  /** 1 - keep; 1 if the neuron relaxes, and for Izhikevich. */
   readonly driveGain: number;
-  /** Above rest; Izhikevich: 30. */
+  /** Above rest: where it fires, the peak of adaptiveExponential; Izhikevich: 30. */
   readonly threshold: number;
+  /** Of adaptiveExponential neurons, whose recovery is w; else null. */
+  readonly upswing: PlannedUpswing | null;
   /** The potential after a spike from rest, or what a spike takes off it if `subtracts`. */
   readonly reset: number;
   readonly subtracts: boolean;
   readonly refractorySteps: number;
-  /** Of an adaptive neuron's rise of the threshold; Izhikevich: b. */
+  /** Of an adaptive neuron's rise of the threshold, or of w; Izhikevich: b. */
   readonly recoveryKeep: number;
   /** What a spike adds to it; Izhikevich: d. */
   readonly recoveryStep: number;
@@ -68,6 +82,17 @@ export interface PlannedNeuron {
   readonly rest: number;
   /** mV a unit of current: the membrane's resistance, or 1 if there is no capacitance. */
   readonly resistance: number;
+}
+
+/** The exponential current of an adaptiveExponential neuron, and what feeds its adaptation. */
+export interface PlannedUpswing {
+  /** Where it begins, above rest. */
+  readonly onset: number;
+  readonly slope: number;
+  /** 1 / slope. */
+  readonly perSlope: number;
+  /** What 1 mV of potential adds to w in a step. */
+  readonly adaptationGain: number;
 }
 
 /** A population of neurons. */

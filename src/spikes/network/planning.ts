@@ -1,10 +1,17 @@
 // From a checked description to a plan: ranges, constants and samplers, before a synapse is drawn.
 import { ArgumentError } from "../../core/errors.js";
-import { type PhiloxKey, portableLog, type Seed, seedKeys } from "../../numerics/index.js";
-import type { NeuronConfig } from "../../reservoir/spiking-config.js";
+import { type PhiloxKey, portableExp, portableLog, type Seed, seedKeys } from "../../numerics/index.js";
 import { izhikevichPeak } from "../neurons/izhikevich.js";
 import { decay, integrateAndFireNumbers, synapticGain } from "../neurons/leaky-integrate-and-fire.js";
-import type { DistributionConfig, NetworkConfig, NetworkOptions, PopulationConfig, ProjectionConfig } from "./config.js";
+import type {
+  AdaptiveExponentialConfig,
+  DistributionConfig,
+  NetworkConfig,
+  NetworkNeuronConfig,
+  NetworkOptions,
+  PopulationConfig,
+  ProjectionConfig,
+} from "./config.js";
 import type { NetworkPlan, NeuronRange, PlannedInput, PlannedNeuron, PlannedPopulation, PlannedProjection } from "./plan.js";
 import { delaySteps, leastOf, mostOf, mostSteps, negated, poissonSteps, samplerOf } from "./sampler.js";
 import { receptorOf, resolveNetworkConfig, sliceOf } from "./schema.js";
@@ -117,13 +124,15 @@ function draft(
     scaled(sign < 0 ? negated(projection.weight) : projection.weight, resistanceOf(target.place.config)),
     `${field}.weight`,
   );
+  const receptor = receptorOf(projection.receptor, target.place.config, `${field}.receptor`);
+  checkConductances(projection, target.place.config, leastOf(weight) * sign, field);
   return {
     index,
     from: source.place.place,
     to: target.place.place,
     source: source.range,
     target: target.range,
-    receptor: receptorOf(projection.receptor, target.place.config, `${field}.receptor`),
+    receptor,
     rule: connect.rule === "list" ? { ...connect, synapses: inSteps(connect.synapses, target.place.config, timeStep) } : connect,
     selfConnections,
     multiple,
@@ -175,6 +184,21 @@ function checkRule({ connect, multiple }: ProjectionConfig, field: string, sourc
       break;
     default:
   }
+}
+
+/** @throws ArgumentError if a weight onto a conductance may be below 0 */
+function checkConductances(
+  { receptor, weight, connect }: ProjectionConfig,
+  { receptors }: PopulationConfig,
+  least: number,
+  field: string,
+): void {
+  if (receptors[receptor]!.reversalPotential === null) return;
+  const takes = `weights of at least 0, as ${receptor} is a conductance; distributions take least: 0`;
+  if (least < 0) throw new ArgumentError(`${field}.weight`, weight, takes);
+  const listed = connect.rule === "list" ? connect.synapses.findIndex((each) => (each[2] ?? 0) < 0) : -1;
+  if (listed >= 0 && connect.rule === "list")
+    throw new ArgumentError(`${field}.connect.synapses[${listed}]`, connect.synapses[listed], takes);
 }
 
 function hasOwnWeights({ rule }: Pick<PlannedProjection, "rule">): boolean {
@@ -273,19 +297,24 @@ function population(name: string, { place, first, size, config }: Place, network
   const neuron = config.neuron!;
   const { background } = config;
   const field = `populations.${name}.background`;
+  const ofBackground = background && receptorOf(background.receptor, config, `${field}.receptor`);
+  if (background && background.weight < 0 && Object.values(config.receptors)[ofBackground!]!.reversalPotential !== null)
+    throw new ArgumentError(`${field}.weight`, background.weight, "at least 0, as its receptor is a conductance");
+  const planned = neuronOf(config, timeStep, round);
   return {
     name,
     place,
     first,
     size,
-    neuron: neuronOf(neuron, timeStep, resistanceOf(config), round),
-    receptors: Object.entries(config.receptors).map(([receptor, { timeConstant }]) => ({
+    neuron: planned,
+    receptors: Object.entries(config.receptors).map(([receptor, { timeConstant, reversalPotential }]) => ({
       name: receptor,
       keep: round(decay(timeConstant, timeStep)),
-      gain: neuron.type === "izhikevich" ? 1 : round(synapticGain(timeConstant, neuron.membraneTimeConstant, timeStep)),
+      gain: round(gainOf(neuron, planned, timeConstant, reversalPotential, timeStep)),
+      conducts: reversalPotential !== null,
     })),
     background: background && {
-      receptor: receptorOf(background.receptor, config, `${field}.receptor`),
+      receptor: ofBackground!,
       units: inUnits(background.weight * resistanceOf(config), fractionBits, `${field}.weight`),
       counts: poissonSteps(background.rate * timeStep * 0.001, `${field}.rate`),
     },
@@ -293,10 +322,26 @@ function population(name: string, { place, first, size, config }: Place, network
   };
 }
 
-function neuronOf(neuron: NeuronConfig, timeStep: number, resistance: number, round: (value: number) => number): PlannedNeuron {
+function gainOf(
+  neuron: NetworkNeuronConfig,
+  { relaxes, rest }: PlannedNeuron,
+  timeConstant: number,
+  reversalPotential: number | null,
+  timeStep: number,
+): number {
+  if (reversalPotential !== null) return reversalPotential - rest;
+  return relaxes || neuron.type === "izhikevich" ? 1 : synapticGain(timeConstant, neuron.membraneTimeConstant, timeStep);
+}
+
+function neuronOf(config: PopulationConfig, timeStep: number, round: (value: number) => number): PlannedNeuron {
+  const neuron = config.neuron!;
+  const resistance = resistanceOf(config);
+  if (neuron.type === "adaptiveExponential") return adaptiveExponential(neuron, timeStep, resistance, round);
   if (neuron.type === "izhikevich")
     return {
       type: neuron.type,
+      relaxes: false,
+      upswing: null,
       keep: round(timeStep * neuron.a),
       driveGain: 1,
       threshold: izhikevichPeak,
@@ -314,10 +359,13 @@ function neuronOf(neuron: NeuronConfig, timeStep: number, resistance: number, ro
     0,
     0,
   );
+  const relaxes = Object.values(config.receptors).some(({ reversalPotential }) => reversalPotential !== null);
   return {
     type: neuron.type,
-    keep: round(keep),
-    driveGain: round(driveGain),
+    relaxes,
+    upswing: null,
+    keep: round(relaxes ? timeStep / neuron.membraneTimeConstant : keep),
+    driveGain: relaxes ? 1 : round(driveGain),
     threshold: round(threshold),
     reset: round(reset),
     subtracts: neuron.reset === "subtract",
@@ -325,6 +373,36 @@ function neuronOf(neuron: NeuronConfig, timeStep: number, resistance: number, ro
     recoveryKeep: round(adaptationKeep),
     recoveryStep: round(adaptationStep),
     rest: neuron.restingPotential,
+    resistance,
+  };
+}
+
+function adaptiveExponential(
+  neuron: AdaptiveExponentialConfig,
+  timeStep: number,
+  resistance: number,
+  round: (value: number) => number,
+): PlannedNeuron {
+  const { restingPotential: rest, slopeFactor } = neuron;
+  const kept = portableExp(-timeStep / neuron.adaptationTimeConstant);
+  return {
+    type: neuron.type,
+    relaxes: true,
+    upswing: {
+      onset: round(neuron.threshold - rest),
+      slope: round(slopeFactor),
+      perSlope: round(1 / slopeFactor),
+      adaptationGain: round((1 - kept) * neuron.subthresholdAdaptation),
+    },
+    keep: round(timeStep / neuron.membraneTimeConstant),
+    driveGain: 1,
+    threshold: round(neuron.peakPotential - rest),
+    reset: round(neuron.resetPotential - rest),
+    subtracts: false,
+    refractorySteps: Math.round(neuron.refractoryPeriod / timeStep),
+    recoveryKeep: round(kept),
+    recoveryStep: round(neuron.adaptationStep),
+    rest,
     resistance,
   };
 }

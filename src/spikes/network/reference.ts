@@ -1,9 +1,9 @@
 // Networks step by step in plain loops: slow, and the measure of the other engines. The arithmetic
 // is docs/numerics.md, rule 13.
-import { type FloatArray, philox4x32 } from "../../numerics/index.js";
+import { type FloatArray, philox4x32, portableExp } from "../../numerics/index.js";
 import { drawNetwork } from "./draw.js";
 import type { NetworkEngine } from "./engines.js";
-import { type NetworkModel, type NetworkPlan, networkStreams, type PlannedPopulation } from "./plan.js";
+import { type NetworkModel, type NetworkPlan, networkStreams, type PlannedNeuron, type PlannedPopulation } from "./plan.js";
 import { stepsOf } from "./sampler.js";
 import { copyState, initialState, type NetworkRunState, type NetworkSession, notFinite, type StepSpikes } from "./session.js";
 
@@ -103,11 +103,14 @@ export class ReferenceNetwork implements NetworkSession {
     const unit = 2 ** -fractionBits;
     const v = potential[r]!;
     const isIzhikevich = neuron.type === "izhikevich";
-    let next = isIzhikevich ? 0 : round(neuron.keep * v);
-    receptors.forEach(({ keep, gain }, k) => {
+    const isSum = isIzhikevich || neuron.relaxes;
+    let next = isSum ? 0 : round(neuron.keep * v);
+    let conductance = 1;
+    receptors.forEach(({ keep, gain, conducts }, k) => {
       const cell = k * size + r;
       const current = round(currents[cell]! + round(round(arriving[cell]!) * unit));
-      next = isIzhikevich && k === 0 ? current : round(next + round(gain * current));
+      next = isSum && k === 0 ? round(gain * current) : round(next + round(gain * current));
+      if (conducts) conductance = round(conductance + current);
       currents[cell] = keep * current;
     });
     next = round(next + this.#drive[r]!);
@@ -121,6 +124,7 @@ export class ReferenceNetwork implements NetworkSession {
       recovery[r] = u + round(neuron.keep * round(round(neuron.recoveryKeep * after) - u));
       next = after;
     } else {
+      if (neuron.relaxes) next = relaxed(neuron, v, recovery[r]!, next, conductance, round);
       if (held[r]! > 0) next = v;
       if (neuron.type === "adaptiveIntegrateAndFire") limit = round(limit + recovery[r]!);
     }
@@ -130,8 +134,9 @@ export class ReferenceNetwork implements NetworkSession {
     held[r] = fires ? neuron.refractorySteps : Math.max(0, held[r]! - 1);
     if (isIzhikevich) {
       if (fires) recovery[r] = recovery[r]! + neuron.recoveryStep;
-    } else if (neuron.type === "adaptiveIntegrateAndFire") {
-      const kept = round(neuron.recoveryKeep * recovery[r]!);
+    } else if (neuron.type !== "leakyIntegrateAndFire") {
+      const decayed = round(neuron.recoveryKeep * recovery[r]!);
+      const kept = neuron.upswing ? round(decayed + round(neuron.upswing.adaptationGain * v)) : decayed;
       recovery[r] = fires ? kept + neuron.recoveryStep : kept;
     }
     if (stateKeep !== null) {
@@ -159,6 +164,31 @@ export class ReferenceNetwork implements NetworkSession {
   async dispose(): Promise<void> {}
   /** Lets `await using` dispose of it. */
   async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+/**
+ * The potential a step after v, if it goes towards where currents and conductances draw it. Exact
+ * for those of the step's beginning, which `drawn` and `conductance` are the sums of, 1 being the
+ * leak:
+ *
+ *     goal = (drawn - w + slope exp((v - onset) / slope)) / conductance
+ *     v' = goal + (v - goal) exp(-(dt / tau) conductance)
+ */
+function relaxed(
+  { keep, threshold, upswing }: PlannedNeuron,
+  v: number,
+  w: number,
+  drawn: number,
+  conductance: number,
+  round: (value: number) => number,
+): number {
+  let sum = drawn;
+  if (upswing) {
+    const height = round(round(Math.min(v, threshold) - upswing.onset) * upswing.perSlope);
+    sum = round(round(sum - w) + round(upswing.slope * round(portableExp(height))));
+  }
+  const goal = round(sum / conductance);
+  return round(goal + round(round(v - goal) * round(portableExp(-round(keep * conductance)))));
 }
 
 /** The reference engine, which draws networks on the host. */

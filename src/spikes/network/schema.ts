@@ -24,13 +24,14 @@ import {
   tuple,
   whole,
 } from "../../core/options.js";
-import type { NeuronConfig, NeuronType } from "../../reservoir/spiking-config.js";
+import type { NeuronType } from "../../reservoir/spiking-config.js";
 import { neuronDefaults, neuronTables } from "../neurons/schema.js";
 import { notNegative, positive, share } from "../options.js";
 import type {
   ConnectConfig,
   DistributionConfig,
   NetworkConfig,
+  NetworkNeuronConfig,
   NetworkOptions,
   PopulationConfig,
   ProjectionConfig,
@@ -38,6 +39,7 @@ import type {
 } from "./config.js";
 
 const finite = number();
+const millivolts = number({ unit: "mV" });
 const size = whole({ atLeast: 1, below: 2 ** 30, takes: "a whole number of at least 1" });
 const many = whole({ atLeast: 0, below: 2 ** 32 });
 
@@ -96,30 +98,71 @@ const connect = byName<ConnectConfig>("rule", {
   },
 });
 
-const receptor = object({ timeConstant: given(notNegative("ms"), "Decay of the current; 0 for a jump of the potential.") });
+const receptor = object({
+  timeConstant: given(notNegative("ms"), "Decay of the current; 0 for a jump of the potential."),
+  reversalPotential: option(
+    either("a number of mV, or null", nothing, millivolts),
+    null,
+    "Makes it a conductance, which draws the potential there; null: a current.",
+  ),
+});
 const background = object({
   rate: given(notNegative("spikes per second"), "Spikes per second and neuron."),
   weight: given(finite, "Weight of each."),
   receptor: optional(text(), "Which receptor they reach; left out, the only one."),
 });
 
+const networkNeuronTables = {
+  ...neuronTables,
+  adaptiveExponential: {
+    membraneTimeConstant: optional(positive("ms"), "Decay of the potential."),
+    restingPotential: optional(millivolts, "Where the potential decays to."),
+    threshold: optional(millivolts, "Where the upswing of a spike begins."),
+    slopeFactor: optional(positive("mV"), "How sharply it begins."),
+    peakPotential: optional(millivolts, "The potential at which a neuron fires."),
+    resetPotential: optional(millivolts, "The potential after a spike."),
+    refractoryPeriod: optional(notNegative("ms"), "How long the potential is held after a spike."),
+    adaptationTimeConstant: optional(positive("ms"), "Decay of the adaptation."),
+    subthresholdAdaptation: optional(finite, "What the potential adds to it: a conductance, as a share of the leak's."),
+    adaptationStep: optional(finite, "What a spike adds to it, mV."),
+  },
+};
+const networkNeuronDefaults = {
+  ...neuronDefaults,
+  // Brette and Gerstner 2005, table 1.
+  adaptiveExponential: {
+    membraneTimeConstant: 281 / 30,
+    restingPotential: -70.6,
+    threshold: -50.4,
+    slopeFactor: 2,
+    peakPotential: 20,
+    resetPotential: -70.6,
+    refractoryPeriod: 0,
+    adaptationTimeConstant: 144,
+    subthresholdAdaptation: 4 / 30,
+    adaptationStep: 80.5 / 30,
+  },
+};
+/** Above it the exponential of a neuron's upswing leaves binary32. */
+const steepest = 80;
+
 /** The fields of a population that stand behind `like`. */
 export const populationTable = {
   size: given(size, "How many neurons."),
   neuron: option(
-    either("a neuron, or null for inputs", nothing, byType<{ readonly type: NeuronType }>(neuronTables)),
+    either("a neuron, or null for inputs", nothing, byType<{ readonly type: NeuronType | "adaptiveExponential" }>(networkNeuronTables)),
     { type: "leakyIntegrateAndFire" },
     "The neurons, by name or with settings; null for inputs, whose spikes are given.",
   ),
   capacitance: option(
     either("a number of pF above 0, or null", nothing, positive("pF")),
     null,
-    "With it, currents and weights are in pA; without, in mV.",
+    "With it, currents and weights are in pA and conductances in nS; without, in mV and shares of the leak's.",
   ),
   receptors: option(
     record(receptor, "an object of receptors by name"),
-    { current: { timeConstant: 0.5 } },
-    "Currents that synapses act on, by name.",
+    { current: { timeConstant: 0.5, reversalPotential: null } },
+    "Currents or conductances that synapses act on, by name.",
   ),
   current: option(values, 0, "A constant current."),
   background: option(either("null, or an object with rate and weight", nothing, background), null, "Poisson spikes from outside."),
@@ -137,7 +180,7 @@ export const projectionTable = {
   to: given(text("the name of a population, or a slice such as E[0:100]"), "Where they lead."),
   receptor: optional(text(), "Which receptor of the target they act on; left out, the only one."),
   connect: given(connect, "Which neurons are connected."),
-  weight: given(drawn, "mV, or pA if the target has a capacitance."),
+  weight: given(drawn, "mV, or pA if the target has a capacitance; onto a conductance, a share of the leak's, or nS."),
   delay: optional(drawn, "ms, rounded to whole steps; left out, one step."),
   selfConnections: option(flag, true, "Whether a neuron may be connected to itself."),
   multiple: option(flag, true, "Whether two neurons may have several synapses."),
@@ -194,14 +237,25 @@ function readPopulation(name: string, all: Readonly<Record<string, Readonly<Reco
   const type = neuron?.type;
   const config: PopulationConfig = {
     ...rest,
-    neuron: neuron && ({ ...neuronDefaults[neuron.type], ...withoutUndefined(neuron) } as NeuronConfig),
+    neuron: neuron && ({ ...networkNeuronDefaults[neuron.type], ...withoutUndefined(neuron) } as NetworkNeuronConfig),
   };
   for (const each of ["current", "initialPotential"] as const) {
     const value = config[each];
     if (Array.isArray(value) && value.length !== config.size)
       throw new ArgumentError(`${field}.${each}`, value, `a number, or one for each of the ${config.size} neurons`);
   }
-  if (config.neuron && config.neuron.type !== "izhikevich") {
+  if (config.neuron?.type === "adaptiveExponential") {
+    const { threshold, slopeFactor, peakPotential, resetPotential } = config.neuron;
+    const highest = threshold + steepest * slopeFactor;
+    if (peakPotential <= threshold || peakPotential > highest)
+      throw new ArgumentError(
+        `${field}.neuron.peakPotential`,
+        peakPotential,
+        `a potential above threshold, ${threshold} mV, and at most ${steepest} slopeFactor higher, ${highest} mV`,
+      );
+    if (resetPotential >= peakPotential)
+      throw new ArgumentError(`${field}.neuron.resetPotential`, resetPotential, `a potential below peakPotential, ${peakPotential} mV`);
+  } else if (config.neuron && config.neuron.type !== "izhikevich") {
     const { threshold, restingPotential, reset, resetPotential } = config.neuron;
     // Neurons that rest above their threshold fire on their own; a reset to a value stops that.
     if (reset === "subtract" && threshold <= restingPotential)
@@ -213,6 +267,16 @@ function readPopulation(name: string, all: Readonly<Record<string, Readonly<Reco
     throw new ArgumentError(`${field}.capacitance`, config.capacitance, "null: Izhikevich neurons have none");
   const receptors = Object.keys(config.receptors);
   if (config.neuron && receptors.length === 0) throw new ArgumentError(`${field}.receptors`, config.receptors, "at least one receptor");
+  const conducting = Object.values(config.receptors).some(({ reversalPotential }) => reversalPotential !== null);
+  if (conducting && type === "izhikevich")
+    throw new ArgumentError(`${field}.receptors`, receptors, "currents: Izhikevich neurons have no leak to share");
+  for (const [name, { timeConstant }] of Object.entries(config.receptors))
+    if (timeConstant === 0 && (conducting || type === "adaptiveExponential"))
+      throw new ArgumentError(
+        `${field}.receptors.${name}.timeConstant`,
+        timeConstant,
+        "more than 0 ms beside conductances and for adaptiveExponential neurons",
+      );
   if (config.background) receptorOf(config.background.receptor, config, `${field}.background.receptor`);
   return config;
 }

@@ -1,7 +1,7 @@
 // The NIR graph of a network of populations, as far as NIR can say it.
 import { ArgumentError } from "../../core/errors.js";
 import { option, optional, resolve, type TableOf } from "../../core/options.js";
-import type { NetworkConfig, NetworkOptions, PopulationConfig } from "../network/config.js";
+import type { NetworkConfig, NetworkOptions, PopulationConfig, ReceptorConfig } from "../network/config.js";
 import { drawNetwork } from "../network/draw.js";
 import type { NetworkModel } from "../network/plan.js";
 import { planNetwork } from "../network/planning.js";
@@ -112,6 +112,9 @@ function refuseWhatNirLacks(name: string, { neuron, background, receptors }: Pop
   if (background) throw new ArgumentError(`${field}.background`, background, "null: NIR has no Poisson spikes; give them as an input");
   const names = Object.keys(receptors);
   if (names.length !== 1) throw new ArgumentError(`${field}.receptors`, names, "one: a CubaLIF of NIR has one time constant");
+  const [{ reversalPotential }] = Object.values(receptors) as [ReceptorConfig];
+  if (reversalPotential !== null)
+    throw new ArgumentError(`${field}.receptors.${names[0]}.reversalPotential`, reversalPotential, "null: NIR has no conductances");
 }
 
 function whatIsLeft({ populations, timeStep }: NetworkConfig): string[] {
@@ -130,7 +133,7 @@ function whatIsLeft({ populations, timeStep }: NetworkConfig): string[] {
 /** `current`: mV that nothing else brings, which is as a potential that is higher at rest. */
 function neuronNode({ neuron, receptors }: PopulationConfig, size: number, current: Float64Array | undefined, timeUnit: number): NirNode {
   if (neuron?.type !== "leakyIntegrateAndFire") throw new ArgumentError("neuron", neuron, "leakyIntegrateAndFire");
-  const [{ timeConstant }] = Object.values(receptors) as [{ readonly timeConstant: number }];
+  const [{ timeConstant }] = Object.values(receptors) as [ReceptorConfig];
   const all = (value: number): NirArray => row(new Array<number>(size).fill(value));
   const leak = Array.from({ length: size }, (_, k) => neuron.restingPotential + (current?.[k] ?? 0));
   const tau = all(neuron.membraneTimeConstant / timeUnit);
@@ -141,7 +144,7 @@ function neuronNode({ neuron, receptors }: PopulationConfig, size: number, curre
 
 /** A weight of NIR for 1 mV of a synapse of the population; `networkFromNir` turns it round. */
 function factorOf({ neuron, receptors }: PopulationConfig, spikeDuration: number, timeStep: number): number {
-  const [{ timeConstant }] = Object.values(receptors) as [{ readonly timeConstant: number }];
+  const [{ timeConstant }] = Object.values(receptors) as [ReceptorConfig];
   const tau = neuron?.type === "leakyIntegrateAndFire" ? neuron.membraneTimeConstant : 1;
   return 1 / perWeight({ tau, synapticTau: timeConstant }, spikeDuration, timeStep);
 }

@@ -3,7 +3,7 @@
 // docs/numerics.md alone.
 import { describe, expect, it } from "vitest";
 import { normalCdf, normalQuantile } from "../../../src/numerics/index.js";
-import type { NetworkOptions, ProjectionOptions } from "../../../src/spikes/network/config.js";
+import type { NetworkOptions, PopulationOptions, ProjectionOptions } from "../../../src/spikes/network/config.js";
 import { drawNetwork } from "../../../src/spikes/network/draw.js";
 import { microcircuit } from "../../../src/spikes/network/microcircuit.js";
 import type { NetworkModel } from "../../../src/spikes/network/plan.js";
@@ -20,6 +20,12 @@ const network = (projection: Partial<ProjectionOptions>, more: Partial<NetworkOp
 });
 const drawn = (projection: Partial<ProjectionOptions>, more?: Partial<NetworkOptions>) =>
   drawNetwork(planNetwork(network(projection, more)));
+
+/** The same onto a population whose only receptor is a conductance. */
+const onto = (projection: Partial<ProjectionOptions>, population: PopulationOptions = {}) =>
+  drawn(projection, {
+    populations: { E: { size: 40 }, I: { size: 20, receptors: { g: { timeConstant: 5, reversalPotential: 0 } }, ...population } },
+  });
 
 /** Each synapse as source, target, weight in mV and delay in steps. */
 function synapses({ synapses: { offsets, places, units, signs, cellBits }, size, fractionBits }: NetworkModel) {
@@ -212,6 +218,23 @@ describe("descriptions of networks that cannot be", () => {
     ["a population like itself", () => drawn({}, { populations: { E: { like: "E", size: 3 } } }), /not like this one itself/],
     ["a list of another length", () => drawn({}, { populations: { E: { size: 3, current: [1, 2] } } }), /one for each of the 3 neurons/],
     ["bounds that hold nothing", () => drawn({ weight: { distribution: "normal", mean: 0, deviation: 1, least: 9 } }), /outside: clip/],
+    ["a weight below 0 onto a conductance", () => onto({ weight: -1 }), /projections\[0\]\.weight.*at least 0, as g is a conductance/],
+    ["weights that may be", () => onto({ weight: { distribution: "normal", mean: 1, deviation: 0.5 } }), /take least: 0/],
+    ["a listed one", () => onto({ connect: { rule: "list", synapses: [[0, 0, -1, 1]] } }), /synapses\[0\].*g is a conductance/],
+    ["a background below 0", () => onto({}, { background: { rate: 1, weight: -1 } }), /background\.weight is -1.*conductance/],
+    ["a conductance of no duration", () => onto({}, { receptors: { g: { timeConstant: 0, reversalPotential: 0 } } }), /more than 0 ms/],
+    ["a conductance of Izhikevich neurons", () => onto({}, { neuron: "izhikevich" }), /no leak to share/],
+    ["a reversal potential of NaN", () => onto({}, { receptors: { g: { timeConstant: 1, reversalPotential: NaN } } }), /reversalPotential/],
+    [
+      "a peak below the threshold",
+      () => onto({}, { neuron: { type: "adaptiveExponential", peakPotential: -60 } }),
+      /above threshold, -50\.4/,
+    ],
+    [
+      "a peak beyond the exponential",
+      () => onto({}, { neuron: { type: "adaptiveExponential", slopeFactor: 0.5 } }),
+      /at most 80 slopeFactor/,
+    ],
     ["a misspelt field", () => drawn({ wieght: 3 } as never), /weight/],
   ])("refuses %s", (_, make, message) => {
     expect(make).toThrow(message);

@@ -78,6 +78,34 @@ describe("the WebAssembly engine", () => {
         { from: "E", to: "Z", weight: 3, ...ring },
       ],
     },
+    "conductances beside currents, and adaptive exponential neurons": {
+      populations: {
+        E: {
+          size: 33,
+          receptors: {
+            excitatory: { timeConstant: 5, reversalPotential: 0 },
+            inhibitory: { timeConstant: 10, reversalPotential: -80 },
+            current: { timeConstant: 3 },
+          },
+          current: { distribution: "uniform", from: 10, to: 25 },
+          background: { rate: 2000, weight: 0.2, receptor: "excitatory" },
+        },
+        A: {
+          like: "E",
+          size: 7,
+          neuron: { type: "adaptiveIntegrateAndFire", adaptationStep: 2, reset: "subtract" },
+          stateTimeConstant: 20,
+        },
+        X: { like: "E", size: 11, neuron: { type: "adaptiveExponential", refractoryPeriod: 0.5 } },
+        Y: { size: 6, neuron: "adaptiveExponential", current: 30, stateTimeConstant: 10 },
+      },
+      projections: [
+        { from: "E", to: "A", receptor: "excitatory", weight: 0.6, ...ring },
+        { from: "A", to: "X", receptor: "inhibitory", weight: { distribution: "uniform", from: 0, to: 3 }, ...ring },
+        { from: "X", to: "E", receptor: "current", weight: -2, ...ring },
+        { from: "X", to: "Y", weight: 8, ...ring },
+      ],
+    },
     "spikes from outside": {
       populations: { E: { size: 13, background: { rate: 3000, weight: 60 } }, I: { size: 6, background: { rate: 9000, weight: 20 } } },
       projections: [{ from: "E", to: "I", weight: { distribution: "lognormal", mean: 0, deviation: 1 }, ...ring }],

@@ -8,6 +8,8 @@ import type { NetworkNeurons } from "./stepper.js";
 export function whyNoKernel({ populations, inputs, receptors, oneSign, projections }: NetworkPlan): string | undefined {
   const other = populations.find(({ neuron }) => neuron.type !== "leakyIntegrateAndFire" || neuron.subtracts);
   if (other) return `${other.name} has neurons that are not leaky integrate-and-fire with a reset to a value`;
+  const conducting = populations.find(({ neuron }) => neuron.relaxes);
+  if (conducting) return `${conducting.name} has conductances`;
   if (receptors > 1) return "a population has several receptors";
   if (inputs > 0) return "it has populations of inputs";
   if (!oneSign) return "the weights of a source have both signs, or more than 16 bits";

@@ -1,0 +1,104 @@
+// What single neurons of networks do: conductances against the solution of their equation, and
+// adaptive exponential neurons against the same equations in much finer steps.
+import { describe, expect, it } from "vitest";
+import "../../../src/index.js";
+import { type NetworkOptions, type PopulationOptions, SpikePattern, SpikingNetwork } from "../../../src/spikes/index.js";
+
+const alone = (population: PopulationOptions, more: Partial<NetworkOptions> = {}): NetworkOptions => ({
+  kind: "network",
+  precision: "float64",
+  populations: { E: { size: 1, ...population } },
+  ...more,
+});
+
+describe("a conductance", () => {
+  const neuron = { type: "leakyIntegrateAndFire", membraneTimeConstant: 20, restingPotential: -60, threshold: 50 } as const;
+  const receptors = { g: { timeConstant: 5, reversalPotential: 0 } };
+  const struck = (more: PopulationOptions, weight: number): NetworkOptions => ({
+    ...alone({ neuron, receptors, ...more }),
+    populations: { stimulus: { size: 1, neuron: null }, E: { size: 1, neuron, receptors, ...more } },
+    projections: [{ from: "stimulus", to: "E", connect: "oneToOne", weight, delay: 0.1 }],
+  });
+  const inputs = { stimulus: SpikePattern.from([{ neuron: 0, timeMs: 0 }], { durationMs: 1, neuronCount: 1 }) };
+  const trace = async (options: NetworkOptions) => {
+    await using network = await SpikingNetwork.create(options);
+    const { potentials } = await network.run(20, { inputs, potentials: { neurons: { E: [0] } } });
+    return Array.from({ length: 200 }, (_, k) => potentials["E"]!.row(k)[0]!);
+  };
+
+  it("draws the potential towards its reversal potential, and is in nS beside a capacitance", async () => {
+    // 20 dv/dt = -(v + 60) - g v by Runge and Kutta in steps of 0.001 ms; 3 of the leak's conductance
+    // 5 ms long from 0.1 ms on.
+    let v = -60;
+    const exact: number[] = [];
+    for (let k = 0; k < 20_000; k++) {
+      const slope = (at: number, x: number) => (-(x + 60) - (at < 0.1 - 1e-9 ? 0 : 3 * Math.exp(-(at - 0.1) / 5)) * x) / 20;
+      const [t, h] = [k * 0.001, 0.001];
+      const [a, b] = [slope(t, v), slope(t + h / 2, v + (h / 2) * slope(t, v))];
+      const c = slope(t + h / 2, v + (h / 2) * b);
+      v += (h / 6) * (a + 2 * b + 2 * c + slope(t + h, v + h * c));
+      if (k % 100 === 99) exact.push(v);
+    }
+    const ours = await trace(struck({}, 3));
+    // The conductance is held for a step, in which it falls by 2 %.
+    expect(Math.max(...ours.map((each, k) => Math.abs(each - exact[k]!)))).toBeLessThan(0.2);
+    expect(Math.max(...exact)).toBeGreaterThan(-40);
+    // g_L = 200 pF / 20 ms = 10 nS.
+    expect(await trace(struck({ capacitance: 200 }, 30))).toEqual(ours);
+  });
+
+  it("that is held draws it there at the pace of all conductances", async () => {
+    const held = { g: { timeConstant: 1e12, reversalPotential: -10 } };
+    const ours = await trace(struck({ receptors: held }, 4));
+    // From 0.1 ms on: goal (4 * -10 - 60) / 5 = -20 mV, time constant 20 / 5 = 4 ms.
+    for (const k of [1, 10, 100, 199]) expect(ours[k]).toBeCloseTo(-20 - 40 * Math.exp((-0.1 * k) / 4), 9);
+  });
+});
+
+describe("an adaptive exponential neuron", () => {
+  /** Times of the spikes of Brette and Gerstner's equations, by Runge and Kutta in steps of 0.0005 ms. */
+  function exact(current: number, durationMs: number): number[] {
+    const [tau, a, h] = [281 / 30, 4 / 30, 0.0005];
+    const slopes = (v: number, w: number) =>
+      [(-(v + 70.6) + 2 * Math.exp((v + 50.4) / 2) - w + current) / tau, (a * (v + 70.6) - w) / 144] as const;
+    let [v, w] = [-70.6, 0];
+    const times: number[] = [];
+    for (let k = 1; k <= durationMs / h; k++) {
+      const [v1, w1] = slopes(v, w);
+      // No higher than the peak, beyond which the exponential has no meaning.
+      const [v2, w2] = slopes(Math.min(20, v + (h / 2) * v1), w + (h / 2) * w1);
+      v += h * v2;
+      w += h * w2;
+      if (v < 20) continue;
+      times.push(k * h);
+      v = -70.6;
+      w += 80.5 / 30;
+    }
+    return times;
+  }
+  const fired = async (current: number, timeStep: number) => {
+    await using network = await SpikingNetwork.create(alone({ neuron: "adaptiveExponential", current }, { timeStep }));
+    const { spikes } = await network.run(300, { spikes: true });
+    return [...spikes["E"]!.times];
+  };
+
+  it("fires at the times of its equations, the better the finer the steps, and slower as it adapts", async () => {
+    const current = 1500 / 30;
+    const expected = exact(current, 300);
+    expect(expected.length).toBeGreaterThan(7);
+    expect(expected[2]! - expected[1]!).toBeLessThan(0.8 * (expected.at(-1)! - expected.at(-2)!));
+    const apart = async (timeStep: number) => {
+      const times = await fired(current, timeStep);
+      expect(times.length).toBe(expected.length);
+      return Math.max(...times.map((time, k) => Math.abs(time - expected[k]!)));
+    };
+    const [coarse, fine] = [await apart(0.1), await apart(0.01)];
+    // 22 spikes, each some three steps late.
+    expect(coarse).toBeLessThan(8);
+    expect(fine).toBeLessThan(coarse / 5);
+  });
+
+  it("is silent below its rheobase", async () => {
+    expect(await fired(15, 0.1)).toEqual([]);
+  });
+});
