@@ -92,10 +92,16 @@ function driveOf(experiment: ForecastExperiment, { computer, calendar, settings 
     const drivers = series.map((each) => rowsOf(each, 0, each.trainRows));
     const training = stackRows(drivers.map((each) => each.series));
     const known = drivers[0]!.known && stackRows(drivers.map((each) => each.known!));
-    return new DriveScale({
-      inputs: teacher ? (known ?? training) : known ? beside(training, known) : training,
-      teacher: teacher ? training : undefined,
-    });
+    // Of the inputs the series comes first, then what was given as known, then the mask.
+    const { cols } = training;
+    const masks = isMasked ? { first: cols + (series[0]!.facts.known?.cols ?? 0), count: cols } : undefined;
+    return new DriveScale(
+      {
+        inputs: teacher ? (known ?? training) : known ? beside(training, known) : training,
+        teacher: teacher ? training : undefined,
+      },
+      masks,
+    );
   };
   return (one: Omit<RowPlace, "at">, from: number, to: number): Drive => {
     scale ??= fitScale();

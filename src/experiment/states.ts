@@ -1,6 +1,7 @@
 // The states of a trained model over a series: for figures, and streamed into a file.
 import { join } from "node:path";
 import { NpyWriter } from "../io/index.js";
+import { fitKnown, type MaskColumns } from "../model/forecaster/road.js";
 import { fitStandardisation, type Standardisation, standardised } from "../model/standardisation.js";
 import type { Matrix } from "../numerics/index.js";
 import { type Figure, plotStateHeatmap, plotTrajectories } from "../plot/index.js";
@@ -21,9 +22,12 @@ export class DriveScale {
   readonly #inputs: Standardisation | undefined;
   readonly #teacher: Standardisation | undefined;
 
-  /** @param training the rows the model was trained on; nothing if it does not standardise. */
-  constructor(training: { readonly inputs: Matrix; readonly teacher?: Matrix | undefined } | undefined) {
-    this.#inputs = training && fitStandardisation([training.inputs]);
+  /**
+   * @param training the rows the model was trained on; nothing if it does not standardise.
+   * @param masks which of its inputs are a mask, and stay as they are.
+   */
+  constructor(training: Drive | undefined, masks?: MaskColumns) {
+    this.#inputs = training && fitKnown([training.inputs], masks);
     this.#teacher = training?.teacher && fitStandardisation([training.teacher]);
   }
 

@@ -2,6 +2,7 @@
 // missing. Of one group it is a Forecaster, bit for bit.
 import { describe, expect, it } from "vitest";
 import { type FieldData, FieldForecaster, type FieldOptions, Forecaster, Matrix, nrmse, rmse } from "../../src/index.js";
+import type { FieldGroups } from "../../src/model/field/groups.js";
 import { RandomStream, seedKeys } from "../../src/numerics/index.js";
 
 const sites = 8;
@@ -131,6 +132,12 @@ describe("missing values of a field", () => {
     const came = field.subarray(train, train + 10);
     const last = Array.from({ length: 10 }, () => field.row(train - 1));
     expect(rmse(came, await model.forecast(10, { known }))).toBeLessThan(0.5 * rmse(came, last));
+    const { inputScale } = (model.members[0] as FieldGroups).road;
+    const mask = (scores: Float64Array) => scores.subarray(field.cols + drive.cols);
+    expect([...mask(inputScale.mean), ...mask(inputScale.deviation)]).toEqual([
+      ...new Array(field.cols).fill(0),
+      ...new Array(field.cols).fill(1),
+    ]);
     expect(model.missingCounts.reduce((sum, count) => sum + count)).toBe(gapped.subarray(0, train).data.filter(Number.isNaN).length);
   });
 

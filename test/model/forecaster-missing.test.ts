@@ -1,6 +1,8 @@
 // Missing values in a forecaster's series: filled, masked, counted.
 import { describe, expect, it } from "vitest";
 import { Forecaster, type ForecasterOptions, Matrix, nrmse } from "../../src/index.js";
+import type { ForecasterMember } from "../../src/model/forecaster/member.js";
+import { decodeModelFile, encodeModelFile } from "../../src/model/model-file.js";
 
 /** Two waves that a forecast can go on with. */
 const wave = (rows: number) => Matrix.from(Array.from({ length: rows }, (_, t) => [Math.sin(t / 5), 2 + Math.cos(t / 7)]));
@@ -47,6 +49,26 @@ describe("a series with missing values", () => {
     const ahead = await forecaster.predict(gapped.subarray(300, 340));
     expect(nrmse(whole.subarray(300, 340), ahead)).toBeLessThan(0.5);
     expect(await forecaster.score(gapped.subarray(341))).toBeLessThan(0.5);
+  });
+
+  it("tells of one gap as of many: the mask has no z-scores", async () => {
+    const rare = new Matrix(400, 2, whole.data.slice());
+    rare.data[2 * 150] = Number.NaN;
+    const known = Matrix.from(Array.from({ length: 400 }, (_, t) => [3 + Math.cos(t / 5)]));
+    const options = { ...small, missing: "mask", horizon: 10, members: 1, choose: { lambdas: [1e-4], starts: 4 } } as const;
+    await using forecaster = await Forecaster.fit({ series: rare, known }, options);
+    const { inputScale } = (forecaster.members[0] as ForecasterMember).road;
+    expect(inputScale.mean[2]).toBeCloseTo(3, 0);
+    expect([...inputScale.mean.subarray(3)]).toEqual([0, 0]);
+    expect([...inputScale.deviation.subarray(3)]).toEqual([1, 1]);
+  });
+
+  it("keeps the z-scores of a mask that an earlier file has", async () => {
+    await using forecaster = await Forecaster.fit(gapped.subarray(0, 300), { ...small, missing: "mask" });
+    const { kind, tensors, metadata } = await decodeModelFile(await forecaster.toBytes(), "here");
+    const earlier = { ...tensors, "inputs.mean": { ...tensors["inputs.mean"]!, data: Float64Array.of(0, 2, 0.09, 0.01) } };
+    await using opened = await Forecaster.fromBytes(await encodeModelFile(kind, { tensors: earlier, metadata }));
+    expect([...(opened.members[0] as ForecasterMember).road.inputScale.mean]).toEqual([0, 2, 0.09, 0.01]);
   });
 
   it("may have known inputs beside the mask", async () => {

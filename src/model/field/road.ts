@@ -5,7 +5,7 @@ import { Matrix } from "../../numerics/index.js";
 import type { FittedTransform } from "../../series/transform-kinds.js";
 import { fitTransforms, rowsLost, transformed } from "../../series/transforms.js";
 import type { CheckedSeries } from "../forecaster/data.js";
-import { inScores, joined, type Range, type Road, rangeOf } from "../forecaster/road.js";
+import { fitKnown, inScores, joined, type Range, type Road, rangeOf } from "../forecaster/road.js";
 import { fitStandardisation, noStandardisation, type Standardisation } from "../standardisation.js";
 import type { KnownColumns } from "./geometry.js";
 import type { FieldSettings } from "./options.js";
@@ -42,21 +42,8 @@ export function fitFieldRoad(data: readonly CheckedSeries[], settings: FieldSett
   const targetScale = scaleOf(alike);
   const known = data.flatMap((one) => (one.known ? [one.known.subarray(lost)] : []));
   const count = known[0]?.cols ?? 0;
-  const knownScale = (): Standardisation => {
-    if (!standardise) return noStandardisation(count);
-    const each = fitStandardisation(known);
-    const { given: first, masks } = columns;
-    if (masks === 0) return each;
-    const filled = scaleOf(
-      sitesAlike(
-        known.map((one) => columnsBetween(one, first, first + masks)),
-        settings,
-      ),
-    );
-    each.mean.set(filled.mean, first);
-    each.deviation.set(filled.deviation, first);
-    return each;
-  };
+  const { given: first, masks } = columns;
+  const knownScale = () => (standardise ? fitKnown(known, { first, count: masks }) : noStandardisation(count));
   return {
     transforms,
     known: count,
@@ -69,12 +56,6 @@ export function fitFieldRoad(data: readonly CheckedSeries[], settings: FieldSett
 /** A row of sites with their channels as so many rows of channels, if weights are shared. */
 function sitesAlike(series: readonly Matrix[], { shared, channels }: FieldSettings): readonly Matrix[] {
   return shared ? series.map(({ data }) => new Matrix(data.length / channels, channels, data)) : series;
-}
-
-function columnsBetween(matrix: Matrix, from: number, to: number): Matrix {
-  const out = Matrix.zeros(matrix.rows, to - from);
-  for (let t = 0; t < matrix.rows; t++) out.data.set(matrix.row(t).subarray(from, to), t * out.cols);
-  return out;
 }
 
 /** Each site as a series of its own, T x channels. */

@@ -10,6 +10,7 @@ import { drives, type Hybrid, isSeen } from "./hybrid.js";
 import { ForecasterMember, type MemberTraining } from "./member.js";
 import type { ForecasterSettings } from "./options.js";
 import { chooseDefaults, openReservoir, type PlannedCandidate, planCandidates, plannedRidge, plannedWashout } from "./plan.js";
+import type { MaskColumns } from "./road.js";
 
 /** The members of a forecaster, and how they agree: the median of each group, then over the groups. */
 export interface TrainedMembers {
@@ -26,6 +27,8 @@ export interface FitSource {
   readonly data: readonly CheckedData[];
   /** Of each series, 1 where a value was filled; undefined if none can have been. */
   readonly masks: readonly (Matrix | undefined)[];
+  /** Which columns of what is known of them are a mask; undefined if none are. */
+  readonly maskColumns: MaskColumns | undefined;
   /** How many of the last columns of what is known of them are the calendar. */
   readonly calendarColumns: number;
   readonly settings: ForecasterSettings;
@@ -40,13 +43,13 @@ export interface FitSource {
 
 /** @throws ArgumentError for data or settings that do not fit */
 export async function fitMembers(source: FitSource, work: WorkOptions): Promise<TrainedMembers> {
-  const { data, settings, reservoir, create, hybrid, calendarColumns } = source;
+  const { data, settings, reservoir, create, hybrid, calendarColumns, maskColumns } = source;
   const planned = planCandidates(settings, reservoir, create.matrices !== undefined);
   const candidates = planned.filter(({ calendar }) => !calendar || calendarColumns > 0);
   const { horizon, standardise, hold } = settings;
   const rows = Math.min(...data.map((one) => (one.series ?? one.targets).rows));
   const washout = settings.washout === "auto" ? plannedWashout(rows) : settings.washout;
-  const training = { standardise, hold, washout, hybrid };
+  const training = { standardise, hold, washout, hybrid, maskColumns };
   if (horizon === undefined) {
     const { trainer } = source;
     const members = await trainAll(source, [{ ...training, trainer, candidate: candidates[0]! }], work);

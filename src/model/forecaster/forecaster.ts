@@ -195,7 +195,8 @@ export class Forecaster implements AsyncDisposable {
     const filled = several ? data.sequences.map((one, s) => fillData(one, missing, `sequences[${s}]: `)) : [fillData(data, missing)];
     const checked = filled.map((one, s) => checkedData(one.data, this.#feedback, several ? `sequences[${s}]: ` : ""));
     checkAlike(checked);
-    checkTableNames(this.settings.table, givenColumns(checked[0]!, missing));
+    const given = givenColumns(checked[0]!, missing);
+    checkTableNames(this.settings.table, given);
     if (missing === "mask" && this.#feedback)
       throw ArgumentError.because('missing is "mask" and the reservoir has feedback; take "hold" or "interpolate"', { field: "missing" });
     const counts = filled.map((one) => one.counts);
@@ -210,6 +211,7 @@ export class Forecaster implements AsyncDisposable {
       {
         data: timed,
         masks: filled.map(({ mask }) => mask),
+        maskColumns: missing === "mask" ? { first: given.known, count: given.columns } : undefined,
         calendarColumns: clock.columns,
         settings: this.settings,
         reservoir,

@@ -13,7 +13,7 @@ import type { PredictOptions } from "./options.js";
  * last value; `"interpolate"` draws a straight line; `"mask"` holds them (at the start of a series
  * they are the first measured value), and gives the reservoir one
  * further input a column that is known beforehand: 1 if the value to be predicted is a held one, 0
- * if it was measured, and 0 in forecasts.
+ * if it was measured, and 0 in forecasts. No z-scores are made of it.
  */
 export type MissingInSeries = "error" | "hold" | "interpolate" | "mask";
 

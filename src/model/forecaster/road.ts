@@ -32,8 +32,16 @@ export interface Range {
   readonly upper: Float64Array;
 }
 
+/** Columns of what is known that are 0 or 1 and stay so: the mask of missing values. */
+export interface MaskColumns {
+  readonly first: number;
+  readonly count: number;
+}
+
 /** What is done to data. */
 export interface RoadSettings {
+  /** Undefined if nothing is known of missing values. */
+  readonly maskColumns?: MaskColumns | undefined;
   readonly transforms: readonly Transform[];
   readonly standardise: boolean | "inputs" | "targets";
   readonly hold: boolean;
@@ -46,7 +54,7 @@ const margin = 0.5;
 /** Fits the road on training rows. */
 export function fitRoad(
   given: readonly CheckedData[],
-  { transforms: asked, standardise, hold, hybrid }: RoadSettings,
+  { transforms: asked, standardise, hold, hybrid, maskColumns }: RoadSettings,
   feedback: boolean,
 ): Road {
   const transforms = fitTransforms(asked.length > 0 ? given.map((one, s) => transformable(one, s, asked, given.length)) : [], asked);
@@ -56,7 +64,14 @@ export function fitRoad(
   const inputs = (): Standardisation => {
     if (feedback || !data[0]!.series) return fitStandardisation(cuts.map((cut) => cut.inputs));
     const own = fitStandardisation(data.map(({ series }) => series!));
-    return known > 0 ? joined(own, fitStandardisation(data.map((one) => (one as { known: Matrix }).known))) : own;
+    if (known === 0) return own;
+    return joined(
+      own,
+      fitKnown(
+        data.map((one) => (one as { known: Matrix }).known),
+        maskColumns,
+      ),
+    );
   };
   const whole = data.map((one) => one.series ?? one.targets);
   const inputScale = standardise === true || standardise === "inputs" ? inputs() : noStandardisation(cuts[0]!.inputs.cols);
@@ -67,6 +82,17 @@ export function fitRoad(
     targetScale: standardise === true || standardise === "targets" ? fitStandardisation(whole) : noStandardisation(whole[0]!.cols),
     held: hold ? rangeOf(whole) : undefined,
   };
+}
+
+/**
+ * z-scores of what is known. The mask stays as it is: of a few gaps in many rows a 1 would be a
+ * z-score of ten and more, which drives the reservoir far from where it ever is.
+ */
+export function fitKnown(known: readonly Matrix[], { first, count }: MaskColumns = { first: 0, count: 0 }): Standardisation {
+  const scale = fitStandardisation(known);
+  scale.mean.fill(0, first, first + count);
+  scale.deviation.fill(1, first, first + count);
+  return scale;
 }
 
 /** Training rows as the reservoir and its readout take them. */
