@@ -149,8 +149,11 @@ export const manuals: Readonly<Record<string, Manual>> = {
       "spillway analyse narma10.yaml --data --out analysed",
       "spillway analyse narma10.yaml --measures lyapunovExponent,memoryCapacity --map 24 --out analysed",
     ],
-    notes: ["Capacities and ranks are of random input."],
-    files: [["DIR/analysis.json, DIR/analysis.html", "with --out"]],
+    notes: ["Capacities and ranks are of random input. Without --map, the map that the file describes is drawn."],
+    files: [
+      ["DIR/analysis.json, DIR/analysis.html", "with --out"],
+      ["DIR/map-MEASURE.svg", "with --out, of every measure of a map"],
+    ],
     pages: ["measures"],
   },
   info: { examples: ["spillway info", "spillway info --json"], pages: ["cuda"] },

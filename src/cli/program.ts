@@ -259,12 +259,12 @@ export function createProgram(signal: AbortSignal, announce: (what: Announcement
     .addOption(engineOption())
     .addOption(setOption())
     .addOption(importOption())
-    .option("-o, --out <dir>", "write analysis.json and analysis.html there")
+    .option("-o, --out <dir>", "write analysis.json, analysis.html and maps as SVG there")
     .option("--json", "as JSON")
     .option("--quiet", "no progress on standard error")
     .action(async (file: string, flags: AnalyseFlags) => {
       const { analyseExperiment } = await import("./commands/analyse.js");
-      print(await analyseExperiment(file, { ...flags, signal }, await progressOf(flags)));
+      finish(await analyseExperiment(file, { ...flags, signal }, await progressOf(flags)));
     });
 
   program

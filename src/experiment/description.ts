@@ -244,6 +244,21 @@ export interface SplitDescription {
   readonly test?: number | undefined;
 }
 
+/** An axis of a map: a number of the reservoir's description, and its values or their range. */
+export interface MapAxisDescription {
+  readonly parameter: string;
+  readonly values:
+    | readonly number[]
+    | { readonly from: number; readonly to: number; readonly count: number; readonly scale: "linear" | "log" };
+}
+
+/** A map that `spillway analyse` draws of the reservoir. */
+export interface MapDescription {
+  readonly x?: MapAxisDescription | undefined;
+  readonly y?: MapAxisDescription | undefined;
+  readonly measures?: readonly string[] | undefined;
+}
+
 /** An experiment with every default filled in. */
 export interface Experiment {
   readonly name: string;
@@ -265,6 +280,7 @@ export interface Experiment {
   readonly baselines: readonly BaselineDescription[];
   readonly published: readonly PublishedFigure[];
   readonly outputs: OutputsDescription;
+  readonly map?: MapDescription | undefined;
 }
 
 /** An experiment before its data are known: what follows from their rows may be "auto". */
@@ -325,4 +341,5 @@ export interface ExperimentInput {
   readonly baselines?: readonly BaselineDescription[] | undefined;
   readonly published?: readonly PublishedFigure[] | undefined;
   readonly outputs?: Partial<OutputsDescription> | undefined;
+  readonly map?: MapDescription | undefined;
 }

@@ -152,6 +152,7 @@ const asWritten: Readonly<Record<keyof OpenExperiment, undefined>> = {
   baselines: undefined,
   published: undefined,
   outputs: undefined,
+  map: undefined,
 };
 
 /** An experiment with the reservoir as it was run, in the order in which people write one. */

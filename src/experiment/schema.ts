@@ -229,6 +229,27 @@ const seeds = either("a list of seeds, or how many: 10 is 0 to 9", list(seed, "a
 const isName = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const nameTakes = "letters, digits, points, dashes and underscores, beginning with a letter or a digit";
 
+/** An axis of a map, for `spillway analyse`. */
+const mapAxis = object(
+  {
+    parameter: given(text("the name of a field"), "A number of the reservoir's description."),
+    values: given(
+      either(
+        "a list of numbers, or {from, to, count, scale}",
+        list(number(), "a list of numbers", 1),
+        object({
+          from: given(number(), "The first value."),
+          to: given(number(), "The last one."),
+          count: given(atLeast(1), "How many."),
+          scale: option(choice("linear", "log"), "linear", "Whether values or their logarithms are evenly apart."),
+        }),
+      ),
+      "Its values, or from where to where and how many.",
+    ),
+  },
+  "an object with parameter and values",
+);
+
 /** The fields that every experiment has, for all data, readouts and tasks. */
 export const common = {
   name: given(
@@ -298,6 +319,20 @@ export const common = {
       model: option(flag, true, ""),
     }),
     "What is kept beside the result.",
+  ),
+  map: optional(
+    object(
+      {
+        x: optional(mapAxis, "Across; left out, the spectral radius, 16 values from 0.1 to 2.5."),
+        y: optional(mapAxis, "Upwards; left out, the input scaling, 16 values from 0.01 to 3 on a scale of logarithms."),
+        measures: optional(
+          list(text("a measure"), "a list of measures", 1),
+          "What is measured at each point; left out, exponent, memory capacity and both ranks.",
+        ),
+      },
+      "an object with x, y and measures",
+    ),
+    "A map that `spillway analyse` draws of the reservoir; other commands do not look at it.",
   ),
 };
 

@@ -28,12 +28,15 @@ describe("spillway analyse", () => {
 
   it("prints every measure, and writes them as data and as a page with figures and a map", async () => {
     const out = join(folder, "analysed");
-    const text = await analyseExperiment(file, { out, map: 2, signal }, silent);
+    const { text, interrupted } = await analyseExperiment(file, { out, map: 2, signal }, silent);
+    expect(interrupted).toBe(false);
     expect(text).toMatch(/^small: 15 neurons, seed 4/);
     for (const name of ["Lyapunov exponent", "echo state index", "memory capacity", "information capacity", "  degree 3", "kernel rank"])
       expect(text).toMatch(new RegExp(`^${name} +[-\\d.e]+`, "m"));
     expect(text).toContain("map of kernelRank: largest");
-    expect((await readdir(out)).sort()).toEqual(["analysis.html", "analysis.json"]);
+    const maps = ["generalisationRank", "kernelRank", "lyapunovExponent", "memoryCapacity"].map((measure) => `map-${measure}.svg`);
+    expect((await readdir(out)).sort()).toEqual(["analysis.html", "analysis.json", ...maps]);
+    expect(await readFile(join(out, maps[0]!), "utf8")).toMatch(/^<svg/);
     const { measures, map, reservoir } = JSON.parse(await readFile(join(out, "analysis.json"), "utf8"));
     expect(reservoir).toMatchObject({ size: 15, seed: 4, inputSize: 1 });
     expect(measures.memoryCapacity.curve.length).toBe(31);
@@ -44,11 +47,39 @@ describe("spillway analyse", () => {
 
   it("takes the measures that are asked for, of the reservoir that is set, under the experiment's data", async () => {
     const options = { measures: ["lyapunovExponent"], set: ["reservoir.size=7"], json: true, signal };
-    const random = JSON.parse(await analyseExperiment(file, options, silent));
-    const driven = JSON.parse(await analyseExperiment(file, { ...options, data: true }, silent));
+    const random = JSON.parse((await analyseExperiment(file, options, silent)).text);
+    const driven = JSON.parse((await analyseExperiment(file, { ...options, data: true }, silent)).text);
     expect(Object.keys(random.measures)).toEqual(["lyapunovExponent"]);
     expect(random.reservoir.size).toBe(7);
     expect(driven.measures.lyapunovExponent).not.toBe(random.measures.lyapunovExponent);
+  });
+
+  it("draws the map that the file describes, and writes what it has of one that is stopped", async () => {
+    const described = join(folder, "map.yaml");
+    const axes = `map:
+  x: { parameter: spectralRadius, values: { from: 0.5, to: 2, count: 3, scale: log } }
+  y: { parameter: bias, values: [0, 0.3] }
+  measures: [lyapunovExponent]
+`;
+    await writeFile(described, experiment + axes);
+    const stop = new AbortController();
+    const options = { measures: ["echoStateIndex"], json: true, out: join(folder, "map") };
+    const { map } = JSON.parse((await analyseExperiment(described, { ...options, measures: ["lyapunovExponent"], signal }, silent)).text);
+    expect(map.x).toEqual({ parameter: "spectralRadius", values: [0.5, 1, 2] });
+    expect(map.y).toEqual({ parameter: "bias", values: [0, 0.3] });
+    expect(Object.keys(map.values)).toEqual(["lyapunovExponent"]);
+    const progress = {
+      ...silent,
+      begin: () => undefined,
+      update: (done: number, note?: string) => {
+        if (note === undefined && done === 2) stop.abort();
+      },
+    };
+    const found = await analyseExperiment(described, { ...options, measures: ["lyapunovExponent"], signal: stop.signal }, progress);
+    expect(found.interrupted).toBe(true);
+    const { values } = JSON.parse(found.text).map;
+    expect(values.lyapunovExponent.data.map((value: number | null) => value !== null)).toEqual([true, true, false, false, false, false]);
+    expect(await readdir(options.out)).toContain("map-lyapunovExponent.svg");
   });
 
   it("refuses a measure that there is not", async () => {

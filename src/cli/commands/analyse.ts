@@ -9,21 +9,23 @@ import {
   type MeasureName,
   mapMeasures,
   type QualityMap,
+  type QualityMapOptions,
   qualityMap,
   type ReservoirAnalysis,
 } from "../../analysis/index.js";
-import { usualAxes } from "../../analysis/map/options.js";
+import { axisValues, usualAxes } from "../../analysis/map/options.js";
 import { loadData } from "../../experiment/data.js";
-import type { OpenExperiment } from "../../experiment/description.js";
+import type { MapAxisDescription, OpenExperiment } from "../../experiment/description.js";
 import { loadExperiment } from "../../experiment/file.js";
 import { inputsOf } from "../../experiment/inputs.js";
 import { describeMachine, versions } from "../../experiment/machine.js";
 import { ensureFolder, writeFileAtomic } from "../../io/index.js";
 import { formatNumber } from "../../plot/format.js";
-import { type Figure, plotCapacity, plotMemoryCapacity, plotQualityMap, plotSeries, reportHtml } from "../../plot/index.js";
+import { type Figure, plotCapacity, plotMemoryCapacity, plotQualityMap, plotSeries, reportHtml, toSvg } from "../../plot/index.js";
 import type { ReservoirOptions } from "../../reservoir/index.js";
 import type { Progress } from "../progress.js";
 import { formatTable } from "../table.js";
+import type { CommandOutcome } from "./run.js";
 
 export interface AnalyseCommandOptions {
   /** Measures to take; left out, all. */
@@ -32,17 +34,20 @@ export interface AnalyseCommandOptions {
   readonly data?: boolean | undefined;
   readonly amplitude?: number | undefined;
   readonly engine?: string | undefined;
-  /** Also a map of so many values a side. */
+  /** Also a map of so many values a side, in place of the one that the experiment describes. */
   readonly map?: number | undefined;
   readonly set?: readonly string[] | undefined;
   readonly json?: boolean | undefined;
-  /** The folder that receives analysis.json and analysis.html; left out, nothing is written. */
+  /**
+   * The folder that receives analysis.json, analysis.html and of every map map-MEASURE.svg; left
+   * out, nothing is written.
+   */
   readonly out?: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** The text (or JSON) of the measures. */
-export async function analyseExperiment(path: string, options: AnalyseCommandOptions, progress: Progress): Promise<string> {
+/** The text (or JSON) of the measures. A map that is stopped is written as far as it came. */
+export async function analyseExperiment(path: string, options: AnalyseCommandOptions, progress: Progress): Promise<CommandOutcome> {
   const { experiment, path: file } = await loadExperiment(path, options.set);
   const seed = experiment.seeds[0]!;
   const inputs = inputsOf(experiment, await loadData(experiment, file, seed));
@@ -58,7 +63,8 @@ export async function analyseExperiment(path: string, options: AnalyseCommandOpt
     const watched = { onProgress: (done: number, _: number, measure: string) => progress.update(done, measure || undefined) };
     found = await analyse(reservoir, { ...common, measures, ...watched, ...(options.data && { inputs }) });
     progress.end();
-    if (options.map !== undefined) map = await mapOf(reservoir as ReservoirOptions, options.map, options, progress);
+    const asked = gridOf(experiment, options);
+    if (asked) map = await mapOf(reservoir as ReservoirOptions, asked, options, progress);
   } finally {
     progress.end();
   }
@@ -70,19 +76,38 @@ export async function analyseExperiment(path: string, options: AnalyseCommandOpt
   if (options.out !== undefined) {
     await writeFileAtomic(join(options.out, "analysis.json"), json);
     await writeFileAtomic(join(options.out, "analysis.html"), await pageOf(experiment, found, map));
+    for (const measure of Object.keys(map?.values ?? {}))
+      await writeFileAtomic(join(options.out, `map-${measure}.svg`), toSvg(plotQualityMap(map!, measure)));
   }
-  if (options.json) return json;
+  const interrupted = map?.interrupted === true;
+  if (options.json) return { text: json, interrupted };
   const written = options.out === undefined ? [] : ["", `report: ${join(options.out, "analysis.html")}`];
-  return [...textOf(experiment, found, map), ...written].join("\n");
+  return { text: [...textOf(experiment, found, map), ...written].join("\n"), interrupted };
 }
 
-/** A map of the measures that were asked for and that maps have; the usual ones if none was. */
-function mapOf(reservoir: ReservoirOptions, side: number, options: AnalyseCommandOptions, progress: Progress): Promise<QualityMap> {
+type Grid = Pick<QualityMapOptions, "x" | "y" | "measures">;
+
+/** The map that the flag asks for, or else the experiment. */
+function gridOf({ map }: OpenExperiment, options: AnalyseCommandOptions): Grid | undefined {
   const asked = mapMeasures.filter((measure) => options.measures?.includes(measure)) as MapMeasure[];
-  const { engine, amplitude, signal } = options;
-  progress.begin("map", side * side);
   const measures = asked.length > 0 ? { measures: asked } : {};
-  return qualityMap(reservoir, { ...usualAxes(side), ...measures, engine, amplitude, signal, onProgress: (done) => progress.update(done) });
+  if (options.map !== undefined) return { ...usualAxes(options.map), ...measures };
+  if (!map) return undefined;
+  const own = map.measures ? { measures: map.measures as MapMeasure[] } : {};
+  return { x: axisOf(map.x), y: axisOf(map.y), ...own, ...measures };
+}
+
+function axisOf(axis: MapAxisDescription | undefined): MapAxis | undefined {
+  if (!axis) return undefined;
+  const { parameter, values } = axis;
+  return { parameter, values: "from" in values ? axisValues(values.from, values.to, values.count, values.scale) : values };
+}
+
+function mapOf(reservoir: ReservoirOptions, grid: Grid, options: AnalyseCommandOptions, progress: Progress): Promise<QualityMap> {
+  const { engine, amplitude, signal } = options;
+  const points = (grid.x?.values.length ?? 16) * (grid.y?.values.length ?? 16);
+  progress.begin("map", points);
+  return qualityMap(reservoir, { ...grid, engine, amplitude, signal, onProgress: (done) => progress.update(done) });
 }
 
 /** Name, value and what it means, a line a measure. */
@@ -135,7 +160,7 @@ function textOf(experiment: OpenExperiment, found: ReservoirAnalysis, map: Quali
     "",
     formatTable(["measure", "value", ""], linesOf(found), [1]),
     ...found.leftOut.map(({ measure, reason }) => `${measure} is left out: ${reason}`),
-    ...(map ? ["", ...peaksOf(map)] : []),
+    ...(map ? ["", `map on ${map.engine.name}${map.interrupted ? ", stopped before its end" : ""}`, ...peaksOf(map)] : []),
   ];
 }
 
