@@ -1,6 +1,6 @@
 // Exported forecasters, compiled: their forecasts have the bits of the package's own, however they
-// are compiled, and on an emulated Cortex-M. Needs gcc, arm-none-eabi-gcc and qemu-system-arm.
-import { execFileSync, spawnSync } from "node:child_process";
+// are compiled, and on an emulated Cortex-M. Needs gcc, clang, arm-none-eabi-gcc and qemu-system-arm.
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ const hosts: readonly (readonly string[])[] = [
   ["gcc", ...strict, "-O3"],
   // GNU's own dialect fuses products and sums if the machine can, unless the source forbids it.
   ["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O3", "-march=native"],
-  ...(spawnSync("clang", ["--version"]).status === 0 ? [["clang", ...strict, "-O2", "-march=native"]] : []),
+  ["clang", ...strict, "-O2", "-march=native"],
 ];
 
 const arm = ["arm-none-eabi-gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O2", "-mthumb", "-nostartfiles", "-T", beside("board.ld")];
