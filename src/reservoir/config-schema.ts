@@ -25,6 +25,7 @@ import { activations } from "./activations.js";
 import { cellKind, hasOrthogonal } from "./cell.js";
 import { isComposite } from "./composite/config.js";
 import type { LeakRange, ReservoirConfig, ReservoirOptions } from "./config.js";
+import { checkInteger } from "./integer/weights.js";
 import type { Activation } from "./model.js";
 import { checkTopology, type TopologyConfig, topologies } from "./topologies/index.js";
 import { isQuantized, quantizedTakes } from "./weight-rounding.js";
@@ -102,12 +103,12 @@ export const reservoirTable = {
   weightPrecision: option(
     choice("full", "bfloat16", "int8", "q4_k"),
     "full",
-    "bfloat16 rounds every weight of W once more; int8 and q4_k to steps of 8 and 4 bits (dense float32, arithmetic fast).",
+    "bfloat16 rounds every weight of W once more; int8 and q4_k to steps of 8 and 4 bits (dense float32, arithmetic fast); with arithmetic integer 16 bits, or int8.",
   ),
   arithmetic: option(
-    choice("portable", "fast"),
+    choice("portable", "fast", "integer"),
     "portable",
-    "portable: the same bits on every engine; fast: an engine may use what is faster.",
+    "portable: the same bits on every engine; fast: an engine may use what is faster; integer: 16-bit numbers, the same bits everywhere.",
   ),
   precision: option(choice("float32", "float64"), "float32", "Precision of states and weights."),
 } satisfies { [Field in keyof ReservoirConfig]: Option<unknown, unknown> };
@@ -132,7 +133,8 @@ export function resolveConfig(options: ReservoirOptions): ReservoirConfig {
   checkLength("inputScaling", rest.inputScaling, rest.inputSize, "input");
   if (Array.isArray(rest.initialState)) checkLength("initialState", rest.initialState, rest.size, "neuron");
   checkTopology(rest.topology, rest.size);
-  checkWeightPrecision(rest);
+  if (rest.arithmetic === "integer") checkInteger(rest as Omit<ReservoirConfig, "feedback">);
+  else checkWeightPrecision(rest);
   if (feedback === null) return { ...rest, feedback };
   const { size = 1 } = feedback;
   checkLength("feedback.scaling", feedback.scaling, size, "output");

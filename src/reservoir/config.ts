@@ -9,6 +9,9 @@ import type { WeightPrecision } from "./weight-rounding.js";
 /** Where random weights come from: U(-1, 1), N(0, 1), or -1 and 1 with equal chance. */
 export type WeightDistribution = "uniform" | "normal" | "bernoulli";
 
+/** What the numbers of a step are, and what an engine may make of their sums. */
+export type Arithmetic = "portable" | "fast" | "integer";
+
 /** Output feedback W_fb (N x O). */
 export interface FeedbackConfig {
   /** O: how many outputs are fed back; default 1. */
@@ -110,14 +113,16 @@ export interface ReservoirConfig {
    * "bfloat16" rounds every weight of W once more when it is made; arithmetic stays in the model's
    * precision. "int8" and "q4_k" (4.5 bits a weight) round to steps that each row, or each 32
    * weights of a row, has; they take a dense float32 W and `arithmetic: "fast"`. Zeros stay zeros.
-   * Default "full".
+   * With `arithmetic: "integer"` weights have 16 bits, or 8 with "int8", dense or sparse. Default
+   * "full".
    */
   readonly weightPrecision: WeightPrecision;
   /**
    * "portable": the same bits on every engine. "fast" lets an engine that has something faster use
-   * it.
+   * it. "integer": states in 16 bits, weights in 16 or 8, tanh by a table, sums in 32 bits, for
+   * machines without floating point; docs/numerics.md, rule 18.
    */
-  readonly arithmetic: "portable" | "fast";
+  readonly arithmetic: Arithmetic;
   /** Precision of states and weights; default "float32". */
   readonly precision: "float32" | "float64";
 }

@@ -1,7 +1,6 @@
 // The engine contract: what a place that runs reservoirs must offer. What only some engines can do
 // is a capability, in a file of its own in `engine/`; without it the host does the work, with the
-// same bits. An engine validates no description and converts no user input: it gets a finished
-// model and finished arrays.
+// same bits. An engine checks and converts nothing: it gets a finished model and finished arrays.
 import type { FloatArray, Matrix } from "../numerics/index.js";
 import type { AnyModel } from "./composite/model.js";
 import type { DeviceMatrix, DeviceSequences } from "./device-matrix.js";
@@ -11,6 +10,7 @@ import type { KnowsCosts } from "./engine/costs.js";
 import type { HoldsDeviceData } from "./engine/device-data.js";
 import type { DrawsWeights } from "./engine/drawing.js";
 import type { RunsEnsembles } from "./engine/ensembles.js";
+import type { RunsIntegers } from "./engine/integers.js";
 import type { KnowsLimits } from "./engine/limits.js";
 import type { TakesMeasures } from "./engine/measures.js";
 import type { HasPlans } from "./engine/plans.js";
@@ -178,6 +178,7 @@ export interface Engine
     HasPlans,
     RunsOwnActivations,
     RunsCells,
+    RunsIntegers,
     RunsRegisteredKinds,
     DrawsWeights,
     FindsRadii,

@@ -188,6 +188,10 @@ async function automatic(work: AnyShape | readonly AnyShape[] | undefined): Prom
       notes.push(`${engine.name} has the leaky cell alone`);
       continue;
     }
+    if (!engine.integers && shapes?.some((shape) => "integers" in shape)) {
+      notes.push(`${engine.name} has no integer arithmetic`);
+      continue;
+    }
     let cost: number | undefined;
     try {
       cost = shapes && costOf(engine, shapes);

@@ -11,6 +11,7 @@ import type { TrainingSink } from "./engine/training.js";
 import type { EnginePlan, SequenceInput } from "./engine.js";
 import { chooseEngine } from "./engines.js";
 import { checkSequences, checkWashout, count, series } from "./inputs.js";
+import { checkArithmetic } from "./integer/weights.js";
 import { modelOf, type PlainReservoirOptions, shapeFor } from "./kinds.js";
 import { engineTable, profileTable, seriesOf, sinkKind } from "./options.js";
 import type { Profile } from "./profile.js";
@@ -140,6 +141,7 @@ export class ReservoirEnsemble implements AsyncDisposable {
       if (model.kind === "spiking") continue;
       checkActivation(engine, model.activation);
       checkCell(engine, model.config);
+      checkArithmetic(engine, model.config);
     }
     const session = await openEnsemble(engine, models, { profile });
     return new ReservoirEnsemble(models, session, engine.name, reason);

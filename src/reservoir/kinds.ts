@@ -7,6 +7,7 @@ import { type CompositeOptions, isComposite } from "./composite/config.js";
 import type { AnyModel, CompositeModel } from "./composite/model.js";
 import type { ReservoirOptions } from "./config.js";
 import type { Engine, EngineOptions, EnginePlan, EngineSession } from "./engine.js";
+import { checkArithmetic } from "./integer/weights.js";
 import type { ReservoirModel } from "./model.js";
 import { checkRegistered, isRegistered, registeredModel, resolveRegistered } from "./registered/model.js";
 import type { RegisteredReservoirOptions } from "./registered/options.js";
@@ -75,6 +76,7 @@ export async function modelOf(options: AnyReservoirOptions, engine: Engine, matr
   const config = resolveConfig(options);
   checkActivation(engine, config.activation);
   checkCell(engine, config);
+  checkArithmetic(engine, config);
   if (!matrices?.weights) refuseOversized(config, engine);
   if (matrices) return buildModel(config, matrices);
   if (engine.drawRowSums && isDrawnInPlace(config)) return buildDrawnModel(config, engine);
@@ -125,6 +127,7 @@ export async function openModel(engine: Engine, model: AnyModel, options: Engine
     if (part.kind !== "spiking") {
       checkActivation(engine, part.activation);
       checkCell(engine, part.config);
+      checkArithmetic(engine, part.config);
     }
   if (model.kind !== "composite") return engine.open(model, options);
   const { openComposite } = await import("./composite/session.js");

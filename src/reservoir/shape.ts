@@ -30,9 +30,23 @@ export interface ModelShape {
   readonly ownActivation?: boolean;
   /** Whether the cell is not the leaky one. */
   readonly cell?: boolean;
-  /** What the description allows: "fast" need not give the bits of the portable rules. */
-  readonly arithmetic: "portable" | "fast";
+  /** What the description says: "fast" need not give the bits of the portable rules. */
+  readonly arithmetic: FloatingArithmetic;
+  /** Whether it computes in integers; `arithmetic` is then of no meaning. */
+  readonly integers?: boolean;
 }
+
+/** What an engine may make of sums of floating-point numbers. */
+export type FloatingArithmetic = "portable" | "fast";
+
+/** The arithmetic of a description whose reservoir computes in floating-point numbers. */
+export const floatingArithmetic = ({ arithmetic }: Pick<ReservoirConfig, "arithmetic">): FloatingArithmetic =>
+  arithmetic === "fast" ? "fast" : "portable";
+
+const arithmeticOf = (config: ReservoirConfig): Pick<ModelShape, "arithmetic" | "integers"> => ({
+  arithmetic: floatingArithmetic(config),
+  ...(config.arithmetic === "integer" && { integers: true }),
+});
 
 /** Sizes of a spiking reservoir: those that the time of its step depends on. */
 export interface SpikingShape {
@@ -74,7 +88,7 @@ export function shapeOf(model: ReservoirModel): ModelShape {
     noisy: model.noiseLevel !== 0,
     ...(model.cell && { cell: true }),
     ...(isOwnActivation(model.activation) && { ownActivation: true }),
-    arithmetic: model.config.arithmetic,
+    ...arithmeticOf(model.config),
   };
 }
 
@@ -86,11 +100,11 @@ export function storageFor(size: number, nonzeros: number): "sparse" | "dense" {
 
 /** The sizes that a checked description will have. */
 export function expectedShape(config: ReservoirConfig): ModelShape {
-  const { size, inputSize, precision, weightPrecision, noiseLevel, arithmetic } = config;
+  const { size, inputSize, precision, weightPrecision, noiseLevel } = config;
   const nonzeros = expectedNonzeros(config);
   const storage = config.storage === "auto" ? storageFor(size, nonzeros) : config.storage;
   return {
-    ...{ size, inputSize, outputSize: config.feedback?.size ?? 0, precision, weightPrecision, storage, arithmetic },
+    ...{ size, inputSize, outputSize: config.feedback?.size ?? 0, precision, weightPrecision, storage, ...arithmeticOf(config) },
     nonzeros: (storage === "dense" ? size * size : nonzeros) + (hasOrthogonal(config) ? size * size : 0),
     noisy: noiseLevel !== 0,
     ...(config.cell && { cell: true }),

@@ -2,6 +2,7 @@
 // it, bit for bit.
 import { allocate, type FloatArray, type Matrix, philox4x32, rowDot, uniformFromWords } from "../numerics/index.js";
 import { activationOf } from "./activations.js";
+import { integerStep } from "./integer/step.js";
 import type { ReservoirModel } from "./model.js";
 
 /** Rounds to the model's precision. */
@@ -12,7 +13,7 @@ const keep: Round = (value) => value;
 /**
  * x(t+1) = (1 - a) x(t) + a f(drive + W x(t) + W_fb y(t) + noise), drive = b + W_in u(t+1). With a
  * cell k O x(t), or k x(t), stands for (1 - a) x(t).
- * docs/numerics.md, rules 1 to 6.
+ * docs/numerics.md, rules 1 to 6, and rule 18 for integers.
  *
  * @param state x(t), N values
  * @param input u(t+1), I values
@@ -28,6 +29,7 @@ export function reservoirStep(
   step: number,
   sequence: number,
 ): FloatArray {
+  if (model.config.arithmetic === "integer") return integerStep(model, state, input, output);
   const round: Round = model.precision === "float32" ? Math.fround : keep;
   const activate = activationOf(model);
   const next = allocate(model.precision, model.size);

@@ -30,6 +30,7 @@ import { antisymmetric, cellWeights, hasOrthogonal } from "./cell.js";
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
 import { EngineCapacityError } from "./engine/errors.js";
 import type { Engine } from "./engine.js";
+import { inIntegers } from "./integer/weights.js";
 import { knownRadius } from "./known-radii.js";
 import type { RadiusMethod, ReservoirModel } from "./model.js";
 import { expectedShape, storageFor } from "./shape.js";
@@ -84,7 +85,7 @@ export function buildModel(
       ? drawn(config, keys, "feedbackWeights", outputSize, config.feedback.density, config.feedback.distribution, config.feedback.scaling)
       : undefined;
   const storage = isSparse(weights) ? "sparse" : "dense";
-  return {
+  const model: ReservoirModel = {
     config: {
       ...config,
       storage,
@@ -111,6 +112,7 @@ export function buildModel(
     measuredRadius,
     radiusMethod,
   };
+  return config.arithmetic === "integer" ? inIntegers(model) : model;
 }
 
 function cellOf(config: ReservoirConfig, { orthogonal }: ReservoirMatrices): Pick<ReservoirModel, "leakRate" | "cell"> {
@@ -381,18 +383,23 @@ function stored(matrix: Matrix | SparseMatrix, factor: number, config: Reservoir
   return isSparse(scaled) ? scaled : toSparse(scaled);
 }
 
+/** Whether W is rounded to steps row by row, other than those of integer arithmetic. */
+const inRows = ({ weightPrecision, arithmetic }: ReservoirConfig): boolean => arithmetic !== "integer" && isQuantized(weightPrecision);
+
 /**
  * @throws ArgumentError for a description whose W turns out sparse, and whose weights are to be
  * steps
  */
-function refuseSparseSteps({ weightPrecision }: ReservoirConfig): void {
-  if (!isQuantized(weightPrecision)) return;
+function refuseSparseSteps(config: ReservoirConfig): void {
+  if (!inRows(config)) return;
+  const { weightPrecision } = config;
   throw new ArgumentError("weightPrecision", weightPrecision, quantizedTakes('a W that is stored dense; set storage: "dense"'));
 }
 
 /** A dense W rounded by rows, if its weights are to be whole numbers of steps. */
-function inSteps(weights: Matrix, { weightPrecision, precision }: ReservoirConfig): Matrix {
-  if (!isQuantized(weightPrecision)) return weights;
+function inSteps(weights: Matrix, config: ReservoirConfig): Matrix {
+  if (!inRows(config)) return weights;
+  const { weightPrecision, precision } = config;
   roundWeights(weights.data, weights.cols, weightPrecision);
   const beyond = firstNonFinite(weights.data);
   if (beyond >= 0) throw new ArgumentError("weights", weights.data[beyond], `values whose steps ${precision} can hold; scale W`);

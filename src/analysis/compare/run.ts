@@ -2,6 +2,7 @@
 // compares nothing.
 import { ArgumentError } from "../../core/errors.js";
 import type { Matrix } from "../../numerics/index.js";
+import type { Arithmetic } from "../../reservoir/config.js";
 import {
   type AnyModel,
   type AnyReservoirComputer,
@@ -19,7 +20,7 @@ export interface ComparedRun {
   readonly reason: string;
   readonly plan: EnginePlan;
   /** What the engine was allowed. One that has nothing faster computes portably. */
-  readonly arithmetic: "portable" | "fast";
+  readonly arithmetic: Arithmetic;
   /** Seconds for all steps, states brought to the host. */
   readonly seconds: number;
   /** Steps a second by the median chunk. */
@@ -47,7 +48,7 @@ export function comparedEngine(name: string): ComparedEngine {
 }
 
 /** The arithmetic that an engine of a comparison is allowed. */
-export function arithmeticOf(model: AnyModel, { arithmetic }: ComparedEngine): "portable" | "fast" {
+export function arithmeticOf(model: AnyModel, { arithmetic }: ComparedEngine): Arithmetic {
   return arithmetic ?? (model.kind === undefined ? model.config.arithmetic : "portable");
 }
 
@@ -55,12 +56,12 @@ export function arithmeticOf(model: AnyModel, { arithmetic }: ComparedEngine): "
 export class TimedRun {
   readonly #asked: ComparedEngine;
   readonly #computer: AnyReservoirComputer;
-  readonly #arithmetic: "portable" | "fast";
+  readonly #arithmetic: Arithmetic;
   readonly #seconds: number[] = [];
   readonly #rates: number[] = [];
   readonly #loopRates: number[] = [];
 
-  private constructor(asked: ComparedEngine, computer: AnyReservoirComputer, arithmetic: "portable" | "fast") {
+  private constructor(asked: ComparedEngine, computer: AnyReservoirComputer, arithmetic: Arithmetic) {
     this.#asked = asked;
     this.#computer = computer;
     this.#arithmetic = arithmetic;
@@ -78,6 +79,10 @@ export class TimedRun {
           field: "engines",
         },
       );
+    if (model.kind === undefined && model.config.arithmetic === "integer" && asked.arithmetic !== undefined)
+      throw ArgumentError.because(`engines holds ${JSON.stringify(asked.name)}; a reservoir in integers has no other arithmetic`, {
+        field: "engines",
+      });
     const arithmetic = arithmeticOf(model, asked);
     const itsModel = model.kind === undefined ? { ...model, config: { ...model.config, arithmetic } } : model;
     const computer = await ReservoirComputer.fromModel<AnyModel>(itsModel, { engine: asked.engine, profile: true });

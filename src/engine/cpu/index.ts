@@ -7,6 +7,7 @@ import type { Engine, EngineOptions, EnginePlan } from "../../reservoir/engine.j
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { SpikingModel } from "../../reservoir/spiking-model.js";
 import { ChunkedSession, type Stepper } from "../chunked-session.js";
+import { IntegerStepper, integerPlan } from "../integer-stepper.js";
 import { clockFor } from "../phase-clock.js";
 import { registeredKinds } from "../registered.js";
 import { cpuMicroseconds } from "./cost.js";
@@ -24,6 +25,7 @@ export const cpuEngine: Engine = {
   expectedBytes: expectedMemory,
   ownActivations: true,
   cells: true,
+  integers: true,
   ...registeredKinds("cpu"),
 
   async probe() {
@@ -43,11 +45,14 @@ export const cpuEngine: Engine = {
 
   plan(model, options) {
     if (model.kind === "spiking") return describeSpikingPlan(model, planSpikingMemory(model), options);
+    if (model.config.arithmetic === "integer") return planIntegers(model, options);
     return describePlan(model, planMemory(model), options);
   },
 
   async open(model, options) {
     if (model.kind === "spiking") return openSpiking(model, options);
+    if (model.config.arithmetic === "integer")
+      return new ChunkedSession(model, planIntegers(model, options), new IntegerStepper(model), clockFor(options));
     const threads = options?.threads ?? 1;
     const map = planMemory(model);
     const plan = describePlan(model, map, options);
@@ -79,6 +84,14 @@ async function openSpiking(model: SpikingModel, options: EngineOptions | undefin
   await loadWasm();
   const { exports, memory } = wasmInstance(map.totalBytes - wasmReserved);
   return new ChunkedSession(model, plan, new WasmSpikingStepper(model, map, memory, exports), clockFor(options));
+}
+
+/** @throws EngineUnavailableError for more than one thread */
+function planIntegers(model: ReservoirModel, options: EngineOptions | undefined): EnginePlan {
+  const threads = options?.threads ?? 1;
+  if (threads !== 1)
+    throw new EngineUnavailableError("cpu", `threads is ${threads}; a reservoir in integers runs in one thread, so it takes 1`);
+  return integerPlan("cpu", model);
 }
 
 /** @throws EngineUnavailableError for more than one thread */

@@ -14,6 +14,7 @@ export const referenceEngine: Engine = {
   name: "reference",
   ownActivations: true,
   cells: true,
+  integers: true,
   ...registeredKinds("reference"),
 
   async probe() {

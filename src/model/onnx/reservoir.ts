@@ -28,6 +28,8 @@ export function reservoirConstants(builder: GraphBuilder, model: AnyModel, prefi
   if (model.kind === "registered")
     throw ArgumentError.because(`the reservoir is of the kind "${model.config.kind}"; an ONNX graph takes a rate reservoir`);
   if (model.cell) throw ArgumentError.because("the reservoir has a cell of its own; an ONNX graph takes the leaky one", { field: "cell" });
+  if (model.config.arithmetic === "integer")
+    throw ArgumentError.because("the reservoir computes in integers; an ONNX graph takes floating-point numbers", { field: "arithmetic" });
   const { size, inputSize, outputSize } = model;
   if (model.noiseLevel > 0) {
     throw ArgumentError.because(

@@ -234,8 +234,8 @@ async function describedCandidates(
 }
 
 /** Whether members of a sweep can be made of a description. */
-function isPlain({ cell, feedback, activation }: ReservoirConfig): boolean {
-  return !cell && !feedback && !isOwnActivation(activation);
+function isPlain({ cell, feedback, activation, arithmetic }: ReservoirConfig): boolean {
+  return !cell && !feedback && arithmetic !== "integer" && !isOwnActivation(activation);
 }
 
 /** Candidates of one shape as members, each with all its penalties. */

@@ -109,6 +109,7 @@ export async function sweepReadouts(given: SweepOptions): Promise<SweepResult> {
   const { settings, seeds = [options.reservoir.seed ?? "spillway"] } = options;
   const template = resolveConfig(options.reservoir);
   if (template.cell) throw new ArgumentError("reservoir.cell", template.cell.type, "nothing in a sweep, whose reservoirs leak");
+  if (template.arithmetic === "integer") throw new ArgumentError("reservoir.arithmetic", "integer", '"portable" or "fast" in a sweep');
   if (template.feedback) throw ArgumentError.because("reservoir has feedback; a sweep takes reservoirs without", { field: "reservoir" });
   for (const seed of seeds) resolveConfig({ ...options.reservoir, seed });
   const variants = settings.map(({ lambda: _, ...setting }) => resolveConfig({ ...options.reservoir, ...setting }));

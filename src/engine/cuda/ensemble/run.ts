@@ -5,6 +5,7 @@ import { type FloatArray, Matrix } from "../../../numerics/index.js";
 import { NonFiniteStateError, type TrainingSink, type WorkOptions } from "../../../reservoir/engine.js";
 import { hostInputs } from "../../../reservoir/inputs.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
+import { floatingArithmetic } from "../../../reservoir/shape.js";
 import { WorkPacer } from "../../../reservoir/work.js";
 import { mostChunkSteps } from "../chunk-limit.js";
 import type { StateChunk, StateTaker } from "../device-work.js";
@@ -81,7 +82,7 @@ export function planMembers(context: Context, members: readonly { readonly model
     const { size, precision, config } = members[indices[0]!]!.model;
     const sliced = indices.map((r) => patterns.get(members[r]!.model)).filter((pattern) => pattern !== undefined);
     const entries = Math.max(0, ...new Set(sliced.map((pattern) => pattern.entries)));
-    const shape = { size, precision, arithmetic: config.arithmetic, sliced: sliced[0] && { slots: sliced[0].slots, entries } };
+    const shape = { size, precision, arithmetic: floatingArithmetic(config), sliced: sliced[0] && { slots: sliced[0].slots, entries } };
     const kernel = chooseEnsembleKernel(context.info, shape);
     if (!kernel) return undefined;
     planned.push({ kernel, indices });

@@ -5,6 +5,7 @@ import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../../gpu/in
 import { allocate, isSparse, type Matrix, type SparseMatrix, toDense } from "../../../numerics/index.js";
 import { type Trunk, trunksOf } from "../../../reservoir/engine/trunks.js";
 import type { SweepBase, SweepMember, SweptReadouts } from "../../../reservoir/engine.js";
+import { floatingArithmetic } from "../../../reservoir/shape.js";
 import { isQuantized } from "../../../reservoir/weight-rounding.js";
 import { activationNumber } from "../activation.js";
 import { type AnyKernel, realKernel } from "../kernels.js";
@@ -68,7 +69,7 @@ export function sweepShape(context: Context, bases: readonly SweepBase[]): Sweep
   const patterns = laid.flatMap(({ pattern }) => (pattern ? [pattern] : []));
   const sliced = patterns[0] && { slots: patterns[0].slots, entries: patterns.reduce((most, { entries }) => Math.max(most, entries), 0) };
   const { size, precision, config } = first;
-  const kernel = chooseEnsembleKernel(context.info, { size, precision, arithmetic: config.arithmetic, sliced });
+  const kernel = chooseEnsembleKernel(context.info, { size, precision, arithmetic: floatingArithmetic(config), sliced });
   return kernel && { kernel, laid, entries: sliced?.entries ?? size * size };
 }
 
