@@ -15,7 +15,7 @@ import {
   withoutDefaults,
 } from "../core/options.js";
 import { classTrainer } from "../model/classifier/class-readout.js";
-import { classifierReservoir, classifierSettings } from "../model/defaults.js";
+import { classifierReservoir, classifierSettings, takesSpikes } from "../model/defaults.js";
 import { classifierReservoirOption, classifierTable } from "../model/schemas.js";
 import { isComposite } from "../reservoir/composite/config.js";
 import { resolveComposite } from "../reservoir/composite/schema.js";
@@ -62,7 +62,10 @@ const { standardise: __, ...settingsTable } = withoutDefaults(classifierTable);
 
 /** A pipeline's parameters; what it does not say of a reservoir is checked with it. */
 export const pipelineTable = {
-  scaler: optional(choice("standard", "unit", "none"), "What every channel goes through first; left out, it follows from the encoder."),
+  scaler: optional(
+    choice("standard", "unit", "none"),
+    "What every channel goes through first; left out, it follows from encoder and reservoir.",
+  ),
   encoder: optional(encoderKind, "What turns a case into what drives the reservoir; left out, nothing does."),
   reservoir: classifierReservoirOption,
   ...settingsTable,
@@ -86,7 +89,7 @@ export function checkParameters(parameters: PipelineParameters): void {
     );
   checkReservoir(reservoir);
   const scaler = scalerOf(parameters);
-  if (isSpiking(reservoir) && reservoir.input?.mode !== "current" && scaler === "standard")
+  if (takesSpikes(reservoir) && scaler === "standard")
     throw new ArgumentError("scaler", scaler, '"unit" or "none" before a reservoir that takes spikes, which are counts');
   if (!encoder) return;
   if (scaler === "standard") throw new ArgumentError("scaler", scaler, '"unit" or "none" before an encoder: z-scores have no bounds');

@@ -1,5 +1,6 @@
 // A pipeline as parameters: plain JSON, checked. What they do stands in pipeline.ts and front.ts.
 import { ArgumentError } from "../core/errors.js";
+import { takesSpikes } from "../model/defaults.js";
 import type { ClassifierReservoir, ClassifierSettings } from "../model/index.js";
 import type { MatrixLike } from "../numerics/index.js";
 import type { ReadoutDescription } from "../readout/index.js";
@@ -34,8 +35,8 @@ export interface PipelineParameters extends Partial<Omit<ClassifierSettings, "st
   /** How classes are learnt, by name and options. Default ridge. */
   readonly readout?: ReadoutDescription | undefined;
   /**
-   * Default "standard" without an encoder, "unit" before spikes (but "none" before delta and
-   * cochlea), "none" before a cochleagram and for patterns.
+   * Default "standard" without an encoder ("unit" if the reservoir takes spikes), "unit" before
+   * spikes (but "none" before delta and cochlea), "none" before a cochleagram and for patterns.
    */
   readonly scaler?: Scaler | undefined;
   /** Default none: the reservoir sees the scaled series themselves. */
@@ -45,9 +46,9 @@ export interface PipelineParameters extends Partial<Omit<ClassifierSettings, "st
 }
 
 /** The scaler that is meant. */
-export function scalerOf({ scaler, encoder }: PipelineParameters): Scaler {
+export function scalerOf({ scaler, encoder, reservoir }: PipelineParameters): Scaler {
   if (scaler !== undefined) return scaler;
-  if (!encoder) return "standard";
+  if (!encoder) return reservoir && takesSpikes(reservoir) ? "unit" : "standard";
   return encoder.type === "spikes" && encoders.find(encoder.encoder)?.range === "unit" ? "unit" : "none";
 }
 

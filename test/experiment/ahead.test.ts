@@ -29,10 +29,12 @@ interface Layout {
   readonly measured?: number;
   readonly change?: (cells: Record<string, string>, t: number) => unknown;
   readonly keep?: (t: number) => boolean;
+  /** Whether the first row names the columns; left out, it does. */
+  readonly named?: boolean;
 }
 
 async function table(name: string, { order = ["date", "load", "temperature"], from = 0, to = rows, ...how }: Layout = {}): Promise<string> {
-  const lines = [order.join(",")];
+  const lines = how.named === false ? [] : [order.join(",")];
   for (let t = from; t < to; t++) {
     if (how.keep?.(t) === false) continue;
     const cells: Record<string, string> = {
@@ -108,6 +110,12 @@ describe("a run's model", () => {
       { order: ["date", "lod", "temperature"] },
       {},
       'there is no column "load", which the model predicts; the columns are "date", "lod", "temperature"; did you mean lod?',
+    ],
+    [
+      "no names",
+      { order: ["date", "load", "temperature"], named: false },
+      {},
+      'there is no column "date", in which the model takes time stamps; the columns are "2024-01-01 00:00"',
     ],
     ["no known column", { order: ["date", "load"] }, {}, 'there is no column "temperature", which the model takes as known beforehand'],
     [

@@ -21,6 +21,21 @@ describe("a forecaster says what is wrong with", () => {
       "reservoir is missing; it takes an object that describes a reservoir, at least {size}",
     ],
     ["no data", () => train(null as unknown as number[]), "series is null; it takes a Matrix"],
+    [
+      "a season that is longer than the rows",
+      () => train(wave(400), { horizon: 10, season: [24, 500] }),
+      "season is 24, 500, of which a readout would see 572 rows (a season and a seventh), and 299 are left to train on",
+    ],
+    [
+      "a warm-up of other columns beside known inputs",
+      async () => {
+        const known = wave(300);
+        await using forecaster = await train({ series: wave(300), known });
+        const series = Array.from({ length: 300 }, () => [1, 2]);
+        await forecaster.forecast(2, { warmup: { series, known }, known: [1, 2] });
+      },
+      "warmup.series has 2 columns; this forecaster takes 1",
+    ],
     ["an empty series", () => train([]), "series is empty; it takes at least one row"],
     ["a series of one row", () => train([1]), "series has 1 row; a series takes at least two, since one of them is predicted"],
     ["a value that is not a number", () => train(withHole), "series is NaN at row 211, column 0; it takes finite numbers"],

@@ -65,6 +65,15 @@ describe("Pipeline", () => {
     expect(await second.toBytes()).toEqual(await first.toBytes());
   });
 
+  it("maps series onto 0 to 1 before a liquid, which takes amplitudes of spikes", async () => {
+    const liquid = { kind: "spiking", size: 60, stateTimeConstant: 10, input: { weight: 40, connectivity: 0.5 }, seed: 1 } as const;
+    await using plain = await new Pipeline({ reservoir: liquid }).fit(train.sequences, train.labels);
+    await using said = await new Pipeline({ reservoir: liquid, scaler: "unit" }).fit(train.sequences, train.labels);
+    expect((await plain.predictProba(test.sequences)).data).toEqual((await said.predictProba(test.sequences)).data);
+    expect(await plain.score(test.sequences, test.labels)).toBeGreaterThan(0.7);
+    expect(() => new Pipeline({ reservoir: liquid, scaler: "standard" })).toThrow('scaler is "standard"; it takes "unit" or "none"');
+  });
+
   it("says what is wrong with its parameters and with the case that an encoder refuses", async () => {
     expect(() => new Pipeline({ reservoir, scaler: "robust" as never })).toThrow(
       'scaler is "robust"; it takes "standard", "unit" or "none"',

@@ -56,6 +56,7 @@ export async function fitMembers(source: FitSource, work: WorkOptions): Promise<
     return { members, groups: members.map(() => 0), choice: undefined, calendar: calendarColumns > 0 };
   }
   const series = checkAllSeries(data);
+  checkSeason(settings, candidates, rows);
   const bare = { ...source, data: withoutCalendar(data, calendarColumns) };
   const { options, lambdas } = plannedRidge(settings.readout, settings);
   // Choosing is one half of the work, training the other, as progress counts it.
@@ -145,6 +146,17 @@ async function open(
 ): Promise<AnyReservoirComputer> {
   const { inputs, targets } = cutRows(data[0]!, feedback);
   return openReservoir(reservoir, create, inputs.cols + (drives(hybrid?.use) ? targets.cols : 0), targets.cols);
+}
+
+/** @throws ArgumentError for lags that follow from a season and leave no row to train on */
+function checkSeason({ lags, season, choose }: ForecasterSettings, candidates: readonly PlannedCandidate[], rows: number): void {
+  const longest = Math.max(...candidates.map((each) => each.lags));
+  const training = Math.floor((1 - (choose?.validation ?? chooseDefaults.validation)) * rows) - 1;
+  if (lags !== "season" || longest <= training) return;
+  throw ArgumentError.because(
+    `season is ${[season].flat().join(", ")}, of which a readout would see ${longest} rows (a season and a seventh), and ${training} are left to train on; take shorter seasons, lags: 0, or more rows`,
+    { field: "season", value: season },
+  );
 }
 
 function checkAllSeries(data: readonly CheckedData[]): readonly CheckedSeries[] {

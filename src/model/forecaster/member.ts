@@ -119,6 +119,7 @@ export class ForecasterMember {
     const isSeries = given.series === undefined && given.inputs.cols === 0 && road.transforms.steps.length > 0;
     const measured = isSeries ? { series: given.targets } : given;
     const prefix = alongTransforms(road.transforms, measured);
+    if (given.series && given.known) checkColumns(given.series, "warmup.series", this.readout.outputSize);
     const inputs = prefix.series ? this.#inputsOver(prefix) : prefix.inputs;
     const teacher = prefix.series ? (outputSize > 0 ? prefix.series : undefined) : prefix.targets;
     if (inputs && inputs.rows > 0) checkColumns(inputs, "warmup.inputs", this.givenInputs);
