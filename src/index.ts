@@ -5,7 +5,7 @@
  */
 import { ArgumentError } from "./core/errors.js";
 import type { DeviceEngine } from "./engine/cuda/index.js";
-import { whyNoKernel } from "./engine/cuda/network/neurons.js";
+import { whyGeneral } from "./engine/cuda/network/neurons.js";
 import type { DeviceBlas } from "./engine/cuda/training/device-blas.js";
 import { chooseEngine, type Engine, registerContextEngine, registerEngine } from "./reservoir/index.js";
 import { registerNetworkEngine } from "./spikes/network/engines.js";
@@ -29,7 +29,7 @@ registerNetworkEngine(
 registerNetworkEngine(
   "cuda",
   async () => (await import("./engine/cuda/network/engine.js")).deviceNetworks("cuda"),
-  (plan) => plan.size >= 2000 && whyNoKernel(plan) === undefined,
+  (plan) => plan.size >= 2000 && whyGeneral(plan) === undefined,
 );
 registerNetworkEngine("sim", async () => (await import("./engine/cuda/network/engine.js")).deviceNetworks("sim"));
 registerContextEngine(async (context) => (await import("./engine/cuda/index.js")).contextEngine(context));

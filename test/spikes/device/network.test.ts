@@ -18,7 +18,7 @@ import { onHardware, openTestDevice, size } from "../../gpu/device/device.js";
 const context = openTestDevice();
 afterAll(() => context.dispose());
 
-const layouts = ["slots", "table"] as const;
+const layouts = ["slots", "table", "general"] as const;
 const drawn = (options: Omit<NetworkOptions, "kind">) => drawNetwork(planNetwork({ kind: "network", ...options }));
 const neuron = {
   type: "leakyIntegrateAndFire",
@@ -62,13 +62,16 @@ async function agrees(model: ReturnType<typeof restless>, layout: (typeof layout
 }
 
 describe.each(layouts)("a network in the device's plan %s", (layout) => {
-  it("is drawn there as on the host, and fires the same spikes: a fiftieth of the microcircuit", async () => {
-    const plan = planNetwork(microcircuit({ scale: 0.02, drive: "poisson", seed: 1 }));
-    await using network = await openNetwork(context, plan, { plan: layout });
-    expect(network.tableSum).toBe("a2380d433091f273");
-    const steps = size(2000, 600);
-    expect(spikeHash((await network.advance(steps, undefined, true))!)).toBe(onHardware ? "86716788150d5518" : "25c0b7b603d159da");
-  });
+  it.runIf(onHardware || layout !== "general")(
+    "is drawn there as on the host, and fires the same spikes: a fiftieth of the microcircuit",
+    async () => {
+      const plan = planNetwork(microcircuit({ scale: 0.02, drive: "poisson", seed: 1 }));
+      await using network = await openNetwork(context, plan, { plan: layout });
+      expect(network.tableSum).toBe("a2380d433091f273");
+      const steps = size(2000, 600);
+      expect(spikeHash((await network.advance(steps, undefined, true))!)).toBe(onHardware ? "86716788150d5518" : "25c0b7b603d159da");
+    },
+  );
 
   it("agrees with the reference engine if many neurons fire at once", () => agrees(restless(), layout, 120));
 
@@ -117,7 +120,7 @@ describe.each(layouts)("a network in the device's plan %s", (layout) => {
     const initialPotential = model.initialPotential.with(149, 1000);
     await using network = await openNetwork(context, { ...model, synapses, initialPotential }, { plan: layout, spinLimit: 1 });
     const state = network.getState();
-    await expect(network.advance(20, undefined, true)).rejects.toThrow(/^network_s\w+: block \d+ waited 1 clock ticks at step \d+/);
+    await expect(network.advance(20, undefined, true)).rejects.toThrow(/^network_\w+: block \d+ waited 1 clock ticks at step \d+/);
     expect(network.getState()).toEqual(state);
   });
 
@@ -133,6 +136,113 @@ describe.each(layouts)("a network in the device's plan %s", (layout) => {
   });
 });
 
+describe("a network that only the general kernel runs", () => {
+  const ring = { connect: { rule: "fixedOutDegree", number: 5 }, delay: { distribution: "uniform", from: 0.1, to: 3 } } as const;
+  const conductances = {
+    excitatory: { timeConstant: 5, reversalPotential: 0 },
+    inhibitory: { timeConstant: 10, reversalPotential: -80 },
+    current: { timeConstant: 3 },
+  };
+  const both = { fast: { timeConstant: 2 }, slow: { timeConstant: 9 } };
+  const current = { distribution: "uniform", from: 10, to: 25 } as const;
+  const networks: Record<string, Omit<NetworkOptions, "kind">> = {
+    "several neurons and receptors, weights of both signs": {
+      populations: {
+        E: { size: 33, receptors: both, current, stateTimeConstant: 20 },
+        A: { size: 7, neuron: { type: "adaptiveIntegrateAndFire", adaptationStep: 2, reset: "subtract" }, receptors: both, current: 20 },
+        Z: { size: 10, neuron: "izhikevich", current: { distribution: "normal", mean: 12, deviation: 3 } },
+      },
+      projections: [
+        { from: "E", to: "A", receptor: "slow", weight: { distribution: "normal", mean: 8, deviation: 20 }, ...ring },
+        { from: "A", to: "E", receptor: "fast", weight: -5, ...ring },
+        { from: "Z", to: "E", receptor: "slow", weight: { distribution: "exponential", mean: 6 }, ...ring },
+        { from: "E", to: "Z", weight: 3, ...ring },
+      ],
+    },
+    "conductances, adaptive exponential neurons and spikes from outside": {
+      populations: {
+        E: { size: 33, receptors: conductances, current, background: { rate: 2000, weight: 0.2, receptor: "excitatory" } },
+        A: {
+          like: "E",
+          size: 7,
+          neuron: { type: "adaptiveIntegrateAndFire", adaptationStep: 2, reset: "subtract" },
+          stateTimeConstant: 20,
+        },
+        X: { like: "E", size: 11, neuron: { type: "adaptiveExponential", refractoryPeriod: 0.5 } },
+        Y: { size: 6, neuron: "adaptiveExponential", current: 30, stateTimeConstant: 10 },
+      },
+      projections: [
+        { from: "E", to: "A", receptor: "excitatory", weight: 0.6, ...ring },
+        { from: "A", to: "X", receptor: "inhibitory", weight: { distribution: "uniform", from: 0, to: 3 }, ...ring },
+        { from: "X", to: "E", receptor: "current", weight: -2, ...ring },
+        { from: "X", to: "Y", weight: 8, ...ring },
+      ],
+    },
+    "synapses without a delay": {
+      populations: { E: { size: 300, receptors: both, current: { ...current, to: 90 } }, I: { like: "E", size: 60 } },
+      projections: [
+        { from: "E", to: "I", receptor: "fast", weight: 0.4, ...ring, delay: 0 },
+        { from: "I", to: "E", receptor: "slow", weight: -0.8, ...ring },
+      ],
+    },
+  };
+
+  it.each(
+    Object.entries(networks).flatMap(([name, network]) =>
+      (["float32", "float64"] as const).map((precision) => [name, precision, network] as const),
+    ),
+  )("agrees with the reference engine: %s, %s", async (_, precision, network) => {
+    const model = drawn({ ...network, precision });
+    const steps = size(2000, 150);
+    await using there = await openNetwork(context, model);
+    expect(there.summary).toMatch(/^cuda: general/);
+    expect(there.tableSum).toBe(tableSum(model.synapses));
+    const here = new ReferenceNetwork(model);
+    let spikes = 0;
+    for (const part of [steps - 7, 7]) {
+      const expected = here.advance(part, undefined, true)!;
+      spikes += expected.neurons.length;
+      expect(await there.advance(part, undefined, true)).toEqual(expected);
+    }
+    expect(spikes).toBeGreaterThan(0);
+    expect(there.getState()).toEqual(here.getState());
+    there.setState(here.getState());
+    expect(there.getValues("filtered")).toEqual(here.getValues("filtered"));
+  });
+
+  it.each([0, 0.3])("takes spikes for inputs, which arrive after %s ms", async (inputDelay) => {
+    const model = drawn({
+      populations: { stimulus: { size: 4, neuron: null }, E: { size: 21 } },
+      projections: [
+        { from: "stimulus[0:3]", to: "E", connect: { rule: "bernoulli", probability: 0.5 }, weight: 60, delay: inputDelay },
+        { from: "stimulus[3:4]", to: "E", connect: "allToAll", weight: 9, delay: 0.7 },
+      ],
+    });
+    const inputs = {
+      offsets: Uint32Array.from({ length: 101 }, (_, t) => 2 * t - (t > 50 ? 1 : 0)),
+      neurons: Uint32Array.from({ length: 199 }, (_, s) => s % 4),
+    };
+    await using there = await openNetwork(context, model);
+    const here = new ReferenceNetwork(model);
+    const expected = here.advance(100, inputs, true)!;
+    expect(expected.neurons.length).toBeGreaterThan(0);
+    expect(await there.advance(100, inputs, true)).toEqual(expected);
+    expect(await there.advance(9, undefined, true)).toEqual(here.advance(9, undefined, true));
+    expect(there.getState()).toEqual(here.getState());
+  });
+
+  it("is refused by the other plans, with the reason", async () => {
+    const refused = (plan: "slots" | "table", options: Omit<NetworkOptions, "kind">) =>
+      openNetwork(context, planNetwork({ kind: "network", ...options }), { plan });
+    const reason = /the plan "slots" does not run it: E has neurons that are not leaky.*take "general"/;
+    await expect(refused("slots", { populations: { E: { size: 4, neuron: "izhikevich" } } })).rejects.toThrow(reason);
+    const atOnce = { from: "E", to: "E", connect: "allToAll", weight: 1, delay: 0 } as const;
+    await expect(refused("table", { populations: { E: { size: 4 } }, projections: [atOnce] })).rejects.toThrow(/delay of 0/);
+    await expect(refused("table", { populations: { E: { size: 4, receptors: conductances } } })).rejects.toThrow(/E has conductances/);
+    await expect(refused("table", { populations: { E: { size: 4 }, S: { size: 1, neuron: null } } })).rejects.toThrow(/of inputs/);
+  });
+});
+
 describe("SpikingNetwork on a device", () => {
   it("records what it records on the host", async () => {
     const options = { ...restless().config } as NetworkOptions;
@@ -145,18 +255,6 @@ describe("SpikingNetwork on a device", () => {
       currents: [{ to: "E", current: 3, fromMs: 1, toMs: 2 }],
     } as const;
     expect(await there.run(4, asked)).toEqual(await here.run(4, asked));
-  });
-});
-
-describe("networks that no kernel runs", () => {
-  const refused = (options: Omit<NetworkOptions, "kind">) => openNetwork(context, planNetwork({ kind: "network", ...options }));
-
-  it("are refused with the reason", async () => {
-    await expect(refused({ populations: { E: { size: 4, neuron: "izhikevich" } } })).rejects.toThrow(/E has neurons that are not leaky/);
-    await expect(
-      refused({ populations: { E: { size: 4 } }, projections: [{ from: "E", to: "E", connect: "allToAll", weight: 1, delay: 0 }] }),
-    ).rejects.toThrow(/delay of 0/);
-    await expect(refused({ populations: { E: { size: 4 }, S: { size: 1, neuron: null } } })).rejects.toThrow(/populations of inputs/);
   });
 });
 

@@ -14,22 +14,22 @@ import {
   tableSum,
   uploadTable,
 } from "../../../spikes/gpu/network/table.js";
-import { checkLargestSum, drawTable as drawOnHost, initialValues } from "../../../spikes/network/draw.js";
+import { checkLargestSum, checkSums, drawTable as drawOnHost, initialValues } from "../../../spikes/network/draw.js";
 import type { NetworkModel, NetworkPlan } from "../../../spikes/network/plan.js";
 import { initialState, type NetworkRunState, type NetworkSession, type StepSpikes } from "../../../spikes/network/session.js";
 import { usableMemory } from "../memory.js";
 import { spinLimitOf } from "../spin-limit.js";
-import { type NetworkLaunch, planLaunch } from "./launch.js";
-import { neuronsOf, signsOf, sourceClasses, whyNoKernel } from "./neurons.js";
+import { type NetworkLaunch, type NetworkPlanName, planLaunch } from "./launch.js";
+import { generalNeuronsOf, neuronsOf, signsOf, sourceClasses, whyGeneral } from "./neurons.js";
 import { DeviceNetworkStepper, type NetworkNeurons } from "./stepper.js";
 
 /** How a network runs on a device. */
 export interface DeviceNetworkOptions {
   /**
-   * "slots" keeps pending input in the blocks' shared memory, "table" in global memory; left out,
-   * slots if the network fits them.
+   * "slots" keeps pending input in the blocks' shared memory, "table" in global memory; "general" is
+   * slower and runs every network. Left out, the first of them that runs this one.
    */
-  readonly plan?: "slots" | "table" | undefined;
+  readonly plan?: NetworkPlanName | undefined;
   /** Clock ticks after which a wait between blocks is an error; default 8e9. */
   readonly spinLimit?: number | undefined;
   /** What errors and summaries call the engine; default "cuda". */
@@ -71,8 +71,8 @@ export class DeviceNetwork implements NetworkSession {
    * Runs some steps from the present state; gives the spikes of all neurons if they are recorded.
    * @throws SpillwayError if a potential is not finite: the network is then as it was before
    */
-  advance(steps: number, _inputs: StepSpikes | undefined, record: boolean): Promise<StepSpikes | undefined> {
-    const work = this.#stepper.advance(steps, record);
+  advance(steps: number, inputs: StepSpikes | undefined, record: boolean): Promise<StepSpikes | undefined> {
+    const work = this.#stepper.advance(steps, inputs, record);
     this.#work = work;
     return work;
   }
@@ -107,8 +107,8 @@ export class DeviceNetwork implements NetworkSession {
 /**
  * Draws a network's synapses, on the device if its rules allow it, else on the host, and puts it
  * there in its first state. A model is drawn already.
- * @throws EngineUnavailableError for a network that the kernels do not run, EngineCapacityError
- * before anything is drawn if it does not fit, ArgumentError as `drawNetwork`
+ * @throws EngineUnavailableError for a network that the plan asked for does not run,
+ * EngineCapacityError before anything is drawn if it does not fit, ArgumentError as `drawNetwork`
  */
 export async function openNetwork(
   context: Context,
@@ -116,11 +116,15 @@ export async function openNetwork(
   options: DeviceNetworkOptions = {},
 ): Promise<DeviceNetwork> {
   const { info } = context;
-  const why = info.attributes.cooperativeLaunch === 0 ? `${info.name} has no cooperative launches` : whyNoKernel(plan);
-  if (why) throw new EngineUnavailableError(options.engine ?? "cuda", why);
+  const engine = options.engine ?? "cuda";
+  if (info.attributes.cooperativeLaunch === 0) throw new EngineUnavailableError(engine, `${info.name} has no cooperative launches`);
+  const why = whyGeneral(plan);
+  if (why && options.plan && options.plan !== "general")
+    throw new EngineUnavailableError(engine, `the plan "${options.plan}" does not run it: ${why}; take "general", or leave it out`);
+  const wanted = why ? "general" : options.plan;
   const start = "synapses" in plan ? plan : initialValues(plan);
-  const neurons = neuronsOf(plan, start.drive);
-  const launch = checkedLaunch(context, plan, neurons, options.plan);
+  const neurons = wanted === "general" ? generalNeuronsOf(plan, start.drive) : neuronsOf(plan, start.drive);
+  const launch = checkedLaunch(context, plan, neurons, wanted);
   const held = new Held();
   const drawing = new Held();
   try {
@@ -147,7 +151,7 @@ export async function openNetwork(
     return new DeviceNetwork(plan, stepper, held, {
       stepsPerCall: simulated ? 50 : Math.max(200, Math.min(10_000, Math.floor(8e8 / plan.size))),
       ...{
-        summary: `${options.engine ?? "cuda"}: ${summaryOf(launch, table, slots)}`,
+        summary: `${engine}: ${summaryOf(launch, table, slots)}`,
         tableSum: sum.toString(16).padStart(16, "0"),
         drawingMs,
       },
@@ -161,7 +165,12 @@ export async function openNetwork(
 
 async function tableOf(stream: Stream, context: Context, plan: NetworkPlan | NetworkModel, held: Held): Promise<DeviceTable> {
   if ("synapses" in plan) return uploadTable(context, plan.synapses, held);
-  const table = isDrawnThere(plan) ? await drawTable(stream, context, plan, held) : uploadTable(context, drawOnHost(plan), held);
+  if (!isDrawnThere(plan)) {
+    const drawn = drawOnHost(plan);
+    checkSums(plan, drawn);
+    return uploadTable(context, drawn, held);
+  }
+  const table = await drawTable(stream, context, plan, held);
   checkLargestSum(plan, await largestReach(stream, context, table, plan.size));
   return table;
 }
@@ -171,7 +180,7 @@ function checkedLaunch(
   context: Context,
   plan: NetworkPlan,
   { background }: NetworkNeurons,
-  wanted: "slots" | "table" | undefined,
+  wanted: NetworkPlanName | undefined,
 ): NetworkLaunch {
   const { info } = context;
   const classes = sourceClasses(plan);
@@ -186,8 +195,9 @@ function checkedLaunch(
   const launch = planLaunch(shape, info, wanted);
   const what = `a network of ${plan.size} neurons with ${Math.round(plan.expectedSynapses).toLocaleString("en")} synapses on ${info.name}`;
   const limit = usableMemory(info);
-  const tableBytes = 6 * plan.expectedSynapses + 4 * plan.projections.reduce((sum, { source }) => sum + source.size, 0);
-  const fixed = plan.size * (32 + 8 * (launch?.rows ?? 64)) + 2 ** 20;
+  const tableBytes =
+    (plan.oneSign ? 6 : 8) * plan.expectedSynapses + 4 * plan.projections.reduce((sum, { source }) => sum + source.size, 0);
+  const fixed = plan.size * (64 + 8 * plan.receptors * (launch?.rows ?? 64)) + 2 ** 20;
   if (tableBytes + fixed > limit) throw new EngineCapacityError(what, tableBytes + fixed, limit, "take fewer synapses");
   if (launch?.plan !== "slots") {
     if (launch) return launch;

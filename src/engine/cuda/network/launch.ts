@@ -1,13 +1,17 @@
 // How a network of populations is laid over a device. Nothing is allocated here.
 import type { DeviceInfo } from "../../../gpu/index.js";
 
+/** The kernels, quickest first. */
+export type NetworkPlanName = "slots" | "table" | "general";
+
 /** The kernel, and its grid. */
 export interface NetworkLaunch {
   /**
    * "slots": the ring of pending input in the blocks' shared memory, messages in place of a barrier
-   * (kernels/network_slots.cu). "table": any network (kernels/network_step.cu).
+   * (kernels/network_slots.cu). "table": any number of such neurons (kernels/network_step.cu).
+   * "general": any network (the same file).
    */
-  readonly plan: "slots" | "table";
+  readonly plan: NetworkPlanName;
   readonly blocks: number;
   readonly threads: number;
   /** Slots: the neurons of a block, and the threads that advance them; the others deliver. */
@@ -53,15 +57,24 @@ const powerAbove = (delay: number): number => {
   return rows;
 };
 
-/** @param plan asks for one of the two; left out, slots if they fit */
-export function planLaunch(shape: NetworkShape, device: DeviceInfo, plan?: "slots" | "table"): NetworkLaunch | undefined {
-  const slots = plan === "table" ? undefined : planSlots(shape, device);
+/** @param plan asks for one of them; left out, slots if they fit, else the table */
+export function planLaunch(shape: NetworkShape, device: DeviceInfo, plan?: NetworkPlanName): NetworkLaunch | undefined {
+  const slots = plan === "table" || plan === "general" ? undefined : planSlots(shape, device);
   if (slots || plan === "slots") return slots;
   const { size, synapses } = shape;
-  const threads = 1024;
+  const threads = plan === "general" ? 512 : 1024;
   const blocks = Math.max(1, Math.min(device.attributes.multiprocessors, Math.ceil(size / leastNeurons)));
   const slices = Math.max(1, Math.min((blocks * threads) / warp, Math.ceil(synapses / Math.max(1, size) / warp / 4)));
-  return { plan: "table", blocks, threads, perBlock: 0, neuronThreads: 0, sharedBytes: 0, rows: powerAbove(shape.longestDelay), slices };
+  return {
+    plan: plan ?? "table",
+    blocks,
+    threads,
+    perBlock: 0,
+    neuronThreads: 0,
+    sharedBytes: 0,
+    rows: powerAbove(shape.longestDelay),
+    slices,
+  };
 }
 
 function planSlots(shape: NetworkShape, device: DeviceInfo): NetworkLaunch | undefined {

@@ -1,11 +1,11 @@
-// The neurons of a planned network as the kernels take them, and what of a plan they do not take.
+// The neurons of a planned network as the kernels take them, and which kernels take it.
 import { allocate, type FloatArray } from "../../../numerics/index.js";
 import type { SourceClass } from "../../../spikes/gpu/network/table.js";
 import { type NetworkPlan, networkStreams } from "../../../spikes/network/plan.js";
-import type { NetworkNeurons } from "./stepper.js";
+import type { GeneralNeurons, NetworkNeurons } from "./stepper.js";
 
-/** Why the kernels do not run a network; undefined if they do. */
-export function whyNoKernel({ populations, inputs, receptors, oneSign, projections }: NetworkPlan): string | undefined {
+/** Why only the general kernel runs a network; undefined if the quicker ones do. */
+export function whyGeneral({ populations, inputs, receptors, oneSign, projections }: NetworkPlan): string | undefined {
   const other = populations.find(({ neuron }) => neuron.type !== "leakyIntegrateAndFire" || neuron.subtracts);
   if (other) return `${other.name} has neurons that are not leaky integrate-and-fire with a reset to a value`;
   const conducting = populations.find(({ neuron }) => neuron.relaxes);
@@ -13,7 +13,7 @@ export function whyNoKernel({ populations, inputs, receptors, oneSign, projectio
   if (receptors > 1) return "a population has several receptors";
   if (inputs > 0) return "it has populations of inputs";
   if (!oneSign) return "the weights of a source have both signs, or more than 16 bits";
-  if (projections.some(({ delay }) => delay.first === 0)) return "a projection has a delay of 0";
+  if (projections.some(reachesAtOnce)) return "a projection has a delay of 0";
   if (populations.some(({ stateKeep }) => stateKeep !== null)) return "filtered spikes are kept for a readout";
   return undefined;
 }
@@ -44,7 +44,64 @@ export function neuronsOf(plan: NetworkPlan, drive: FloatArray): NetworkNeurons 
     neurons.fill(background.units, size + first, size + first + many);
   }
   const background = backgrounds.length > 0 ? { neurons, thresholds, count } : null;
-  return { size, precision, fractionBits, constants, refractory, background, key, stream: networkStreams.background };
+  return { size, receptors: 1, precision, fractionBits, constants, refractory, background, key, stream: networkStreams.background };
+}
+
+const neuronTypes = { leakyIntegrateAndFire: 0, adaptiveIntegrateAndFire: 1, izhikevich: 2, adaptiveExponential: 3 } as const;
+
+/** The same for kernels/include/network_general.cuh, which says what stands where. */
+export function generalNeuronsOf(plan: NetworkPlan, drive: FloatArray): NetworkNeurons {
+  const { size, receptors, precision, populations, fractionBits, key, config } = plan;
+  const whole: number[] = [];
+  const number: number[] = [];
+  const thresholds: number[] = [];
+  const population = new Uint32Array(size);
+  const refractory = new Int32Array(size);
+  populations.forEach(({ first, size: many, neuron, receptors: own, background, stateKeep }, p) => {
+    const counts = background?.counts.thresholds ?? new Uint32Array(0);
+    whole.push(
+      ...[neuronTypes[neuron.type], neuron.relaxes ? 1 : 0, neuron.subtracts ? 1 : 0, neuron.refractorySteps, stateKeep === null ? 0 : 1],
+      ...[own.length, background?.receptor ?? -1, background?.units ?? 0, thresholds.length, counts.length],
+    );
+    const { onset, slope, perSlope, adaptationGain } = neuron.upswing ?? { onset: 0, slope: 0, perSlope: 0, adaptationGain: 0 };
+    number.push(
+      ...[neuron.keep, neuron.threshold, neuron.reset, neuron.recoveryKeep, neuron.recoveryStep, stateKeep ?? 0, config.timeStep / 2],
+      ...[onset, slope, perSlope, adaptationGain],
+    );
+    for (let k = 0; k < receptors; k++) {
+      const { keep, gain, conducts } = own[k] ?? { keep: 0, gain: 0, conducts: false };
+      number.push(keep, gain, conducts ? 1 : 0);
+    }
+    for (const threshold of counts) thresholds.push(threshold);
+    population.fill(p, first, first + many);
+    refractory.fill(neuron.refractorySteps, first, first + many);
+  });
+  const constants = allocate(precision, number.length);
+  constants.set(number);
+  const general: GeneralNeurons = {
+    whole: Int32Array.from(whole),
+    thresholds: Uint32Array.from([...thresholds, 0]),
+    population,
+    drive,
+    atOnce: plan.projections.some(reachesAtOnce),
+  };
+  return {
+    size,
+    receptors,
+    precision,
+    fractionBits,
+    constants,
+    refractory,
+    background: null,
+    key,
+    stream: networkStreams.background,
+    general,
+  };
+}
+
+/** Whether synapses may have a delay of 0. */
+function reachesAtOnce({ rule, delay }: NetworkPlan["projections"][number]): boolean {
+  return delay.first === 0 || (rule.rule === "list" && rule.synapses.some((each) => each[3] === 0));
 }
 
 /**
@@ -57,9 +114,9 @@ export function sourceClasses({ populations, projections }: NetworkPlan): Source
   });
 }
 
-/** 1 or -1 for each source. */
-export function signsOf(plan: NetworkPlan): Int8Array {
-  const signs = new Int8Array(plan.size).fill(1);
-  for (const { first, size, negative } of sourceClasses(plan)) if (negative) signs.fill(-1, first, first + size);
+/** 1 or -1 for each neuron and channel of inputs. */
+export function signsOf({ size, inputs, projections }: NetworkPlan): Int8Array {
+  const signs = new Int8Array(size + inputs).fill(1);
+  for (const { source, sign } of projections) if (sign < 0) signs.fill(-1, source.first, source.first + source.size);
   return signs;
 }

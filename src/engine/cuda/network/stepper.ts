@@ -1,7 +1,7 @@
 // A network of populations in device memory, and its steps: whole chunks a launch.
 import { SpillwayError } from "../../../core/errors.js";
 import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../../gpu/index.js";
-import type { FloatArray, Precision } from "../../../numerics/index.js";
+import { allocate, type FloatArray, type Precision } from "../../../numerics/index.js";
 import type { DeviceSlots, DeviceTable } from "../../../spikes/gpu/network/table.js";
 import type { NetworkRunState, StepSpikes } from "../../../spikes/network/session.js";
 import { abandonAll, disposeAll } from "../dispose.js";
@@ -13,10 +13,12 @@ import { SpikeRecording } from "./recording.js";
 /** The neurons of a network: lists of N values. */
 export interface NetworkNeurons {
   readonly size: number;
+  readonly receptors: number;
   readonly precision: Precision;
   readonly fractionBits: number;
   /**
-   * keep, gain, what the drive adds, threshold, reset, decay of the current: one after the other.
+   * keep, gain, what the drive adds, threshold, reset, decay of the current: one after the other. For
+   * the general kernel, the numbers of the populations.
    */
   readonly constants: FloatArray;
   readonly refractory: Int32Array;
@@ -24,6 +26,22 @@ export interface NetworkNeurons {
   readonly key: readonly [number, number];
   /** The stream of background spikes. */
   readonly stream: number;
+  /** What the general kernel takes in place of background and refractory steps. */
+  readonly general?: GeneralNeurons | undefined;
+}
+
+/** Neurons of any kind, as kernels/include/network_general.cuh reads them. */
+export interface GeneralNeurons {
+  /** Of each population. */
+  readonly whole: Int32Array;
+  /** Of all background spikes. */
+  readonly thresholds: Uint32Array;
+  /** Of each neuron. */
+  readonly population: Uint32Array;
+  /** What constant currents add in a step, N values. */
+  readonly drive: FloatArray;
+  /** Whether a delay may be below a step. */
+  readonly atOnce: boolean;
 }
 
 /** Spikes from outside. */
@@ -63,12 +81,26 @@ const slotParameters = [
   ...recordParameters,
 ] as const;
 
+const generalParameters = [
+  ...(["const i32*", "const real*", "const u32*", "const u32*", "const real*", "real*", "i32*", "i32", "i32", "real"] as const),
+  ...(["u32", "u32", "u32", "const u32*", "const u32*", "const u16*", "const u32*", "const i32*", "i32", "i32*", "u32", "u32"] as const),
+  ...(["u32", "u32", "const u32*", "const u32*", "i32", "u32*", "u32*", "u32*"] as const),
+  ...recordParameters,
+] as const;
+const kernels = {
+  slots: { file: "network_slots", name: "network_slots", parameters: slotParameters },
+  table: { file: "network_step", name: "network_step", parameters: tableParameters },
+  general: { file: "network_step", name: "network_general", parameters: generalParameters },
+} as const;
+/** Lists of a neuron's numbers that a kernel carries, currents last. */
+const listsOf = (isGeneral: boolean) => (isGeneral ? (["potential", "recovery", "filtered"] as const) : (["potential"] as const));
+
 /** Bytes of recorded spikes of a chunk at most, unless a single step needs more. */
 const recordBytes = 2 ** 28;
 const mostSteps = 2 ** 16;
 
 interface Carried {
-  /** Potentials and then currents, 2 N values. */
+  /** The lists of `listsOf`, and then currents. */
   readonly state: AnyBuffer;
   readonly held: DeviceBuffer<"i32">;
   readonly ring: DeviceBuffer<"i32">;
@@ -89,9 +121,13 @@ export class DeviceNetworkStepper {
   /** What was carried before the steps under way. */
   readonly #before: Carried;
   readonly #report: DeviceBuffer<"u64">;
+  /** What constant currents add in a step. */
+  readonly #drive: DeviceSlice<"f32">;
   readonly #table: { lists: DeviceBuffer<"u32">; counts: DeviceBuffer<"u32">; negative: DeviceBuffer<"u32"> } | undefined;
   readonly #slots: { messages: DeviceBuffer<"u64">; lists: DeviceBuffer<"u16"> } | undefined;
   readonly #recording: SpikeRecording;
+  #inputOffsets: DeviceBuffer<"u32"> | undefined;
+  #inputChannels: DeviceBuffer<"u32"> | undefined;
   #step = 0;
 
   /** `signs`: 1 or -1 for each source. */
@@ -101,7 +137,7 @@ export class DeviceNetworkStepper {
     synapses: DeviceTable | DeviceSlots,
     { launch, signs, spinLimit }: { readonly launch: NetworkLaunch; readonly signs: Int8Array; readonly spinLimit: number },
   ) {
-    const { size, precision, background } = neurons;
+    const { size, receptors, precision, background, general } = neurons;
     this.#context = context;
     this.#neurons = neurons;
     this.#launch = launch;
@@ -113,37 +149,48 @@ export class DeviceNetworkStepper {
     };
     const real = realType(precision);
     const isSlots = launch.plan === "slots";
-    const file = isSlots ? "network_slots" : "network_step";
-    this.#kernel = realKernel(context, file, `${file}_${real}`, precision, isSlots ? slotParameters : tableParameters);
+    const { file, name, parameters } = kernels[launch.plan];
+    this.#kernel = realKernel(context, file, `${name}_${real}`, precision, parameters);
     try {
       this.stream = own(context.stream({ label: "network" }));
       const upload = (array: FloatArray | Int32Array | Uint32Array, label: string) =>
         own(context.upload(array as Float32Array<ArrayBuffer>, { label })) as unknown as AnyBuffer;
       this.#constants = upload(neurons.constants, "constants of the neurons");
-      const refractory = upload(neurons.refractory, "refractory steps");
+      const cells = receptors * size;
       const carried = (): Carried => ({
-        state: own(context.zeros(real, 2 * size, { label: "state of the neurons" })) as AnyBuffer,
+        state: own(context.zeros(real, this.#lists.length * size + cells, { label: "state of the neurons" })) as AnyBuffer,
         held: own(context.zeros("i32", size, { label: "held" })),
-        ring: own(context.zeros("i32", launch.rows * size, { label: "pending input" })),
+        ring: own(context.zeros("i32", launch.rows * cells, { label: "pending input" })),
       });
       this.#carried = carried();
       this.#before = carried();
       this.#report = own(context.zeros("u64", 2, { label: "report of the blocks" }));
       this.#recording = own(new SpikeRecording(context, isSlots ? launch.blocks : 1));
-      this.#fixed = [
-        ...[this.#constants, refractory, this.#carried.state, this.#carried.held],
-        background ? upload(background.neurons, "background of the neurons") : null,
-        background ? upload(background.thresholds, "background spikes") : null,
-        ...[background?.count ?? 0, size, 2 ** -neurons.fractionBits, neurons.key[0] >>> 0, neurons.key[1] >>> 0, neurons.stream],
-      ];
+      const drive = general && upload(general.drive, "constant currents");
+      this.#drive = (drive ?? (this.#constants as DeviceBuffer<"f32">).slice(2 * size, 3 * size)) as DeviceSlice<"f32">;
+      const unit = 2 ** -neurons.fractionBits;
+      const key = [neurons.key[0] >>> 0, neurons.key[1] >>> 0, neurons.stream];
+      if (general)
+        this.#fixed = [
+          ...[upload(general.whole, "populations"), this.#constants, upload(general.thresholds, "background spikes")],
+          ...[upload(general.population, "population of each neuron"), drive, this.#carried.state, this.#carried.held],
+          ...[size, receptors, unit, ...key],
+        ];
+      else
+        this.#fixed = [
+          ...[this.#constants, upload(neurons.refractory, "refractory steps"), this.#carried.state, this.#carried.held],
+          background ? upload(background.neurons, "background of the neurons") : null,
+          background ? upload(background.thresholds, "background spikes") : null,
+          ...[background?.count ?? 0, size, unit, ...key],
+        ];
       if (isSlots) {
         this.#slots = {
           messages: own(context.zeros("u64", 4 * launch.blocks, { label: "messages" })),
           lists: own(context.zeros("u16", 4 * launch.blocks * 1024, { label: "spikes of messages" })),
         };
       } else {
-        const negative = new Uint32Array(Math.ceil(size / 32));
-        for (let j = 0; j < size; j++) if (signs[j]! < 0) negative[j >>> 5]! |= 1 << (j & 31);
+        const negative = new Uint32Array(Math.ceil(signs.length / 32));
+        for (let j = 0; j < signs.length; j++) if (signs[j]! < 0) negative[j >>> 5]! |= 1 << (j & 31);
         this.#table = {
           lists: own(context.zeros("u32", 2 * size, { label: "spikes" })),
           // The numbers of spikes of three steps, and the blocks at the barrier.
@@ -164,49 +211,67 @@ export class DeviceNetworkStepper {
 
   /** What the constant currents add in a step, N values. */
   setDrive(drive: FloatArray): void {
-    const { size } = this.#neurons;
-    this.stream.upload(this.#constants.slice(2 * size, 3 * size) as DeviceSlice<"f32">, drive as Float32Array<ArrayBuffer>);
+    this.stream.upload(this.#drive, drive as Float32Array<ArrayBuffer>);
     this.stream.sync();
   }
 
-  setState({ step, potential, currents, held, pending }: NetworkRunState): void {
+  setState(given: NetworkRunState): void {
+    const { step, currents, held, pending } = given;
     const { size } = this.#neurons;
     const { rows } = this.#launch;
     const { state, held: heldThere, ring } = this.#carried;
-    this.stream.upload(state.slice(0, size) as DeviceSlice<"f32">, potential as Float32Array<ArrayBuffer>);
-    this.stream.upload(state.slice(size, 2 * size) as DeviceSlice<"f32">, currents as Float32Array<ArrayBuffer>);
+    const upload = (from: number, list: FloatArray) =>
+      this.stream.upload(state.slice(from, from + list.length) as DeviceSlice<"f32">, list as Float32Array<ArrayBuffer>);
+    this.#lists.forEach((name, k) => {
+      upload(k * size, given[name]);
+    });
+    upload(this.#lists.length * size, currents);
     this.stream.upload(heldThere, held as Int32Array<ArrayBuffer>);
-    const rowsThere = new Int32Array(rows * size);
-    for (let d = 0; d < pending.length / size; d++) rowsThere.set(pending.subarray(d * size, (d + 1) * size), ((step + d) % rows) * size);
+    const cells = this.#cells;
+    const rowsThere = new Int32Array(rows * cells);
+    for (let d = 0; d < pending.length / cells; d++)
+      rowsThere.set(pending.subarray(d * cells, (d + 1) * cells), ((step + d) % rows) * cells);
     this.stream.upload(ring, rowsThere);
     this.stream.sync();
     this.#step = step;
   }
 
-  /** Potentials; filtered spikes are not kept, so they are 0. */
+  /** Potentials, or filtered spikes: 0 if none are kept. */
   getValues(name: "potential" | "filtered"): FloatArray {
-    const { size } = this.#neurons;
+    const { size, precision } = this.#neurons;
+    const k = (this.#lists as readonly string[]).indexOf(name);
+    if (k < 0) return allocate(precision, size);
     this.stream.sync();
-    const potential = this.#context.read(this.#carried.state.slice(0, size) as DeviceSlice<"f32">) as FloatArray;
-    return name === "potential" ? potential : potential.fill(0);
+    return this.#context.read(this.#carried.state.slice(k * size, (k + 1) * size) as DeviceSlice<"f32">) as FloatArray;
+  }
+
+  get #lists() {
+    return listsOf(this.#neurons.general !== undefined);
+  }
+
+  /** Of a row of the ring. */
+  get #cells(): number {
+    return this.#neurons.receptors * this.#neurons.size;
   }
 
   /** @param ringRows how many rows of pending input it is to have */
   getState(ringRows: number): NetworkRunState {
-    const { size } = this.#neurons;
+    const { size, precision } = this.#neurons;
     const { rows } = this.#launch;
+    const cells = this.#cells;
     this.stream.sync();
     const ring = this.#context.read(this.#carried.ring);
-    const pending = new Int32Array(ringRows * size);
+    const pending = new Int32Array(ringRows * cells);
     for (let d = 0; d < Math.min(rows, ringRows); d++) {
       const row = (this.#step + d) % rows;
-      pending.set(ring.subarray(row * size, (row + 1) * size), d * size);
+      pending.set(ring.subarray(row * cells, (row + 1) * cells), d * cells);
     }
     const state = this.#context.read(this.#carried.state as DeviceBuffer<"f32">) as FloatArray;
     return {
       step: this.#step,
-      ...{ potential: state.slice(0, size), recovery: state.slice(0, size).fill(0), currents: state.slice(size) },
-      ...{ held: this.#context.read(this.#carried.held), pending, filtered: state.slice(0, size).fill(0) },
+      ...{ potential: state.slice(0, size), recovery: allocate(precision, size), filtered: allocate(precision, size) },
+      ...Object.fromEntries(this.#lists.map((name, k) => [name, state.slice(k * size, (k + 1) * size)])),
+      ...{ currents: state.slice(this.#lists.length * size), held: this.#context.read(this.#carried.held), pending },
     };
   }
 
@@ -214,7 +279,7 @@ export class DeviceNetworkStepper {
    * Takes some steps; gives their spikes if they are recorded. Nothing has happened if it throws.
    * @throws StallError; SpillwayError for a potential that is not finite
    */
-  async advance(steps: number, record: boolean): Promise<StepSpikes | undefined> {
+  async advance(steps: number, inputs: StepSpikes | undefined, record: boolean): Promise<StepSpikes | undefined> {
     const before = this.#step;
     this.#copy(this.#before, this.#carried);
     const parts: { readonly steps: number; readonly spikes: StepSpikes }[] = [];
@@ -222,7 +287,7 @@ export class DeviceNetworkStepper {
     try {
       for (let done = 0; done < steps; done += most) {
         const part = Math.min(most, steps - done);
-        this.#enqueue(part, record);
+        this.#enqueue(part, record, inputs && this.#giveInputs(inputs, done, part));
         this.#check(await this.stream.download(this.#report), part);
         if (record) parts.push({ steps: part, spikes: await this.#recording.read(this.stream, part) });
       }
@@ -236,7 +301,7 @@ export class DeviceNetworkStepper {
 
   /** @throws for what the blocks reported of the last so many steps */
   #check([bad, stalled]: BigUint64Array, steps: number): void {
-    const kernel = this.#launch.plan === "slots" ? "network_slots" : "network_step";
+    const kernel = kernels[this.#launch.plan].name;
     if (stalled)
       throw new StallError(kernel, Number(stalled >> 32n) - 1, Number(stalled & 0xffffffffn), this.#spinLimit, {
         instead: "run the network on the host",
@@ -248,7 +313,7 @@ export class DeviceNetworkStepper {
   }
 
   /** Gives a launch to the stream and waits for nothing. */
-  #enqueue(steps: number, record: boolean): void {
+  #enqueue(steps: number, record: boolean, inputs: readonly [unknown, unknown] = [null, null]): void {
     const { plan, blocks, threads, sharedBytes, rows, perBlock, neuronThreads, slices } = this.#launch;
     const { background } = this.#neurons;
     this.stream.fill(this.#report);
@@ -276,23 +341,15 @@ export class DeviceNetworkStepper {
       ];
       this.stream.launch(this.#kernel, config, ...([...this.#fixed, ...own, ...last] as never[]));
     } else {
-      const { offsets, places, units, cellBits } = this.#synapses as DeviceTable;
+      const { offsets, places, units, wide, cellBits } = this.#synapses as DeviceTable;
       const { lists, counts, negative } = this.#table!;
+      const { general } = this.#neurons;
       this.stream.fill(counts);
       const own = [
-        offsets,
-        places,
-        units,
-        negative,
-        cellBits,
-        this.#carried.ring,
-        rows,
-        this.#step,
-        steps,
-        slices,
-        lists,
-        counts.slice(0, 3),
-        counts.slice(3, 4),
+        ...[offsets, places, units, negative, ...(general ? [wide?.units ?? null] : []), cellBits],
+        ...[this.#carried.ring, rows, this.#step, steps, slices],
+        ...(general ? [...inputs, general.atOnce ? 1 : 0] : []),
+        ...[lists, counts.slice(0, 3), counts.slice(3, 4)],
       ];
       this.stream.launch(this.#kernel, config, ...([...this.#fixed, ...own, ...last] as never[]));
     }
@@ -300,7 +357,26 @@ export class DeviceNetworkStepper {
   }
 
   dispose(): void {
+    this.#inputOffsets?.dispose();
+    this.#inputChannels?.dispose();
     disposeAll(this.#owned);
+  }
+
+  /** Brings the input spikes of some steps of a call to the device: offsets, and channels. */
+  #giveInputs({ offsets, neurons }: StepSpikes, from: number, steps: number): readonly [unknown, unknown] {
+    const first = offsets[from]!;
+    const channels = neurons.slice(first, offsets[from + steps]);
+    const own = offsets.slice(from, from + steps + 1).map((each) => each - first);
+    const given = (buffer: DeviceBuffer<"u32"> | undefined, values: Uint32Array, label: string) => {
+      const there = buffer && buffer.length >= values.length ? buffer : this.#context.alloc("u32", 2 * values.length + 1, { label });
+      if (there !== buffer) buffer?.dispose();
+      if (values.length > 0) this.stream.upload(there.slice(0, values.length), values as Uint32Array<ArrayBuffer>);
+      return there;
+    };
+    this.#inputOffsets = given(this.#inputOffsets, own, "input spikes of each step");
+    this.#inputChannels = given(this.#inputChannels, channels, "channels of input spikes");
+    this.stream.sync();
+    return [this.#inputOffsets, this.#inputChannels];
   }
 
   /** The fewest steps from one spike of a neuron to its next. */

@@ -2,6 +2,7 @@
 // slots for kernels/network_slots.cu.
 import type { Context, DeviceBuffer, DeviceSlice, Parameter, Stream } from "../../../gpu/index.js";
 import { type NetworkPlan, type NetworkTable, networkStreams, type PlannedProjection } from "../../network/plan.js";
+import { tableSum as sumOnHost } from "../../network/table-sum.js";
 import type { Held } from "../held.js";
 import { kernelOf } from "../kernels.js";
 
@@ -9,7 +10,10 @@ import { kernelOf } from "../kernels.js";
 export interface DeviceTable {
   readonly offsets: DeviceSlice<"u32">;
   readonly places: DeviceSlice<"u32">;
+  /** Without signs; none if they have more than 16 bits or both signs. */
   readonly units: DeviceSlice<"u16">;
+  /** With their signs, in place of these, and the sum of the table. */
+  readonly wide?: { readonly units: DeviceSlice<"i32">; readonly tableSum: string } | undefined;
   readonly cellBits: number;
   /** Neurons, and channels of input. */
   readonly sources: number;
@@ -47,9 +51,10 @@ type Pointers = readonly Parameter[];
 const kernel = (context: Context, name: string, parameters: Pointers) => kernelOf(context, "network_draw", name, parameters);
 
 /** Whether a device draws the synapses of a plan; else the host does. */
-export function isDrawnThere({ projections, oneSign, expectedSynapses }: NetworkPlan): boolean {
+export function isDrawnThere({ projections, oneSign, expectedSynapses, receptors }: NetworkPlan): boolean {
   return (
     oneSign &&
+    receptors === 1 &&
     expectedSynapses < mostSynapses &&
     projections.length <= mostProjections &&
     projections.every(
@@ -146,20 +151,19 @@ function layoutOf({ projections, fractionBits }: NetworkPlan) {
 /** What added to a source is a target that it must not have: itself, or none at all. */
 const forbidden = ({ selfConnections, target }: PlannedProjection): number => (selfConnections || target.size < 2 ? 2 ** 31 : 0);
 
-/** A table of the host, with units of one sign. Memory is `held`. @throws OutOfMemoryError */
-export function uploadTable(context: Context, { offsets, places, units, cellBits }: NetworkTable, held: Held): DeviceTable {
-  const upload = <A extends Uint32Array | Uint16Array>(array: A, label: string) =>
-    held.own(
-      context.upload(
-        (array.length > 0 ? array : array.constructor === Uint16Array ? new Uint16Array(1) : new Uint32Array(1)) as A &
-          Uint32Array<ArrayBuffer>,
-        { label },
-      ),
-    );
+/** A table of the host. Memory is `held`. @throws OutOfMemoryError */
+export function uploadTable(context: Context, table: NetworkTable, held: Held): DeviceTable {
+  const { offsets, places, units, cellBits } = table;
+  const upload = <A extends Uint32Array | Uint16Array | Int32Array>(array: A, label: string) => {
+    const given = array.length > 0 ? array : new (array.constructor as new (length: number) => A)(1);
+    return held.own(context.upload(given as A & Uint32Array<ArrayBuffer>, { label }));
+  };
+  const isWide = units instanceof Int32Array;
   return {
     offsets: upload(offsets, "offsets of synapses"),
     places: upload(places, "places of synapses"),
-    units: upload(units as Uint16Array, "units of synapses") as unknown as DeviceSlice<"u16">,
+    units: upload(isWide ? new Uint16Array(1) : units, "units of synapses") as unknown as DeviceSlice<"u16">,
+    ...(isWide && { wide: { units: upload(units, "units of synapses") as unknown as DeviceSlice<"i32">, tableSum: sumOnHost(table) } }),
     ...{ cellBits, sources: offsets.length - 1, synapses: places.length },
   };
 }
@@ -177,6 +181,7 @@ export async function largestReach(stream: Stream, context: Context, table: Devi
 
 /** The sum of a table's synapses, in whatever order they are. */
 export async function tableSum(stream: Stream, context: Context, table: DeviceTable): Promise<bigint> {
+  if (table.wide) return BigInt(`0x${table.wide.tableSum}`);
   using sum = context.zeros("u64", 1, { label: "sum of synapses" });
   stream.launch(
     kernel(context, "network_table_sum", ["const u32*", "const u16*", "const u32*", "u32", "i32", "u64*"]),
