@@ -11,7 +11,10 @@ using portable::sub;
 
 namespace {
 
-constexpr int capacityRows = 1024, targetTile = 64, leftTile = 64, capacityDepth = 32;
+constexpr int capacityRows = 1024, targetTile = 128, leftTile = 64, capacityDepth = 16;
+
+/** Terms of a target that are kept at hand; those behind are read anew. */
+constexpr int heldTerms = 6;
 
 /** The targets of information processing capacity: terms of target j are first[j] to first[j + 1]. */
 struct Targets {
@@ -29,18 +32,41 @@ template <typename Real> __device__ __forceinline__ double centred(const Real* s
 
 /**
  * Products of the columns [1, states] with the targets over a block of 1024 rows, and the targets'
- * squares, each sum in rising order from +0 (rule 9). A tile of lefts and targets a block of
- * threads, at least 64: blockDim.x / 16 times 4 lefts.
+ * squares, each sum in rising order from +0 (rule 9); `fused` multiplies and adds in one rounding. A
+ * tile of lefts and targets a block of threads, blockDim.x / 16 times 4 lefts.
  */
 template <typename Real>
 __device__ __forceinline__ void products(const Real* states, const double* origin, int rows, int size, const Targets& targets, long long at, double* sums,
-                                         double* squares) {
+                                         double* squares, bool fused) {
+  constexpr int part = targetTile / 16;
   __shared__ double left[capacityDepth][leftTile], right[targetTile][capacityDepth + 1];
+  __shared__ long long places[targetTile][heldTerms];
   const int lefts = size + 1, width = blockDim.x / 16 * 4, tiles = (lefts + width - 1) / width;
   const int firstLeft = blockIdx.x % tiles * width, firstTarget = blockIdx.x / tiles * targetTile;
   const int x = threadIdx.x % 16, y = threadIdx.x / 16;
   const int begin = blockIdx.y * capacityRows, end = min(rows, begin + capacityRows);
-  double sum[4][4] = {}, square = 0.0;
+  auto place = [&](unsigned term) { return targets.degrees[term] * targets.pitch - targets.delays[term]; };
+  for (int i = threadIdx.x; i < targetTile * heldTerms; i += blockDim.x) {
+    const int target = firstTarget + i / heldTerms;
+    if (target >= targets.count) continue;
+    const unsigned term = targets.first[target] + i % heldTerms;
+    places[i / heldTerms][i % heldTerms] = term < targets.first[target + 1] ? place(term) : -1;
+  }
+  // Degrees begin at 1 and delays end within the series: a place is never below 0.
+  auto value = [&](int own, int row) {
+    const double* const now = targets.values + at + row;
+    double product = now[places[own][0]];
+    for (int k = 1; k < heldTerms; k++) {
+      const long long next = places[own][k];
+      if (next < 0) return product;
+      product = mul(product, now[next]);
+    }
+    const unsigned last = targets.first[firstTarget + own + 1];
+    for (unsigned term = targets.first[firstTarget + own] + heldTerms; term < last; term++) product = mul(product, now[place(term)]);
+    return product;
+  };
+  double sum[4][part] = {}, square[2] = {};
+  __syncthreads();
   for (int t = begin; t < end; t += capacityDepth) {
     const int count = min(capacityDepth, end - t);
     for (int i = threadIdx.x; i < capacityDepth * width; i += blockDim.x) {
@@ -48,43 +74,49 @@ __device__ __forceinline__ void products(const Real* states, const double* origi
       left[row][c] = row < count && firstLeft + c < lefts ? centred(states, origin, size, t + row, firstLeft + c) : 0.0;
     }
     for (int i = threadIdx.x; i < targetTile * capacityDepth; i += blockDim.x) {
-      const int target = firstTarget + i / capacityDepth, row = i % capacityDepth;
-      double value = 0.0;
-      if (target < targets.count && row < count) {
-        const long long now = at + t + row;
-        const unsigned last = targets.first[target + 1];
-        unsigned term = targets.first[target];
-        value = targets.values[targets.degrees[term] * targets.pitch + now - targets.delays[term]];
-        for (term++; term < last; term++) value = mul(value, targets.values[targets.degrees[term] * targets.pitch + now - targets.delays[term]]);
-      }
-      right[i / capacityDepth][row] = value;
+      const int own = i / capacityDepth, row = i % capacityDepth;
+      right[own][row] = row < count && firstTarget + own < targets.count ? value(own, t + row) : 0.0;
     }
     __syncthreads();
-#pragma unroll 2
-    for (int row = 0; row < capacityDepth; row++) {
-      double a[4], b[4];
+    auto accumulate = [&](int row, bool inOne) {
+      double a[4], b[part];
 #pragma unroll
       for (int i = 0; i < 4; i++) a[i] = left[row][y * 4 + i];
 #pragma unroll
-      for (int j = 0; j < 4; j++) b[j] = right[j * 16 + x][row];
+      for (int j = 0; j < part; j++) b[j] = right[j * 16 + x][row];
 #pragma unroll
       for (int i = 0; i < 4; i++)
 #pragma unroll
-        for (int j = 0; j < 4; j++) sum[i][j] = mulAdd(a[i], b[j], sum[i][j]);
-    }
-    if (firstLeft == 0 && threadIdx.x < targetTile)
-      for (int row = 0; row < count; row++) square = mulAdd(right[threadIdx.x][row], right[threadIdx.x][row], square);
+        for (int j = 0; j < part; j++) sum[i][j] = inOne ? __fma_rn(a[i], b[j], sum[i][j]) : mulAdd(a[i], b[j], sum[i][j]);
+    };
+    if (fused)
+#pragma unroll 2
+      for (int row = 0; row < capacityDepth; row++) accumulate(row, true);
+    else
+#pragma unroll 2
+      for (int row = 0; row < capacityDepth; row++) accumulate(row, false);
+    if (firstLeft == 0)
+#pragma unroll
+      for (int s = 0; s < 2; s++) {
+        const int own = threadIdx.x + s * blockDim.x;
+        if (own < targetTile)
+          for (int row = 0; row < count; row++) square[s] = mulAdd(right[own][row], right[own][row], square[s]);
+      }
     __syncthreads();
   }
 #pragma unroll
   for (int i = 0; i < 4; i++)
 #pragma unroll
-    for (int j = 0; j < 4; j++) {
+    for (int j = 0; j < part; j++) {
       const int target = firstTarget + j * 16 + x, c = firstLeft + y * 4 + i;
       if (target < targets.count && c < lefts) sums[((size_t)blockIdx.y * targets.count + target) * lefts + c] = sum[i][j];
     }
-  if (firstLeft == 0 && threadIdx.x < targetTile && firstTarget + threadIdx.x < targets.count)
-    squares[(size_t)blockIdx.y * targets.count + firstTarget + threadIdx.x] = square;
+  if (firstLeft == 0)
+#pragma unroll
+    for (int s = 0; s < 2; s++) {
+      const int own = threadIdx.x + s * blockDim.x;
+      if (own < targetTile && firstTarget + own < targets.count) squares[(size_t)blockIdx.y * targets.count + firstTarget + own] = square[s];
+    }
 }
 
 }  // namespace
@@ -101,11 +133,11 @@ __device__ __forceinline__ void products(const Real* states, const double* origi
       out[i] = centred(states, origin, size, first + i / (size + 1), i % (size + 1));                                                              \
   }                                                                                                                                                \
   /* states: rows x size; sums: blocks x targets x (size + 1); squares: blocks x targets; grid: tiles x blocks of 1024 rows */                      \
-  extern "C" __global__ void __launch_bounds__(256)                                                                                                \
+  extern "C" __global__ void __launch_bounds__(256, 2)                                                                                             \
       capacity_products_##suffix(const Real* states, const double* origin, int rows, int size, const double* values, long long pitch, long long at, \
                                  const unsigned* first, const unsigned char* degrees, const unsigned* delays, int count, double* sums,             \
-                                 double* squares) {                                                                                                \
-    products(states, origin, rows, size, Targets{values, pitch, first, delays, degrees, count}, at, sums, squares);                                 \
+                                 double* squares, int fused) {                                                                                     \
+    products(states, origin, rows, size, Targets{values, pitch, first, delays, degrees, count}, at, sums, squares, fused != 0);                     \
   }
 CAPACITY(f32, float)
 CAPACITY(f64, double)

@@ -37,7 +37,7 @@ template <typename Real> struct Weights {
 /** Row r of W times v, one sum in rising order of columns. */
 template <typename Real> __device__ __forceinline__ double rowDot(const Real* row, int count, const double* v) {
   double sum = 0.0;
-#pragma unroll 4
+#pragma unroll 8
   for (int c = 0; c < count; c++) sum = mulAdd((double)row[c], v[c], sum);
   return sum;
 }
@@ -93,7 +93,7 @@ __device__ __forceinline__ void tangent(const Weights<Real>& weights, const Real
     __syncthreads();
     if (threadIdx.x == 0) {
       double sum = 0.0;
-#pragma unroll 4
+#pragma unroll 16
       for (int i = 0; i < size; i++) sum = mulAdd(squares[i], squares[i], sum);
       length = root(sum);
       growths[(size_t)t * gridDim.x + member] = length;
@@ -144,7 +144,7 @@ __device__ __forceinline__ void factor(double* b, double* r, double* d, int rows
       double* const rRow = r + (size_t)(from + j) * columns + from;
       if (threadIdx.x == 0) {
         double squares = 0.0;
-#pragma unroll 4
+#pragma unroll 16
         for (int t = 0; t < rows; t++) squares = mulAdd(v[t * group + j], v[t * group + j], squares);
         double tau = 0.0;
         if (squares != 0.0) {
@@ -164,7 +164,7 @@ __device__ __forceinline__ void factor(double* b, double* r, double* d, int rows
       if (own > j && own < width) {
         const double before = rRow[own];
         double sum = before;
-#pragma unroll 4
+#pragma unroll 16
         for (int t = 0; t < rows; t++) sum = mulAdd(v[t * group + own], v[t * group + j], sum);
         sum = mul(sum, tau);
         rRow[own] = sub(before, sum);

@@ -1,11 +1,15 @@
 // Information processing capacity on a GPU, N = 50, T = 1,000,000, float64, beside CuPy on the same
-// GPU in the same run, one target at a time and in batches. Ours is the whole call: states, products
-// and triangular factor on the device, capacities on the host. CuPy gets its states for nothing.
+// GPU in the same run, one target at a time and in batches. Ours is the whole call (states, products
+// and triangular factor on the device, capacities on the host), and the products alone from states
+// that are there, which is what CuPy is timed for.
 // Usage: npx tsx bench/gpu/information-capacity.ts [--length 1000000] [--no-peers]
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
+import { evaluatePolynomials, recurrences } from "../../src/analysis/capacity/polynomials.js";
+import { targetsOf } from "../../src/analysis/capacity/targets.js";
 import { informationCapacity } from "../../src/analysis/index.js";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
+import { realKernel } from "../../src/engine/cuda/kernels.js";
 import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { ReservoirComputer, registerEngine } from "../../src/reservoir/index.js";
 import "../../src/index.js";
@@ -60,6 +64,83 @@ begun = performance.now();
 const [ours, theirs] = [await informationCapacity(computer, small), await informationCapacity(reservoir, { ...small, engine: "cpu" })];
 console.log(`3000 rows beside the CPU engine: ${JSON.stringify(ours) === JSON.stringify(theirs) ? "the same bits" : "DIFFERENT BITS"}`);
 await computer.dispose();
+
+/** Seconds of the products alone, by events, of states that are on the device. */
+async function products(of: (typeof degrees)[number][], fused: boolean): Promise<number> {
+  const context = engine.context();
+  const targets = targetsOf(of);
+  const [size, block, chunk] = [50, 1024, 8];
+  const pitch = washout + length;
+  const stream = context.stream();
+  const parameters = [
+    "const real*",
+    "const f64*",
+    "i32",
+    "i32",
+    "const f64*",
+    "i64",
+    "i64",
+    "const u32*",
+    "const u8*",
+    "const u32*",
+  ] as const;
+  const kernel = realKernel(context, "information_capacity", "capacity_products_f64", "float64", [
+    ...parameters,
+    "i32",
+    "f64*",
+    "f64*",
+    "i32",
+  ]);
+  const folded = ["const f64*", "i32", "i64", "f64*"] as const;
+  const fold = realKernel(context, "information_capacity", "capacity_fold", "float64", folded);
+  const taken = (values: Float64Array<ArrayBuffer>) => {
+    const buffer = context.alloc("f64", values.length);
+    stream.upload(buffer, values);
+    return buffer;
+  };
+  const states = taken(Float64Array.from({ length: length * size }, (_, i) => inputs.data[i % pitch]! / 3));
+  const origin = taken(new Float64Array(size));
+  const polynomials = context.alloc("f64", 6 * pitch);
+  evaluatePolynomials(recurrences("legendre", 5, inputs.data as Float64Array), inputs.data as Float64Array).forEach((row, d) => {
+    stream.upload(polynomials.slice(d * pitch, (d + 1) * pitch), row as Float64Array<ArrayBuffer>);
+  });
+  const first = context.alloc("u32", targets.first.length);
+  const degreesOf = context.alloc("u8", targets.termDegrees.length);
+  const delays = context.alloc("u32", targets.termDelays.length);
+  stream.upload(first, targets.first as Uint32Array<ArrayBuffer>);
+  stream.upload(degreesOf, targets.termDegrees as Uint8Array<ArrayBuffer>);
+  stream.upload(delays, targets.termDelays as Uint32Array<ArrayBuffer>);
+  const values = targets.count * (size + 1);
+  const [parts, squares, totals] = [chunk * values, chunk * targets.count, values].map((count) => context.alloc("f64", count)) as never[];
+  const [start, end] = [context.event(), context.event()];
+  let milliseconds = 0;
+  for (let round = 0; round < 2; round++) {
+    start.record(stream);
+    for (let from = 0; from < length; from += chunk * block) {
+      const rows = Math.min(chunk * block, length - from);
+      const grid = [Math.ceil(targets.count / 128), Math.ceil(rows / block)] as const;
+      const given = [states.slice(from * size), origin, rows, size, polynomials, pitch, washout + from, first, degreesOf, delays];
+      stream.launch(kernel, { grid, block: 208 }, ...([...given, targets.count, parts, squares, fused ? 1 : 0] as never[]));
+      stream.launch(
+        fold,
+        { grid: Math.min(65_535, Math.ceil(values / 256)), block: 256 },
+        ...([parts, grid[1], values, totals] as never[]),
+      );
+    }
+    end.record(stream);
+    await stream.done();
+    milliseconds = end.elapsedSince(start);
+  }
+  for (const owned of [states, origin, polynomials, first, degreesOf, delays, parts, squares, totals, start, end, stream])
+    (owned as { dispose(): void }).dispose();
+  return milliseconds / 1000;
+}
+console.log("\n| products of degrees, states given | seconds | fused |\n|---|---|---|");
+for (const [name, of] of [
+  ["3", [degrees[2]]],
+  ["1 to 5", [...degrees]],
+] as const)
+  console.log(`| ${name} | ${(await products([...of], false)).toFixed(3)} | ${(await products([...of], true)).toFixed(3)} |`);
 engine.close();
 
 if (!flags["no-peers"]) {

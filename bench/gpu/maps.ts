@@ -1,6 +1,6 @@
 // A map of 256 x 256 reservoirs (spectral radius by input scaling, N = 100, dense, float32) on a
 // GPU: Lyapunov exponent, memory capacity, kernel and generalisation rank, beside PyTorch's batched
-// operations on the same GPU in the same run, on 12 x 12 of the points. Usage: npx tsx
+// operations on the same GPU in the same run, scaled from as many points as it says. Usage: npx tsx
 // bench/gpu/maps.ts [--side 256] [--no-peers]
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";

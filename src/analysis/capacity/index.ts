@@ -179,15 +179,17 @@ function surrogatesFor(threshold: Asked["threshold"], targets: SurrogateInput["t
 /** C of every column of the sums, and the rank. */
 function capacitiesOf(sums: CentredSums, { values, vectors }: Basis, count: number): { rank: number; values: Float64Array } {
   const product = new Float64Array(vectors.cols);
+  const directions = Array.from(values, (_, k) => vectors.row(k));
   const out = new Float64Array(count);
   for (let j = 0; j < count; j++) {
     sums.product(j, product);
     let squares = 0;
     for (let k = 0; k < values.length; k++) {
-      const direction = vectors.row(k);
+      const direction = directions[k]!;
       let dot = 0;
       for (let i = 0; i < product.length; i++) dot += direction[i]! * product[i]!;
-      squares += (dot / values[k]!) ** 2;
+      const along = dot / values[k]!;
+      squares += along * along;
     }
     const square = sums.squares[j]!;
     out[j] = square > 0 ? squares / square : 0;

@@ -2,10 +2,11 @@
 import { ArgumentError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
 import { Matrix } from "../../numerics/index.js";
+import type { ReservoirConfig } from "../../reservoir/config.js";
 import type { ReservoirOptions } from "../../reservoir/index.js";
 import { checkSource } from "../source.js";
-import { type QualityMap, type QualityMapOptions, qualityMapTable } from "./options.js";
-import { measureAll } from "./reservoirs.js";
+import { type MapAxis, type QualityMap, type QualityMapOptions, qualityMapTable } from "./options.js";
+import { configsOf, measureAll } from "./reservoirs.js";
 
 export { axisValues, type MapAxis, type MapMeasure, mapMeasures, type QualityMap, type QualityMapOptions } from "./options.js";
 export { type EnsembleMeasureOptions, type EnsembleMeasures, measureReservoirs } from "./reservoirs.js";
@@ -42,7 +43,20 @@ export async function qualityMap(reservoir: ReservoirOptions, options: QualityMa
   if (count > mostPoints) throw new ArgumentError("the number of points", count, `at most ${mostPoints}`);
   if (x.parameter === y.parameter) throw new ArgumentError("y.parameter", y.parameter, "another parameter than x");
   const points = y.values.flatMap((upwards) => x.values.map((across) => ({ ...reservoir, [x.parameter]: across, [y.parameter]: upwards })));
-  const { values, engine, interrupted } = await measureAll(points, rest);
+  const { values, engine, interrupted } = await measureAll(points, rest, { configs: byAxes(reservoir, x, y) });
   const matrices = Object.entries(values).map(([measure, data]) => [measure, new Matrix(y.values.length, x.values.length, data)]);
   return { reservoir, x, y, values: Object.fromEntries(matrices), engine, interrupted };
+}
+
+/** Numbers that no other field of a description looks at. */
+const apart = ["spectralRadius", "inputScaling", "bias", "leakRate", "noiseLevel"];
+
+/** The points' configurations, each axis checked by itself: the same, and sooner. */
+function byAxes(reservoir: ReservoirOptions, x: MapAxis, y: MapAxis): readonly ReservoirConfig[] | undefined {
+  if (!apart.includes(x.parameter) || !apart.includes(y.parameter)) return undefined;
+  const along = ({ parameter, values }: MapAxis) => configsOf(values.map((value) => ({ ...reservoir, [parameter]: value })));
+  const [across, upwards] = [along(x), along(y)];
+  return (
+    across && upwards?.flatMap((row) => across.map((config) => ({ ...config, [y.parameter]: row[y.parameter as keyof ReservoirConfig] })))
+  );
 }

@@ -66,16 +66,22 @@ export async function measureReservoirs(
   return measureAll(reservoirs, asked);
 }
 
+/** What measureAll may be told. */
+interface MeasuredAs {
+  readonly lengths?: MapLengths | undefined;
+  /** The reservoirs as `configsOf` has them, if the caller has a shorter way. */
+  readonly configs?: readonly ReservoirConfig[] | undefined;
+}
+
 /** The same with lengths of the caller's own, for options that were checked. */
 export async function measureAll(
   reservoirs: readonly ReservoirOptions[],
   options: Omit<PointSettings, "lengths"> & Pick<WorkOptions, "onProgress">,
-  lengths: MapLengths = mapLengths,
+  { lengths = mapLengths, configs = configsOf(reservoirs) }: MeasuredAs = {},
 ): Promise<EnsembleMeasures> {
   const { measures, signal, onProgress } = options;
   const count = reservoirs.length;
   new WorkPacer({ signal, onProgress }, count);
-  const configs = configsOf(reservoirs);
   const settings = { ...options, lengths };
   const { engine, reason } = configs
     ? await engineFor(options.engine, configs[0]!, count * stepsOf(lengths))
@@ -122,7 +128,7 @@ function stepsOf({ exponent, memory, rank }: MapLengths): number {
 }
 
 /** Undefined if some are no plain reservoirs of rates, which run one after the other. */
-function configsOf(reservoirs: readonly ReservoirOptions[]): readonly ReservoirConfig[] | undefined {
+export function configsOf(reservoirs: readonly ReservoirOptions[]): readonly ReservoirConfig[] | undefined {
   for (const reservoir of reservoirs) checkSource(reservoir);
   if (reservoirs.some((reservoir) => "kind" in reservoir || "parts" in reservoir)) return undefined;
   return reservoirs.map((reservoir) => resolveConfig(reservoir));

@@ -20,7 +20,7 @@ const file = "information_capacity";
 
 /** Rows of a block of sums; targets and, at most, left columns of a tile. */
 const blockRows = 1024;
-const targetTile = 64;
+const targetTile = 128;
 const leftTile = 64;
 
 /** Blocks of rows whose sums are made beside each other, and bytes of them at most. */
@@ -68,7 +68,7 @@ class Multiplication {
       rows: real("rows", ["const real*", "const f64*", "i32", "i32", "i32", "f64*"]),
       products: real("products", [
         ...(["const real*", "const f64*", "i32", "i32", "const f64*", "i64", "i64"] as const),
-        ...(["const u32*", "const u8*", "const u32*", "i32", "f64*", "f64*"] as const),
+        ...(["const u32*", "const u8*", "const u32*", "i32", "f64*", "f64*", "i32"] as const),
       ]),
       fold: loadEntries(context, file, ["capacity_fold"]).kernel("capacity_fold", [
         ...(["const f64*", "i32", "i64", "f64*"] as const),
@@ -129,6 +129,7 @@ class Multiplication {
       const used: DeviceEvent[] = [];
       if (washout > 0) this.#washOut(states, wave, prepared, series, ring[0]!, chunk);
       const { threads, tiles } = this.#tiles(lefts);
+      const fused = this.#model.config.arithmetic === "fast" ? 1 : 0;
       for (let from = 0, c = 0; from < rows; from += chunk, c++) {
         const count = Math.min(chunk, rows - from);
         const slot = ring[c % slots]!;
@@ -141,7 +142,7 @@ class Multiplication {
         const parted = Math.ceil(count / blockRows);
         const grid = [Math.ceil(targets.count / targetTile) * tiles, parted] as const;
         const given = [slot, origin, count, size, polynomials, pitch, washout + from, first, degrees, delays, targets.count];
-        work.launch(this.#kernels.products, { grid, block: threads }, ...([...given, parts, partSquares] as never[]));
+        work.launch(this.#kernels.products, { grid, block: threads }, ...([...given, parts, partSquares, fused] as never[]));
         this.#fold(work, parts, parted, targets.count * lefts, products);
         this.#fold(work, partSquares, parted, targets.count, squares);
         for (let t = 0; t < count; t += panelRows) {
