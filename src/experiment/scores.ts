@@ -3,8 +3,8 @@
 import { ArgumentError } from "../core/errors.js";
 import { resolve } from "../core/options.js";
 import { type Metric, type MetricContext, metrics } from "../metrics/index.js";
-import { measuredAlone } from "../metrics/measured.js";
-import { Matrix } from "../numerics/index.js";
+import { hasNaN, measuredAlone } from "../metrics/measured.js";
+import { firstNonFinite, Matrix } from "../numerics/index.js";
 import type { ScoringDescription, TaskDescription } from "./description.js";
 import { stackRows } from "./rows.js";
 
@@ -40,23 +40,31 @@ export function metricsOf(task: TaskDescription["type"]): readonly string[] {
 
 /** The scores of predictions: of one test part, or of closed-loop forecasts from several starts. */
 export function scoreSeries(outcomes: readonly Outcome[], names: readonly string[], context: ScoreContext): Record<string, number> {
-  const all = measuredAlone(joined(outcomes, (matrix) => matrix));
-  const last = measuredAlone(joined(outcomes, (matrix) => matrix.subarray(-1)));
+  // What no metric asks for is not made.
+  const all = once(() => measuredAlone(joined(outcomes, (matrix) => matrix)));
+  const last = once(() => measuredAlone(joined(outcomes, (matrix) => matrix.subarray(-1))));
   // A value that was not measured says nothing against a forecast.
-  const each = outcomes.map(({ prediction, target }) =>
-    target.data.some(Number.isNaN) ? { prediction, target: withPredicted(target, prediction) } : { prediction, target },
+  const each = once(() =>
+    outcomes.map(({ prediction, target }) =>
+      hasNaN(target.data) ? { prediction, target: withPredicted(target, prediction) } : { prediction, target },
+    ),
   );
   return scoresOf(names, context.scoring, (metric, options) => {
     if (metric.of === "classes") throw ArgumentError.because(`there is no way to score ${metric.name} here`);
     const score = ({ target, prediction }: Outcome) => metric.score(target, prediction, options, { ...context.scoring, ...known(context) });
-    if (metric.of === "start") return median(each.map(score));
-    const outcome = metric.of === "horizon" ? last : all;
+    if (metric.of === "start") return median(each().map(score));
+    const outcome = metric.of === "horizon" ? last() : all();
     if (outcome.target.rows === 0) return Number.NaN;
     // What stands for the score of a prediction that left for infinity.
-    if (!outcome.prediction.data.every(Number.isFinite))
+    if (firstNonFinite(outcome.prediction.data) >= 0)
       return metric.better === "lower" ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
     return score(outcome);
   });
+}
+
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }
 
 /** The scores of predicted classes. */
@@ -120,6 +128,8 @@ function withPredicted(target: Matrix, { data }: Matrix): Matrix {
 }
 
 function joined(outcomes: readonly Outcome[], part: (matrix: Matrix) => Matrix): Outcome {
+  const [only] = outcomes;
+  if (only && outcomes.length === 1) return { prediction: part(only.prediction), target: part(only.target) };
   return {
     prediction: stackRows(outcomes.map(({ prediction }) => part(prediction))),
     target: stackRows(outcomes.map(({ target }) => part(target))),

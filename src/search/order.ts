@@ -5,6 +5,11 @@
 const few = 24;
 const mostBuckets = 1024;
 
+/** Room that every call has anew: an order is made six times a suggestion. */
+let bucketOf = new Int32Array(1024);
+let moved = new Int32Array(1024);
+const counts = new Int32Array(mostBuckets + 1);
+
 /**
  * Places of the first n values in rising order; equal ones stay in the order of their places. Values
  * go into buckets between the least and the largest, and full buckets into buckets again.
@@ -12,9 +17,10 @@ const mostBuckets = 1024;
 export function orderOf(values: Float64Array, n: number): Int32Array {
   const order = new Int32Array(n);
   for (let i = 0; i < n; i++) order[i] = i;
-  const bucketOf = new Int32Array(n);
-  const moved = new Int32Array(n);
-  const counts = new Int32Array(mostBuckets + 1);
+  if (n > bucketOf.length) {
+    bucketOf = new Int32Array(2 * n);
+    moved = new Int32Array(2 * n);
+  }
   const ranges: [from: number, to: number][] = [[0, n]];
   for (let range = ranges.pop(); range; range = ranges.pop()) {
     const [from, to] = range;
@@ -46,11 +52,17 @@ export function orderOf(values: Float64Array, n: number): Int32Array {
     for (let b = 0; b < buckets; b++) counts[b + 1]! += counts[b]!;
     for (let b = 0, at = from; b < buckets; b++) {
       const end = from + counts[b + 1]!;
-      if (end - at > 1) ranges.push([at, end]);
+      if (end - at > few) ranges.push([at, end]);
       at = end;
     }
     for (let k = from; k < to; k++) moved[from + counts[bucketOf[k]!]!++] = order[k]!;
-    for (let k = from; k < to; k++) order[k] = moved[k]!;
+    order.set(moved.subarray(from, to), from);
+    // A bucket's count is now where it ends.
+    for (let b = 0, at = from; b < buckets; b++) {
+      const end = from + counts[b]!;
+      if (end - at > 1 && end - at <= few) insert(values, order, at, end);
+      at = end;
+    }
   }
   return order;
 }

@@ -4,6 +4,9 @@ import { halfLogTwoPi, logNormalMass, truncatedNormal } from "./normal.js";
 import { orderOf } from "./order.js";
 import { fromScale, type SearchParameter, scaledBounds, toScale } from "./space.js";
 
+/** No kernel is narrower than the range over this, nor than the range over their number. */
+const mostKernelsOfRange = 100;
+
 /** One parameter of all kernels. */
 export interface Column {
   readonly parameter: SearchParameter;
@@ -80,6 +83,17 @@ export class ChoiceColumn implements Column {
   }
 }
 
+/**
+ * What of the kernels that the observations of a study have at the least width lies within the
+ * bounds, in logarithms: it is the same in every estimate from about 100 observations on.
+ */
+export interface KnownMasses {
+  /** Of each observation its place in the study. */
+  readonly rows: Int32Array;
+  /** By place; NaN until it is known. */
+  readonly logs: Float64Array;
+}
+
 /** A number: a normal distribution within the bounds, its width from the nearest neighbours. */
 export class NumberColumn implements Column {
   readonly parameter: SearchParameter;
@@ -100,29 +114,32 @@ export class NumberColumn implements Column {
   /** Classes that kernels may bring which are added. */
   readonly #room: number;
   /** Of each kernel 1 / (width sqrt(2)). */
-  readonly #inverse: Float64Array;
+  readonly inverse: Float64Array;
   /** The ends of the step of the value that is aimed at, on the scale; without steps the value. */
   from = 0;
   to = 0;
   /** The logarithms of its mass by class; NaN for one that is not known yet. */
   #aimed: Float64Array = new Float64Array(0);
   readonly #logLeast: number;
+  readonly #known: KnownMasses | undefined;
 
-  constructor(parameter: SearchParameter, values: Float64Array, room: number) {
+  /** @param known is filled and read if the least width is that of every larger estimator */
+  constructor(parameter: SearchParameter, values: Float64Array, room: number, known?: KnownMasses) {
     this.parameter = parameter;
+    this.#known = values.length + 2 >= mostKernelsOfRange ? known : undefined;
     this.#isStepped = parameter.step > 0;
     this.#room = room;
     const m = values.length;
     const [low, high] = scaledBounds(parameter);
     this.#low = low;
     this.#high = high;
-    this.#least = (high - low) / Math.min(100, m + 2);
+    this.#least = (high - low) / Math.min(mostKernelsOfRange, m + 2);
     this.#logLeast = portableLog(this.#least);
     this.#observed = m;
     const capacity = m + 1 + room;
     this.means = new Float64Array(capacity);
     this.widths = new Float64Array(capacity);
-    this.#inverse = new Float64Array(capacity);
+    this.inverse = new Float64Array(capacity);
     this.#classes = new Int32Array(capacity);
     this.means.set(values);
     this.#sorted = new Float64Array(m + room);
@@ -169,10 +186,21 @@ export class NumberColumn implements Column {
   }
 
   constant(i: number): number {
-    const mean = this.means[i]!;
     const width = this.widths[i]!;
+    const mass = this.#logMass(i, width);
+    return this.#isStepped ? -mass : -mass - halfLogTwoPi - this.#logWidth(width);
+  }
+
+  /** The logarithm of what of kernel i lies within the bounds. */
+  #logMass(i: number, width: number): number {
+    const known = this.#known;
+    const place = known !== undefined && width === this.#least && i < known.rows.length ? known.rows[i]! : -1;
+    const before = place < 0 ? Number.NaN : known!.logs[place]!;
+    if (!Number.isNaN(before)) return before;
+    const mean = this.means[i]!;
     const mass = logNormalMass((this.#low - mean) / width, (this.#high - mean) / width);
-    return this.parameter.step > 0 ? -mass : -mass - halfLogTwoPi - this.#logWidth(width);
+    if (place >= 0) known!.logs[place] = mass;
+    return mass;
   }
 
   /** Most widths are the least. */
@@ -186,32 +214,9 @@ export class NumberColumn implements Column {
     const most = 1.08 + (this.#isStepped ? 0 : -halfLogTwoPi - this.#logLeast);
     for (let i = from; i < to; i++) {
       const mean = this.means[i]!;
-      this.#inverse[i] = Math.SQRT1_2 / this.widths[i]!;
+      this.inverse[i] = Math.SQRT1_2 / this.widths[i]!;
       bounds[i] = bounds[i]! + (mean >= this.#low && mean <= this.#high ? most : Number.POSITIVE_INFINITY);
     }
-  }
-
-  /**
-   * Takes off at most what the densities of the first `count` kernels of `near` have lost at the
-   * aimed value, and keeps those of at least `least` in both lists. Returns how many those are.
-   */
-  keepNear(logs: Float64Array, near: Int32Array, count: number, least: number): number {
-    const { means } = this;
-    const inverse = this.#inverse;
-    const middle = (this.from + this.to) / 2;
-    const half = (this.to - this.from) / 2;
-    let kept = 0;
-    for (let k = 0; k < count; k++) {
-      const i = near[k]!;
-      // Of a step the end that is next to the mean: its mass is at most that of all beyond.
-      const away = Math.abs(middle - means[i]!) - half;
-      const z = 0.5 * (away + Math.abs(away)) * inverse[i]!;
-      const log = logs[k]! - z * z;
-      logs[kept] = log;
-      near[kept] = i;
-      if (log >= least) kept++;
-    }
-    return kept;
   }
 
   aim(value: number): void {

@@ -1,7 +1,7 @@
 // A Parzen estimator of all parameters together: a mixture of products of truncated normal
 // distributions and of weighted choices (Watanabe, arXiv 2304.11127), as Optuna 5 has it.
 import { portableExp, portableLog } from "../numerics/index.js";
-import { ChoiceColumn, type Column, NumberColumn } from "./parzen-columns.js";
+import { ChoiceColumn, type Column, type KnownMasses, NumberColumn } from "./parzen-columns.js";
 import type { SearchParameter } from "./space.js";
 
 /** The newest observations that count fully. */
@@ -38,12 +38,14 @@ export class ParzenEstimator {
    * @param observations of each parameter a value a trial, by number: of numbers on their scale
    * @param weights of the observations; the prior's is 1
    * @param room for so many kernels that `add` brings
+   * @param known of each parameter what earlier estimates of the same study know
    */
   constructor(
     parameters: readonly SearchParameter[],
     observations: readonly Float64Array[],
     weights: Float64Array = rampWeights(observations[0]!.length),
     room = 0,
+    known: readonly KnownMasses[] = [],
   ) {
     const m = weights.length;
     const capacity = m + 1 + room;
@@ -52,7 +54,7 @@ export class ParzenEstimator {
     this.#columns = parameters.map((parameter, j) =>
       parameter.kind === "choice"
         ? new ChoiceColumn(parameter, observations[j]!, room)
-        : new NumberColumn(parameter, observations[j]!, room),
+        : new NumberColumn(parameter, observations[j]!, room, known[j]),
     );
     this.#numbers = this.#columns.filter((column) => column instanceof NumberColumn);
     this.#weights = new Float64Array(capacity).fill(1);
@@ -124,17 +126,20 @@ export class ParzenEstimator {
 
   /** Finds the kernels that may have at least this logarithm; how many there are. */
   #findNear(least: number): number {
+    const numbers = this.#numbers;
     const logs = this.#logs;
     const near = this.#near;
-    const numbers = this.#numbers;
-    let count = this.#kernels;
-    for (let i = 0; i < count; i++) {
-      logs[i] = this.#bounds[i]!;
-      near[i] = i;
-    }
+    const { length } = numbers;
+    const first = numbers[0];
     // Rounding is far below 1.
-    for (let j = 0; j < numbers.length; j++) count = numbers[j]!.keepNear(logs, near, count, least - 1);
+    let count = first ? keepNearAll(first, numbers[1], this.#bounds, this.#kernels, least - 1, logs, near) : this.#allNear();
+    for (let j = 2; j < length; j++) count = keepNear(numbers[j]!, logs, near, count, least - 1);
     return count;
+  }
+
+  #allNear(): number {
+    for (let i = 0; i < this.#kernels; i++) this.#near[i] = i;
+    return this.#kernels;
   }
 
   /** The logarithm of a kernel with its weight. */
@@ -180,7 +185,7 @@ export class ParzenEstimator {
     this.#aim(values);
     this.#logs[0] = this.#bounds[i]!;
     this.#near[0] = i;
-    for (let j = 0; j < numbers.length; j++) if (numbers[j]!.keepNear(this.#logs, this.#near, 1, before - 43) === 0) return before;
+    for (let j = 0; j < numbers.length; j++) if (keepNear(numbers[j]!, this.#logs, this.#near, 1, before - 43) === 0) return before;
     return addLogs(before, this.#logOf(i));
   }
 }
@@ -189,4 +194,56 @@ export class ParzenEstimator {
 function addLogs(a: number, b: number): number {
   const [large, small] = a > b ? [a, b] : [b, a];
   return small - large > -42 ? large + portableLog(1 + portableExp(small - large)) : large;
+}
+
+/**
+ * Takes off at most what the densities of the first `count` kernels of `near` have lost at the value
+ * that a column is aimed at, and keeps those of at least `least` in both lists.
+ * @returns how many those are
+ */
+function keepNear({ means, inverse, from, to }: NumberColumn, logs: Float64Array, near: Int32Array, count: number, least: number): number {
+  const middle = (from + to) / 2;
+  const half = (to - from) / 2;
+  let kept = 0;
+  for (let k = 0; k < count; k++) {
+    const i = near[k]!;
+    // Of a step the end that is next to the mean: its mass is at most that of all beyond.
+    const away = Math.abs(middle - means[i]!) - half;
+    const z = 0.5 * (away + Math.abs(away)) * inverse[i]!;
+    const log = logs[k]! - z * z;
+    logs[kept] = log;
+    near[kept] = i;
+    if (log >= least) kept++;
+  }
+  return kept;
+}
+
+/** The same of two columns and of all kernels, which is most of the work: in the order they lie in. */
+function keepNearAll(
+  { means, inverse, from, to }: NumberColumn,
+  second: NumberColumn | undefined,
+  bounds: Float64Array,
+  kernels: number,
+  least: number,
+  logs: Float64Array,
+  near: Int32Array,
+): number {
+  const middle = (from + to) / 2;
+  const half = (to - from) / 2;
+  // Without a second column the first counts once more, and to nothing.
+  const { means: means2, inverse: inverse2, from: from2, to: to2 } = second ?? { means, inverse, from, to };
+  const middle2 = (from2 + to2) / 2;
+  const half2 = second ? (to2 - from2) / 2 : Number.MAX_VALUE;
+  let kept = 0;
+  for (let i = 0; i < kernels; i++) {
+    const away = Math.abs(middle - means[i]!) - half;
+    const away2 = Math.abs(middle2 - means2[i]!) - half2;
+    const z = 0.5 * (away + Math.abs(away)) * inverse[i]!;
+    const z2 = 0.5 * (away2 + Math.abs(away2)) * inverse2[i]!;
+    const log = bounds[i]! - z * z - z2 * z2;
+    logs[kept] = log;
+    near[kept] = i;
+    if (log >= least) kept++;
+  }
+  return kept;
 }

@@ -1,5 +1,6 @@
 // The trials that TPE sees, in arrays that grow with a study: going over a hundred thousand objects
 // would take longer than the estimate.
+import type { KnownMasses } from "./parzen-columns.js";
 import { isFinished, type SeenTrial } from "./sampler.js";
 import { isConstant, type SearchSpace, toScale } from "./space.js";
 
@@ -9,24 +10,41 @@ const pruned = 2;
 const running = 3;
 const codes = { complete, pruned, running, failed: other, waiting: other } as const;
 
-/** What is known of one list of trials, which may grow, and whose trials may be replaced. */
+/** The most good trials that an estimate takes. */
+const mostGood = 25;
+
+/**
+ * What is known of one list of trials, which may grow, and whose unfinished trials may be replaced.
+ * A trial that is taken costs the same in a list of any length.
+ */
 export class TpeTrials {
   readonly space: SearchSpace;
   readonly #free: readonly number[];
+  /** Whether running trials count among the others. */
+  readonly #liar: boolean;
   #known: SeenTrial[] = [];
   #states = new Uint8Array(64);
   #losses = new Float64Array(64);
   /** Values by place, of numbers on their scale; NaN if a trial has none. */
   #scaled: Float64Array[];
-  /** Room for what `split` gives. */
-  #above = new Int32Array(64);
+  /** What estimates know of values by place, of numbers; NaN if it is unknown. */
+  #masses: Float64Array[];
+  /** Places of all trials that count, in order, good ones too; behind `#counted` it is not known. */
+  #counting = new Int32Array(64);
+  #counted = 0;
+  /** All places below this are in `#counting` if they count. */
+  #countedUpTo = 0;
+  /** Places of the best complete trials by loss, the first of equals first. */
+  #best: number[] = [];
   #finished = 0;
   /** The lowest number of a finished trial by which free parameters it has. */
   #patterns = new Map<string, number>();
 
-  constructor(space: SearchSpace) {
+  constructor(space: SearchSpace, liar: boolean) {
     this.space = space;
+    this.#liar = liar;
     this.#scaled = space.parameters.map(() => new Float64Array(64));
+    this.#masses = space.parameters.map(() => new Float64Array(64));
     this.#free = space.parameters.flatMap((parameter, place) => (isConstant(parameter) ? [] : [place]));
   }
 
@@ -37,8 +55,13 @@ export class TpeTrials {
 
   /** Takes the list as it is now. A trial that has changed is another object. */
   update(trials: readonly SeenTrial[]): this {
-    if (trials.length < this.#known.length) this.#clear();
-    for (let i = 0; i < trials.length; i++) {
+    const known = this.#known;
+    if (known.slice(trials.length).some(isFinished)) this.#clear();
+    else if (trials.length < known.length) {
+      known.length = trials.length;
+      this.#forgetCounted(trials.length);
+    }
+    for (let i = this.#firstChanged(trials); i < trials.length; i++) {
       const before = this.#known[i];
       if (before === trials[i]) continue;
       if (before === undefined || !isFinished(before)) this.#take(trials[i]!, i);
@@ -50,8 +73,18 @@ export class TpeTrials {
     return this;
   }
 
+  /** Where a list first differs from what is known; goes over pointers alone. */
+  #firstChanged(trials: readonly SeenTrial[]): number {
+    const known = this.#known;
+    for (let i = 0; i < known.length; i++) if (known[i] !== trials[i]) return i;
+    return known.length;
+  }
+
   #clear(): void {
     this.#known = [];
+    this.#counted = 0;
+    this.#countedUpTo = 0;
+    this.#best = [];
     this.#finished = 0;
     this.#patterns = new Map();
   }
@@ -63,59 +96,75 @@ export class TpeTrials {
       this.#states = states;
       this.#losses = longer(this.#losses);
       this.#scaled = this.#scaled.map(longer);
+      this.#masses = this.#masses.map(longer);
     }
+    const before = this.#known[i] && this.#counts(i);
     this.#known[i] = trial;
     this.#states[i] = codes[trial.state];
     this.#losses[i] = trial.loss;
+    if (before !== undefined && before !== this.#counts(i)) this.#forgetCounted(i);
     for (const [place, parameter] of this.space.parameters.entries()) {
       const value = trial.values[place]!;
       this.#scaled[place]![i] = parameter.kind === "choice" ? value : toScale(parameter, value);
+      this.#masses[place]![i] = Number.NaN;
     }
     if (!isFinished(trial)) return;
     this.#finished++;
+    if (trial.state === "complete") insert(this.#best, i, mostGood, (a, b) => this.#isBetter(a, b));
     if (!this.space.isConditional) return;
     const pattern = this.#free.map((place) => (Number.isNaN(trial.values[place]!) ? "0" : "1")).join("");
     this.#patterns.set(pattern, Math.min(i, this.#patterns.get(pattern) ?? i));
   }
 
+  /** By loss, those without one last, and then by place. */
+  #isBetter(a: number, b: number): boolean {
+    const [mine, other] = [this.#losses[a]!, this.#losses[b]!];
+    if (Number.isNaN(mine) || Number.isNaN(other)) return Number.isNaN(mine) === Number.isNaN(other) ? a < b : Number.isNaN(other);
+    return mine < other || (mine === other && a < b);
+  }
+
+  #counts(i: number): boolean {
+    const state = this.#states[i];
+    return state === complete || state === pruned || (this.#liar && state === running);
+  }
+
+  /** Trials from this place on are to be counted again. */
+  #forgetCounted(from: number): void {
+    if (from >= this.#countedUpTo) return;
+    this.#countedUpTo = from;
+    while (this.#counted > 0 && this.#counting[this.#counted - 1]! >= from) this.#counted--;
+  }
+
+  /** Places of all trials that count, in order. */
+  #allCounting(): Int32Array {
+    const { length } = this.#known;
+    if (this.#counting.length < length) {
+      const larger = new Int32Array(2 * length);
+      larger.set(this.#counting.subarray(0, this.#counted));
+      this.#counting = larger;
+    }
+    for (let i = this.#countedUpTo; i < length; i++) if (this.#counts(i)) this.#counting[this.#counted++] = i;
+    this.#countedUpTo = length;
+    return this.#counting.subarray(0, this.#counted);
+  }
+
   /**
    * The good ones, min(ceil(n/10), 25) of n finished trials: complete ones by loss, then pruned ones
    * by how far they came; and all others, with running ones if they count. Both by their places in
-   * the list, until `split` is called again.
+   * the list, in order.
    */
-  split(liar: boolean): { readonly below: Int32Array; readonly above: Int32Array } {
-    const { length } = this.#known;
-    const states = this.#states;
-    const losses = this.#losses;
-    const wanted = Math.min(Math.ceil(0.1 * this.#finished), 25);
-    const best: number[] = [];
-    const insert = (i: number, before: (a: number, b: number) => boolean, from: number) => {
-      if (best.length === wanted && (wanted === 0 || best.length === from || !before(i, best[best.length - 1]!))) return;
-      let place = best.length;
-      while (place > from && before(i, best[place - 1]!)) place--;
-      best.splice(place, 0, i);
-      if (best.length > wanted) best.pop();
-    };
-    const isBetter = (a: number, b: number) => losses[a]! < losses[b]!;
-    for (let i = 0; i < length; i++) {
-      if (states[i] !== complete) continue;
-      // Nearly all trials of a long study end here.
-      if (best.length < wanted || (wanted > 0 && losses[i]! < losses[best[wanted - 1]!]!)) insert(i, isBetter, 0);
+  split(): { readonly below: Int32Array; readonly above: OtherTrials } {
+    const wanted = Math.min(Math.ceil(0.1 * this.#finished), mostGood);
+    const good = this.#best.slice(0, wanted);
+    if (good.length < wanted) {
+      const known = this.#known;
+      const furthest: number[] = [];
+      const isFurther = (a: number, b: number) => cameFurther(known[a]!, known[b]!);
+      for (let i = 0; i < known.length; i++) if (this.#states[i] === pruned) insert(furthest, i, wanted - good.length, isFurther);
+      good.push(...furthest);
     }
-    const count = best.length;
-    const known = this.#known;
-    const cameFurtherAt = (a: number, b: number) => cameFurther(known[a]!, known[b]!);
-    if (count < wanted) for (let i = 0; i < length; i++) if (states[i] === pruned) insert(i, cameFurtherAt, count);
-    const below = Int32Array.from(best).sort();
-    if (this.#above.length < length) this.#above = new Int32Array(2 * length);
-    const above = this.#above;
-    let others = 0;
-    let passed = 0;
-    for (let i = 0; i < length; i++) {
-      if (i === below[passed]) passed++;
-      else if (states[i] === complete || states[i] === pruned || (liar && states[i] === running)) above[others++] = i;
-    }
-    return { below, above: above.subarray(0, others) };
+    const below = Int32Array.from(good).sort();
+    return { below, above: new OtherTrials(this.#allCounting(), below) };
   }
 
   /** The values of trials by their places in the list; only of those that have all of `group`. */
@@ -128,6 +177,13 @@ export class TpeTrials {
     });
   }
 
+  /** Those of the others that have all of `group`. */
+  othersHaving(others: OtherTrials, group: readonly number[]): Pick<OtherTrials, "length" | "at" | "toArray"> {
+    if (!this.space.isConditional) return others;
+    const places = this.having(others.toArray(), group);
+    return { length: places.length, at: (i) => places[i]!, toArray: () => places };
+  }
+
   /** The values of trials by their places in the list, of numbers on their scale. */
   values(places: Int32Array, group: readonly number[]): Float64Array[] {
     return group.map((place) => {
@@ -136,6 +192,11 @@ export class TpeTrials {
       for (let i = 0; i < out.length; i++) out[i] = column[places[i]!]!;
       return out;
     });
+  }
+
+  /** What estimates know, and add to, of trials by their places in the list. */
+  knownMasses(rows: Int32Array, group: readonly number[]): KnownMasses[] {
+    return group.map((place) => ({ rows, logs: this.#masses[place]! }));
   }
 
   /**
@@ -157,6 +218,54 @@ export class TpeTrials {
     }
     return groups;
   }
+}
+
+/** Trials in order without a few of them. */
+export class OtherTrials {
+  readonly length: number;
+  readonly #all: Int32Array;
+  /** Where those few are in all. */
+  readonly #gaps: Int32Array;
+
+  /** @param without in order, each one of `all` */
+  constructor(all: Int32Array, without: Int32Array) {
+    this.#all = all;
+    this.#gaps = without.map((place) => firstNotBelow(all, place));
+    this.length = all.length - without.length;
+  }
+
+  /** The place in the list of the i-th of them. */
+  at(i: number): number {
+    let k = i;
+    for (let g = 0; g < this.#gaps.length && this.#gaps[g]! <= k; g++) k++;
+    return this.#all[k]!;
+  }
+
+  /** The places of all of them. */
+  toArray(): Int32Array {
+    return Int32Array.from({ length: this.length }, (_, i) => this.at(i));
+  }
+}
+
+/** Puts a place into a list in order, which keeps at most so many; behind those it is no better than. */
+function insert(list: number[], i: number, most: number, before: (a: number, b: number) => boolean): void {
+  if (list.length === most && (most === 0 || !before(i, list[most - 1]!))) return;
+  let at = list.length;
+  while (at > 0 && before(i, list[at - 1]!)) at--;
+  list.splice(at, 0, i);
+  if (list.length > most) list.pop();
+}
+
+/** The first place of numbers in rising order that is not below a value. */
+function firstNotBelow(sorted: Int32Array, value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle]! < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function longer(values: Float64Array): Float64Array<ArrayBuffer> {

@@ -5,7 +5,7 @@ import { fullyWeighted, ParzenEstimator, rampWeights } from "./parzen.js";
 import { Draws, randomValue, type Sampler, type SeenTrial, type Suggestion } from "./sampler.js";
 import { type SamplerOptions, samplerTable } from "./sampler-options.js";
 import type { SearchSpace } from "./space.js";
-import { TpeTrials } from "./tpe-trials.js";
+import { type OtherTrials, TpeTrials } from "./tpe-trials.js";
 
 /** Options of `tpe`. */
 export interface TpeOptions extends SamplerOptions {
@@ -47,7 +47,7 @@ export function tpe(options: TpeOptions = {}): Sampler {
     seed,
     suggest: ({ space, trials }, numbers) => {
       const before = seen.get(trials);
-      const known = before?.space === space ? before : new TpeTrials(space);
+      const known = before?.space === space ? before : new TpeTrials(space, settings.liar);
       seen.set(trials, known);
       const out: Suggestion[] = [];
       let current = trials;
@@ -68,11 +68,11 @@ type Settings = Required<Omit<{ readonly [Name in keyof TpeOptions]: NonNullable
 function suggestChunk(space: SearchSpace, trials: TpeTrials, numbers: readonly number[], draws: Draws, settings: Settings): Suggestion[] {
   if (trials.finished < settings.startup)
     return numbers.map((k) => ({ values: space.fill((place) => randomValue(space, draws, k, place)) }));
-  const { below, above } = trials.split(settings.liar);
+  const { below, above } = trials.split();
   const chosen = numbers.map(() => new Float64Array(space.size).fill(Number.NaN));
   let address = space.size;
   for (const group of trials.groups()) {
-    const of = { below: trials.having(below, group), above: trials.having(above, group) };
+    const of = { below: trials.having(below, group), above };
     const said = suggestGroup(space, group, trials, of, numbers, draws, settings, address);
     for (const [b, values] of said.entries()) for (const [j, place] of group.entries()) chosen[b]![place] = values[j]!;
     address += settings.candidates * (group.length + 1);
@@ -90,7 +90,7 @@ function suggestGroup(
   space: SearchSpace,
   group: readonly number[],
   trials: TpeTrials,
-  { below, above }: { readonly below: Int32Array; readonly above: Int32Array },
+  { below, above }: { readonly below: Int32Array; readonly above: OtherTrials },
   numbers: readonly number[],
   draws: Draws,
   { candidates, liar }: Settings,
@@ -98,8 +98,9 @@ function suggestGroup(
 ): Float64Array[] {
   const parameters = group.map((place) => space.parameters[place]!);
   const good = new ParzenEstimator(parameters, trials.values(below, group), rampWeights(below.length));
-  const { kept, weights } = thinned(above, draws.thinning(numbers[0]!));
-  const rest = new ParzenEstimator(parameters, trials.values(kept, group), weights, liar ? numbers.length : 0);
+  const { kept, weights } = thinned(trials.othersHaving(above, group), draws.thinning(numbers[0]!));
+  const room = liar ? numbers.length : 0;
+  const rest = new ParzenEstimator(parameters, trials.values(kept, group), weights, room, trials.knownMasses(kept, group));
   const stride = group.length + 1;
   const drawn = numbers.map((k) =>
     Array.from({ length: candidates }, (_, c) => {
@@ -124,31 +125,39 @@ function suggestGroup(
  * the others: each is taken with a probability in proportion to its weight, and the sample has
  * their weight.
  */
-function thinned(rows: Int32Array, u: number): { readonly kept: Int32Array; readonly weights: Float64Array } {
-  const old = rows.length - fullyWeighted;
-  if (old <= mostObservations) return { kept: rows, weights: rampWeights(rows.length) };
-  const from = 1 / rows.length;
-  const weightOf = (i: number) => from + ((1 - from) * i) / (old - 1);
-  let total = 0;
-  for (let i = 0; i < old; i++) total += weightOf(i);
-  const each = total / mostObservations;
+function thinned(
+  rows: Pick<OtherTrials, "length" | "at" | "toArray">,
+  u: number,
+): { readonly kept: Int32Array; readonly weights: Float64Array } {
+  const { length } = rows;
+  const old = length - fullyWeighted;
+  if (old <= mostObservations) return { kept: rows.toArray(), weights: rampWeights(length) };
+  const from = 1 / length;
+  const rise = (1 - from) / (old - 1);
+  /** The sum of the weights of the first i: a ramp. */
+  const sumOf = (i: number) => i * from + (rise * i * (i - 1)) / 2;
+  const each = sumOf(old) / mostObservations;
   const kept = new Int32Array(mostObservations + fullyWeighted);
   const weights = new Float64Array(mostObservations + fullyWeighted).fill(1);
   let count = 0;
-  let sum = 0;
-  let taken = 0;
-  // None is taken before the sum is near this.
-  let least = each * u * (1 - 1e-9);
-  for (let i = 0; i < old; i++) {
-    sum += weightOf(i);
-    if (sum < least) continue;
-    const upTo = Math.min(mostObservations, Math.floor(sum / each - u) + 1);
-    if (upTo <= taken) continue;
-    kept[count] = rows[i]!;
-    weights[count++] = (upTo - taken) * each;
-    taken = upTo;
-    least = each * (taken + u) * (1 - 1e-9);
+  let last = -1;
+  for (let k = 0; k < mostObservations; k++) {
+    const wanted = each * (k + u);
+    // The root of sumOf(i) = wanted, and from there the first whose sum with its own is not below.
+    const linear = from / rise - 0.5;
+    let i = Math.min(old - 1, Math.floor(Math.sqrt(linear * linear + (2 * wanted) / rise) - linear));
+    while (i > 0 && sumOf(i) >= wanted) i--;
+    while (i < old - 1 && sumOf(i + 1) < wanted) i++;
+    if (i === last) weights[count - 1]! += each;
+    else {
+      kept[count] = rows.at(i);
+      weights[count++] = each;
+      last = i;
+    }
   }
-  for (let i = old; i < rows.length; i++) kept[count++] = rows[i]!;
+  for (let i = old; i < length; i++) {
+    kept[count] = rows.at(i);
+    weights[count++] = 1;
+  }
   return { kept: kept.subarray(0, count), weights: weights.subarray(0, count) };
 }

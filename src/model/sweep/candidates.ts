@@ -64,7 +64,7 @@ export type TakeForecasts = (candidate: number, penalty: number, forecasts: read
  */
 export type TakePrediction = (candidate: number, penalty: number, prediction: Matrix<Float64Array> | undefined) => void;
 
-/** Bytes of W of the bases that are kept, near enough. */
+/** Bytes of W of the bases that are kept, near enough, with what a device makes of them. */
 const keptBytes = 2 ** 29;
 
 /** Trains and predicts candidates on an engine that has sweeps. */
@@ -192,7 +192,7 @@ export class CandidateSweep {
       }
     }
     const found = all.map(({ base }) => this.#bases.get(base)!);
-    const bytes = ({ model: { size, config } }: Base) => 24 * (expectedNonzeros(config) + size);
+    const bytes = ({ model: { size, config } }: Base) => 40 * (expectedNonzeros(config) + size);
     let kept = [...this.#bases.values()].reduce((sum, base) => sum + bytes(base), 0);
     for (const [name, base] of this.#bases) {
       if (kept <= keptBytes) break;

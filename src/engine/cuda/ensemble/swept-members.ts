@@ -33,11 +33,18 @@ interface Laid {
   readonly pattern: SlicedPattern | undefined;
 }
 
+/** A search brings the same draws with every batch. */
+const laidOut = new WeakMap<SparseMatrix, Laid>();
+
 function layOut(draws: Matrix | SparseMatrix, sparse: boolean): Laid {
   if (!sparse) return { values: (isSparse(draws) ? toDense(draws) : draws).data as Float64Array<ArrayBuffer>, pattern: undefined };
   if (!isSparse(draws)) throw ArgumentError.because("draws of sparse weights are sparse themselves");
+  const known = laidOut.get(draws);
+  if (known) return known;
   const pattern = slicePattern(draws);
-  return { values: sliceValues(pattern, draws.values, new Float64Array(pattern.entries)), pattern };
+  const laid = { values: sliceValues(pattern, draws.values, new Float64Array(pattern.entries)), pattern };
+  laidOut.set(draws, laid);
+  return laid;
 }
 
 /** How the members of some bases run. */
