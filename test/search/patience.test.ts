@@ -14,21 +14,24 @@ afterEach(() => {
 /** Fails with an error while it has one. */
 class Failing extends MemoryStorage {
   error: Error | undefined;
+  /** How long it takes to answer. */
+  delayMs = 0;
   readonly calls: number[] = [];
 
   override async append(operations: readonly StudyOperation[], expected?: number): Promise<boolean> {
-    this.#meet();
+    await this.#meet();
     return super.append(operations, expected);
   }
 
   override async read(from: number): Promise<readonly StudyOperation[]> {
-    this.#meet();
+    await this.#meet();
     return super.read(from);
   }
 
-  #meet(): void {
+  async #meet(): Promise<void> {
     this.calls.push(performance.now());
     if (this.error) throw this.error;
+    if (this.delayMs > 0) await new Promise((later) => setTimeout(later, this.delayMs));
   }
 }
 
@@ -92,5 +95,29 @@ describe("a storage that is away", () => {
     const { failing: broken, study } = await opened(1e9);
     broken.error = new FileError("a.log", "line 3 is no record of a journal", "content");
     await expect(study.ask()).rejects.toBe(broken.error);
+  });
+
+  it("may answer after 30 seconds: calls wait, nobody is warned, and nothing is there twice", async () => {
+    const { failing, said, study } = await opened(10_000);
+    failing.delayMs = 30_000;
+    const asking = study.ask(2);
+    // A beat of each 30 seconds, as a search gives it.
+    const beats = [study.beat(), study.beat()];
+    let isAsked = false;
+    void asking.then(() => {
+      isAsked = true;
+    });
+    await vi.advanceTimersByTimeAsync(29_000);
+    expect(isAsked).toBe(false);
+    await vi.advanceTimersByTimeAsync(600_000);
+    const trials = await asking;
+    await Promise.all(beats);
+    const telling = study.tell(trials.map((trial, i) => [trial, i]));
+    await vi.advanceTimersByTimeAsync(600_000);
+    await telling;
+    failing.delayMs = 0;
+    const again = await Study.open({ storage: failing, space: { x: { float: [0, 1] } }, sampler: randomSampler() });
+    expect(again.counts).toMatchObject({ asked: 2, complete: 2, failed: 0 });
+    expect([again.best?.value, said]).toEqual([0, []]);
   });
 });

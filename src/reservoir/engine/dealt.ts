@@ -243,10 +243,11 @@ function planOf(engine: string, counts: readonly number[], plans: readonly Engin
 /** The members of a share, with the bases that they are of. */
 function membersOf<Work extends SweptReadouts>(work: Work, { from, to }: Share): Pick<Work, "bases" | "members"> {
   const members = work.members.slice(from, to);
-  const used = [...new Set(members.map(({ base }) => base))];
+  const places = new Map<number, number>();
+  for (const { base } of members) if (!places.has(base)) places.set(base, places.size);
   return {
-    bases: used.map((base) => work.bases[base]!),
-    members: members.map((member) => ({ ...member, base: used.indexOf(member.base) })),
+    bases: Array.from(places.keys(), (base) => work.bases[base]!),
+    members: members.map((member) => ({ ...member, base: places.get(member.base)! })),
   };
 }
 

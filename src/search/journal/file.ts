@@ -97,8 +97,13 @@ class JournalFile implements StudyStorage {
       if (!(await isHeld())) return undefined;
       if (end < size) await file.truncate(end);
       try {
-        const { bytesWritten } = await file.write(bytes);
-        if (bytesWritten < bytes.length) throw new SpillwayError("file", `only ${bytesWritten} of ${bytes.length} bytes could be written`);
+        for (let done = 0; done < bytes.length; ) {
+          // A write may end early without a fault; what is left follows if nobody came between.
+          if (done > 0 && !(await isHeld())) throw new SpillwayError("file", "its lock was broken in the middle of a write");
+          const { bytesWritten } = await file.write(bytes.subarray(done));
+          if (bytesWritten === 0) throw new SpillwayError("file", `only ${done} of ${bytes.length} bytes could be written`);
+          done += bytesWritten;
+        }
         await file.sync();
       } catch (error) {
         if (await isHeld()) await file.truncate(end);

@@ -85,4 +85,28 @@ describe.skipIf(process.platform === "win32")("an append", () => {
         if (fault !== "half") expect([0, mine.length], what).toContain(written.length);
       }
   });
+
+  it("is written to its end if a write takes only a part of its bytes", async () => {
+    const path = await torn();
+    const one = open(path);
+    await one.read(0);
+    const { seen, restore } = await faultAt("write", "short");
+    await one.append(mine, 1);
+    await restore();
+    expect(seen.filter((name) => name === "write")).toHaveLength(1);
+    expect(await open(path).read(0)).toEqual([...first, ...mine]);
+  });
+
+  it("is taken back with a sentence if a write takes no byte, as on a full disk", async () => {
+    const path = await torn();
+    const one = open(path);
+    await one.read(0);
+    const { restore } = await faultAt("write", "none");
+    const writing = one.append(mine, 1);
+    await expect(writing).rejects.toThrow(/only 0 of \d+ bytes could be written/);
+    await restore();
+    expect(await open(path).read(0)).toEqual(first);
+    await one.append(mine, 1);
+    expect(await open(path).read(0)).toEqual([...first, ...mine]);
+  });
 });

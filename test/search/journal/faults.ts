@@ -6,9 +6,10 @@ import { syncBuiltinESMExports } from "node:module";
 /**
  * What happens to an operation: it fails with EIO before or after it is done, its bytes are written
  * by half, it never ends as if its process were killed, or it waits until it is told to go on as if
- * its process were stopped.
+ * its process were stopped. "short" is no fault: a write takes half of its bytes, and says so; "none"
+ * takes no byte of them.
  */
-export type Fault = "failsBefore" | "failsAfter" | "half" | "dies" | "stops";
+export type Fault = "failsBefore" | "failsAfter" | "half" | "dies" | "stops" | "short" | "none";
 
 const ofFolder = ["symlink", "rename", "unlink", "lstat", "stat", "open"] as const;
 const ofHandle = ["stat", "read", "write", "truncate", "sync"] as const;
@@ -49,6 +50,10 @@ export async function faultAt(where: number | (typeof ofHandle)[number], fault: 
     if (!isOver) return operation.apply(self, args);
     arrive();
     if (fault === "stops") await going;
+    if (name === "write" && (fault === "short" || fault === "none")) {
+      const bytes = args[0] as Uint8Array;
+      return operation.call(self, bytes.subarray(0, fault === "short" ? bytes.length >> 1 : 0));
+    }
     if (fault === "failsAfter") await operation.apply(self, args);
     if (fault === "half" && name === "write")
       await operation.call(self, (args[0] as Uint8Array).subarray(0, (args[0] as Uint8Array).length >> 1));

@@ -1,0 +1,94 @@
+// A search over several devices: each batch is dealt out to all of them, and its trials are those of
+// the CPU, to the bit and in order.
+import "../../src/index.js";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { type SearchInput, searchExperiment } from "../../src/experiment/index.js";
+import { registerEngine } from "../../src/reservoir/index.js";
+import { chooseEngine } from "../../src/reservoir/engines.js";
+import { dealtEngine } from "../../src/reservoir/engine/dealt.js";
+import type { Engine } from "../../src/reservoir/engine.js";
+import { journalFile, StudyLog } from "../../src/search/index.js";
+
+// The simulated driver of this process is made when it is first asked for.
+Object.assign(process.env, { SPILLWAY_SIM_DEVICES: "3", SPILLWAY_SIM_MEMORY: `${2 ** 25}`, SPILLWAY_SIM_LAUNCH_MEMORY: `${2 ** 25}` });
+
+const folder = mkdtempSync(join(tmpdir(), "spillway-search-devices-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const narma: SearchInput = {
+  name: "narma",
+  data: { task: "narma" },
+  reservoir: { size: 10, connectionProbability: 0.4 },
+  task: "predict",
+  washout: 10,
+  split: { train: 90, test: 20 },
+  metrics: ["nrmse"],
+  outputs: { report: false },
+  search: {
+    space: { "reservoir.spectralRadius": { float: [0.1, 1.4] }, "readout.lambda": { ladder: [1e-8, 1], points: 2 } },
+    seeds: 2,
+    budget: { trials: 5 },
+    sampler: { type: "tpe", batch: 3, startup: 2 },
+  },
+};
+const mackeyGlass: SearchInput = {
+  ...{ ...narma, name: "mackey-glass", data: { task: "mackeyGlass" }, metrics: ["nrmseAtHorizon"] },
+  task: { type: "forecast", horizon: 4, starts: 2, warmup: 5 },
+};
+const rungs: SearchInput = { ...narma, name: "rungs", search: { ...narma.search, rungs: { rows: [30, 67], keep: 0.34 } } };
+
+/** Everything that a search keeps of its trials. */
+async function trialsOf(source: SearchInput, engine: string): Promise<unknown[]> {
+  const storage = join(folder, `${source.name}-${engine}.log`);
+  await searchExperiment(source, { engine, refit: false, storage });
+  const log = new StudyLog();
+  const journal = journalFile(storage);
+  log.apply(await journal.read(0));
+  await journal.close();
+  return log.studies
+    .get(source.name!)!
+    .trials.map(({ state, value, parameters, attributes, intermediate }) => [
+      state,
+      value,
+      [...parameters],
+      [...attributes],
+      [...intermediate],
+    ]);
+}
+
+describe("a search over three devices", () => {
+  it.each([
+    ["closed loops", mackeyGlass],
+    ["rungs", rungs],
+  ])("has the trials of the CPU: %s", async (_, source) => {
+    const ours = await trialsOf(source, "sim:0-2");
+    expect(ours).toEqual(await trialsOf(source, "cpu"));
+    expect(ours.length).toBeGreaterThan(3);
+  });
+
+  it("gives each device its share of every batch", async () => {
+    const shares = new Map<string, number[]>();
+    const watched = async (name: string): Promise<Engine> => {
+      const { engine } = await chooseEngine(name);
+      return Object.defineProperties({} as Engine, {
+        ...Object.getOwnPropertyDescriptors(engine),
+        sweep: {
+          value: (work: Parameters<NonNullable<Engine["sweep"]>>[0]) => {
+            shares.set(name, [...(shares.get(name) ?? []), work.members.length]);
+            return engine.sweep!(work);
+          },
+        },
+      });
+    };
+    registerEngine("watched", async () => dealtEngine("watched", [await watched("sim"), await watched("sim:1")]), { automatic: false });
+    await trialsOf({ ...narma, name: "shares" }, "watched");
+    // Three trials of two seeds and two penalties, then the two that the budget leaves.
+    expect([...shares]).toEqual([
+      ["sim", [6, 4]],
+      ["sim:1", [6, 4]],
+    ]);
+  });
+});
