@@ -181,30 +181,37 @@ export class ShardedLoop implements TimeLoop {
       slice.stream.read(slice.report.slice(0), slice.told);
       slice.done.record(slice.stream);
     };
-    for (let index = this.#slices.length - 1; index >= 0; index--) {
-      const slice = this.#slices[index]!;
-      try {
+    let name = this.#slices[0]!.seat.name;
+    try {
+      for (const [index, slice] of [...this.#slices.entries()].reverse()) {
+        name = slice.seat.name;
         one(slice, index);
-      } catch (error) {
-        this.#end(launched);
-        throw namedFailure(error, slice.seat.name);
       }
-    }
-    for (const slice of this.#slices) {
-      turns.set(slice.context, slice.done);
-      stream.wait(slice.done);
+      for (const slice of this.#slices) {
+        turns.set(slice.context, slice.done);
+        stream.wait(slice.done);
+      }
+    } catch (error) {
+      this.#end(launched);
+      throw namedFailure(error, name);
     }
   }
 
-  /** Ends launches that wait for one that was refused. */
+  /**
+   * Ends launches that wait for one that was refused, and waits for all that the devices were given:
+   * it is on memory that the caller may now give back.
+   */
   #end(launched: readonly DeviceSlice[]): void {
     this.#stalled = true;
-    for (const slice of launched)
+    const attempt = (work: () => void): void => {
       try {
-        slice.endWaiting();
+        work();
       } catch {
         // The error under way says what happened.
       }
+    };
+    for (const slice of launched) attempt(() => slice.endWaiting());
+    for (const { stream } of this.#slices) attempt(() => stream.sync());
   }
 
   check(): void {

@@ -152,11 +152,10 @@ export class DeviceSlice {
     return Object.fromEntries(copied);
   }
 
-  /** Ends a kernel that waits for what does not come, and waits for its end. */
+  /** Ends a kernel that waits for what does not come. */
   endWaiting(): void {
     this.#aside.fill(this.report.slice(reportWords - 1).as("u32"), 1);
     this.#aside.sync();
-    this.stream.sync();
   }
 
   /** Forgets what a chunk that stalled left behind. */
