@@ -123,12 +123,13 @@ export class ChunkedSession implements EngineSession {
    */
   protected async runSequences(
     sequences: readonly SequenceInput[],
-    options: WorkOptions,
+    options: Pick<BatchOptions, keyof WorkOptions | "firstSequence">,
     keep: Keep,
     { seen, ended }: { readonly seen: (index: number) => ChunkSeen | undefined; readonly ended?: (index: number) => void },
   ): Promise<void> {
+    const { firstSequence = 0 } = options;
     await this.#record.runEach(sequences, options, async (sequence, index, progress) => {
-      await this.#chunks(sequence, index, progress, keep, seen(index));
+      await this.#chunks(sequence, firstSequence + index, progress, keep, seen(index));
       ended?.(index);
     });
   }

@@ -16,7 +16,7 @@ import type { TakesMeasures } from "./engine/measures.js";
 import type { HasPlans } from "./engine/plans.js";
 import type { MultipliesTargets } from "./engine/products.js";
 import type { RunsRegisteredKinds } from "./engine/registered.js";
-import type { RunsOverSeveral } from "./engine/several.js";
+import type { NumbersSequences, RunsOverSeveral } from "./engine/several.js";
 import type { FindsRadii } from "./engine/spectra.js";
 import type { Summarises } from "./engine/summaries.js";
 import type { RunsSweeps } from "./engine/sweeps.js";
@@ -118,7 +118,7 @@ export interface RunOptions extends WorkOptions {
 }
 
 /** What a batch keeps. */
-export interface BatchOptions extends WorkOptions {
+export interface BatchOptions extends WorkOptions, NumbersSequences {
   /** Keep all states of each sequence, or only the last one (1 x N). Default "all". */
   readonly keep?: "all" | "last" | undefined;
   /**

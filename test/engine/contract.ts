@@ -164,6 +164,8 @@ export function engineContract(name: string, engine: Engine, options: EngineOpti
         expect(last[b]!.data).toEqual(states.row(states.rows - 1));
       }
       expect(all[0]!.row(0)).not.toEqual(all[1]!.row(0));
+      const [rest] = await session.batch(sequences.slice(2), { firstSequence: 2 });
+      expect(rest).toEqual(all[2]);
       await session.dispose();
     });
 

@@ -60,7 +60,7 @@ class MinimalSession implements EngineSession {
     });
   }
 
-  async batch(sequences: readonly SequenceInput[], { keep, ...work }: BatchOptions): Promise<Matrix[]> {
+  async batch(sequences: readonly SequenceInput[], { keep, firstSequence = 0, ...work }: BatchOptions): Promise<Matrix[]> {
     const saved = this.getState();
     const all: Matrix[] = [];
     try {
@@ -68,7 +68,7 @@ class MinimalSession implements EngineSession {
         const states = Matrix.zeros(keep === "last" ? 1 : inputs.rows, this.model.size, this.model.precision) as Matrix;
         this.reset();
         await this.#paced(work, inputs.rows, (t) => {
-          states.row(keep === "last" ? 0 : t).set(this.#advance((inputs as Matrix).row(t), teacher?.row(t), b));
+          states.row(keep === "last" ? 0 : t).set(this.#advance((inputs as Matrix).row(t), teacher?.row(t), firstSequence + b));
         });
         all.push(states);
       }

@@ -125,11 +125,12 @@ export class DeviceSession implements EngineSession {
   }
 
   /** Runs sequences whose states are taken on the device. */
-  async #taken(sequences: readonly SequenceInput[], { signal, onProgress }: WorkOptions, taker: StateTaker): Promise<void> {
-    const together = this.#together(sequences, { signal, onProgress, taker });
+  async #taken(sequences: readonly SequenceInput[], given: BatchOptions, taker: StateTaker): Promise<void> {
+    const { signal, onProgress, firstSequence } = given;
+    const together = this.#together(sequences, { signal, onProgress, firstSequence, taker });
     if (together) await together;
     else
-      await this.#oneByOne(sequences, { signal, onProgress }, (_, index) => {
+      await this.#oneByOne(sequences, { signal, onProgress, firstSequence }, (_, index) => {
         const take = taker.group(this.#memory.compute, [index]);
         return { every: 0, seen: ({ from, finite, slot: { states } }) => take({ states, pitch: 0, from, to: from + finite }) };
       });
@@ -161,13 +162,13 @@ export class DeviceSession implements EngineSession {
    */
   async #oneByOne(
     sequences: readonly SequenceInput[],
-    options: WorkOptions,
+    options: BatchOptions,
     begin: (sequence: SequenceInput, index: number) => ChunkTarget & { readonly seen: ChunkSeen },
   ): Promise<void> {
     await this.#alone(() =>
       this.#record.runEach(sequences, options, (sequence, index, progress) => {
         const { every, seen } = begin(sequence, index);
-        return this.#chunks(sequence, index, progress, { every }, seen);
+        return this.#chunks(sequence, (options.firstSequence ?? 0) + index, progress, { every }, seen);
       }),
     );
   }

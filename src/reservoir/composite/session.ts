@@ -137,16 +137,17 @@ class CompositeSession implements EngineSession {
     const total = parts.length * given.reduce((sum, { rows }) => sum + rows, 0);
     const pacer = new WorkPacer(options, total);
     let done = 0;
-    // Noise is numbered by the place of a sequence in its batch.
+    // One group with noise: an engine of one's own may know no `firstSequence`.
     for (const [from, to] of this.model.noiseLevel !== 0 ? [[0, given.length] as const] : this.#groups(given)) {
       const group = given.slice(from, to);
+      const firstSequence = (options.firstSequence ?? 0) + from;
       let below: readonly Matrix[] = [];
       for (const [p, session] of this.#sessions.entries()) {
         const feeds = this.#isDeep && p + 1 < parts.length;
         const before = done;
         const onProgress = options.onProgress && ((some: number) => options.onProgress!(before + some, total));
         const seen = group.map((inputs, b) => ({ inputs: this.#seenRows(p, inputs, below[b]) }));
-        const wanted = { signal: options.signal, onProgress, keep: feeds ? "all" : options.keep } as const;
+        const wanted = { signal: options.signal, onProgress, keep: feeds ? "all" : options.keep, firstSequence } as const;
         const made = await session.batch(seen, wanted).catch((error) => {
           throw error instanceof NonFiniteStateError ? this.#located(error, p) : error;
         });

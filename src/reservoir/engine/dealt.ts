@@ -96,12 +96,9 @@ class DealtSession implements EngineSession {
     return this.#first.step(...values);
   }
 
-  /**
-   * The shares of sequences. One, if there is one sequence, if data lies on the first device, or if
-   * there is noise, which is a sequence's by its place among all.
-   */
+  /** The shares of sequences. One, if there is one sequence, or if data lies on the first device. */
   #shares(sequences: readonly SequenceInput[]): readonly Share[] {
-    const apart = this.model.noiseLevel === 0 && sequences.every(({ inputs }) => inputs instanceof Matrix);
+    const apart = sequences.every(({ inputs }) => inputs instanceof Matrix);
     return deal(
       sequences.map(({ inputs }) => inputs.rows),
       apart ? this.#open.length + 1 : 1,
@@ -128,7 +125,11 @@ class DealtSession implements EngineSession {
     if (shares.length < 2) return this.#first.batch(sequences, options);
     await this.#session(1);
     const results = await doShares(shares, this.#names, stepsOf(sequences), options, async ({ device, from, to }, work) =>
-      (await this.#session(device)).batch(sequences.slice(from, to), { ...options, ...work }),
+      (await this.#session(device)).batch(sequences.slice(from, to), {
+        ...options,
+        ...work,
+        firstSequence: (options.firstSequence ?? 0) + from,
+      }),
     );
     return results.flat();
   }
@@ -138,7 +139,12 @@ class DealtSession implements EngineSession {
     if (shares.length < 2) return this.#first.summarise!(sequences, work);
     await this.#session(1);
     const parts = await doShares(shares, this.#names, stepsOf(sequences), work, async ({ device, from, to }, options) =>
-      (await this.#session(device)).summarise!(sequences.slice(from, to), { ...work, ...options, given: work.given.subarray(from, to) }),
+      (await this.#session(device)).summarise!(sequences.slice(from, to), {
+        ...work,
+        ...options,
+        given: work.given.subarray(from, to),
+        firstSequence: (work.firstSequence ?? 0) + from,
+      }),
     );
     return stacked(parts);
   }

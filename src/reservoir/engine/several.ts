@@ -1,6 +1,12 @@
-// The capability of an engine whose reservoirs may have the memory and the multiprocessors of
-// several devices.
+// What engines of several devices need: reservoirs that may have the memory and the multiprocessors
+// of several, and sequences that are numbered among those of all.
 import type { Engine } from "../engine.js";
+
+/** Sequences that are a share of more. */
+export interface NumbersSequences {
+  /** The noise sequence of the first one; those after it follow. Default 0. */
+  readonly firstSequence?: number | undefined;
+}
 
 /** One reservoir over several devices. */
 export interface RunsOverSeveral {

@@ -5,6 +5,7 @@ import type { Matrix } from "../../numerics/index.js";
 import type { SequenceInput } from "../engine.js";
 import type { LinearReadout } from "../features.js";
 import type { WorkOptions } from "../work.js";
+import type { NumbersSequences } from "./several.js";
 
 /** A session that summarises. Left out if the states are on the host anyway. */
 export interface Summarises {
@@ -29,7 +30,7 @@ export interface ClassScores {
  * A row for each sequence: [the last state, the mean state, what is given], or with `classes` the
  * shares of the classes. All in binary64.
  */
-export interface SummaryWork extends WorkOptions {
+export interface SummaryWork extends WorkOptions, NumbersSequences {
   readonly last: boolean;
   readonly mean: boolean;
   /** Rows at the start of every sequence that the mean leaves out; fewer than any sequence has. */

@@ -149,7 +149,12 @@ export class DenseBatchRun {
       this.#arrived = own(context.zeros("u32", tiles * Math.ceil(size / kernel.rows), { label: "arrivals" }));
       this.#stalled = own(context.zeros("i32", 2, { label: "stalls" }));
       this.#lengths = own(context.alloc("i32", count, { label: "lengths" }));
-      this.#numbers = own(context.upload(Int32Array.from(this.#order), { label: "noise sequences" }));
+      this.#numbers = own(
+        context.upload(
+          Int32Array.from(this.#order, (b) => (options.firstSequence ?? 0) + b),
+          { label: "noise sequences" },
+        ),
+      );
       this.#failures = own(context.alloc("u64", count, { label: "first non-finite states" }));
       this.#compute.fill(this.#failures.as("u32"), 0xffffffff);
       this.#take = options.taker?.group(this.#compute, this.#order);

@@ -32,7 +32,8 @@ function runSequences(
   options: DeviceBatchOptions,
   work: SessionWork,
 ) {
-  const members = sequences.map((sequence, number): Member => ({ model, sequence, number }));
+  const { firstSequence = 0 } = options;
+  const members = sequences.map((sequence, b): Member => ({ model, sequence, number: firstSequence + b }));
   const plan = planMembers(context, members);
   // Weights that stay on a multiprocessor need nobody to wait for.
   const resident = plan?.groups.every(({ kernel }) => kernel.resident);

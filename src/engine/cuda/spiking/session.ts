@@ -4,7 +4,7 @@ import type { Context } from "../../../gpu/index.js";
 import type { Matrix } from "../../../numerics/index.js";
 import { DeviceMatrix } from "../../../reservoir/device-matrix.js";
 import type { SummaryWork } from "../../../reservoir/engine/summaries.js";
-import type { BatchOptions, DeviceSide, EnginePlan, RunOptions, SequenceInput, WorkOptions } from "../../../reservoir/engine.js";
+import type { BatchOptions, DeviceSide, EnginePlan, RunOptions, SequenceInput } from "../../../reservoir/engine.js";
 import type { SpikingModel } from "../../../reservoir/spiking-model.js";
 import { ChunkedSession } from "../../chunked-session.js";
 import { copyEvery, deviceSide, StateKeeper } from "../device-rows.js";
@@ -55,9 +55,9 @@ export class DeviceSpikingSession extends ChunkedSession {
   }
 
   /** Runs sequences whose states are taken on the device. */
-  async #taken(sequences: readonly SequenceInput[], { signal, onProgress }: WorkOptions, taker: StateTaker): Promise<void> {
+  async #taken(sequences: readonly SequenceInput[], { signal, onProgress, firstSequence }: BatchOptions, taker: StateTaker): Promise<void> {
     const { stream, statesThere: states } = this.#there;
-    await this.runSequences(sequences, { signal, onProgress }, "device", {
+    await this.runSequences(sequences, { signal, onProgress, firstSequence }, "device", {
       seen: (index) => {
         const take = taker.group(stream, [index]);
         return ({ rows }, from) => take({ states, pitch: 0, from, to: from + rows });
