@@ -4,12 +4,13 @@
 import { describe, expect, it } from "vitest";
 import { deviceEngine } from "../../src/engine/cuda/index.js";
 import { referenceEngine } from "../../src/engine/reference/index.js";
+import type { DriverCall, DriverFunction } from "../../src/gpu/driver-calls.js";
 import { type Fault, FaultyDriver } from "../../src/gpu/fault-injection.js";
 import { openDevice } from "../../src/gpu/index.js";
 import { Matrix } from "../../src/numerics/index.js";
 import type { Engine, EngineSession } from "../../src/reservoir/engine.js";
 import { simulatedDriver } from "../../src/sim/index.js";
-import { casesOf, exhaustive } from "../exhaustive.js";
+import { amount, casesOf } from "../exhaustive.js";
 import { bits, model, randomMatrix, randomReadout } from "./contract.js";
 import { nvcc } from "./sharded/nvcc.js";
 
@@ -29,8 +30,8 @@ async function results(session: EngineSession): Promise<readonly Uint32Array[]> 
 const expected = await results(await referenceEngine.open(of));
 
 /** Three devices of a driver that has some faults. */
-function devices(faults: readonly Fault[]) {
-  const driver = new FaultyDriver(simulatedDriver({ devices: 3, memoryBytes: 2 ** 22, launchBytes: 2 ** 24 }), faults);
+function devices(faults: readonly Fault[], Kind = FaultyDriver) {
+  const driver = new Kind(simulatedDriver({ devices: 3, memoryBytes: 2 ** 22, launchBytes: 2 ** 24 }), faults);
   const engines = [0, 1, 2].map((device) =>
     deviceEngine({
       name: device === 0 ? "sim" : `sim:${device}`,
@@ -68,7 +69,7 @@ describe("opening a reservoir over three devices", () => {
   it.each(casesOf(asked, ([call]) => /EnablePeer|ModuleLoad/.test(call)))(
     "leaves nothing behind when %s fails, after %i uses and up to %i",
     async (call, from, to) => {
-      const step = exhaustive ? 1 : Math.max(1, Math.floor((to - from) / 2));
+      const step = Math.max(1, Math.floor((to - from) / amount(8, 2)));
       for (let use = from + 1; use <= to; use += step) {
         const { engine, engines } = devices([{ call: call as Fault["call"], use, code: 400 }]);
         await expect(engine.open(of, options), `${call}, use ${use}`).rejects.toMatchObject({
@@ -99,7 +100,7 @@ describe("a reservoir over three devices", () => {
   it.each(casesOf(asked, ([call]) => /Launch|WaitEvent/.test(call)))(
     "works again after %s failed, after %i uses and up to %i",
     async (call, from, to) => {
-      const step = exhaustive ? 1 : Math.max(1, Math.floor((to - from) / 3));
+      const step = Math.max(1, Math.floor((to - from) / amount(12, 3)));
       for (let use = from + 1; use <= to; use += step) {
         const { engine, engines } = devices([{ call: call as Fault["call"], use, code: 400 }]);
         const session = await engine.open(of, options);
@@ -110,6 +111,27 @@ describe("a reservoir over three devices", () => {
       }
     },
   );
+
+  it("has all devices wait for what was before, and only then launches on any", async () => {
+    const order: string[] = [];
+    class Listening extends FaultyDriver {
+      override resolve<Name extends DriverCall>(name: Name): DriverFunction<Name> {
+        const call = super.resolve(name);
+        const letter = { cuStreamWaitEvent: "w", cuLaunchKernelEx: "L" }[name as string];
+        return (...values) => {
+          if (letter) order.push(letter);
+          return call(...values);
+        };
+      }
+    }
+    const { engine } = devices([], Listening);
+    const session = await engine.open(of, options);
+    order.length = 0;
+    await session.run({ inputs }, {});
+    await session.dispose();
+    // Two chunks: one launch on each device, with no wait between them.
+    expect(order.join("").match(/wLLLw/g)).toHaveLength(2);
+  });
 
   it("names the device that refuses its part", async () => {
     const launches = working.find(([call]) => /cuLaunchKernel/.test(call))!;

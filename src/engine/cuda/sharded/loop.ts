@@ -15,10 +15,10 @@ import type { ShardedKernel } from "./kernel.js";
 import { DeviceSlice, type Seat } from "./slice.js";
 
 /**
- * The last launch of such a loop on each device. Two loops over the same devices take turns: if each
- * had some of the devices, both would wait for ever.
+ * The last launches of such a loop on each device. Two loops over the same devices take turns: if
+ * each had some of the devices, both would wait for ever.
  */
-const turns = new WeakMap<Context, DeviceEvent>();
+const turns = new WeakMap<Context, readonly DeviceEvent[]>();
 
 export class ShardedLoop implements TimeLoop {
   readonly name = "sharded";
@@ -169,11 +169,12 @@ export class ShardedLoop implements TimeLoop {
     this.#ready.record(stream);
     const launched: DeviceSlice[] = [];
     const common = { ...this.#numbers, after: state, steps, firstStep: firstStep >>> 0, sequence };
-    const one = (slice: DeviceSlice, index: number): void => {
+    const prepare = (slice: DeviceSlice): void => {
       slice.stream.wait(this.#ready);
-      const turn = turns.get(slice.context);
-      if (turn && !turn.disposed) slice.stream.wait(turn);
+      for (const turn of turns.get(slice.context) ?? []) slice.stream.wait(turn);
       slice.stream.copy(slice.before as RealSlice<"f32">, state as RealSlice<"f32">);
+    };
+    const one = (slice: DeviceSlice, index: number): void => {
       const { kernel, config, parameters, given } = of(slice, index);
       const values: Readonly<Record<string, unknown>> = { ...slice.arguments, ...common, ...given };
       slice.stream.launch(kernel, config, ...(Object.keys(parameters).map((name) => values[name]) as never[]));
@@ -183,18 +184,27 @@ export class ShardedLoop implements TimeLoop {
     };
     let name = this.#slices[0]!.seat.name;
     try {
+      // All wait for what was before any is launched: each launch records again what others wait for.
+      for (const slice of this.#slices) {
+        name = slice.seat.name;
+        prepare(slice);
+      }
       for (const [index, slice] of [...this.#slices.entries()].reverse()) {
         name = slice.seat.name;
         one(slice, index);
       }
-      for (const slice of this.#slices) {
-        turns.set(slice.context, slice.done);
-        stream.wait(slice.done);
+      for (const { context, done } of this.#slices) {
+        turns.set(context, this.#doneOn(context));
+        stream.wait(done);
       }
     } catch (error) {
       this.#end(launched);
       throw namedFailure(error, name);
     }
+  }
+
+  #doneOn(context: Context): readonly DeviceEvent[] {
+    return this.#slices.filter((slice) => slice.context === context).map(({ done }) => done);
   }
 
   /**
@@ -239,7 +249,7 @@ export class ShardedLoop implements TimeLoop {
 
   dispose(): void {
     for (const slice of this.#slices) {
-      if (turns.get(slice.context) === slice.done) turns.delete(slice.context);
+      if (turns.get(slice.context)?.includes(slice.done)) turns.delete(slice.context);
       try {
         // Peers write its places: they are given back after all of that.
         slice.stream.sync();
