@@ -19,6 +19,7 @@ import { addMeasurements, type EngineProfile } from "../profile.js";
 import type { EngineModel } from "../spiking-model.js";
 import { deal, doShares, type Share } from "./dealing.js";
 import type { EnsembleOptions, EnsembleSession } from "./ensembles.js";
+import { EngineCapacityError } from "./errors.js";
 import { openEnsemble } from "./one-by-one.js";
 import type { SummaryWork } from "./summaries.js";
 import type { ForecastSweepWork, SweepErrors, SweepWork, SweptForecasts, SweptReadouts } from "./sweeps.js";
@@ -46,8 +47,11 @@ export function dealtEngine(name: string, engines: readonly Engine[]): Engine {
     plan: (model, options) => planned(first.plan(model, options)),
     async open(model, options) {
       const session = await first.open(model, options);
-      const others = engines.slice(1).map((each) => () => each.open(model, options));
-      return new DealtSession(session, planned(session.plan), others, names);
+      // A session over all devices runs no share: its kernels would wait for those of the others'.
+      const sharded = session.plan.details["plan"] === "sharded";
+      const apart = sharded ? { ...options, plan: undefined } : options;
+      const dealt = engines.map((each, device) => async () => (device === 0 && !sharded ? session : each.open(model, apart)));
+      return new DealtSession(session, planned(session.plan), dealt, names);
     },
     openEnsemble: (models, options) => openShares(name, engines, models, options),
     ...(first.sweep && { sweep: (work) => sweepShares(name, engines, work) }),
@@ -61,7 +65,7 @@ export function dealtEngine(name: string, engines: readonly Engine[]): Engine {
 
 const stepsOf = (sequences: readonly SequenceInput[]): number => sequences.reduce((sum, { inputs }) => sum + inputs.rows, 0);
 
-/** A session on the first device, and on the others once there are batches for them. */
+/** A session for sequences, and one on each device once there are batches for them. */
 class DealtSession implements EngineSession {
   readonly plan: EnginePlan;
   readonly summarise?: NonNullable<EngineSession["summarise"]>;
@@ -69,7 +73,7 @@ class DealtSession implements EngineSession {
   readonly #first: EngineSession;
   readonly #open: readonly (() => Promise<EngineSession>)[];
   readonly #names: readonly string[];
-  #others: readonly EngineSession[] | undefined;
+  #sessions: readonly EngineSession[] | undefined;
 
   constructor(first: EngineSession, plan: EnginePlan, open: readonly (() => Promise<EngineSession>)[], names: readonly string[]) {
     this.plan = plan;
@@ -96,34 +100,43 @@ class DealtSession implements EngineSession {
     return this.#first.step(...values);
   }
 
-  /** The shares of sequences. One, if there is one sequence, or if data lies on the first device. */
-  #shares(sequences: readonly SequenceInput[]): readonly Share[] {
+  /**
+   * The shares of sequences, once there are sessions for them. One, if there is one sequence, if data
+   * lies on the first device, or if W is too large for a device by itself.
+   */
+  async #shares(sequences: readonly SequenceInput[]): Promise<readonly Share[]> {
     const apart = sequences.every(({ inputs }) => inputs instanceof Matrix);
-    return deal(
+    const shares = deal(
       sequences.map(({ inputs }) => inputs.rows),
-      apart ? this.#open.length + 1 : 1,
+      apart ? this.#open.length : 1,
     );
+    if (shares.length < 2) return shares;
+    try {
+      await this.#session(1);
+      return shares;
+    } catch (error) {
+      if (this.plan.details["plan"] === "sharded" && error instanceof EngineCapacityError) return [];
+      throw error;
+    }
   }
 
   async #session(device: number): Promise<EngineSession> {
-    if (device === 0) return this.#first;
-    if (this.#others === undefined) {
+    if (this.#sessions === undefined) {
       const opened: EngineSession[] = [];
       try {
         for (const open of this.#open) opened.push(await open());
       } catch (error) {
-        for (const session of opened) await session.dispose();
+        for (const session of opened) if (session !== this.#first) await session.dispose();
         throw error;
       }
-      this.#others = opened;
+      this.#sessions = opened;
     }
-    return this.#others[device - 1]!;
+    return this.#sessions[device]!;
   }
 
   async batch(sequences: readonly SequenceInput[], options: BatchOptions): Promise<Matrix[]> {
-    const shares = options.into ? [] : this.#shares(sequences);
+    const shares = options.into ? [] : await this.#shares(sequences);
     if (shares.length < 2) return this.#first.batch(sequences, options);
-    await this.#session(1);
     const results = await doShares(shares, this.#names, stepsOf(sequences), options, async ({ device, from, to }, work) =>
       (await this.#session(device)).batch(sequences.slice(from, to), {
         ...options,
@@ -135,9 +148,8 @@ class DealtSession implements EngineSession {
   }
 
   async #summaries(sequences: readonly SequenceInput[], work: SummaryWork): Promise<Matrix<Float64Array>> {
-    const shares = this.#shares(sequences);
+    const shares = await this.#shares(sequences);
     if (shares.length < 2) return this.#first.summarise!(sequences, work);
-    await this.#session(1);
     const parts = await doShares(shares, this.#names, stepsOf(sequences), work, async ({ device, from, to }, options) =>
       (await this.#session(device)).summarise!(sequences.slice(from, to), {
         ...work,
@@ -166,12 +178,16 @@ class DealtSession implements EngineSession {
   }
 
   profile(): EngineProfile | undefined {
-    const all = [this.#first, ...(this.#others ?? [])].flatMap((session) => session.profile?.() ?? []);
+    const all = this.#all.flatMap((session) => session.profile?.() ?? []);
     return all.length > 0 ? addMeasurements(all) : undefined;
   }
 
   async dispose(): Promise<void> {
-    await Promise.all([this.#first, ...(this.#others ?? [])].map((session) => session.dispose()));
+    await Promise.all(this.#all.map((session) => session.dispose()));
+  }
+
+  get #all(): readonly EngineSession[] {
+    return [...new Set([this.#first, ...(this.#sessions ?? [])])];
   }
 }
 
