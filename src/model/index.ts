@@ -31,7 +31,8 @@ export type {
   FieldSettings,
   FieldStartOptions,
 } from "./field/options.js";
-export type { Candidate, ForecasterChoice, ScoredPair, TriedSetting } from "./forecaster/choice.js";
+export type { Candidate } from "./forecaster/candidates.js";
+export type { ForecasterChoice, ScoredPair, TriedSetting } from "./forecaster/choice.js";
 export type { CalendarSetting, TimedRows } from "./forecaster/clock.js";
 export type { DescribedSeries, ForecasterData, ForecasterPrefix, ForecasterSequences, TimesLike } from "./forecaster/data.js";
 export { Forecast, type ForecastBand } from "./forecaster/forecast.js";

@@ -1,30 +1,23 @@
 // The data of a FieldForecaster, checked. It runs nothing.
 import { ArgumentError } from "../../core/errors.js";
 import { checkSequences } from "../../reservoir/inputs.js";
-import { type CheckedSeries, checkAlike, checkedData, checkedPrefix } from "../forecaster/data.js";
+import { type CheckedSeries, checkedData, checkedPrefix } from "../forecaster/data.js";
 import { fillData } from "../forecaster/missing.js";
+import { type TrainingRows, trainingRows } from "../forecaster/training-rows.js";
 import type { FieldData, FieldSequences, FieldSettings } from "./options.js";
 
-/**
- * Every training series, where it was filled, and how many values of each column were missing.
- * @throws ArgumentError
- */
-export function fieldSequences(data: FieldData | FieldSequences, { missing = "error" }: FieldSettings) {
+/** The rows that a field is trained on. @throws ArgumentError */
+export function fieldRows(
+  data: FieldData | FieldSequences,
+  settings: FieldSettings,
+): TrainingRows & { readonly checked: readonly CheckedSeries[] } {
   const several = typeof data === "object" && data !== null && "sequences" in data;
   if (several) checkSequences(data.sequences, "sequences");
-  const names = several ? data.sequences.map((_, s) => `sequences[${s}]: `) : [""];
-  const filled = (several ? data.sequences : [data]).map((one, s) => {
-    checkSeriesAlone(one, names[s]!);
-    return fillData(one, missing, names[s]);
+  (several ? data.sequences : [data]).forEach((one, s) => {
+    checkSeriesAlone(one, several ? `sequences[${s}]: ` : "");
   });
-  const checked = filled.map((one, s) => checkedData(one.data, false, names[s]) as CheckedSeries);
-  checkAlike(checked);
-  const counts = filled.map((one) => one.counts);
-  return {
-    checked,
-    masks: filled.map(({ mask }) => mask),
-    missingCounts: counts[0]!.map((_, c) => counts.reduce((sum, one) => sum + one[c]!, 0)),
-  };
+  const rows = trainingRows(data, settings, false);
+  return { ...rows, checked: rows.checked as readonly CheckedSeries[] };
 }
 
 /** Rows to go on from. @throws ArgumentError */

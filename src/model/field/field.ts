@@ -16,18 +16,18 @@ import { NotFittedError } from "../errors.js";
 import { bandsOf, checkIntervals } from "../forecaster/bands.js";
 import type { ForecasterChoice } from "../forecaster/choice.js";
 import { Clock } from "../forecaster/clock.js";
-import { type CheckedSeries, checkColumns, checkedSeries, cutRows, givenColumns, withTimes } from "../forecaster/data.js";
+import { type CheckedSeries, checkColumns, checkedSeries, withTimes } from "../forecaster/data.js";
 import { askMembers } from "../forecaster/ensemble.js";
 import { Forecast } from "../forecaster/forecast.js";
 import { checkChoose } from "../forecaster/lambda-choice.js";
 import { medianOf } from "../forecaster/loss.js";
 import { fillPredicted, maskAhead } from "../forecaster/missing.js";
 import type { TimesOption } from "../forecaster/options.js";
-import { scorerOf } from "../forecaster/score.js";
+import { scoredRows, scorerOf } from "../forecaster/score.js";
+import { orBack, puttingBack } from "../forecaster/standing.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
-import { checkTableNames } from "../table-names.js";
 import { disposeAll, type FieldReservoirs, openReservoirs, reopenReservoirs } from "./computers.js";
-import { fieldPrefix, fieldScored, fieldSequences } from "./data.js";
+import { fieldPrefix, fieldRows, fieldScored } from "./data.js";
 import { decodeField, encodeField } from "./file.js";
 import { FieldGeometry, ownColumns } from "./geometry.js";
 import { FieldGroups, type FieldGroupsState } from "./groups.js";
@@ -130,12 +130,10 @@ export class FieldForecaster implements AsyncDisposable {
     return this.#turns.take(async () => {
       resolve(workTable, work);
       const { settings } = this;
-      const { checked, masks, missingCounts } = fieldSequences(data, settings);
-      const { washout, table, missing = "error" } = settings;
-      const { cols } = checked[0]!.series;
-      const names = givenColumns(checked[0]!, missing);
-      checkTableNames(table, names);
-      const geometry = new FieldGeometry(settings, cols, { given: names.known, ...ownColumns(settings, cols) });
+      const { checked, masks, missingCounts, given } = fieldRows(data, settings);
+      const { washout } = settings;
+      const { columns: cols } = given;
+      const geometry = new FieldGeometry(settings, cols, { given: given.known, ...ownColumns(settings, cols) });
       const clock = new Clock(settings.calendar);
       const timed = clock.train(checked) as readonly CheckedSeries[];
       timed.forEach(({ series: { rows: all } }, s) => {
@@ -244,10 +242,10 @@ export class FieldForecaster implements AsyncDisposable {
       const [filled, { known }] = fillPredicted(series, { known: beforehand }, this.settings.missing);
       const rows = checkedSeries(filled as MatrixLike, "inputs");
       checkColumns(rows, "inputs", this.columns);
-      return this.#orBack(async (members) => {
+      return orBack(this, async () => {
         await this.#start(warmup, work.signal);
         const checked = this.#clock.known(rows.rows, known, this.#first.road.known);
-        const made = await askMembers({ members }, work, (member, each) => member.predict({ series: rows, known: checked }, each));
+        const made = await this.#ask(work, (member, each) => member.predict({ series: rows, known: checked }, each));
         this.#clock.advance(rows.rows);
         return medianOf(made);
       });
@@ -265,9 +263,9 @@ export class FieldForecaster implements AsyncDisposable {
       const { warmup, known, history, intervals, bandsFrom, ...work } = resolve(fieldForecastTable, options);
       const { fit, road } = this.#first;
       checkWhole("steps", steps, 1);
-      const choice = this.#choice;
-      checkIntervals({ choice, members: this.#fitted() }, steps, { intervals, bandsFrom });
-      return this.#puttingBack(async (members) => {
+      const [choice, members] = [this.#choice, this.#fitted()];
+      checkIntervals({ choice, members }, steps, { intervals, bandsFrom });
+      return puttingBack(this, async () => {
         await this.#start(warmup, work.signal);
         if (history !== undefined) {
           const last = checkedSeries(history, "history");
@@ -276,7 +274,7 @@ export class FieldForecaster implements AsyncDisposable {
         const { masks } = fit.geometry.known;
         const given = masks > 0 ? maskAhead(known, steps, masks, this.known) : known;
         const ahead = this.#clock.known(steps, given, road.known);
-        const made = await askMembers({ members }, work, (member, each) => member.forecast(steps, ahead, each));
+        const made = await this.#ask(work, (member, each) => member.forecast(steps, ahead, each));
         const values = medianOf(made);
         return new Forecast(values, this.#clock.times(steps), bandsOf({ choice, members }, { values, made }, { intervals, bandsFrom }));
       });
@@ -293,13 +291,12 @@ export class FieldForecaster implements AsyncDisposable {
       const { metric, washout, warmup, ...work } = resolve(fieldScoreTable, options);
       const { checked, mask } = fieldScored(data, this.settings);
       checkColumns(checked.series, "series", this.columns);
-      const isKnown = this.#first.road.known > 0;
-      const { inputs, targets } = isKnown ? { inputs: checked.series, targets: checked.series } : cutRows(checked, false);
-      const score = scorerOf({ target: targets, filled: mask?.subarray(mask.rows - targets.rows), washout, metric });
-      const predicted = await this.#puttingBack(async (members) => {
+      const { inputs, ...scored } = scoredRows(checked, mask, this.#first.road.known > 0);
+      const score = scorerOf({ ...scored, washout, metric });
+      const predicted = await puttingBack(this, async () => {
         await this.#start(warmup, work.signal);
         const { known } = this.#clock.rows(checked) as CheckedSeries;
-        return askMembers({ members }, work, (member, each) => member.predict({ series: inputs, known }, each));
+        return this.#ask(work, (member, each) => member.predict({ series: inputs, known }, each));
       });
       return score(medianOf(predicted));
     });
@@ -311,7 +308,7 @@ export class FieldForecaster implements AsyncDisposable {
    */
   async warmUp(warmup: FieldData, work: WorkOptions = {}): Promise<void> {
     const { signal } = resolve(workTable, work);
-    return this.#turns.take(() => this.#orBack(() => this.#start(warmup, signal)));
+    return this.#turns.take(() => orBack(this, () => this.#start(warmup, signal)));
   }
 
   /** Back to the initial state of every reservoir. @throws NotFittedError */
@@ -383,6 +380,10 @@ export class FieldForecaster implements AsyncDisposable {
     return this.#fitted()[0]!;
   }
 
+  #ask<Made>(work: WorkOptions, ask: (member: FieldGroups, work: WorkOptions) => Promise<Made>): Promise<readonly Made[]> {
+    return askMembers({ members: this.#fitted() }, work, ask);
+  }
+
   /** Goes to the initial state and through the warm-up, if there is one. */
   async #start(warmup: FieldData | undefined, signal: AbortSignal | undefined): Promise<void> {
     if (warmup === undefined) return;
@@ -390,26 +391,6 @@ export class FieldForecaster implements AsyncDisposable {
     checkColumns(prefix.series, "warmup", this.columns);
     const timed = this.#clock.warmUp(prefix) as CheckedSeries;
     for (const member of this.#fitted()) await member.start(timed, signal);
-  }
-
-  async #puttingBack<T>(work: (members: readonly FieldGroups[]) => Promise<T>): Promise<T> {
-    const { state } = this;
-    try {
-      return await work(this.#fitted());
-    } finally {
-      this.state = state;
-    }
-  }
-
-  /** Puts the state back only if the work fails: no group is ahead of the others. */
-  async #orBack<T>(work: (members: readonly FieldGroups[]) => Promise<T>): Promise<T> {
-    const { state } = this;
-    try {
-      return await work(this.#fitted());
-    } catch (error) {
-      this.state = state;
-      throw error;
-    }
   }
 
   async #openReservoirs(geometry: FieldGeometry): Promise<readonly (readonly ReservoirComputer[])[]> {

@@ -1,27 +1,25 @@
-// Forecaster: a reservoir and a readout that predict a series, or outputs from inputs. How it is
-// trained stands in forecaster-training.ts, how it is kept in forecaster-file.ts.
+// Forecaster: a reservoir and a readout that predict a series, or outputs from inputs. What its
+// options mean stands in settings.ts, how it is trained in fit.ts, how it is kept in file.ts.
 import { ArgumentError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
 import { writeFileAtomic } from "../../io/atomic.js";
 import { readBytes } from "../../io/files.js";
 import { Matrix, type MatrixLike } from "../../numerics/index.js";
 import type { TrainedReadout, Trainer } from "../../readout/index.js";
-import { type AnyReservoirComputer, type AnyReservoirOptions, ReservoirComputer, type WorkOptions } from "../../reservoir/index.js";
-import { checkSequences, checkWhole } from "../../reservoir/inputs.js";
+import { type AnyReservoirComputer, ReservoirComputer, type WorkOptions } from "../../reservoir/index.js";
+import { checkWhole } from "../../reservoir/inputs.js";
 import { Turns, workTable } from "../../reservoir/work.js";
 import type { CalendarFeature } from "../../series/calendar.js";
 import type { TimeGrid } from "../../series/index.js";
-import { describedTrainer, descriptionOf, forecasterReservoir, forecasterTrainer, withClassTargets, withStandardise } from "../defaults.js";
+import { describedTrainer } from "../defaults.js";
 import { NotFittedError } from "../errors.js";
 import { decodeModelFile } from "../model-file.js";
-import { checkTableNames } from "../table-names.js";
 import { bandsOf, checkIntervals } from "./bands.js";
 import type { ForecasterChoice } from "./choice.js";
 import { Clock } from "./clock.js";
 import {
   type CheckedData,
   type CheckedSeries,
-  checkAlike,
   checkColumns,
   checkedData,
   checkedPrefix,
@@ -31,7 +29,6 @@ import {
   type ForecasterData,
   type ForecasterPrefix,
   type ForecasterSequences,
-  givenColumns,
   noInputs,
   withTimes,
 } from "./data.js";
@@ -39,7 +36,7 @@ import { askMembers, medianOfMembers } from "./ensemble.js";
 import { decodeForecaster, encodeForecaster } from "./file.js";
 import { fitMembers, type TrainedMembers } from "./fit.js";
 import { Forecast } from "./forecast.js";
-import { type Hybrid, hybridAgain, hybridUse } from "./hybrid.js";
+import { type Hybrid, hybridAgain } from "./hybrid.js";
 import { ForecasterMember, type MemberState } from "./member.js";
 import { fillData, fillPredicted, maskAhead } from "./missing.js";
 import {
@@ -57,13 +54,10 @@ import {
   type TimesOption,
 } from "./options.js";
 import { outsideOf } from "./outside.js";
-import { opensCalendar, planCandidates, plannedReadout, plannedSize } from "./plan.js";
-import { scorerOf } from "./score.js";
-
-/** What a forecaster is made from, beside its settings. */
-interface ForecasterSource extends Pick<ForecasterOptions, "matrices" | "engine" | "threads" | "profile" | "model"> {
-  readonly reservoir: AnyReservoirOptions;
-}
+import { scoredRows, scorerOf } from "./score.js";
+import { describedForecaster, type ForecasterSource } from "./settings.js";
+import { puttingBack } from "./standing.js";
+import { trainingRows } from "./training-rows.js";
 
 /** Where a forecaster stands in its series. */
 export interface ForecasterState {
@@ -131,34 +125,8 @@ export class Forecaster implements AsyncDisposable {
    * the trainer of the readout throws
    */
   static async create(options: ForecasterOptions): Promise<Forecaster> {
-    const { forecasterOptionsTable, plannedOptionsTable, parseForecasterSettings } = await import("../schemas.js");
-    const {
-      reservoir: described,
-      matrices,
-      engine,
-      threads,
-      profile,
-      model,
-      readout,
-      ...rest
-    } = resolve(options?.horizon === undefined ? forecasterOptionsTable : plannedOptionsTable, options);
-    const isPlanned = rest.horizon !== undefined;
-    const isRate = described === undefined || !("kind" in described);
-    const sized = isPlanned && isRate ? ({ size: plannedSize, ...described } as AnyReservoirOptions) : (described as AnyReservoirOptions);
-    const reservoir = matrices ? sized : forecasterReservoir(sized);
-    const hybrid = hybridUse(model, rest.hybrid);
-    const trainer = forecasterTrainer(readout, typeof rest.lags === "number" ? rest.lags : 0, hybrid);
-    const said = withClassTargets(withStandardise(rest, reservoir), trainer);
-    const isOpen = opensCalendar(rest, reservoir, matrices !== undefined || model !== undefined);
-    const settings = parseForecasterSettings({
-      ...said,
-      ...(isOpen && { calendar: "choose" }),
-      hybrid,
-      ...(isPlanned && { washout: rest.washout ?? "auto", lags: rest.lags ?? (rest.season === undefined ? 0 : "season") }),
-      readout: isPlanned ? plannedReadout(readout, rest) : descriptionOf(trainer),
-    });
-    planCandidates(settings, reservoir, matrices !== undefined);
-    return new Forecaster({ reservoir, matrices, engine, threads, profile, model }, settings, trainer);
+    const { source, settings, trainer } = await describedForecaster(options);
+    return new Forecaster(source, settings, trainer);
   }
 
   /** Makes a forecaster and trains it. */
@@ -189,18 +157,8 @@ export class Forecaster implements AsyncDisposable {
 
   async #fit(data: ForecasterData | ForecasterSequences, work: WorkOptions): Promise<this> {
     resolve(workTable, work);
-    const several = typeof data === "object" && data !== null && "sequences" in data;
-    if (several) checkSequences(data.sequences, "sequences");
-    const { missing = "error" } = this.settings;
-    const filled = several ? data.sequences.map((one, s) => fillData(one, missing, `sequences[${s}]: `)) : [fillData(data, missing)];
-    const checked = filled.map((one, s) => checkedData(one.data, this.#feedback, several ? `sequences[${s}]: ` : ""));
-    checkAlike(checked);
-    const given = givenColumns(checked[0]!, missing);
-    checkTableNames(this.settings.table, given);
-    if (missing === "mask" && this.#feedback)
-      throw ArgumentError.because('missing is "mask" and the reservoir has feedback; take "hold" or "interpolate"', { field: "missing" });
-    const counts = filled.map((one) => one.counts);
-    this.#missingCounts = counts[0]!.map((_, c) => counts.reduce((sum, one) => sum + one[c]!, 0));
+    const { checked, masks, missingCounts, given } = trainingRows(data, this.settings, this.#feedback);
+    this.#missingCounts = missingCounts;
     const clock = new Clock(this.settings.calendar);
     const timed = clock.train(checked);
     this.#trainer ??= describedTrainer(this.settings.readout);
@@ -210,8 +168,8 @@ export class Forecaster implements AsyncDisposable {
     this.#trained = await fitMembers(
       {
         data: timed,
-        masks: filled.map(({ mask }) => mask),
-        maskColumns: missing === "mask" ? { first: given.known, count: given.columns } : undefined,
+        masks,
+        maskColumns: this.settings.missing === "mask" ? { first: given.known, count: given.columns } : undefined,
         calendarColumns: clock.columns,
         settings: this.settings,
         reservoir,
@@ -341,7 +299,7 @@ export class Forecaster implements AsyncDisposable {
     const trained = this.#fitted();
     checkWhole("steps", steps, 1);
     checkIntervals(trained, steps, { intervals, bandsFrom });
-    return this.#puttingBack(async () => {
+    return puttingBack(this, async () => {
       await this.#start({ warmup, signal });
       if (history !== undefined) {
         const last = checkedSeries(history, "history");
@@ -371,11 +329,11 @@ export class Forecaster implements AsyncDisposable {
     const { data: whole, mask } = fillData(data, this.settings.missing ?? "error");
     const checked = checkedData(whole, feedback);
     const isKnown = !feedback && checked.series !== undefined && road.known > 0;
-    const { inputs, targets } = isKnown ? { inputs: checked.series, targets: checked.series } : cutRows(checked, feedback);
-    const score = scorerOf({ target: targets, filled: mask?.subarray(mask.rows - targets.rows), washout, metric });
-    const teacher = feedback ? targets : undefined;
+    const { inputs, target, filled } = scoredRows(checked, mask, isKnown, feedback);
+    const score = scorerOf({ target, filled, washout, metric });
+    const teacher = feedback ? target : undefined;
     const { warmup, signal, onProgress } = start;
-    const predicted = await this.#puttingBack(async () => {
+    const predicted = await puttingBack(this, async () => {
       await this.#start({ warmup, signal });
       const { known } = this.#clock.rows(checked) as Partial<CheckedSeries>;
       const driving = feedback ? (known ?? inputs) : inputs;
@@ -523,14 +481,5 @@ export class Forecaster implements AsyncDisposable {
     const { data } = fillData(warmup, this.settings.missing ?? "error", "warmup.");
     const prefix = this.#clock.warmUp(checkedPrefix(data, this.#first.computer.model.outputSize > 0));
     for (const member of this.#fitted().members) await member.start(prefix, signal);
-  }
-
-  async #puttingBack<T>(work: () => Promise<T>): Promise<T> {
-    const { state } = this;
-    try {
-      return await work();
-    } finally {
-      this.state = state;
-    }
   }
 }

@@ -4,6 +4,7 @@ import { ArgumentError } from "../../core/errors.js";
 import { nrmse } from "../../metrics/index.js";
 import { measuredAlone } from "../../metrics/measured.js";
 import { Matrix } from "../../numerics/index.js";
+import { type CheckedData, cutRows } from "./data.js";
 
 /** What is scored, and by what. */
 export interface Scored {
@@ -12,6 +13,21 @@ export interface Scored {
   readonly filled: Matrix | undefined;
   readonly washout: number;
   readonly metric: ((target: Matrix, prediction: Matrix) => number) | undefined;
+}
+
+/** A series as one-step predictions are scored: what they are made from, and what they are of. */
+export interface ScoredRows extends Pick<Scored, "target" | "filled"> {
+  readonly inputs: Matrix;
+}
+
+/**
+ * Rows 1 to T - 1 of a series, or all of them if something of each is known beforehand. @param mask
+ * T x D: 1 where a value was filled
+ */
+export function scoredRows(data: CheckedData, mask: Matrix | undefined, isKnown: boolean, feedback = false): ScoredRows {
+  const whole = isKnown && !feedback ? data.series : undefined;
+  const { inputs, targets } = whole ? { inputs: whole, targets: whole } : cutRows(data, feedback);
+  return { inputs, target: targets, filled: mask?.subarray(mask.rows - targets.rows) };
 }
 
 /**

@@ -15,12 +15,13 @@ import { NotFittedError } from "../errors.js";
 import { bandsAround, checkIntervals } from "../forecaster/bands.js";
 import type { ForecasterChoice } from "../forecaster/choice.js";
 import { Clock } from "../forecaster/clock.js";
-import { type CheckedSeries, checkColumns, cutRows, type ForecasterData, givenColumns, withTimes } from "../forecaster/data.js";
+import { type CheckedSeries, checkColumns, type ForecasterData, givenColumns, withTimes } from "../forecaster/data.js";
 import { Forecast } from "../forecaster/forecast.js";
 import { checkKnown } from "../forecaster/known.js";
 import { checkChoose } from "../forecaster/lambda-choice.js";
 import type { TimesOption } from "../forecaster/options.js";
-import { scorerOf } from "../forecaster/score.js";
+import { scoredRows, scorerOf } from "../forecaster/score.js";
+import { orBack, puttingBack } from "../forecaster/standing.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
 import { checkTableNames } from "../table-names.js";
 import { givenSequences, givenSeries, nvarKnown, nvarSeries } from "./data.js";
@@ -196,7 +197,7 @@ export class NvarForecaster implements AsyncDisposable {
 
   /** Goes on from a series, for all calls that follow. @throws ArgumentError, NotFittedError */
   async warmUp(warmup: NvarData): Promise<void> {
-    return this.#turns.take(async () => this.#orBack(() => this.#start(warmup)));
+    return this.#turns.take(async () => orBack(this, () => this.#start(warmup)));
   }
 
   /**
@@ -211,7 +212,7 @@ export class NvarForecaster implements AsyncDisposable {
       const given = givenSeries({ series }, "", this.settings);
       const { rows } = given.checked.series;
       checkColumns(given.checked.series, "series", this.columns);
-      return this.#orBack(async () => {
+      return orBack(this, async () => {
         this.#start(warmup);
         const beforehand = this.#clock.known(rows, known, fit.features.known);
         const { predicted, history } = await nvarPredictions(
@@ -239,7 +240,7 @@ export class NvarForecaster implements AsyncDisposable {
       checkWhole("steps", steps, 1);
       const choice = this.#choice;
       checkIntervals({ choice, members: [this] }, steps, { intervals, bandsFrom: "errors" });
-      return this.#puttingBack(async () => {
+      return puttingBack(this, async () => {
         this.#start(warmup);
         const beforehand = this.#clock.known(steps, known, fit.features.known);
         const ahead = beforehand && nvarKnown(beforehand, this.#doubleDouble);
@@ -262,10 +263,9 @@ export class NvarForecaster implements AsyncDisposable {
       const { series } = given.checked;
       checkColumns(series, "series", this.columns);
       if (series.rows < 2) throw ArgumentError.shape(`series has ${series.rows} row; a score takes at least two`);
-      const isKnown = this.#fitted().features.known > 0;
-      const target = isKnown ? series : cutRows({ series }, false).targets;
-      const score = scorerOf({ target, filled: given.mask?.subarray(series.rows - target.rows), washout: 0, metric });
-      return this.#puttingBack(async () => {
+      const { target, filled } = scoredRows({ series }, given.mask, this.#fitted().features.known > 0);
+      const score = scorerOf({ target, filled, washout: 0, metric });
+      return puttingBack(this, async () => {
         this.#start(warmup);
         const { known } = this.#clock.rows(given.checked) as CheckedSeries;
         checkKnown(known, this.#fitted().features.known, "known");
@@ -349,25 +349,5 @@ export class NvarForecaster implements AsyncDisposable {
     checkKnown(timed.known, features.known, "warmup.known");
     const { values, rows } = nvarSeries(given, timed, this.settings);
     this.#fit = { ...fit, features, scale, history: scaledNumbers(scale, copyRows(values, features, rows)) };
-  }
-
-  async #puttingBack<T>(work: () => Promise<T>): Promise<T> {
-    const { state } = this;
-    try {
-      return await work();
-    } finally {
-      this.state = state;
-    }
-  }
-
-  /** Puts the state back only if the work fails. */
-  async #orBack<T>(work: () => T | Promise<T>): Promise<T> {
-    const { state } = this;
-    try {
-      return await work();
-    } catch (error) {
-      this.state = state;
-      throw error;
-    }
   }
 }

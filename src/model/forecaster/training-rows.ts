@@ -1,0 +1,43 @@
+// The rows that a Forecaster is trained on: checked, with missing values filled.
+import { ArgumentError } from "../../core/errors.js";
+import type { Matrix } from "../../numerics/index.js";
+import { checkSequences } from "../../reservoir/inputs.js";
+import { checkTableNames } from "../table-names.js";
+import { type CheckedData, checkAlike, checkedData, type ForecasterData, type ForecasterSequences, givenColumns } from "./data.js";
+import { fillData } from "./missing.js";
+import type { ForecasterSettings } from "./options.js";
+
+/** Series, or inputs with targets, without missing values. */
+export interface TrainingRows {
+  readonly checked: readonly CheckedData[];
+  /** Of each, 1 where a value was filled; undefined if none can have been. */
+  readonly masks: readonly (Matrix | undefined)[];
+  /** How many values of each column were missing. */
+  readonly missingCounts: readonly number[];
+  /** How many columns the data has. */
+  readonly given: ReturnType<typeof givenColumns>;
+}
+
+/** @throws ArgumentError for data that does not fit */
+export function trainingRows(
+  data: ForecasterData | ForecasterSequences,
+  { missing = "error", table }: Pick<ForecasterSettings, "missing" | "table">,
+  feedback: boolean,
+): TrainingRows {
+  const several = typeof data === "object" && data !== null && "sequences" in data;
+  if (several) checkSequences(data.sequences, "sequences");
+  const filled = several ? data.sequences.map((one, s) => fillData(one, missing, `sequences[${s}]: `)) : [fillData(data, missing)];
+  const checked = filled.map((one, s) => checkedData(one.data, feedback, several ? `sequences[${s}]: ` : ""));
+  checkAlike(checked);
+  const given = givenColumns(checked[0]!, missing);
+  checkTableNames(table, given);
+  if (missing === "mask" && feedback)
+    throw ArgumentError.because('missing is "mask" and the reservoir has feedback; take "hold" or "interpolate"', { field: "missing" });
+  const counts = filled.map((one) => one.counts);
+  return {
+    checked,
+    masks: filled.map(({ mask }) => mask),
+    missingCounts: counts[0]!.map((_, c) => counts.reduce((sum, one) => sum + one[c]!, 0)),
+    given,
+  };
+}
