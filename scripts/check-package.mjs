@@ -110,7 +110,7 @@ try {
     "dist/spillway-threads.wasm",
     "dist/worker.mjs",
     "dist/hdf5-worker.mjs",
-    "dist/kernels/ptx/executor.ptx.gz",
+    "dist/kernels/ptx/executor.ptx.br",
     "dist/lab-page/index.html",
     "dist/THIRD-PARTY-NOTICES.txt",
     "docs/README.md",

@@ -3,7 +3,7 @@
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { gunzipSync } from "node:zlib";
+import { brotliDecompressSync } from "node:zlib";
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { list, optional, resolve, type TableOf, text, tuple, whole } from "../core/options.js";
 import { entryModule } from "./entry-module.js";
@@ -105,7 +105,7 @@ const read = (path: string): string => readFileSync(folder() + path, "utf8");
 /** PTX as it is committed and edited, or compressed as the package holds it. */
 function readPtx(file: string): string {
   const path = `${folder()}ptx/${file}`;
-  return existsSync(path) ? readFileSync(path, "utf8") : gunzipSync(readFileSync(`${path}.gz`)).toString("utf8");
+  return existsSync(path) ? readFileSync(path, "utf8") : brotliDecompressSync(readFileSync(`${path}.br`)).toString("utf8");
 }
 
 let manifests: ReadonlyMap<string, ShippedKernels> | undefined;
