@@ -13,6 +13,7 @@ import type { RunsEnsembles } from "./engine/ensembles.js";
 import type { RunsIntegers } from "./engine/integers.js";
 import type { KnowsLimits } from "./engine/limits.js";
 import type { TakesMeasures } from "./engine/measures.js";
+import type { CountsNeighbours } from "./engine/neighbours.js";
 import type { HasPlans } from "./engine/plans.js";
 import type { MultipliesTargets } from "./engine/products.js";
 import type { RunsRegisteredKinds } from "./engine/registered.js";
@@ -88,10 +89,7 @@ export interface SessionState {
   readonly step: number;
   /** What else a spiking network carries. */
   readonly network?: NetworkState | undefined;
-  /**
-   * What states leave out: x of the lower layers of a deep reservoir, the lowest first, or hidden
-   * values of a registered kind.
-   */
+  /** What states leave out: x of lower layers, the lowest first, or a kind's hidden values. */
   readonly below?: FloatArray | undefined;
 }
 
@@ -182,6 +180,7 @@ export interface Engine
     RunsRegisteredKinds,
     DrawsWeights,
     FindsRadii,
+    CountsNeighbours,
     RunsEnsembles,
     RunsOverSeveral,
     RunsSweeps,
@@ -189,10 +188,7 @@ export interface Engine
   readonly name: string;
   /** Whether it can run here, and why not; does not throw. */
   probe(): Promise<EngineStatus>;
-  /**
-   * How it would run this model. @throws EngineCapacityError if it does not fit, before anything
-   * is allocated.
-   */
+  /** How it would run this model; it allocates nothing. @throws EngineCapacityError */
   plan(model: EngineModel, options?: EngineOptions): EnginePlan;
   /** Loads a model. @throws EngineUnavailableError, EngineCapacityError */
   open(model: EngineModel, options?: EngineOptions): Promise<EngineSession>;

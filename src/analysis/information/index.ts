@@ -17,6 +17,7 @@ export {
   type NearestNeighbourTransferOptions,
   nearestNeighbourInformation,
   nearestNeighbourTransferEntropy,
+  type NearestNeighbourEngineOptions,
 } from "./nearest-neighbours.js";
 export { digamma, type Series } from "./series.js";
 export type { Significance } from "./significance.js";

@@ -1,14 +1,17 @@
 // Mutual information, transfer entropy and active storage of continuous series by distances to
 // nearest neighbours, without bins. Those with bins are in transfer-entropy.ts.
 import { ArgumentError } from "../../core/errors.js";
-import { checked, flag, option, optional, type Resolved, resolve, seed, type TableOf, whole } from "../../core/options.js";
+import { checked, flag, option, optional, type Resolved, resolve, seed, type TableOf, text, whole } from "../../core/options.js";
 import { type MatrixLike, RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
+import type { NeighbourCounts, NeighbourSpace } from "../../reservoir/engine.js";
+import { chooseEngine } from "../../reservoir/index.js";
 import { seriesOf } from "../../reservoir/options.js";
+import { type WorkOptions, WorkPacer, workTable } from "../../reservoir/work.js";
 import { count, streams } from "../source.js";
 import { type Columns, checkedColumns, delayedColumns } from "./columns.js";
 import { type GaussianTransferOptions, gaussianTransferTable } from "./gaussian.js";
-import { conditionalEstimator, type NeighbourEstimate, rectangleEstimator } from "./neighbour-estimates.js";
-import { type Significance, significance } from "./significance.js";
+import { countsOnHost, estimator } from "./neighbour-estimates.js";
+import { type Significance, SurrogateTest } from "./significance.js";
 import { cutAndTurned } from "./surrogates.js";
 
 /** The estimator by Kraskov, Stögbauer and Grassberger (2004), and its surrogates. */
@@ -31,13 +34,24 @@ export interface NearestNeighbourOptions {
   readonly seed?: Seed | undefined;
 }
 
+/** Where nearest neighbours are found; what is asked with it comes as a promise. */
+export interface NearestNeighbourEngineOptions extends WorkOptions {
+  /**
+   * "cuda", "cuda:1" (a device by number) or "sim" look at all pairs of rows, with the bits of
+   * "cpu", which has a k-d tree, as has "auto". A device takes surrogates together.
+   */
+  readonly engine: string;
+}
+
 export const neighbourTable = {
   neighbours: option(count, 3, "k, the neighbour whose distance sets the scale."),
   exclusionWindow: option(whole(), 0, "Rows within so many steps of each other are no neighbours."),
   standardise: option(flag, true, "Takes each column less its mean and over its standard deviation."),
   surrogates: option(whole(), 0, "Surrogates for the test of significance; 0 is no test."),
   seed: option(seed, "spillway", "Draws the surrogates."),
-} satisfies TableOf<NearestNeighbourOptions>;
+  engine: optional(text("the name of an engine"), '"cpu", "cuda", "cuda:1" (a device by number) or "sim": the result is then a promise.'),
+  ...workTable,
+} satisfies TableOf<NearestNeighbourOptions & Partial<NearestNeighbourEngineOptions>>;
 
 /** What is known beside, and which algorithm. */
 export interface NearestNeighbourInformationOptions extends NearestNeighbourOptions {
@@ -59,7 +73,7 @@ export const neighbourInformationTable = {
     1,
     "1: one scale for x and y; 2: one for each.",
   ),
-} satisfies TableOf<NearestNeighbourInformationOptions>;
+} satisfies TableOf<NearestNeighbourInformationOptions & Partial<NearestNeighbourEngineOptions>>;
 
 /** An estimate by nearest neighbours. */
 export interface NearestNeighbourInformation {
@@ -99,20 +113,31 @@ export interface NearestNeighbourInformation {
 export function nearestNeighbourInformation(
   x: MatrixLike,
   y: MatrixLike,
+  options: NearestNeighbourInformationOptions & NearestNeighbourEngineOptions,
+): Promise<NearestNeighbourInformation>;
+export function nearestNeighbourInformation(
+  x: MatrixLike,
+  y: MatrixLike,
+  options?: NearestNeighbourInformationOptions,
+): NearestNeighbourInformation;
+export function nearestNeighbourInformation(
+  x: MatrixLike,
+  y: MatrixLike,
   options: NearestNeighbourInformationOptions = {},
-): NearestNeighbourInformation {
+): NearestNeighbourInformation | Promise<NearestNeighbourInformation> {
   const asked = resolve(neighbourInformationTable, options);
   const [a, b, z] = checkedColumns({ x, y, given: asked.given }, { ...asked, least: asked.neighbours + 1 });
   if (asked.algorithm === 2 && asked.given !== undefined)
     throw ArgumentError.because("algorithm 2 takes no `given`: conditional information is by algorithm 1", { field: "algorithm" });
-  const settings = { k: asked.neighbours, window: asked.exclusionWindow };
-  return tested(a, asked.algorithm === 2 ? rectangleEstimator(b, settings) : conditionalEstimator(b, z, settings), asked);
+  return tested(a, { y: b, z, each: asked.algorithm === 2 }, asked);
 }
 
 /** Which past values take part, and what else is known. */
 export interface NearestNeighbourTransferOptions extends NearestNeighbourOptions, GaussianTransferOptions {}
 
-export const neighbourTransferTable = { ...neighbourTable, ...gaussianTransferTable } satisfies TableOf<NearestNeighbourTransferOptions>;
+export const neighbourTransferTable = { ...neighbourTable, ...gaussianTransferTable } satisfies TableOf<
+  NearestNeighbourTransferOptions & Partial<NearestNeighbourEngineOptions>
+>;
 
 /**
  * Transfer entropy from source x to target y, I(y(t); x(t - lag), ..., x(t - lag - sourceHistory +
@@ -128,15 +153,24 @@ export const neighbourTransferTable = { ...neighbourTable, ...gaussianTransferTa
 export function nearestNeighbourTransferEntropy(
   source: MatrixLike,
   target: MatrixLike,
+  options: NearestNeighbourTransferOptions & NearestNeighbourEngineOptions,
+): Promise<NearestNeighbourInformation>;
+export function nearestNeighbourTransferEntropy(
+  source: MatrixLike,
+  target: MatrixLike,
+  options?: NearestNeighbourTransferOptions,
+): NearestNeighbourInformation;
+export function nearestNeighbourTransferEntropy(
+  source: MatrixLike,
+  target: MatrixLike,
   options: NearestNeighbourTransferOptions = {},
-): NearestNeighbourInformation {
+): NearestNeighbourInformation | Promise<NearestNeighbourInformation> {
   const asked = resolve(neighbourTransferTable, options);
   const { lag, sourceHistory, targetHistory } = asked;
   const first = Math.max(targetHistory, lag + sourceHistory - 1);
   const [x, y, z] = checkedColumns({ source, target, given: asked.given }, { ...asked, least: first + asked.neighbours + 1 });
   const past = [...delayedColumns(y, first, 1, targetHistory), ...delayedColumns(z, first, 1, 1)];
-  const estimate = conditionalEstimator(delayedColumns(y, first, 0, 1), past, { k: asked.neighbours, window: asked.exclusionWindow });
-  return tested(delayedColumns(x, first, lag, sourceHistory), estimate, asked);
+  return tested(delayedColumns(x, first, lag, sourceHistory), { y: delayedColumns(y, first, 0, 1), z: past }, asked);
 }
 
 /** How much of the past takes part. */
@@ -148,7 +182,7 @@ export interface ActiveStorageOptions extends NearestNeighbourOptions {
 export const activeStorageTable = {
   ...neighbourTable,
   history: option(count, 1, "Past values that take part."),
-} satisfies TableOf<ActiveStorageOptions>;
+} satisfies TableOf<ActiveStorageOptions & Partial<NearestNeighbourEngineOptions>>;
 
 /**
  * Active information storage, I(y(t); y(t - 1), ..., y(t - history)) in nats: how much of its next
@@ -157,26 +191,93 @@ export const activeStorageTable = {
  * distributed computation", Information Sciences 208.
  * @throws ArgumentError on a series that is too short
  */
-export function activeInformationStorage(series: MatrixLike, options: ActiveStorageOptions = {}): NearestNeighbourInformation {
+export function activeInformationStorage(
+  series: MatrixLike,
+  options: ActiveStorageOptions & NearestNeighbourEngineOptions,
+): Promise<NearestNeighbourInformation>;
+export function activeInformationStorage(series: MatrixLike, options?: ActiveStorageOptions): NearestNeighbourInformation;
+export function activeInformationStorage(
+  series: MatrixLike,
+  options: ActiveStorageOptions = {},
+): NearestNeighbourInformation | Promise<NearestNeighbourInformation> {
   const asked = resolve(activeStorageTable, options);
   const { history } = asked;
   const [y] = checkedColumns({ series }, { ...asked, least: history + asked.neighbours + 1 });
-  const estimate = conditionalEstimator(delayedColumns(y!, history, 0, 1), [], { k: asked.neighbours, window: asked.exclusionWindow });
-  return tested(delayedColumns(y!, history, 1, history), estimate, asked);
+  return tested(delayedColumns(y!, history, 1, history), { y: delayedColumns(y!, history, 0, 1) }, asked);
 }
 
-/** The estimate, and what surrogates of x say of it. */
+/** The estimate, and what surrogates of x say of it: at once, or on an engine. */
 function tested(
   x: Columns,
-  estimate: (x: Columns) => NeighbourEstimate,
-  { surrogates, seed: drawnFrom }: Resolved<typeof neighbourTable>,
-): NearestNeighbourInformation {
-  const { nats, local } = estimate(x);
-  const rows = Uint32Array.from({ length: local.length }, (_, i) => i);
+  { y, z = [], each = false }: { readonly y: Columns; readonly z?: Columns; readonly each?: boolean },
+  asked: Resolved<typeof neighbourTable>,
+): NearestNeighbourInformation | Promise<NearestNeighbourInformation> {
+  const space = { y, z, each, k: asked.neighbours, window: asked.exclusionWindow };
+  const estimate = estimator(space);
+  const xs = formsOf(x, asked);
+  if (asked.engine !== undefined) return testedOn(asked.engine, space, xs, estimate, asked);
+  if (asked.signal || asked.onProgress)
+    throw ArgumentError.because("signal and onProgress take `engine`: without it the result is there at once", { field: "signal" });
+  const counts = countsOnHost(space);
+  const { nats, local } = estimate(counts(x));
+  const test = new SurrogateTest(nats, asked.surrogates);
+  for (xs.next(); !test.done; ) test.add(estimate(counts(xs.next().value!)).nats);
+  return informationOf(nats, local, test, asked);
+}
+
+async function testedOn(
+  name: string,
+  space: NeighbourSpace,
+  xs: Generator<Columns>,
+  estimate: ReturnType<typeof estimator>,
+  asked: Resolved<typeof neighbourTable>,
+): Promise<NearestNeighbourInformation> {
+  const { surrogates } = asked;
+  const { engine } = await chooseEngine(name);
+  const pacer = new WorkPacer(asked, 1 + surrogates);
+  const { signal } = asked;
+  const all = engine.neighbourCounts?.(space, xs, { signal }) ?? countsInTurn(space, xs);
+  let first: ReturnType<typeof estimate> | undefined;
+  let test: SurrogateTest | undefined;
+  let done = 0;
+  for await (const counts of all) {
+    const found = estimate(counts);
+    if (test) test.add(found.nats);
+    else {
+      first = found;
+      test = new SurrogateTest(found.nats, surrogates);
+    }
+    done++;
+    if (test.done) break;
+    if (pacer.due()) await pacer.pause(done);
+    pacer.check(done);
+  }
+  pacer.finish();
+  return informationOf(first!.nats, first!.local, test!, asked);
+}
+
+function* countsInTurn(space: NeighbourSpace, xs: Iterable<Columns>): Generator<NeighbourCounts> {
+  const counts = countsOnHost(space);
+  for (const x of xs) yield counts(x);
+}
+
+/** x, and then its surrogates. */
+function* formsOf(x: Columns, { surrogates, seed: drawnFrom }: Resolved<typeof neighbourTable>): Generator<Columns> {
+  yield x;
+  const rows = Uint32Array.from({ length: x[0]!.length }, (_, i) => i);
   const draws = new RandomStream(seedKeys(drawnFrom).weights, streams.surrogates);
-  const { mean, standardError, pValue } = significance(nats, surrogates, (draw) => {
+  for (let draw = 0; draw < surrogates; draw++) {
     const order = cutAndTurned(rows, draws, draw);
-    return estimate(x.map((column) => Float64Array.from(order, (row) => column[row]!))).nats;
-  });
+    yield x.map((column) => Float64Array.from(order, (row) => column[row]!));
+  }
+}
+
+function informationOf(
+  nats: number,
+  local: Float64Array,
+  test: SurrogateTest,
+  { surrogates }: Resolved<typeof neighbourTable>,
+): NearestNeighbourInformation {
+  const { mean, standardError, pValue } = test.result;
   return { nats, effectiveNats: mean === undefined ? undefined : nats - mean, surrogates, standardError, pValue, local };
 }

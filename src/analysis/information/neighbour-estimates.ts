@@ -1,6 +1,7 @@
 // The sums behind the estimators by nearest neighbours: counts in the spaces of some columns, and
 // means of the digamma function over them. What the columns are is not known here.
 import { ArgumentError } from "../../core/errors.js";
+import type { NeighbourCounts, NeighbourSpace } from "../../reservoir/engine.js";
 import type { Columns } from "./columns.js";
 import { countsOfColumn, KdTree } from "./kd-tree.js";
 
@@ -8,12 +9,6 @@ import { countsOfColumn, KdTree } from "./kd-tree.js";
 export interface NeighbourEstimate {
   readonly nats: number;
   readonly local: Float64Array;
-}
-
-/** k, and the rows on either side of a row that are no neighbours of it. */
-export interface NeighbourSettings {
-  readonly k: number;
-  readonly window: number;
 }
 
 /** Counts rows nearer than the radius of each; made once for columns that stay. */
@@ -51,52 +46,54 @@ function digammaSum(counts: Uint32Array, psi: Float64Array, shift: number): numb
   return sum;
 }
 
+/** What makes an estimate of the counts for one x. */
+type Estimator = (counts: NeighbourCounts) => NeighbourEstimate;
+
 /**
- * Estimates I(X; Y | Z) = psi(k) + <psi(n_z + 1) - psi(n_xz + 1) - psi(n_yz + 1)> for one X after
- * the other: counts of rows strictly nearer than the k-th neighbour in (x, y, z). Without Z, n_z +
- * 1 is n: algorithm 1 of Kraskov et al.
+ * I(X; Y | Z) = psi(k) + <psi(n_z + 1) - psi(n_xz + 1) - psi(n_yz + 1)>: counts of rows strictly
+ * nearer than the k-th neighbour in (x, y, z). Without Z, n_z + 1 is n: algorithm 1 of Kraskov et
+ * al. With `each`, algorithm 2: I(X; Y) = psi(k) - 1 / k + psi(n) - <psi(n_x) + psi(n_y)>.
  * @throws ArgumentError if there are too few rows for k and the window
  */
-export function conditionalEstimator(y: Columns, z: Columns, settings: NeighbourSettings): (x: Columns) => NeighbourEstimate {
-  const { k, window } = settings;
-  const n = checkedRows(y, settings);
+export function estimator(space: NeighbourSpace): Estimator {
+  const { k, each } = space;
+  const n = checkedRows(space);
   const psi = digammas(n);
-  const countZ = counterOf(z, n, window);
-  const countYZ = counterOf([...y, ...z], n, window);
-  return (x) => {
-    const scales = new KdTree([...y, ...x, ...z]).scales(k, window);
-    const inZ = countZ(scales);
-    const inYZ = countYZ(scales);
-    const inXZ = counterOf([...x, ...z], n, window)(scales);
+  if (each) {
+    const front = psi[k]! - 1 / k + psi[n]!;
+    return ({ inXZ, inYZ }) => {
+      const sums = digammaSum(inXZ, psi, 0) + digammaSum(inYZ, psi, 0);
+      const local = Float64Array.from(inXZ, (count, i) => front - psi[count]! - psi[inYZ[i]!]!);
+      return { nats: front - sums / n, local };
+    };
+  }
+  return ({ inZ, inXZ, inYZ }) => {
     const sums = digammaSum(inZ, psi, 1) - digammaSum(inXZ, psi, 1) - digammaSum(inYZ, psi, 1);
     const local = Float64Array.from(inZ, (count, i) => psi[k]! + psi[count + 1]! - psi[inXZ[i]! + 1]! - psi[inYZ[i]! + 1]!);
     return { nats: psi[k]! + sums / n, local };
   };
 }
 
-/**
- * Estimates I(X; Y) = psi(k) - 1 / k + psi(n) - <psi(n_x) + psi(n_y)>, algorithm 2 of Kraskov et
- * al.: counts up to and with the largest distance of the first k neighbours in x alone, in y alone.
- * @throws ArgumentError if there are too few rows for k and the window
- */
-export function rectangleEstimator(y: Columns, settings: NeighbourSettings): (x: Columns) => NeighbourEstimate {
-  const { k, window } = settings;
-  const n = checkedRows(y, settings);
-  const psi = digammas(n);
-  const countY = counterOf(y, n, window);
-  const front = psi[k]! - 1 / k + psi[n]!;
+/** The counts of a space for one x after the other, by k-d trees. */
+export function countsOnHost({ y, z, k, window, each }: NeighbourSpace): (x: Columns) => NeighbourCounts {
+  const n = y[0]!.length;
+  const countZ = counterOf(z, n, window);
+  const countYZ = counterOf([...y, ...z], n, window);
   return (x) => {
-    const nearest = new Uint32Array(n * k);
-    new KdTree([...x, ...y]).scales(k, window, nearest);
-    const inX = counterOf(x, n, window)(justAbove(reach(x, nearest, k)));
-    const inY = countY(justAbove(reach(y, nearest, k)));
-    const sums = digammaSum(inX, psi, 0) + digammaSum(inY, psi, 0);
-    const local = Float64Array.from(inX, (count, i) => front - psi[count]! - psi[inY[i]!]!);
-    return { nats: front - sums / n, local };
+    const countXZ = counterOf([...x, ...z], n, window);
+    const tree = new KdTree([...y, ...x, ...z]);
+    if (each) {
+      const nearest = new Uint32Array(n * k);
+      tree.scales(k, window, nearest);
+      const [radiiX, radiiY] = [justAbove(reach(x, nearest, k)), justAbove(reach(y, nearest, k))];
+      return { inZ: countZ(radiiX), inXZ: countXZ(radiiX), inYZ: countYZ(radiiY) };
+    }
+    const scales = tree.scales(k, window);
+    return { inZ: countZ(scales), inXZ: countXZ(scales), inYZ: countYZ(scales) };
   };
 }
 
-function checkedRows(y: Columns, { k, window }: NeighbourSettings): number {
+function checkedRows({ y, k, window }: NeighbourSpace): number {
   const n = y[0]!.length;
   // The row in the middle has the fewest neighbours.
   const neighbours = n - Math.min(n, 2 * window + 1);

@@ -17,21 +17,44 @@ export interface Significance {
 /** Surrogates that reach the value before no more are drawn: it is not significant. */
 const enough = 20;
 
+/** Compares a value with those of surrogates, which are added one after the other. */
+export class SurrogateTest {
+  readonly #found: number;
+  readonly #surrogates: number;
+  readonly #values: number[] = [];
+  #reached = 0;
+
+  constructor(found: number, surrogates: number) {
+    this.#found = found;
+    this.#surrogates = surrogates;
+  }
+
+  /** Whether no more surrogates are needed. */
+  get done(): boolean {
+    return this.#values.length === this.#surrogates || this.#reached === enough;
+  }
+
+  add(value: number): void {
+    this.#values.push(value);
+    if (value >= this.#found) this.#reached++;
+  }
+
+  get result(): Significance {
+    const values = this.#values;
+    if (values.length === 0) return { mean: undefined, standardError: undefined, pValue: undefined };
+    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+    const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
+    const pValue = this.#reached === enough ? enough / values.length : (1 + this.#reached) / (1 + this.#surrogates);
+    return { mean, standardError: Math.sqrt(variance), pValue };
+  }
+}
+
 /**
  * Compares a value with those of at most `surrogates` surrogates; `surrogate` makes one by its
  * number.
  */
 export function significance(found: number, surrogates: number, surrogate: (draw: number) => number): Significance {
-  if (surrogates === 0) return { mean: undefined, standardError: undefined, pValue: undefined };
-  const values: number[] = [];
-  let reached = 0;
-  while (values.length < surrogates && reached < enough) {
-    const value = surrogate(values.length);
-    values.push(value);
-    if (value >= found) reached++;
-  }
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
-  const pValue = reached === enough ? enough / values.length : (1 + reached) / (1 + surrogates);
-  return { mean, standardError: Math.sqrt(variance), pValue };
+  const test = new SurrogateTest(found, surrogates);
+  for (let draw = 0; !test.done; draw++) test.add(surrogate(draw));
+  return test.result;
 }

@@ -15,6 +15,7 @@ import { sweepTogether } from "./ensemble/sweep.js";
 import { forecastTogether } from "./ensemble/sweep-forecasts.js";
 import { freeMemory, usableMemory } from "./memory.js";
 import { whyNoCompiler } from "./persistent/kernel-code.js";
+import { neighbourCounts } from "./neighbours.js";
 import { type Choice, choices, describeChoice, type Place, planNames } from "./plan.js";
 import { DeviceClock } from "./profile.js";
 import { DeviceSession } from "./session.js";
@@ -124,6 +125,8 @@ function engineOf(name: string, device: EngineDevice, stepsPerChunk?: number, ot
       "draws" in matrix
         ? drawnSpectralRadius(device.context(), matrix, radiusOptions)
         : spectralRadiusOnDevice(device.context(), matrix, radiusOptions),
+
+    neighbourCounts: (space, xs, workOptions) => neighbourCounts(device.context(), space, xs, workOptions),
 
     // Measured on an H200: 5.3 us for 1e4 neurons with 1e6 synapses, 20 us for 1e5 with 1e8, 0.2 %
     // of them used in a step.

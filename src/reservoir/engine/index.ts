@@ -9,6 +9,7 @@ export * from "./errors.js";
 export type * from "./integers.js";
 export type * from "./limits.js";
 export type * from "./measures.js";
+export type * from "./neighbours.js";
 export type * from "./plans.js";
 export type * from "./products.js";
 export type * from "./registered.js";
