@@ -29,22 +29,24 @@ function planOf(engine: string, { config, precision, size, below, matrices }: Re
   };
 }
 
-class RegisteredStepper implements Stepper {
-  readonly capacity = 16;
+/** Steps of a registered kind, one after the other, by its own stepper. */
+export class RegisteredStepper implements Stepper {
+  readonly capacity: number;
   readonly inputs: FloatArray;
   readonly outputs: FloatArray;
   readonly states: FloatArray;
-  readonly #model: RegisteredModel;
+  protected readonly model: RegisteredModel;
   readonly #step: KindStep;
-  /** x: states, then hidden values. */
-  #x: FloatArray;
+  /** States, then hidden values. */
+  protected x: FloatArray;
   #next: FloatArray;
 
-  constructor(model: RegisteredModel) {
+  constructor(model: RegisteredModel, capacity = 16) {
     const { precision, size, inputSize, below, config } = model;
-    this.#model = model;
+    this.model = model;
+    this.capacity = capacity;
     this.#step = reservoirKinds.get(config.kind, "kind").stepper(model);
-    this.#x = allocate(precision, size + below);
+    this.x = allocate(precision, size + below);
     this.#next = allocate(precision, size + below);
     this.inputs = allocate(precision, this.capacity * inputSize);
     this.outputs = allocate(precision, 0);
@@ -52,29 +54,29 @@ class RegisteredStepper implements Stepper {
   }
 
   getValues(): FloatArray {
-    return this.#x.subarray(0, this.#model.size);
+    return this.x.subarray(0, this.model.size);
   }
 
   setValues(values: FloatArray): void {
-    this.#x.set(values);
+    this.x.set(values);
   }
 
   getBelow(): FloatArray {
-    return this.#x.subarray(this.#model.size);
+    return this.x.subarray(this.model.size);
   }
 
   setBelow(values: FloatArray): void {
-    this.#x.set(values, this.#model.size);
+    this.x.set(values, this.model.size);
   }
 
   advance(steps: number, step: number, sequence: number): number {
-    const { size, inputSize } = this.#model;
+    const { size, inputSize } = this.model;
     for (let t = 0; t < steps; t++) {
-      this.#step(this.#x, this.inputs.subarray(t * inputSize, (t + 1) * inputSize), this.#next, step + t, sequence);
+      this.#step(this.x, this.inputs.subarray(t * inputSize, (t + 1) * inputSize), this.#next, step + t, sequence);
       this.states.set(this.#next.subarray(0, size), t * size);
       // x stays what it was before a step that is not finite.
       if (!this.#next.every(Number.isFinite)) return t;
-      [this.#x, this.#next] = [this.#next, this.#x];
+      [this.x, this.#next] = [this.#next, this.x];
     }
     return steps;
   }

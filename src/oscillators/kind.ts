@@ -2,6 +2,7 @@
 import { Matrix, portableCos, portableSin, RandomStream, seedKeys } from "../numerics/index.js";
 import { type KindDraw, type KindMatrix, type KindSizes, type ReservoirKind, sparseFromRows } from "../reservoir/index.js";
 import { roundFor } from "./circle.js";
+import { oscillatorKernel } from "./device.js";
 import { completeOscillators, type OscillatorConfig, oscillatorTable } from "./options.js";
 import { orderOf, oscillatorStep } from "./step.js";
 import { oscillatorTangent } from "./tangent.js";
@@ -100,5 +101,6 @@ export const oscillatorKind: ReservoirKind<OscillatorConfig> = {
   sizes,
   draw,
   stepper: oscillatorStep,
+  kernel: oscillatorKernel,
   tangent: oscillatorTangent,
 };

@@ -26,34 +26,40 @@ export class OscillatorStep {
   readonly h: number;
   readonly field: Field;
   readonly noise: FloatArray;
-  readonly #omega: FloatArray;
-  readonly #bias: FloatArray;
-  /** F sin b and F cos b of the input "field". */
-  readonly #biasSin: FloatArray;
-  readonly #biasCos: FloatArray;
+  readonly omega: FloatArray;
+  /** What the drive of an input begins with: b, or sin b for the input "field". */
+  readonly drive: FloatArray;
+  /** Y of the input "field": F cos b. */
+  readonly fieldY: FloatArray;
+  readonly halfStep: number;
+  /** K / N. */
+  readonly meanGain: number;
+  /** What the sum of four random bytes is multiplied by; 0 without noise. */
+  readonly noiseScale: number;
   readonly #drawNoise: Noise | undefined;
-  readonly #gain: number;
   readonly #dots: RowDots | undefined;
 
   constructor(model: RegisteredModel<OscillatorConfig>) {
     const { config, precision, matrices } = model;
-    const { size, pull, tau, steps, strength, noise } = config;
+    const { size, pull, tau, steps, strength, noise, input } = config;
     const round = roundFor(precision);
     const column = (name: string) => (matrices[name] as Matrix).data;
     this.model = model;
     this.size = size;
     this.round = round;
     this.h = round(tau / steps);
-    this.#omega = column("frequencies");
-    this.#bias = column("bias");
-    this.#biasSin = this.#bias.map((b) => portableSin(b)) as FloatArray;
-    this.#biasCos = this.#bias.map((b) => pull * portableCos(b)) as FloatArray;
-    this.#gain = round(strength / size);
+    this.halfStep = round(0.5 * this.h);
+    this.omega = column("frequencies");
+    const bias = column("bias");
+    this.drive = input === "phase" ? bias : (bias.map((b) => portableSin(b)) as FloatArray);
+    this.fieldY = bias.map((b) => pull * portableCos(b)) as FloatArray;
+    this.meanGain = round(strength / size);
     this.#dots = matrices["weights"] && rowDots(matrices["weights"]);
     this.field = { x: allocate(precision, size), y: allocate(precision, size) };
     this.noise = allocate(precision, size);
     // The deviation of a sum of four random bytes is sqrt(21845).
-    this.#drawNoise = noise === 0 ? undefined : noiseOf(model, round(Math.sqrt((2 * noise * (tau / steps)) / 21845)));
+    this.noiseScale = round(Math.sqrt((2 * noise * (tau / steps)) / 21845));
+    this.#drawNoise = noise === 0 ? undefined : noiseOf(model, this.noiseScale);
   }
 
   /** Sets the field that pulls while this input lasts. */
@@ -63,10 +69,10 @@ export class OscillatorStep {
     const { round, field } = this;
     const isPhase = mode === "phase";
     for (let i = 0; i < this.size; i++) {
-      let sum = isPhase ? this.#bias[i]! : this.#biasSin[i]!;
+      let sum = this.drive[i]!;
       for (let k = 0; k < cols; k++) sum = round(sum + round(data[i * cols + k]! * input[k]!));
       field.x[i] = isPhase ? pull * portableSin(sum) : pull * sum;
-      field.y[i] = isPhase ? pull * portableCos(sum) : this.#biasCos[i]!;
+      field.y[i] = isPhase ? pull * portableCos(sum) : this.fieldY[i]!;
     }
   }
 
@@ -79,8 +85,8 @@ export class OscillatorStep {
   couple(c: FloatArray, s: FloatArray, p: FloatArray, q: FloatArray): void {
     const { size, round } = this;
     if (this.model.config.coupling === "meanField") {
-      p.fill(round(this.#gain * portableSum(s, size, round)));
-      q.fill(round(this.#gain * portableSum(c, size, round)));
+      p.fill(round(this.meanGain * portableSum(s, size, round)));
+      q.fill(round(this.meanGain * portableSum(c, size, round)));
       return;
     }
     for (let i = 0; i < size; i++) this.#dots!(i, s, c, p, q);
@@ -92,7 +98,7 @@ export class OscillatorStep {
     for (let i = 0; i < this.size; i++) {
       const along = round(c[i]! * round(p[i]! + field.x[i]!));
       const across = round(s[i]! * round(q[i]! + field.y[i]!));
-      out[i] = round(round(this.#omega[i]! + along) - across);
+      out[i] = round(round(this.omega[i]! + along) - across);
     }
   }
 }
@@ -117,9 +123,8 @@ function noiseOf({ noiseKey, config }: RegisteredModel<OscillatorConfig>, scale:
  */
 export function oscillatorStep(model: RegisteredModel<OscillatorConfig>): KindStep {
   const parts = new OscillatorStep(model);
-  const { size, round, h, noise } = parts;
+  const { size, round, h, halfStep, noise } = parts;
   const { steps, harmonics, order } = model.config;
-  const halfStep = round(0.5 * h);
   const vector = () => allocate(model.precision, size);
   const [c, s, c1, s1] = [vector(), vector(), vector(), vector()];
   const [p, q, k1, k2] = [vector(), vector(), vector(), vector()];

@@ -70,6 +70,7 @@ export {
   type ReservoirKind,
   registerReservoirKind,
 } from "./registered/kind.js";
+export type { KindArgument, KindKernel } from "./registered/kernel.js";
 export type { RegisteredModel } from "./registered/model.js";
 export type * from "./registered/options.js";
 export { type AnyShape, expectedShape, type ModelShape, type SpikingShape, shapeOf } from "./shape.js";

@@ -14,10 +14,11 @@ import { measureTogether } from "./ensemble/measures.js";
 import { sweepTogether } from "./ensemble/sweep.js";
 import { forecastTogether } from "./ensemble/sweep-forecasts.js";
 import { freeMemory, usableMemory } from "./memory.js";
-import { whyNoCompiler } from "./persistent/kernel-code.js";
 import { neighbourCounts } from "./neighbours.js";
+import { whyNoCompiler } from "./persistent/kernel-code.js";
 import { type Choice, choices, describeChoice, type Place, planNames } from "./plan.js";
 import { DeviceClock } from "./profile.js";
+import { openKind, planKind } from "./registered.js";
 import { DeviceSession } from "./session.js";
 import { type ModelShape, shapeOf } from "./shape.js";
 import { drawnSpectralRadius, spectralRadiusOnDevice } from "./spectrum/index.js";
@@ -163,6 +164,10 @@ function engineOf(name: string, device: EngineDevice, stepsPerChunk?: number, ot
         throw error;
       }
     },
+
+    planRegistered: (model) => planKind(device.context(), model, { engine: name, stepsPerChunk }),
+
+    openRegistered: (model, engineOptions) => openKind(device.context(), model, { engine: name, stepsPerChunk }, engineOptions),
 
     async openEnsemble(models, engineOptions) {
       const rates = models.filter((model) => model.kind !== "spiking");

@@ -3,6 +3,7 @@
 import { callback, type Kind, type OptionTable, object } from "../../core/options.js";
 import { type Part, Registry } from "../../core/registry.js";
 import type { FloatArray, Matrix, SparseMatrix } from "../../numerics/index.js";
+import type { KindKernel } from "./kernel.js";
 import type { RegisteredModel } from "./model.js";
 import type { RegisteredReservoirConfig, RegisteredReservoirOptions } from "./options.js";
 import { commonTable } from "./schema.js";
@@ -71,6 +72,8 @@ export interface ReservoirKind<Config extends RegisteredReservoirConfig = any> e
   draw(config: Config): KindDraw;
   /** The step of a model; it may keep memory of its own, but nothing between steps. */
   stepper(model: RegisteredModel<Config>): KindStep;
+  /** The steps of a model as a kernel; left out, devices refuse it. */
+  kernel?(model: RegisteredModel<Config>): KindKernel;
   /** Its tangent, for Lyapunov exponents; left out, they are refused. */
   tangent?(model: RegisteredModel<Config>): KindTangent;
 }
@@ -92,7 +95,7 @@ export const reservoirKinds = new Registry<ReservoirKind>({
 
 /**
  * Registers a kind of reservoir under its name, for `create`, experiment files and model files. It
- * runs on the engines "cpu" and "reference".
+ * runs on the engines "cpu" and "reference", and on devices if it has a kernel.
  * @throws ArgumentError for a name that is taken or malformed, or a field that is missing
  */
 export function registerReservoirKind<Config extends RegisteredReservoirConfig>(kind: ReservoirKind<Config>): void {

@@ -1,0 +1,233 @@
+// Coupled phase oscillators (docs/numerics.md, rule 15): all Heun steps of many inputs in one
+// launch, whose blocks wait for one another. A warp takes rows of W, a lane an oscillator. The bits
+// are those of src/oscillators/step.ts.
+#include "elementary.cuh"
+#include "exchange.cuh"
+#include "philox.cuh"
+
+namespace oscillators {
+
+using portable::add;
+using portable::div;
+using portable::mul;
+using portable::root;
+using portable::sub;
+
+const unsigned all = 0xffffffffu;
+
+enum Coupling { DENSE = 0, SPARSE = 1, MEAN_FIELD = 2 };
+
+/** What a kernel is told of a model; the host's names are in src/oscillators/device.ts. */
+template <typename Real> struct Model {
+  const Real *omega, *bias, *biasCosine, *inputWeights, *weights;
+  const unsigned *rowOffsets, *columns;
+  /** 6 N values: c and s of the stage between, X, Y, the first force, the noise. */
+  Real* scratch;
+  /** How often blocks have come to a barrier, since ever. */
+  unsigned long long* arrivals;
+  int size, inputs, substeps, harmonics, order, field, coupling;
+  double pull;
+  Real h, half, gain, noise;
+  unsigned key0, key1;
+  long long spinLimit;
+};
+
+/** All blocks of the grid. A wait that nothing ends is a fault of the launch. */
+template <typename Real> __device__ __forceinline__ void meet(const Model<Real>& model) {
+  __syncthreads();
+  if (gridDim.x == 1) return;
+  if (threadIdx.x == 0) {
+    __threadfence();
+    const unsigned long long before = atomicAdd(model.arrivals, 1ull), until = (before / gridDim.x + 1) * gridDim.x;
+    exchange::Patience patience(model.spinLimit);
+    unsigned long long now;
+    do {
+      asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(now) : "l"(model.arrivals) : "memory");
+      if (now < until && patience.over()) __trap();
+    } while (now < until);
+    __threadfence();
+  }
+  __syncthreads();
+}
+
+/** Rule 1's butterfly over `lanes` partial sums side by side. */
+template <int lanes, typename Real> __device__ __forceinline__ Real folded(Real sum) {
+#pragma unroll
+  for (int apart = lanes / 2; apart >= 1; apart /= 2) sum = add(sum, __shfl_xor_sync(all, sum, apart));
+  return sum;
+}
+
+/** The sum of N values by a warp. */
+template <typename Real> __device__ __forceinline__ Real total(const Real* values, int size) {
+  Real sum = 0;
+#pragma unroll 1
+  for (int k = threadIdx.x & 31; k < size; k += 32) sum = add(sum, values[k]);
+  return folded<32>(sum);
+}
+
+template <typename Real> struct Point {
+  Real c, s;
+};
+
+template <typename Real> __device__ __forceinline__ Point<Real> turned(Real c, Real s, Real d) {
+  const Real m = mul(mul((Real)0.5, d), add((Real)1, div(mul(d, d), (Real)12)));
+  const Real square = mul(m, m), q = add((Real)1, square);
+  const Real a = div(sub((Real)1, square), q), b = div(add(m, m), q);
+  const Real x = sub(mul(c, a), mul(s, b)), y = add(mul(c, b), mul(s, a));
+  const Real length = root(add(mul(x, x), mul(y, y)));
+  return {div(x, length), div(y, length)};
+}
+
+/** Calls `each(i, p, q)` in the lane of every oscillator: row i of W times s and times c. */
+template <typename Real, typename Each>
+__device__ __forceinline__ void coupled(const Model<Real>& model, const Real* c, const Real* s, Each each) {
+  const int n = model.size, lane = threadIdx.x & 31, warps = (int)(gridDim.x * blockDim.x) / 32;
+  const int warp = (int)(blockIdx.x * blockDim.x + threadIdx.x) / 32, rows = min(32, (n + warps - 1) / warps);
+  Real meanP = 0, meanQ = 0;
+  if (model.coupling == MEAN_FIELD) {
+    __shared__ Real sums[2];
+    if (threadIdx.x < 64) {
+      const Real sum = total(threadIdx.x < 32 ? s : c, n);
+      if (lane == 0) sums[threadIdx.x / 32] = mul(model.gain, sum);
+    }
+    __syncthreads();
+    meanP = sums[0];
+    meanQ = sums[1];
+    __syncthreads();
+  }
+  for (int first = warp * rows; first < n; first += warps * rows) {
+    Real p = meanP, q = meanQ;
+    if (model.coupling == DENSE) {
+#pragma unroll 1
+      for (int r = 0; r < rows && first + r < n; r++) {
+        const Real* row = model.weights + (size_t)(first + r) * n;
+        Real a = 0, b = 0;
+#pragma unroll 4
+        for (int k = lane; k < n; k += 32) {
+          const Real w = row[k];
+          a = add(a, mul(w, s[k]));
+          b = add(b, mul(w, c[k]));
+        }
+        a = folded<32>(a);
+        b = folded<32>(b);
+        if (lane == r) p = a, q = b;
+      }
+    } else if (model.coupling == SPARSE) {
+#pragma unroll 1
+      for (int r = 0; r < rows && first + r < n; r += 4) {
+        const int i = first + r + lane / 8;
+        Real a = 0, b = 0;
+        if (i < n)
+#pragma unroll 1
+          for (unsigned m = model.rowOffsets[i] + lane % 8; m < model.rowOffsets[i + 1]; m += 8) {
+            const Real w = model.weights[m];
+            const unsigned k = model.columns[m];
+            a = add(a, mul(w, s[k]));
+            b = add(b, mul(w, c[k]));
+          }
+        a = folded<8>(a);
+        b = folded<8>(b);
+        const Real ownA = __shfl_sync(all, a, (lane & 3) * 8), ownB = __shfl_sync(all, b, (lane & 3) * 8);
+        if (lane / 4 == r / 4) p = ownA, q = ownB;
+      }
+    }
+    if (lane < rows && first + lane < n) each(first + lane, p, q);
+  }
+}
+
+/** Four random bytes: normal enough. */
+template <typename Real>
+__device__ __forceinline__ Real drawn(const Model<Real>& model, unsigned t, unsigned i, unsigned sequence, unsigned step) {
+  if (model.noise == (Real)0) return 0;
+  const unsigned word = philox::word(philox::block(model.key0, model.key1, t, i >> 2, sequence, step), i & 3);
+  return mul(model.noise, (Real)((int)((word & 255) + (word >> 8 & 255) + (word >> 16 & 255) + (word >> 24)) - 510));
+}
+
+template <typename Real> __device__ __forceinline__ Real magnitude(Real x, Real y) { return root(add(mul(x, x), mul(y, y))); }
+
+template <typename Real>
+__device__ __forceinline__ void run(Real* x, const Real* inputs, Real* states, unsigned steps, unsigned firstStep, unsigned sequence,
+                                    const Model<Real>& model) {
+  const int n = model.size, width = 2 * n * model.harmonics + model.order;
+  Real *const c = x, *const s = x + n, *const stageC = model.scratch, *const stageS = stageC + n;
+  Real *const fieldX = stageS + n, *const fieldY = fieldX + n, *const force = fieldY + n, *const noise = force + n;
+  auto setField = [&](int i, const Real* input) {
+    Real sum = model.bias[i];
+#pragma unroll 1
+    for (int k = 0; k < model.inputs; k++) sum = add(sum, mul(model.inputWeights[(size_t)i * model.inputs + k], input[k]));
+    if (model.field) {
+      fieldX[i] = (Real)mul(model.pull, (double)sum);
+      fieldY[i] = model.biasCosine[i];
+    } else {
+      const elementary::SineCosine at = elementary::sincos((double)sum);
+      fieldX[i] = (Real)mul(model.pull, at.sine);
+      fieldY[i] = (Real)mul(model.pull, at.cosine);
+    }
+  };
+  for (unsigned t = 0; t < steps; t++) {
+    const Real* input = inputs + (size_t)t * model.inputs;
+#pragma unroll 1
+    for (unsigned stage = 0; stage < 2u * (unsigned)model.substeps; stage++) {
+      const unsigned step = stage / 2;
+      const bool second = stage & 1;
+      const Real *const fromC = second ? stageC : c, *const fromS = second ? stageS : s;
+      coupled(model, fromC, fromS, [&](int i, Real p, Real q) {
+        if (stage == 0) setField(i, input);
+        const Real along = mul(fromC[i], add(p, fieldX[i])), across = mul(fromS[i], add(q, fieldY[i]));
+        const Real k = sub(add(model.omega[i], along), across);
+        const Real e = second ? noise[i] : drawn(model, firstStep + t, (unsigned)i, sequence, step);
+        const Real d = second ? mul(model.half, add(force[i], k)) : mul(model.h, k);
+        const Point<Real> to = turned(c[i], s[i], add(d, e));
+        if (!second) {
+          force[i] = k;
+          noise[i] = e;
+          stageC[i] = to.c;
+          stageS[i] = to.s;
+          return;
+        }
+        c[i] = to.c;
+        s[i] = to.s;
+        if (stage + 1 < 2u * (unsigned)model.substeps) return;
+        Real* row = states + (size_t)t * width;
+        Point<Real> harmonic = to;
+#pragma unroll 1
+        for (int m = 0;; m++) {
+          row[2 * n * m + i] = harmonic.c;
+          row[2 * n * m + n + i] = harmonic.s;
+          x[2 * n * m + i] = harmonic.c;
+          x[2 * n * m + n + i] = harmonic.s;
+          if (m + 1 == model.harmonics) break;
+          harmonic = {sub(mul(harmonic.c, to.c), mul(harmonic.s, to.s)), add(mul(harmonic.s, to.c), mul(harmonic.c, to.s))};
+        }
+      });
+      meet(model);
+    }
+    if (model.order && blockIdx.x == 0 && threadIdx.x < 32) {
+      const Real sumC = total(c, n), sumS = total(s, n);
+      if (threadIdx.x == 0) {
+        const Real r = div(magnitude(sumC, sumS), (Real)n);
+        states[(size_t)t * width + width - 1] = r;
+        x[width - 1] = r;
+      }
+    }
+  }
+}
+
+}  // namespace oscillators
+
+#define ENTRY(REAL, NAME)                                                                                                                \
+  extern "C" __global__ void __launch_bounds__(256) oscillators_##NAME(                                                                  \
+      REAL* x, const REAL* inputs, REAL* states, unsigned steps, unsigned firstStep, unsigned sequence, long long spinLimit,             \
+      const REAL* __restrict__ omega, const REAL* __restrict__ bias, const REAL* __restrict__ biasCosine,                                \
+      const REAL* __restrict__ inputWeights, const REAL* __restrict__ weights, const unsigned* __restrict__ rowOffsets,                  \
+      const unsigned* __restrict__ columns, REAL* scratch, unsigned long long* arrivals, int size, int inputSize, int substeps,          \
+      int harmonics, int order, int field, int coupling, double pull, REAL h, REAL half, REAL gain, REAL noise, unsigned key0,           \
+      unsigned key1) {                                                                                                                   \
+    oscillators::run<REAL>(x, inputs, states, steps, firstStep, sequence,                                                                \
+                           {omega,   bias,      biasCosine, inputWeights, weights, rowOffsets, columns,  scratch, arrivals, size, inputSize, \
+                            substeps, harmonics, order,      field,        coupling, pull,      h,        half,    gain,     noise, key0,  \
+                            key1,     spinLimit});                                                                                       \
+  }
+
+ENTRY(float, f32)
+ENTRY(double, f64)

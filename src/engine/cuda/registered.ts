@@ -1,0 +1,199 @@
+// Reservoirs of registered kinds on a device: the kind's own kernel, a chunk of steps in a launch.
+// Steps that it does not take, and those up to a state that is not finite, are the host's.
+import { ArgumentError } from "../../core/errors.js";
+import type { Context, Parameter, Stream } from "../../gpu/index.js";
+import type { FloatArray } from "../../numerics/index.js";
+import {
+  EngineCapacityError,
+  type EngineOptions,
+  type EnginePlan,
+  type EngineSession,
+  EngineUnavailableError,
+  formatBytes,
+} from "../../reservoir/engine.js";
+import type { KindArgument, KindKernel } from "../../reservoir/registered/kernel.js";
+import { reservoirKinds } from "../../reservoir/registered/kind.js";
+import type { RegisteredModel } from "../../reservoir/registered/model.js";
+import { ChunkedSession } from "../chunked-session.js";
+import { clockFor } from "../phase-clock.js";
+import { RegisteredStepper } from "../registered.js";
+import { abandonAll, disposeAll } from "./dispose.js";
+import { type AnyBuffer, type AnyKernel, allocAny, loadEntries, realType } from "./kernels.js";
+import { freeMemory } from "./memory.js";
+import { spinLimitOf } from "./spin-limit.js";
+
+/** States of a chunk take at most so many bytes, and a chunk so many steps. */
+const chunkBytes = 16 * 2 ** 20;
+const mostSteps = 256;
+
+/** Which engine asks, and how many steps a simulated device takes at a time. */
+export interface KindPlace {
+  readonly engine: string;
+  readonly stepsPerChunk?: number | undefined;
+}
+
+/** The kind's kernel for a model. @throws ArgumentError if it has none */
+function kernelOf(model: RegisteredModel, engine: string): KindKernel {
+  const { kind } = model.config;
+  const kernel = reservoirKinds.get(kind, "kind").kernel?.(model);
+  if (kernel) return kernel;
+  throw new ArgumentError(
+    "kind",
+    kind,
+    `nothing on the engine "${engine}", which the kind has no kernel for; "cpu" and "reference" run it`,
+  );
+}
+
+const isNumber = (argument: KindArgument): argument is Extract<KindArgument, readonly [string, number]> => Array.isArray(argument);
+
+const typeOf = (array: Exclude<KindArgument, readonly [string, number]>): "f32" | "f64" | "u32" | "u64" =>
+  array instanceof Float32Array ? "f32" : array instanceof Float64Array ? "f64" : array instanceof Uint32Array ? "u32" : "u64";
+
+/** How a device would run a model of a registered kind. @throws ArgumentError, EngineCapacityError */
+export function planKind(context: Context, model: RegisteredModel, place: KindPlace): EnginePlan {
+  return planOf(context, model, place, kernelOf(model, place.engine));
+}
+
+function planOf(context: Context, model: RegisteredModel, { engine, stepsPerChunk }: KindPlace, kernel: KindKernel): EnginePlan {
+  const { config, precision, size, below, inputSize } = model;
+  const element = precision === "float32" ? 4 : 8;
+  const steps = Math.max(1, Math.min(stepsPerChunk ?? mostSteps, Math.floor(chunkBytes / (element * size))));
+  const own = kernel.arguments.reduce((sum, argument) => sum + (isNumber(argument) ? 0 : argument.byteLength), 0);
+  const bytes = own + element * (size + below + steps * (inputSize + size));
+  const limit = freeMemory(context);
+  if (bytes > limit) {
+    const what = `a reservoir of the kind "${config.kind}" with ${size.toLocaleString("en")} states on ${context.info.name}`;
+    throw new EngineCapacityError(what, bytes, limit, 'take fewer units, or the engine "cpu"');
+  }
+  const blocks = kernel.blocks(context.info.attributes.multiprocessors);
+  return {
+    engine,
+    summary: `the kind "${config.kind}" by its own kernel, ${blocks === 1 ? "one block" : `${blocks} blocks`}, ${formatBytes(bytes)}`,
+    bytes,
+    details: {
+      kind: config.kind,
+      precision,
+      states: size,
+      ...(below > 0 && { hidden: below }),
+      kernel: kernel.entry,
+      blocks,
+      stepsPerChunk: steps,
+    },
+  };
+}
+
+/** Opens a model of a registered kind. @throws as `planKind`; EngineUnavailableError */
+export async function openKind(
+  context: Context,
+  model: RegisteredModel,
+  place: KindPlace,
+  options: EngineOptions = {},
+): Promise<EngineSession> {
+  const kernel = kernelOf(model, place.engine);
+  const plan = planOf(context, model, place, kernel);
+  if (context.info.attributes.cooperativeLaunch === 0)
+    throw new EngineUnavailableError(place.engine, `${context.info.name} has no cooperative launches, which registered kinds take`);
+  return new ChunkedSession(
+    model,
+    plan,
+    new KernelStepper(context, model, kernel, plan, spinLimitOf(options.spinLimit)),
+    clockFor(options),
+  );
+}
+
+class KernelStepper extends RegisteredStepper {
+  readonly #context: Context;
+  readonly #kernel: AnyKernel;
+  readonly #takes: NonNullable<KindKernel["takes"]>;
+  readonly #launch: { readonly grid: number; readonly block: number; readonly cooperative: true };
+  readonly #stream: Stream;
+  readonly #x: AnyBuffer;
+  readonly #inputsThere: AnyBuffer;
+  readonly #statesThere: AnyBuffer;
+  readonly #arguments: readonly unknown[];
+  readonly #spinLimit: number;
+  readonly #owned: { dispose(): void }[] = [];
+  #work: Promise<unknown> = Promise.resolve();
+
+  constructor(context: Context, model: RegisteredModel, kernel: KindKernel, { details }: EnginePlan, spinLimit: number) {
+    const { size, below, inputSize, precision } = model;
+    const capacity = details["stepsPerChunk"] as number;
+    super(model, capacity);
+    this.#context = context;
+    this.#spinLimit = spinLimit;
+    this.#takes = kernel.takes?.bind(kernel) ?? (() => true);
+    this.#launch = { grid: details["blocks"] as number, block: kernel.threads, cooperative: true };
+    const own = <T extends { dispose(): void }>(thing: T): T => {
+      this.#owned.push(thing);
+      return thing;
+    };
+    const real = realType(precision);
+    try {
+      const { source, entry } = kernel;
+      const module = "ptx" in source ? own(context.load(source.ptx, { label: entry })) : loadEntries(context, source.shipped, [entry]);
+      const types = kernel.arguments.map((argument) => (isNumber(argument) ? argument[0] : `${typeOf(argument)}*`));
+      const common = [`${real}*`, `const ${real}*`, `${real}*`, "u32", "u32", "u32", "i64"];
+      this.#kernel = module.kernel(entry, [...common, ...types] as Parameter[]) as AnyKernel;
+      this.#stream = own(context.stream({ label: `steps of the kind ${model.config.kind}` }));
+      this.#x = own(allocAny(context, real, size + below, "state") as AnyBuffer);
+      this.#inputsThere = own(allocAny(context, real, Math.max(1, capacity * inputSize), "inputs") as AnyBuffer);
+      this.#statesThere = own(allocAny(context, real, capacity * size, "states") as AnyBuffer);
+      this.#arguments = kernel.arguments.map((argument) =>
+        isNumber(argument) ? argument[1] : own(context.upload(argument as Float64Array<ArrayBuffer>, { label: `of ${entry}` })),
+      );
+    } catch (error) {
+      abandonAll(this.#owned);
+      throw error;
+    }
+  }
+
+  get lost(): boolean {
+    return this.#context.loss !== undefined;
+  }
+
+  override advance(steps: number, step: number, sequence: number): number {
+    const there = this.#enqueue(steps, step, sequence);
+    if (!there) return super.advance(steps, step, sequence);
+    this.#stream.sync();
+    const kept = this.#take(this.#context.read(there.states) as FloatArray, this.#context.read(this.#x as never) as FloatArray);
+    return kept ? steps : super.advance(steps, step, sequence);
+  }
+
+  advanceLater(steps: number, step: number, sequence: number): Promise<number> {
+    const work = this.#advanceLater(steps, step, sequence);
+    this.#work = work.catch(() => undefined);
+    return work;
+  }
+
+  override async dispose(): Promise<void> {
+    await this.#work;
+    disposeAll(this.#owned);
+  }
+
+  async #advanceLater(steps: number, step: number, sequence: number): Promise<number> {
+    const there = this.#enqueue(steps, step, sequence);
+    if (!there) return super.advance(steps, step, sequence);
+    const [states, x] = await Promise.all([this.#stream.download(there.states), this.#stream.download(this.#x as never)]);
+    return this.#take(states as FloatArray, x as FloatArray) ? steps : super.advance(steps, step, sequence);
+  }
+
+  /** Gives a chunk to the stream; undefined if the kernel does not take its inputs. */
+  #enqueue(steps: number, step: number, sequence: number) {
+    const inputs = this.inputs.subarray(0, steps * this.model.inputSize);
+    if (!this.#takes(inputs)) return undefined;
+    const states = this.#statesThere.slice(0, steps * this.model.size);
+    this.#stream.upload(this.#x as never, this.x as never);
+    if (inputs.length > 0) this.#stream.upload(this.#inputsThere.slice(0, inputs.length) as never, inputs as never);
+    const common = [this.#x, this.#inputsThere, states, steps, step >>> 0, sequence >>> 0, this.#spinLimit];
+    this.#stream.launch(this.#kernel, this.#launch, ...([...common, ...this.#arguments] as never[]));
+    return { states };
+  }
+
+  /** Takes what a chunk left, if all of it is finite. */
+  #take(states: FloatArray, x: FloatArray): boolean {
+    if (!states.every(Number.isFinite) || !x.every(Number.isFinite)) return false;
+    this.states.set(states);
+    this.x.set(x);
+    return true;
+  }
+}

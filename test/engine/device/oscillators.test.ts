@@ -1,0 +1,104 @@
+// Phase oscillators by their kernel on a device: every bit of the host's step, through runs, single
+// steps, batches, closed loops and faults. The device knows the kind by what it says of itself
+// alone.
+import { afterAll, describe, expect, it } from "vitest";
+import { ArgumentError } from "../../../src/core/errors.js";
+import { contextEngine } from "../../../src/engine/cuda/index.js";
+import { Matrix, RandomStream, seedKeys } from "../../../src/numerics/index.js";
+import { oscillatorKind } from "../../../src/oscillators/kind.js";
+import type { OscillatorConfig } from "../../../src/oscillators/options.js";
+import { NonFiniteStateError } from "../../../src/reservoir/engine.js";
+import {
+  type RegisteredReservoirOptions,
+  ReservoirComputer,
+  type ReservoirKindOptions,
+  registerReservoirKind,
+} from "../../../src/reservoir/index.js";
+import { openTestDevice, size } from "../../gpu/device/device.js";
+import "../../../src/index.js";
+
+const context = openTestDevice();
+afterAll(() => context.dispose());
+const engine = contextEngine(context);
+
+const draws = new RandomStream(seedKeys("oscillators on a device").weights, 0);
+const series = (rows: number, cols = 1) =>
+  new Matrix(
+    rows,
+    cols,
+    Float64Array.from({ length: rows * cols }, (_, i) => draws.normal(i, 0)),
+  );
+const shared = { kind: "oscillator", size: size(500, 70), seed: 7 } as const;
+const steps = size(200, 6);
+
+/** The same reservoir on the host and on the device. */
+async function both(options: RegisteredReservoirOptions) {
+  const host = await ReservoirComputer.create(options, { engine: "reference" });
+  const there = await ReservoirComputer.fromModel(host.model, { context });
+  return { host, there, [Symbol.asyncDispose]: async () => void (await Promise.all([host.dispose(), there.dispose()])) };
+}
+
+describe("phase oscillators on a device", () => {
+  it.each([
+    ["a dense W and noise", { ...shared, noise: 0.01 }],
+    ["a dense W, binary64, several inputs and harmonics", { ...shared, precision: "float64", inputSize: 3, inputs: "one", harmonics: 3 }],
+    ["a sparse W, pulled by a field", { ...shared, connectionProbability: 0.2, input: "field", precision: "float64" }],
+    ["several blocks, a sparse W, noise and R", { ...shared, size: size(900, 140), connectionProbability: 0.1, noise: 0.1, order: true }],
+    ["several blocks, a dense W", { ...shared, size: size(700, 130), steps: 3 }],
+    ["the mean field, harmonics and R", { ...shared, coupling: "meanField", harmonics: 2, order: true, frequencyDistribution: "lorentz" }],
+    ["one oscillator", { ...shared, size: 1, order: true }],
+    ["no input", { ...shared, inputSize: 0, precision: "float64" }],
+  ] as const)("have the bits of the host: %s", async (_, options) => {
+    await using pair = await both(options);
+    const inputs = series(steps, "inputSize" in options ? options.inputSize : 1);
+    expect((await pair.there.run(inputs)).data).toEqual((await pair.host.run(inputs)).data);
+    expect(pair.there.step(inputs.row(0))).toEqual(pair.host.step(inputs.row(0)));
+    expect(pair.there.state).toEqual(pair.host.state);
+  });
+
+  it("keep them in batches, whose noise is each sequence's own", async () => {
+    await using pair = await both({ ...shared, noise: 0.05 });
+    const sequences = [series(5), series(9), series(3)];
+    const there = await pair.there.batch(sequences);
+    expect(there.map(({ data }) => data)).toEqual((await pair.host.batch(sequences)).map(({ data }) => data));
+  });
+
+  it("keep them where a state is no longer finite, and go on from the one before", async () => {
+    await using pair = await both({ ...shared, input: "field", size: 8 });
+    const inputs = series(6);
+    inputs.data[4] = 3e38;
+    const onHost = await pair.host.run(inputs).catch((error: unknown) => error);
+    expect(onHost).toBeInstanceOf(NonFiniteStateError);
+    expect(await pair.there.run(inputs).catch((error: unknown) => error)).toEqual(onHost);
+    expect(pair.there.state).toEqual(pair.host.state);
+    expect(pair.there.step(inputs.row(0))).toEqual(pair.host.step(inputs.row(0)));
+  });
+
+  it("leave inputs beyond the kernel's sines to the host, with the same bits", async () => {
+    await using pair = await both(shared);
+    const inputs = series(4);
+    inputs.data[2] = 3e12;
+    expect((await pair.there.run(inputs)).data).toEqual((await pair.host.run(inputs)).data);
+  });
+
+  it("say how they would run, and refuse a kind without a kernel", async () => {
+    const { model } = await ReservoirComputer.create({ ...shared, size: 300 } as const);
+    expect(engine.planRegistered!(model as never).summary).toMatch(/the kind "oscillator" by its own kernel, \d+ blocks, /);
+    const affine = await ReservoirComputer.create({ kind: "stateAffine", size: 4 } as never);
+    expect(() => engine.planRegistered!(affine.model as never)).toThrow(ArgumentError);
+    expect(() => engine.planRegistered!(affine.model as never)).toThrow("which the kind has no kernel for");
+  });
+
+  it("are no more to a device than a kind of a user's own", async () => {
+    const name = "ownOscillator" as keyof ReservoirKindOptions;
+    registerReservoirKind<OscillatorConfig>({
+      ...oscillatorKind,
+      name,
+      kernel: (model) => ({ ...oscillatorKind.kernel!(model), source: { ptx: context.shippedPtx("oscillators") } }),
+    });
+    await using pair = await both({ ...shared, kind: name } as never);
+    const inputs = series(3);
+    expect((await pair.there.run(inputs)).data).toEqual((await pair.host.run(inputs)).data);
+    expect(context.held().some(({ label }) => label?.includes("oscillators_f32"))).toBe(true);
+  });
+});
