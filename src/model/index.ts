@@ -69,6 +69,7 @@ export { NvarForecaster, type NvarState } from "./nvar/nvar.js";
 export type {
   NvarData,
   NvarDescribed,
+  NvarFitOptions,
   NvarForecastOptions,
   NvarOptions,
   NvarPredictOptions,

@@ -11,6 +11,7 @@ import type { HoldsDeviceData } from "./engine/device-data.js";
 import type { DrawsWeights } from "./engine/drawing.js";
 import type { RunsEnsembles } from "./engine/ensembles.js";
 import type { RunsIntegers } from "./engine/integers.js";
+import type { SolvesLeastSquares } from "./engine/least-squares.js";
 import type { KnowsLimits } from "./engine/limits.js";
 import type { TakesMeasures } from "./engine/measures.js";
 import type { CountsNeighbours } from "./engine/neighbours.js";
@@ -181,6 +182,7 @@ export interface Engine
     DrawsWeights,
     FindsRadii,
     CountsNeighbours,
+    SolvesLeastSquares,
     RunsEnsembles,
     RunsOverSeveral,
     RunsSweeps,

@@ -13,6 +13,7 @@ import { openTogether } from "./ensemble/index.js";
 import { measureTogether } from "./ensemble/measures.js";
 import { sweepTogether } from "./ensemble/sweep.js";
 import { forecastTogether } from "./ensemble/sweep-forecasts.js";
+import { leastSquaresOnDevice } from "./least-squares.js";
 import { freeMemory, usableMemory } from "./memory.js";
 import { neighbourCounts } from "./neighbours.js";
 import { whyNoCompiler } from "./persistent/kernel-code.js";
@@ -126,6 +127,8 @@ function engineOf(name: string, device: EngineDevice, stepsPerChunk?: number, ot
       "draws" in matrix
         ? drawnSpectralRadius(device.context(), matrix, radiusOptions)
         : spectralRadiusOnDevice(device.context(), matrix, radiusOptions),
+
+    leastSquares: (x, y, workOptions) => leastSquaresOnDevice(device.context(), x, y, workOptions),
 
     neighbourCounts: (space, xs, workOptions) => neighbourCounts(device.context(), space, xs, workOptions),
 

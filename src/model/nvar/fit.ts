@@ -1,7 +1,8 @@
 // How an NvarForecaster is trained: lambda by forecasts if there is a horizon, and then the weights
 // on all rows. And what it predicts: its closed loop, and single steps.
+import { ArgumentError } from "../../core/errors.js";
 import { Matrix } from "../../numerics/index.js";
-import type { WorkOptions } from "../../reservoir/index.js";
+import { chooseEngine, type WorkOptions } from "../../reservoir/index.js";
 import { WorkPacer } from "../../reservoir/work.js";
 import type { ForecasterChoice } from "../forecaster/choice.js";
 import { half } from "../forecaster/fit.js";
@@ -12,7 +13,7 @@ import type { NvarSeries } from "./data.js";
 import { type Numbers, NvarFeatures, numbers, rowsBetween } from "./features.js";
 import type { NvarSettings } from "./options.js";
 import { copyRows, heldRange, hold, knownScale, NvarStep, nvarScale, restoredNumbers, scaledNumbers } from "./step.js";
-import { type NvarFit, trainNvar } from "./training.js";
+import { type LeastSquares, leastSquaresHere, type NvarFit, trainNvar } from "./training.js";
 
 /** A trained model, and how its lambda was chosen. */
 export interface FittedNvar {
@@ -21,16 +22,27 @@ export interface FittedNvar {
   readonly choice: ForecasterChoice | undefined;
 }
 
+/** What solves for the weights on an engine. @throws EngineUnavailableError, ArgumentError */
+export async function solverOn(name: string | undefined, { arithmetic }: NvarSettings): Promise<LeastSquares> {
+  if (name === undefined || name === "auto") return leastSquaresHere;
+  const { engine } = await chooseEngine(name);
+  if (!engine.leastSquares) return leastSquaresHere;
+  if (arithmetic !== "doubleDouble")
+    throw new ArgumentError("engine", name, `"cpu" with arithmetic "${arithmetic}": devices solve in double-double alone`);
+  return (x, y, options) => engine.leastSquares!(x, y, options);
+}
+
 /** @throws ArgumentError, SingularFitError, WorkInterruptedError */
 export async function fitNvar(
   settings: NvarSettings,
   series: readonly NvarSeries[],
   masks: readonly (Matrix | undefined)[],
+  solve: LeastSquares,
   work: WorkOptions,
 ): Promise<FittedNvar> {
   const { horizon, choose, lambda } = settings;
   if (horizon === undefined) {
-    const [fit] = await fitsOf(settings, series, [lambda], work);
+    const [fit] = await fitsOf(settings, series, [lambda], solve, work);
     return { fit: fit!, choice: undefined };
   }
   const lambdas = choose?.lambdas ?? chooseDefaults.lambdas;
@@ -43,7 +55,7 @@ export async function fitNvar(
       return {
         async forecasts(signal) {
           const parts = series.map((one, s) => firstRows(one, training[s]!.series.rows));
-          fits = await fitsOf(settings, parts, lambdas, { signal });
+          fits = await fitsOf(settings, parts, lambdas, solve, { signal });
           const made: (Matrix<Float64Array> | Error)[] = [];
           for (const fit of fits) {
             const out = await forecastsFrom(settings, fit, { series, starts, horizon }, signal);
@@ -58,7 +70,7 @@ export async function fitNvar(
     },
     half(work, 0),
   );
-  const [fit] = await fitsOf(settings, series, [choice.kept[0]!.lambda], half(work, 1));
+  const [fit] = await fitsOf(settings, series, [choice.kept[0]!.lambda], solve, half(work, 1));
   return { fit: fit!, choice };
 }
 
@@ -91,6 +103,7 @@ async function fitsOf(
   settings: NvarSettings,
   series: readonly NvarSeries[],
   lambdas: readonly number[],
+  solve: LeastSquares,
   work: WorkOptions,
 ): Promise<readonly NvarFit[]> {
   const scale = nvarScale(series, settings);
@@ -101,7 +114,7 @@ async function fitsOf(
     values: scaledNumbers(scale, one.values),
     known: known && scaledNumbers(known, one.known!),
   }));
-  const found = await trainNvar(settings, features, scaled, lambdas, work);
+  const found = await trainNvar(settings, features, scaled, lambdas, solve, work);
   const last = scaled.at(-1)!;
   const range = heldRange(scaled, settings);
   return found.map((weights) => ({

@@ -6,9 +6,8 @@ import { writeFileAtomic } from "../../io/atomic.js";
 import { readBytes } from "../../io/files.js";
 import type { Matrix } from "../../numerics/index.js";
 import type { TrainedReadout } from "../../readout/index.js";
-import type { WorkOptions } from "../../reservoir/index.js";
 import { checkWhole } from "../../reservoir/inputs.js";
-import { Turns, workTable } from "../../reservoir/work.js";
+import { Turns } from "../../reservoir/work.js";
 import type { CalendarFeature } from "../../series/calendar.js";
 import type { TimeGrid } from "../../series/index.js";
 import { NotFittedError } from "../errors.js";
@@ -27,10 +26,11 @@ import { checkTableNames } from "../table-names.js";
 import { givenSequences, givenSeries, nvarKnown, nvarSeries } from "./data.js";
 import { NvarFeatures } from "./features.js";
 import { decodeNvar, encodeNvar } from "./file.js";
-import { fitNvar, nvarLoop, nvarPredictions } from "./fit.js";
+import { fitNvar, nvarLoop, nvarPredictions, solverOn } from "./fit.js";
 import {
   type NvarData,
   type NvarDescribed,
+  type NvarFitOptions,
   type NvarForecastOptions,
   type NvarOptions,
   type NvarPredictOptions,
@@ -38,6 +38,7 @@ import {
   type NvarSequences,
   type NvarSettings,
   type NvarValues,
+  nvarFitTable,
   nvarForecastTable,
   nvarPredictTable,
   nvarScoreTable,
@@ -66,8 +67,9 @@ export interface NvarState {
  * reservoir, and other data worse: noise enters every monomial.
  *
  * Its state is the last rows that it has seen. `fit` leaves it at the end of the (last) training
- * series; `predict` moves it on; `forecast` and `score` put it back. It runs on the host, with the
- * same bits everywhere. Calls that are made while another is running wait for it.
+ * series; `predict` moves it on; `forecast` and `score` put it back. It runs on the host, but for
+ * what `fit` may solve on a device, with the same bits everywhere. Calls that are made while
+ * another is running wait for it.
  *
  * @example
  * const model = await NvarForecaster.fit(series.subarray(0, 2000), { delays: 1, degrees: [2, 3, 4] });
@@ -96,10 +98,10 @@ export class NvarForecaster implements AsyncDisposable {
   }
 
   /** Makes a forecaster and trains it. */
-  static async fit(data: NvarData | NvarSequences, options: NvarOptions & TimesOption & WorkOptions = {}): Promise<NvarForecaster> {
-    const { signal, onProgress, times, ...rest } = options ?? {};
+  static async fit(data: NvarData | NvarSequences, options: NvarOptions & TimesOption & NvarFitOptions = {}): Promise<NvarForecaster> {
+    const { signal, onProgress, engine, times, ...rest } = options ?? {};
     const timed = times === undefined ? data : (withTimes(data as ForecasterData, times) as NvarDescribed);
-    return (await NvarForecaster.create(rest)).fit(timed, { signal, onProgress });
+    return (await NvarForecaster.create(rest)).fit(timed, { signal, onProgress, engine });
   }
 
   /**
@@ -108,10 +110,11 @@ export class NvarForecaster implements AsyncDisposable {
    * @throws ArgumentError for data that does not fit or too few rows, SingularFitError if the rows
    * do not determine the weights, WorkInterruptedError
    */
-  async fit(data: NvarData | NvarSequences, work: WorkOptions = {}): Promise<this> {
+  async fit(data: NvarData | NvarSequences, options: NvarFitOptions = {}): Promise<this> {
     return this.#turns.take(async () => {
-      resolve(workTable, work);
+      const { engine, ...work } = resolve(nvarFitTable, options);
       const { settings } = this;
+      const solve = await solverOn(engine, settings);
       const given = givenSequences(data, settings);
       checkTableNames(settings.table, givenColumns(given[0]!.checked, "error"));
       const clock = new Clock(settings.calendar);
@@ -126,7 +129,7 @@ export class NvarForecaster implements AsyncDisposable {
           );
       });
       const masks = given.map(({ mask }) => mask);
-      const { fit, choice } = await fitNvar(settings, series, masks, work);
+      const { fit, choice } = await fitNvar(settings, series, masks, solve, work);
       this.#fit = fit;
       this.#choice = choice;
       this.#clock = clock;

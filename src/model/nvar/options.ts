@@ -13,6 +13,7 @@ import {
   option,
   optional,
   type TableOf,
+  text,
   whole,
 } from "../../core/options.js";
 import type { Matrix, MatrixLike } from "../../numerics/index.js";
@@ -117,6 +118,23 @@ export interface NvarStartOptions extends WorkOptions {
    */
   readonly warmup?: NvarData | undefined;
 }
+
+/** Watching and stopping a fit, and where it solves. */
+export interface NvarFitOptions extends WorkOptions {
+  /**
+   * Where double-double solves for the weights: "cpu" (default, as is "auto"), "cuda", "cuda:1" (a
+   * device by number) or "sim", with the same bits. A device has none for binary64.
+   */
+  readonly engine?: string | undefined;
+}
+
+export const nvarFitTable = {
+  engine: optional(
+    text("the name of an engine"),
+    'Where double-double solves for the weights: "cpu" (default), "cuda", "cuda:1" (a device by number) or "sim".',
+  ),
+  ...workTable,
+} satisfies TableOf<NvarFitOptions>;
 
 /** Options of `predict`. */
 export interface NvarPredictOptions extends NvarStartOptions {

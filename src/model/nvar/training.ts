@@ -5,6 +5,7 @@ import { type DoubleDoubles, ddAt, ddLeastSquares, ddSet, doubleDoubles } from "
 import { ddSqrt, ddSubtract, Matrix } from "../../numerics/index.js";
 import { SingularFitError } from "../../readout/errors.js";
 import { ridge, TrainedReadout } from "../../readout/index.js";
+import type { SolvesLeastSquares } from "../../reservoir/engine.js";
 import type { WorkOptions } from "../../reservoir/index.js";
 import { WorkPacer } from "../../reservoir/work.js";
 import type { Range } from "../forecaster/road.js";
@@ -32,6 +33,19 @@ export interface NvarFit extends NvarWeights {
   readonly history: Numbers;
 }
 
+/** Solves least squares in double-double: numerics' `ddLeastSquares`, wherever it runs. */
+export type LeastSquares = NonNullable<SolvesLeastSquares["leastSquares"]>;
+
+/** On the host, letting others have a turn. */
+export const leastSquaresHere: LeastSquares = async (x, y, options = {}) => {
+  const pacer = new WorkPacer(options, x.length);
+  const solve = ddLeastSquares(x, y);
+  let solved = solve.next();
+  for (; !solved.done; solved = solve.next()) if (pacer.due()) await pacer.pause(solved.value);
+  pacer.finish();
+  return solved.value;
+};
+
 /** Rows of features at a time. */
 const chunk = 256;
 
@@ -44,6 +58,7 @@ export async function trainNvar(
   features: NvarFeatures,
   series: readonly NvarSeries[],
   lambdas: readonly number[],
+  solve: LeastSquares,
   work: WorkOptions,
 ): Promise<readonly NvarWeights[]> {
   let rows = 0;
@@ -63,7 +78,7 @@ export async function trainNvar(
   const { signal, onProgress } = work;
   for (const [l, lambda] of lambdas.entries()) {
     const progress = onProgress && ((done: number, total: number) => onProgress(l * total + done, lambdas.length * total));
-    found.push(await exactWeights({ ...settings, lambda }, features, series, rows, { signal, onProgress: progress }));
+    found.push(await exactWeights({ ...settings, lambda }, features, series, rows, solve, { signal, onProgress: progress }));
   }
   return found;
 }
@@ -112,6 +127,7 @@ async function exactWeights(
   features: NvarFeatures,
   series: readonly NvarSeries[],
   rows: number,
+  solve: LeastSquares,
   work: WorkOptions,
 ): Promise<NvarWeights> {
   const { count, outputs } = features;
@@ -141,11 +157,9 @@ async function exactWeights(
     const penalty = ddSqrt({ high: lambda, low: 0 });
     for (let f = 0; f < count; f++) ddSet(x[f]!, rows + f, penalty);
   }
-  const solve = ddLeastSquares(x, y);
-  let solved = solve.next();
-  for (; !solved.done; solved = solve.next()) if (pacer.due()) await pacer.pause(rows + solved.value);
-  pacer.finish();
-  const found = solved.value;
+  const { signal, onProgress } = work;
+  const total = rows + x.length;
+  const found = await solve(x, y, { signal, onProgress: onProgress && ((done) => onProgress(rows + done, total)) });
   if (!found?.every(({ high }) => high.every(Number.isFinite))) throw new SingularFitError(lambda, rows, count);
   const part = (name: "high" | "low") => ({
     weights: new Matrix(outputs, count, Float64Array.from(found.flatMap((one) => Array.from(one[name].subarray(0, count))))),

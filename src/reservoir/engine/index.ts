@@ -7,6 +7,7 @@ export type * from "./drawing.js";
 export type * from "./ensembles.js";
 export * from "./errors.js";
 export type * from "./integers.js";
+export type * from "./least-squares.js";
 export type * from "./limits.js";
 export type * from "./measures.js";
 export type * from "./neighbours.js";
