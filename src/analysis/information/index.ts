@@ -11,13 +11,13 @@ export { type MutualInformationOptions, mutualInformation } from "./mutual-infor
 export {
   type ActiveStorageOptions,
   activeInformationStorage,
+  type NearestNeighbourEngineOptions,
   type NearestNeighbourInformation,
   type NearestNeighbourInformationOptions,
   type NearestNeighbourOptions,
   type NearestNeighbourTransferOptions,
   nearestNeighbourInformation,
   nearestNeighbourTransferEntropy,
-  type NearestNeighbourEngineOptions,
 } from "./nearest-neighbours.js";
 export { digamma, type Series } from "./series.js";
 export type { Significance } from "./significance.js";

@@ -222,7 +222,7 @@ function tested(
   const { nats, local } = estimate(counts(x));
   const test = new SurrogateTest(nats, asked.surrogates);
   for (xs.next(); !test.done; ) test.add(estimate(counts(xs.next().value!)).nats);
-  return informationOf(nats, local, test, asked);
+  return informationOf(nats, local(), test, asked);
 }
 
 async function testedOn(
@@ -253,7 +253,7 @@ async function testedOn(
     pacer.check(done);
   }
   pacer.finish();
-  return informationOf(first!.nats, first!.local, test!, asked);
+  return informationOf(first!.nats, first!.local(), test!, asked);
 }
 
 function* countsInTurn(space: NeighbourSpace, xs: Iterable<Columns>): Generator<NeighbourCounts> {
@@ -268,7 +268,11 @@ function* formsOf(x: Columns, { surrogates, seed: drawnFrom }: Resolved<typeof n
   const draws = new RandomStream(seedKeys(drawnFrom).weights, streams.surrogates);
   for (let draw = 0; draw < surrogates; draw++) {
     const order = cutAndTurned(rows, draws, draw);
-    yield x.map((column) => Float64Array.from(order, (row) => column[row]!));
+    yield x.map((column) => {
+      const moved = new Float64Array(order.length);
+      for (let i = 0; i < order.length; i++) moved[i] = column[order[i]!]!;
+      return moved;
+    });
   }
 }
 

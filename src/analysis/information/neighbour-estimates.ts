@@ -5,10 +5,10 @@ import type { NeighbourCounts, NeighbourSpace } from "../../reservoir/engine.js"
 import type { Columns } from "./columns.js";
 import { countsOfColumn, KdTree } from "./kd-tree.js";
 
-/** I(X; Y | Z) in nats, and the n terms whose mean it is. */
+/** I(X; Y | Z) in nats, and the n terms whose mean it is, made when they are asked for. */
 export interface NeighbourEstimate {
   readonly nats: number;
-  readonly local: Float64Array;
+  local(): Float64Array;
 }
 
 /** Counts rows nearer than the radius of each; made once for columns that stay. */
@@ -63,13 +63,12 @@ export function estimator(space: NeighbourSpace): Estimator {
     const front = psi[k]! - 1 / k + psi[n]!;
     return ({ inXZ, inYZ }) => {
       const sums = digammaSum(inXZ, psi, 0) + digammaSum(inYZ, psi, 0);
-      const local = Float64Array.from(inXZ, (count, i) => front - psi[count]! - psi[inYZ[i]!]!);
-      return { nats: front - sums / n, local };
+      return { nats: front - sums / n, local: () => Float64Array.from(inXZ, (count, i) => front - psi[count]! - psi[inYZ[i]!]!) };
     };
   }
   return ({ inZ, inXZ, inYZ }) => {
     const sums = digammaSum(inZ, psi, 1) - digammaSum(inXZ, psi, 1) - digammaSum(inYZ, psi, 1);
-    const local = Float64Array.from(inZ, (count, i) => psi[k]! + psi[count + 1]! - psi[inXZ[i]! + 1]! - psi[inYZ[i]! + 1]!);
+    const local = () => Float64Array.from(inZ, (count, i) => psi[k]! + psi[count + 1]! - psi[inXZ[i]! + 1]! - psi[inYZ[i]! + 1]!);
     return { nats: psi[k]! + sums / n, local };
   };
 }
