@@ -1,0 +1,36 @@
+// Least squares in double-double: seconds on a device and on the host, with whether all bits are
+// equal.
+// Usage: npx tsx bench/gpu/least-squares.ts
+import { leastSquaresOnDevice } from "../../src/engine/cuda/least-squares.js";
+import { openDevice } from "../../src/gpu/index.js";
+import { type DoubleDoubles, ddLeastSquares } from "../../src/numerics/double-double-rows.js";
+import { RandomStream, seedKeys } from "../../src/numerics/index.js";
+
+using context = openDevice();
+console.log(`${context.info.name}\n\n| rows | columns | device s | host s | bits |\n|---|---|---|---|---|`);
+
+const draws = new RandomStream(seedKeys("least squares").weights, 0);
+const columns = (count: number, rows: number, from: number): DoubleDoubles[] =>
+  Array.from({ length: count }, (_, c) => ({
+    high: Float64Array.from({ length: rows }, (_, r) => draws.uniform(r, from + c) - 0.5),
+    low: new Float64Array(rows),
+  }));
+const copies = (all: readonly DoubleDoubles[]) => all.map(({ high, low }) => ({ high: high.slice(), low: low.slice() }));
+
+await leastSquaresOnDevice(context, columns(2, 10, 0), columns(1, 10, 2));
+for (const [rows, features] of [
+  [4000, 100],
+  [4000, 364],
+] as const) {
+  const [x, y] = [columns(features, rows, 0), columns(3, rows, features)];
+  let start = performance.now();
+  const there = await leastSquaresOnDevice(context, x, y);
+  const seconds = (performance.now() - start) / 1000;
+  start = performance.now();
+  const solve = ddLeastSquares(copies(x), copies(y));
+  let solved = solve.next();
+  while (!solved.done) solved = solve.next();
+  const onHost = (performance.now() - start) / 1000;
+  const isEqual = JSON.stringify(there) === JSON.stringify(solved.value);
+  console.log(`| ${rows} | ${features} | ${seconds.toFixed(3)} | ${onHost.toFixed(2)} | ${isEqual ? "equal" : "DIFFERENT"} |`);
+}
