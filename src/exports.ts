@@ -70,6 +70,7 @@ export { NvarForecaster, type NvarState } from "./model/nvar/nvar.js";
 export type {
   NvarData,
   NvarDescribed,
+  NvarFitOptions,
   NvarForecastOptions,
   NvarOptions,
   NvarPredictOptions,
