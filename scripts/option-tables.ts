@@ -226,7 +226,7 @@ const plotTables: Readonly<Record<string, OptionTable>> = {
   "`plotSpikeRaster`": rasterTable,
   "`plotParallelCoordinates`": parallelTable,
   "`plotSlices`": slicesTable,
-  "`toImage`; `toSvg` takes the first three": imageTable,
+  "`toImage`; `toSvg` takes the first five": imageTable,
   "`toHtml` and `show`": htmlTable,
   "`reportHtml`": reportTable,
 };

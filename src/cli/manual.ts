@@ -116,6 +116,7 @@ export const manuals: Readonly<Record<string, Manual>> = {
       "spillway plot runs/load",
       "spillway plot load --start 2018-03-01 --format svg --theme dark",
       "spillway plot forecasts.csv --target load --last 20 --out figures",
+      "spillway plot load --format svg --width-mm 85 --height-mm 60",
     ],
     notes: [
       "Forecasts are drawn from forecasts.csv and history.csv: history, bands and every baseline of the starts that are asked for, errors by step, residuals. All other figures are those of the report.",

@@ -2,6 +2,7 @@
 // called.
 import { type Command, Option } from "commander";
 import { runFiguresTable } from "../experiment/plot-options.js";
+import { svgTable } from "../plot/svg/options.js";
 import type { PlotFlags } from "./commands/plot.js";
 import { flagOf } from "./flag.js";
 
@@ -27,6 +28,10 @@ export function addPlotCommand(program: Command, print: (text: string) => void):
     .addOption(flagOf(runFiguresTable, "last"))
     .addOption(formatOption())
     .addOption(themeOption())
+    .addOption(flagOf(svgTable, "width", { value: "pixels" }))
+    .addOption(flagOf(svgTable, "height", { value: "pixels" }))
+    .addOption(flagOf(svgTable, "widthMm", { value: "mm" }))
+    .addOption(flagOf(svgTable, "heightMm", { value: "mm" }))
     .option("-o, --out <dir>", "where the figures are written; left out, figures/ in the run's folder")
     .option("--runs <dir>", "the folder of runs, in which a name is looked for", "runs")
     .option("--json", "print titles, descriptions and files as JSON")

@@ -7,7 +7,7 @@ export function formatNumber(value: number): string {
   if (value === 0) return "0";
   const size = Math.abs(value);
   if (size < 1e-3 || size >= 1e7) return Number(value.toPrecision(3)).toExponential().replace("e+", "e");
-  if (size >= 1000) return Math.round(value).toLocaleString("en-US");
+  if (size >= 1000) return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ",");
   return String(Number(value.toPrecision(3)));
 }
 

@@ -32,4 +32,5 @@ export { type ForecastPlotOptions, type OtherForecast, plotForecast, plotSeries 
 export { type PlottedEigenvalues, plotSpectrum } from "./spectrum.js";
 export { plotSpikeRaster, type RasterOptions, type RasterSpikes } from "./spike-raster.js";
 export { plotStateHeatmap, plotTrajectories, type StateHeatmapOptions, type TrajectoryOptions } from "./states.js";
-export { type SvgOptions, toSvg } from "./svg/index.js";
+export { toSvg } from "./svg/index.js";
+export type { SvgOptions } from "./svg/options.js";

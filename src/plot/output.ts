@@ -1,13 +1,15 @@
 // Figures out of the program: into a page, into an image, onto the screen. What they show is
 // decided elsewhere.
-import { SpillwayError } from "../core/errors.js";
+import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { choice, option, optional, resolve, type TableOf, text } from "../core/options.js";
 import { chromiumImage, findChromium } from "./browser.js";
 import { checkFigure, type Figure } from "./figure.js";
 import { openInBrowser } from "./open-in-browser.js";
 import { sizeKind } from "./options.js";
 import { reportHtml } from "./report.js";
-import { type SvgOptions, svgTable, toSvg } from "./svg/index.js";
+import { withDensity } from "./svg/heatmap.js";
+import { toSvg } from "./svg/index.js";
+import { type SvgOptions, sizeOf, svgTable } from "./svg/options.js";
 
 /** The heading of a page, and where it has plotly.js from. */
 export interface HtmlOptions {
@@ -51,6 +53,11 @@ export interface ImageOptions extends SvgOptions {
   readonly renderer?: "auto" | "chromium" | "static" | undefined;
   /** Pixels of a PNG for each pixel of the figure; default 2. */
   readonly scale?: number | undefined;
+  /**
+   * Pixels of a PNG for each inch, in place of `scale`. The file says it too, so that a text
+   * processor sets the picture at its width in millimetres.
+   */
+  readonly dpi?: number | undefined;
 }
 
 /** The options of `toImage`. */
@@ -58,7 +65,8 @@ export const imageTable = {
   ...svgTable,
   format: option(choice("svg", "png"), "svg", "PNG takes a Chromium."),
   renderer: option(choice("auto", "chromium", "static"), "auto", "auto: SVG without a browser, PNG by Chromium; static: SVG only."),
-  scale: option(sizeKind, 2, "Pixels of a PNG for each pixel of the figure."),
+  scale: optional(sizeKind, "Pixels of a PNG for each pixel of the figure; left out, 2."),
+  dpi: optional(sizeKind, "Pixels of a PNG for each inch, in place of scale; the file says it too."),
 } satisfies TableOf<ImageOptions>;
 
 /** An image and who drew it. */
@@ -75,8 +83,9 @@ export interface FigureImage {
  */
 export async function toImage(figure: Figure, options: ImageOptions = {}): Promise<FigureImage> {
   checkFigure(figure);
-  const { format, renderer, width, scale, theme, ...asked } = resolve(imageTable, options);
-  const { height = Number(figure.layout["height"] ?? 320) + 40 } = asked;
+  const { format, renderer, scale, dpi, ...drawing } = resolve(imageTable, options);
+  const { width, height } = sizeOf(drawing, Number(figure.layout["height"] ?? 320) + 40);
+  if (scale !== undefined && dpi !== undefined) throw new ArgumentError("dpi", dpi, `no value beside scale, which is ${scale}`);
   const browser = renderer === "chromium" || format === "png";
   const chromium = browser && renderer !== "static" ? findChromium() : undefined;
   if (!chromium && browser) {
@@ -87,8 +96,10 @@ export async function toImage(figure: Figure, options: ImageOptions = {}): Promi
       `a ${format} image takes a Chromium and ${asked}; ask for { format: "svg", renderer: "static" }`,
     );
   }
-  if (!chromium) return { bytes: new TextEncoder().encode(toSvg(figure, { width, height, theme })), format: "svg", renderer: "static" };
-  return { bytes: await chromiumImage(chromium, figure, { format, width, height, scale }), format, renderer: "chromium" };
+  if (!chromium) return { bytes: new TextEncoder().encode(toSvg(figure, drawing)), format: "svg", renderer: "static" };
+  const size = { format, width: Math.round(width), height: Math.round(height), scale: scale ?? (dpi ?? 192) / 96 };
+  const bytes = await chromiumImage(chromium, figure, size);
+  return { bytes: format === "png" && dpi !== undefined ? withDensity(bytes, dpi) : bytes, format, renderer: "chromium" };
 }
 
 /**

@@ -23,7 +23,7 @@ afterAll(() => rm(cwd, { recursive: true, force: true }));
 
 describe("spillway plot", () => {
   it("writes an image a figure and one page, in which no name is markup", async () => {
-    const ended = await spillway(["plot", "forecasts.csv", "--start", "3", "--theme", "dark"], { cwd });
+    const ended = await spillway(["plot", "forecasts.csv", "--start", "3", "--theme", "dark", "--width-mm", "85"], { cwd });
     expect(ended).toMatchObject({ code: 0, stderr: "" });
     const names = ["1-forecast-from-row-3.svg", "2-error-by-step-of-the-forecast.svg", "3-residuals-of-the-forecasts.svg", "figures.html"];
     expect((await readdir(join(cwd, "figures"))).sort()).toEqual(names);
@@ -31,7 +31,10 @@ describe("spillway plot", () => {
       expect(ended.stdout).toContain(join("figures", name));
       const text = await readFile(join(cwd, "figures", name), "utf8");
       expect(text).not.toMatch(/<\/script><b>|<i>naive/);
-      if (name.endsWith(".svg")) expect(text).toContain('fill="#12181e"');
+      if (name.endsWith(".svg")) {
+        expect(text).toContain('fill="#12181e"');
+        expect(text).toContain('width="85mm" height="63.75mm"');
+      }
     }
   });
 
@@ -47,6 +50,10 @@ describe("spillway plot", () => {
     [
       ["forecasts.csv", "--start", "4"],
       'spillway: start is "4"; it takes a row, the time stamp of a first row, or last: forecasts.csv has "0", "3"',
+    ],
+    [
+      ["forecasts.csv", "--width", "300", "--width-mm", "85"],
+      "spillway: widthMm is 85; it takes no value beside width, which is 300: a length is in one unit",
     ],
   ])("%j is refused in a sentence", async (args, sentence) => {
     const ended = await spillway(["plot", ...args], { cwd });

@@ -1,16 +1,16 @@
 // `spillway plot`: the figures of a run as images and as a page, from the files that the run kept.
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import { ArgumentError } from "../../core/errors.js";
 import { runFigures } from "../../experiment/index.js";
 import type { RunFiguresOptions } from "../../experiment/plot-options.js";
 import { ensureFolder, FileError, writeFileAtomic } from "../../io/index.js";
-import { type Figure, toHtml, toSvg } from "../../plot/index.js";
+import { type Figure, type SvgOptions, toHtml, toSvg } from "../../plot/index.js";
 
 /** What figures are written as. */
-export interface DrawFlags {
+export interface DrawFlags extends SvgOptions {
   readonly out?: string | undefined;
   readonly format?: "svg" | "html" | undefined;
-  readonly theme?: "light" | "dark" | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -21,10 +21,11 @@ export interface PlotFlags extends DrawFlags, RunFiguresOptions {
 }
 
 /** Writes the figures of a run, and gives what is printed. */
-export async function plot(name: string, { runs, out, format, theme, json, ...options }: PlotFlags): Promise<string> {
+export async function plot(name: string, { runs, out, format, json, ...flags }: PlotFlags): Promise<string> {
   const path = await placeOf(name, runs);
-  const { title, figures, folder } = await runFigures(path, options);
-  return writeFigures(figures, title, path, { out: out ?? join(folder, "figures"), format, theme, json });
+  const { start, target, series, last, ...drawing } = flags;
+  const { title, figures, folder } = await runFigures(path, { start, target, series, last });
+  return writeFigures(figures, title, path, { out: out ?? join(folder, "figures"), format, json, ...drawing });
 }
 
 /** A path, or the name of a run in the folder of runs. */
@@ -38,12 +39,12 @@ export async function writeFigures(
   figures: readonly Figure[],
   title: string,
   source: string,
-  { out, format, theme, json }: DrawFlags & { readonly out: string },
+  { out, format, json, ...drawing }: DrawFlags & { readonly out: string },
 ): Promise<string> {
   const images =
     format === "html"
       ? []
-      : figures.map((figure, k) => ({ name: `${k + 1}-${slugOf(figure.title)}.svg`, text: drawn(figure, source, theme) }));
+      : figures.map((figure, k) => ({ name: `${k + 1}-${slugOf(figure.title)}.svg`, text: drawn(figure, source, drawing) }));
   const page = format === "svg" ? [] : [{ name: "figures.html", text: await toHtml(figures, { title }) }];
   await ensureFolder(out);
   const files: string[] = [];
@@ -61,10 +62,11 @@ export async function writeFigures(
 }
 
 /** What comes from a file may be data that no plot function made. @throws FileError */
-function drawn(figure: Figure, source: string, theme: "light" | "dark" | undefined): string {
+function drawn(figure: Figure, source: string, drawing: SvgOptions): string {
   try {
-    return toSvg(figure, { theme });
+    return toSvg(figure, drawing);
   } catch (cause) {
+    if (cause instanceof ArgumentError && cause.field !== undefined && Object.hasOwn(drawing, cause.field)) throw cause;
     throw new FileError(
       source,
       `the figure "${figure.title}" cannot be drawn: ${cause instanceof Error ? cause.message : String(cause)}`,

@@ -60,12 +60,27 @@ function png(raw: Uint8Array, width: number, height: number): Uint8Array {
   view.setUint32(0, width);
   view.setUint32(4, height);
   header.set([8, 6, 0, 0, 0], 8);
-  const parts = [
+  return joined([
     Uint8Array.of(137, 80, 78, 71, 13, 10, 26, 10),
     chunk("IHDR", header),
     chunk("IDAT", zlibSync(raw)),
     chunk("IEND", new Uint8Array(0)),
-  ];
+  ]);
+}
+
+/** A PNG that says how many pixels an inch takes: pHYs (section 11.3.4.3) after the header. */
+export function withDensity(image: Uint8Array, dpi: number): Uint8Array {
+  const perMetre = Math.round(dpi / 0.0254);
+  const data = new Uint8Array(9);
+  const view = new DataView(data.buffer);
+  view.setUint32(0, perMetre);
+  view.setUint32(4, perMetre);
+  data[8] = 1;
+  const headerEnd = 8 + 25;
+  return joined([image.subarray(0, headerEnd), chunk("pHYs", data), image.subarray(headerEnd)]);
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
   const out = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {

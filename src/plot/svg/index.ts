@@ -1,30 +1,13 @@
 // A figure as a static SVG without a browser: axes, traces, shapes, annotations and a legend. What
 // plotly does beyond these figures is not here.
-import { choice, option, optional, resolve, type TableOf } from "../../core/options.js";
+import { resolve } from "../../core/options.js";
 import { checkFigure, type Figure } from "../figure.js";
 import { escapeHtml, formatNumber } from "../format.js";
-import { sizeKind } from "../options.js";
 import { type ColourScale, colourAt } from "./heatmap.js";
+import { type SvgOptions, sizeOf, svgTable } from "./options.js";
 import { flattened } from "./project.js";
 import { type AxisLayout, Scale, type Tick } from "./scale.js";
 import { dashOf, extentOf, rangeOf, type Trace, traceSvg } from "./traces.js";
-
-/** Size and theme of a drawing. */
-export interface SvgOptions {
-  /** Pixels; default 800. */
-  readonly width?: number | undefined;
-  /** Pixels; default the figure's own height. */
-  readonly height?: number | undefined;
-  /** Default "light". */
-  readonly theme?: "light" | "dark" | undefined;
-}
-
-/** The options of `toSvg`. */
-export const svgTable = {
-  width: option(sizeKind, 800, "Pixels."),
-  height: optional(sizeKind, "Pixels; left out, the figure's own height."),
-  theme: option(choice("light", "dark"), "light", "The colours of paper, text and rules."),
-} satisfies TableOf<SvgOptions>;
 
 const themes = {
   light: { paper: "#ffffff", ink: "#14202b", rule: "#d8dfe5" },
@@ -56,20 +39,21 @@ export function toSvg(source: Figure, options: SvgOptions = {}): string {
   const asked = resolve(svgTable, options);
   const figure = flattened({ ...source, data: source.data.filter(({ visible }) => visible !== "legendonly") });
   const { layout } = figure;
-  const { width, height = Number(layout["height"] ?? 320) + 40 } = asked;
+  const { width, height, written } = sizeOf(asked, Number(layout["height"] ?? 320) + 40);
   const theme = themes[asked.theme];
   const bar = figure.data.find((trace) => trace["colorbar"]);
   const right = width - (bar ? 92 : 18);
   const names = ((layout["yaxis"] as AxisLayout | undefined)?.ticktext ?? []).map((name) => name.length);
-  const left = Math.min(width / 3, Math.max(74, 7 * Math.max(0, ...names) + 30));
+  const left = Math.min(Math.floor(width / 3), Math.max(74, 7 * Math.max(0, ...names) + 30));
   const entries = legend(figure.data, left, right, theme.ink);
   const inner: Box = { left, right, top: 42 + 16 * Math.max(1, entries.lines), bottom: height - 52 };
   const drawn = panels(figure, inner);
+  const titleSize = fixed(Math.min(15, Math.max(9, (width - left - 8) / (0.56 * figure.title.length))));
   const parts = drawn.map((panel) => panelSvg(panel, layout, theme));
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" font-family="Helvetica, Arial, sans-serif" font-size="12">
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${written.width}" height="${written.height}" viewBox="0 0 ${width} ${height}" role="img" font-family="Helvetica, Arial, sans-serif" font-size="12">
 <title>${escapeHtml(figure.title)}</title><desc>${escapeHtml(figure.description)}</desc>
 <rect width="${width}" height="${height}" fill="${theme.paper}"/>
-<text x="${inner.left}" y="22" font-size="15" font-weight="600" fill="${theme.ink}">${escapeHtml(figure.title)}</text>
+<text x="${inner.left}" y="22" font-size="${titleSize}" font-weight="600" fill="${theme.ink}">${escapeHtml(figure.title)}</text>
 ${entries.svg}
 ${parts.join("\n")}
 ${bar ? colourBar(bar, inner, theme.ink) : ""}

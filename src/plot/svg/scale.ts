@@ -70,7 +70,7 @@ export class Scale {
   number(value: number | string): number {
     if (this.kind === "log") return Number(value) > 0 ? Math.log10(Number(value)) : Number.NaN;
     if (typeof value === "number") return value;
-    if (this.kind === "date") return Date.parse(value);
+    if (this.kind === "date") return instantOf(value);
     if (this.kind === "linear") return Number(value);
     const known = this.#categories.get(value);
     if (known !== undefined) return known;
@@ -114,7 +114,13 @@ export class Scale {
 }
 
 function isDate(text: string | undefined): boolean {
-  return text !== undefined && /^\d{4}-\d\d(-\d\d)?/.test(text) && !Number.isNaN(Date.parse(text));
+  return text !== undefined && /^\d{4}-\d\d(-\d\d)?/.test(text) && !Number.isNaN(instantOf(text));
+}
+
+/** Milliseconds of a date. Without an offset it is UTC, not the time zone of the machine. */
+function instantOf(text: string): number {
+  const utc = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(text);
+  return Date.parse(utc ? `${text.replace(" ", "T")}Z` : text);
 }
 
 /** About six ticks at 1, 2 or 5 times a power of ten. */
