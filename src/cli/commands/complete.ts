@@ -33,8 +33,8 @@ export function printCompletionScript(shell: "bash" | "zsh" | "fish" | "powershe
 }
 
 /**
- * What may stand in place of the last typed word: a line each with a tab and a description, then a
- * line that says whether file names may too. The scripts read this.
+ * What may stand in place of the last typed word: a line each, with a tab and a description if it
+ * has one, then a line that says whether file names may too. The scripts read this.
  */
 export function completions(program: Command, typed: readonly string[]): string {
   const current = typed.at(-1) ?? "";
@@ -59,7 +59,9 @@ export function completions(program: Command, typed: readonly string[]): string 
     : open
       ? valuesOf(program, open.attributeName(), open instanceof TableFlag ? open.words : open.argChoices)
       : operandsOf(program, command, operands);
-  const lines = (found ?? []).filter(({ word }) => word.startsWith(current)).map(({ word, description }) => `${word}\t${description}`);
+  const lines = (found ?? [])
+    .filter(({ word }) => word.startsWith(current))
+    .map(({ word, description }) => (description === "" ? word : `${word}\t${description}`));
   const directive = found ? ShellCompDirective.ShellCompDirectiveNoFileComp : ShellCompDirective.ShellCompDirectiveDefault;
   return [...lines, `:${directive}`].join("\n");
 }
