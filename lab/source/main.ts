@@ -12,6 +12,7 @@ import type { MeasureAnswer, MeasureRequest } from "./measures.js";
 import { makeDataPanel } from "./own-data.js";
 import { canvas, element, say } from "./page.js";
 import { connect } from "./remote.js";
+import { addSaveButtons, saveText } from "./save.js";
 import { sentenceOf } from "./sentence.js";
 
 /** Rows of the signal that the running reservoir goes round. */
@@ -180,6 +181,8 @@ makeDataPanel((read) => {
   controls.offerOwn(`your data: ${read.name}`);
 });
 element("copy-yaml").addEventListener("click", () => void copy(element("yaml").textContent ?? "", "YAML"));
+element("save-yaml").addEventListener("click", () => saveText("lab.yaml", element("yaml").textContent ?? ""));
+addSaveButtons(document.querySelectorAll("figure canvas"));
 element("copy-link").addEventListener(
   "click",
   () => void copy(`${location.origin}${location.pathname}#${settingsToLink(settings)}`, usesOwn ? "link (without your data)" : "link"),

@@ -5,7 +5,7 @@ import { ArgumentError } from "../core/errors.js";
 import { nrmse } from "../metrics/index.js";
 import { Forecaster } from "../model/index.js";
 import { Matrix } from "../numerics/index.js";
-import { type LabSettings, reservoirOf } from "./settings.js";
+import { type LabSettings, readoutOf, reservoirOf } from "./settings.js";
 import { type Drive, freeDrive, hashedSteps, signalOf, stateHash } from "./signal.js";
 
 /** One measure, by its kind. */
@@ -93,7 +93,7 @@ async function forecast(settings: LabSettings, { input, target, free }: Drive, r
   const washout = Math.min(100, Math.floor(rows / 4));
   await using forecaster = await Forecaster.fit(data, {
     reservoir: reservoirOf(settings),
-    readout: { lambda: 1e-7 },
+    readout: readoutOf(settings),
     washout,
     standardise: false,
   });

@@ -34,6 +34,8 @@ export interface LabSettings {
   readonly bias: number;
   /** Uniform noise in [-noiseLevel, noiseLevel) on every pre-activation. */
   readonly noiseLevel: number;
+  /** Of the readout: log10 of the ridge lambda. */
+  readonly lambdaExponent: number;
   /** How neurons are connected. */
   readonly topology: string;
   /** What drives the reservoir: the name of a task. */
@@ -67,6 +69,7 @@ export const ranges: Readonly<Record<NumericSetting, Range>> = {
   inputScaling: { label: "input scaling", minimum: 0.01, maximum: 3, step: 0.01 },
   bias: { label: "bias", minimum: 0, maximum: 1, step: 0.01 },
   noiseLevel: { label: "noise", minimum: 0, maximum: 0.5, step: 0.005 },
+  lambdaExponent: { label: "readout lambda, power of ten", minimum: -12, maximum: 2, step: 1 },
   seed: { label: "seed", minimum: 0, maximum: 99, step: 1 },
 };
 
@@ -129,6 +132,7 @@ export const defaultSettings: LabSettings = {
   inputScaling: 0.5,
   bias: 0.3,
   noiseLevel: 0,
+  lambdaExponent: -7,
   topology: "erdosRenyi",
   signal: "mackeyGlass",
   seed: 0,
@@ -142,6 +146,11 @@ export function reservoirOf(settings: LabSettings): ReservoirOptions & { readonl
     spectralRadius: hasEffect("spectralRadius", settings.topology) ? spectralRadius : null,
     topology: topologyOf(settings),
   };
+}
+
+/** The readout that the settings describe; decimal, as 10 ** -7 need not be 1e-7. */
+export function readoutOf({ lambdaExponent }: LabSettings): { readonly lambda: number } {
+  return { lambda: Number(`1e${lambdaExponent}`) };
 }
 
 /** The topology with its own settings. */
@@ -224,7 +233,7 @@ export function experimentOf(
     name: "lab",
     task: { type: "predict" },
     reservoir,
-    readout: { type: "ridge", lambda: 1e-7 },
+    readout: { type: "ridge", ...readoutOf(settings) },
     washout: 100,
     seeds: [seed],
     ...(own ?? { ...series, transforms: tasks.find(settings.signal)?.kind === "driven" ? [] : ["standardise"] }),

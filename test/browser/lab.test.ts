@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -146,6 +147,55 @@ describe("the lab in Chromium", () => {
     expect(page.url()).toContain("leakRate=0.31");
     expect(await page.textContent("#yaml")).toContain("leakRate: 0.31");
     expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it("takes the readout's lambda: another forecast from the same states", async () => {
+    const { page, errors } = await openPage(browser, { width: 1400, height: 1000 });
+    await page.goto(`${lab.url}#size=50&signal=narma`);
+    const before = await untilText(page, "#score", /NRMSE/);
+    const states = await untilText(page, "#hash", hash);
+    await page.focus('input[name="lambdaExponent"]');
+    await page.keyboard.press("End");
+    expect(await untilText(page, "#score", /NRMSE/, before)).toMatch(/NRMSE/);
+    expect(await untilText(page, "#hash", hash)).toBe(states);
+    expect(await page.textContent("#yaml")).toContain("lambda: 100");
+    expect(page.url()).toContain("lambdaExponent=2");
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it("saves the experiment, and every picture as it stands", async () => {
+    const { page, errors } = await openPage(browser, { width: 1400, height: 1000 });
+    await page.goto(`${lab.url}#size=50`);
+    await untilText(page, "#capacity", /capacity/);
+    const saved = async (selector: string) => {
+      const [file] = await Promise.all([page.waitForEvent("download"), page.click(selector)]);
+      return { name: file.suggestedFilename(), bytes: await readFile(await file.path()) };
+    };
+    const experiment = await saved("#save-yaml");
+    expect(experiment).toEqual({ name: "lab.yaml", bytes: Buffer.from((await page.textContent("#yaml"))!) });
+    for (const view of Object.keys(axes)) {
+      const { name, bytes } = await saved(`figure:has(#${view}) .save`);
+      expect(name).toBe(`spillway-${view}.png`);
+      const size = await page.locator(`#${view}`).evaluate((one) => [(one as HTMLCanvasElement).width, (one as HTMLCanvasElement).height]);
+      expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)], view).toEqual(size);
+    }
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it.each(["light", "dark"] as const)("has text of at least 4.5 to 1 against what is behind it, %s", async (colorScheme) => {
+    const { page } = await openPage(browser, { width: 1280, height: 900 });
+    await page.emulateMedia({ colorScheme });
+    await page.goto(`${lab.url}#size=50`);
+    await page.waitForSelector("#remote:not([hidden])");
+    await page.click("#own summary");
+    await page.setInputFiles("#own-file", csv("wave.csv", wave));
+    await untilText(page, "#own-summary", /wave/);
+    const ratios = await page.evaluate(contrasts);
+    expect(ratios.length).toBeGreaterThan(60);
+    expect(ratios.filter(({ ratio }) => !(ratio >= 4.5))).toEqual([]);
     await page.close();
   });
 
@@ -328,6 +378,29 @@ function recordTexts(): void {
     fillText.call(this, text, ...rest);
   };
   (globalThis as unknown as Recorded).texts = texts;
+}
+
+/** The contrast of every text on the page (WCAG 2.2, 1.4.3). It runs in the page. */
+function contrasts(): { text: string; ratio: number }[] {
+  const luminance = (colour: readonly number[]) => {
+    const [r, g, b] = colour.map((value) => (value <= 10.31475 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!;
+  };
+  const parsed = (colour: string) => (colour.match(/[\d.]+/g) ?? []).map(Number);
+  const behind = (element: Element | null): number[] => {
+    for (let at = element; at; at = at.parentElement) {
+      const colour = parsed(getComputedStyle(at).backgroundColor);
+      if (colour.length === 3 || colour[3] === 1) return colour.slice(0, 3);
+    }
+    return [255, 255, 255];
+  };
+  return [...document.querySelectorAll("body *")]
+    .filter((one) => one.checkVisibility() && [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent!.trim() !== ""))
+    .filter((one) => !(one as HTMLButtonElement).disabled)
+    .map((one) => {
+      const [a, b] = [luminance(parsed(getComputedStyle(one).color).slice(0, 3)), luminance(behind(one))];
+      return { text: `${one.tagName} ${one.textContent!.trim().slice(0, 30)}`, ratio: (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) };
+    });
 }
 
 /** Whether nothing lies over the middle of an element. */
