@@ -3,6 +3,7 @@
 import { SpillwayError } from "../core/errors.js";
 import { Matrix } from "../numerics/index.js";
 import { type ReadoutShape, RidgeTrainer, TrainedReadout, type Trainer, type TrainingStream } from "../readout/index.js";
+import type { ReadoutVariants } from "../model/forecaster/member.js";
 import type { Scores } from "./result.js";
 
 /**
@@ -56,17 +57,31 @@ export class LadderTrainer implements Trainer {
     throw new SpillwayError("lifecycle", "a ladder takes rows that stream by");
   }
 
+  /** Those that could be solved, as readouts of one pass of a reservoir. */
+  get readouts(): ReadoutVariants {
+    const solved = this.#solved.filter((found) => found instanceof TrainedReadout);
+    return { count: solved.length, use: (k) => this.#take(solved[k]!) };
+  }
+
+  /** What each of `readouts` gave, by trainer; undefined for one that could not be solved. */
+  byTrainer<Result>(found: readonly Result[]): (Result | undefined)[] {
+    let at = 0;
+    return this.#solved.map((each) => (each instanceof TrainedReadout ? found[at++]! : undefined));
+  }
+
   /** The scores with each trainer's weights; undefined for one that could not be solved. */
   async scores(score: () => Promise<Scores>): Promise<(Scores | undefined)[]> {
     const out: (Scores | undefined)[] = [];
     for (const found of this.#solved) {
-      if (found instanceof TrainedReadout) {
-        this.#live!.weights.data.set(found.weights.data);
-        this.#live!.intercept.set(found.intercept);
-      }
+      if (found instanceof TrainedReadout) this.#take(found);
       out.push(found instanceof TrainedReadout ? await score() : undefined);
     }
     return out;
+  }
+
+  #take({ weights, intercept }: TrainedReadout): void {
+    this.#live!.weights.data.set(weights.data);
+    this.#live!.intercept.set(intercept);
   }
 }
 

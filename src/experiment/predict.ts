@@ -2,6 +2,8 @@
 // value of a series, or the target of an input.
 import { ArgumentError } from "../core/errors.js";
 import { noInputs } from "../model/forecaster/data.js";
+import { predictEach } from "../model/forecaster/forecaster.js";
+import { oneReadout } from "../model/forecaster/member.js";
 import { Forecaster } from "../model/index.js";
 import type { Matrix } from "../numerics/index.js";
 import { plotError, plotForecast } from "../plot/index.js";
@@ -61,16 +63,13 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
     const precision = learns(experiment.readout).online ? "float64" : undefined;
     const target = rows.target.subarray(rows.settle);
     const context: ScoreContext = { scoring };
-    const predict = async () => {
-      const raw = await forecaster.predict(inputs, { signal, onProgress, precision, teacher: rows.test.teacher });
-      return rows.restore(raw).subarray(rows.settle);
-    };
-    const prediction = await watch.time("test", predict);
-    const ladder = await options.ladder?.scores(async () => {
-      forecaster.state = trained;
-      if (rows.isSeparate) forecaster.reset();
-      return scoreSeries([{ prediction: await predict(), target }], metrics, context);
-    });
+    const { ladder } = options;
+    // The states do not depend on the penalty: all readouts of a ladder see one pass.
+    const made = await watch.time("test", () =>
+      predictEach(forecaster, inputs, { signal, onProgress, precision, teacher: rows.test.teacher }, ladder?.readouts ?? oneReadout),
+    );
+    const predictions = made.map((each) => rows.restore(each).subarray(rows.settle));
+    const prediction = predictions[0]!;
     const { series, start, training: trainingTargets } = rows.known;
     const { model } = computer;
     const scale = new DriveScale(
@@ -83,7 +82,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
       ...radiusOf(model),
       readout: { ...forecaster.readout.training },
       scores: scoreSeries([{ prediction, target }], metrics, context),
-      ladder,
+      ladder: ladder?.byTrainer(predictions.map((each) => scoreSeries([{ prediction: each, target }], metrics, context))),
       baselines: Object.fromEntries(
         experiment.baselines
           .filter((each) => each !== "majority")

@@ -37,7 +37,7 @@ import { decodeForecaster, encodeForecaster } from "./file.js";
 import { fitMembers, type TrainedMembers } from "./fit.js";
 import { Forecast } from "./forecast.js";
 import { type Hybrid, hybridAgain } from "./hybrid.js";
-import { ForecasterMember, type MemberState } from "./member.js";
+import { ForecasterMember, type MemberState, oneReadout, type ReadoutVariants } from "./member.js";
 import { fillData, fillPredicted, maskAhead } from "./missing.js";
 import {
   type ForecasterLoadOptions,
@@ -74,6 +74,17 @@ export interface FittedMember {
   /** Rows of the series that the readout sees beside the state. */
   readonly lags: number;
 }
+
+/**
+ * `Forecaster.predict` by several readouts, each from the states of one pass; the first alone if the
+ * readout feeds itself back. For a forecaster of one member.
+ */
+export let predictEach: (
+  forecaster: Forecaster,
+  inputs: MatrixLike | { readonly steps: number },
+  options: PredictOptions,
+  variants: ReadoutVariants,
+) => Promise<readonly Matrix<Float64Array>[]>;
 
 /**
  * A reservoir x(t+1) = (1 - a) x(t) + a f(W x(t) + W_in u(t+1) + b + W_fb y(t)) and a readout y =
@@ -245,10 +256,19 @@ export class Forecaster implements AsyncDisposable {
    * @throws ArgumentError, NotFittedError
    */
   async predict(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions = {}): Promise<Matrix<Float64Array>> {
-    return this.#turns.take(() => this.#predict(...fillPredicted(inputs, options, this.settings.missing)));
+    return (await predictEach(this, inputs, options, oneReadout))[0]!;
   }
 
-  async #predict(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions): Promise<Matrix<Float64Array>> {
+  static {
+    predictEach = (forecaster, inputs, options, variants) =>
+      forecaster.#turns.take(() => forecaster.#predict(...fillPredicted(inputs, options, forecaster.settings.missing), variants));
+  }
+
+  async #predict(
+    inputs: MatrixLike | { readonly steps: number },
+    options: PredictOptions,
+    variants: ReadoutVariants,
+  ): Promise<readonly Matrix<Float64Array>[]> {
     const { teacher: forced, known, warmup, signal, onProgress, precision } = resolve(predictTable, options);
     const { road, givenInputs } = this.#first;
     const given =
@@ -264,7 +284,7 @@ export class Forecaster implements AsyncDisposable {
     const teacher = checkedTeacher(forced, given.rows, this.#first.computer.model.outputSize);
     await this.#start({ warmup, signal });
     const checked = this.#clock.known(given.rows, known, road.known);
-    return this.#predictRows(knownAlone ? checked! : given, { known: checked, teacher, precision, signal, onProgress });
+    return this.#predictRows(knownAlone ? checked! : given, { known: checked, teacher, precision, signal, onProgress }, variants);
   }
 
   /** Predictions of checked rows, with the calendar in what is known. */
@@ -276,10 +296,18 @@ export class Forecaster implements AsyncDisposable {
       precision,
       ...work
     }: WorkOptions & Pick<Parameters<ForecasterMember["predict"]>[1], "known" | "teacher" | "precision">,
-  ): Promise<Matrix<Float64Array>> {
+    variants: ReadoutVariants = oneReadout,
+  ): Promise<readonly Matrix<Float64Array>[]> {
     const trained = this.#fitted();
-    const made = await askMembers(trained, work, (member, each) => member.predict(inputs, { known, teacher, precision, ...each }));
-    const out = medianOfMembers(trained, made);
+    const made = await askMembers(trained, work, (member, each) =>
+      member.predict(inputs, { known, teacher, precision, ...each }, variants),
+    );
+    const out = made[0]!.map((_, k) =>
+      medianOfMembers(
+        trained,
+        made.map((each) => each[k]!),
+      ),
+    );
     this.#clock.advance(inputs.rows);
     return out;
   }
@@ -338,7 +366,7 @@ export class Forecaster implements AsyncDisposable {
       const { known } = this.#clock.rows(checked) as Partial<CheckedSeries>;
       const driving = feedback ? (known ?? inputs) : inputs;
       checkColumns(driving, "inputs", driving.cols === 0 ? 0 : givenInputs - (isKnown ? road.known : 0));
-      return this.#predictRows(driving, { known, teacher, precision: undefined, signal, onProgress });
+      return (await this.#predictRows(driving, { known, teacher, precision: undefined, signal, onProgress }))[0]!;
     });
     return score(predicted);
   }

@@ -41,6 +41,16 @@ export interface MemberTraining extends RoadSettings {
 /** Rows predicted at a time. */
 const chunk = 1024;
 
+/** Readouts that one pass of the reservoir is predicted by, one after the other. */
+export interface ReadoutVariants {
+  readonly count: number;
+  /** Makes the readout that of place k. */
+  use(k: number): void;
+}
+
+/** The readout as it is. */
+export const oneReadout: ReadoutVariants = { count: 1, use: () => undefined };
+
 export class ForecasterMember {
   readonly computer: AnyReservoirComputer;
   readonly readout: TrainedReadout;
@@ -144,7 +154,8 @@ export class ForecasterMember {
   /**
    * One-step predictions; moves on. With known inputs row t is the prediction of row t of `inputs`,
    * else what follows it. With feedback `inputs` is all that drives the reservoir, and `known` is
-   * not looked at.
+   * not looked at. A readout that feeds itself back has no other beside it.
+   * @returns a matrix for each of `variants`, from the same states
    */
   async predict(
     inputs: Matrix,
@@ -158,7 +169,8 @@ export class ForecasterMember {
       readonly teacher: Matrix | undefined;
       readonly precision: Precision | undefined;
     },
-  ): Promise<Matrix<Float64Array>> {
+    variants: ReadoutVariants = oneReadout,
+  ): Promise<readonly Matrix<Float64Array>[]> {
     const { computer, readout, road } = this;
     const { signal, onProgress } = work;
     const feedback = computer.model.outputSize > 0;
@@ -170,21 +182,26 @@ export class ForecasterMember {
       const free = restored(road.targetScale, await computer.generate(u.rows, readout, { signal, onProgress, inputs: u }));
       const made = this.#following(free);
       if (this.#isTransformed) this.#remember(made);
-      return made;
+      return [made];
     }
     const seen = this.#seen(u, said);
-    const out = Matrix.zeros(u.rows, readout.outputSize);
+    const out = Array.from({ length: variants.count }, () => Matrix.zeros(u.rows, readout.outputSize));
     for (let from = 0; from < u.rows; from += chunk) {
       const rows = u.subarray(from, from + chunk);
       const states = await computer.run(rows, { signal, teacher: forced?.subarray(from, from + chunk) });
       const beside = seen?.subarray(from, from + chunk) ?? roundedInputs(computer, rows);
-      out.data.set(readout.predict(states, beside, { precision }).data, from * out.cols);
+      for (const [k, each] of out.entries()) {
+        variants.use(k);
+        each.data.set(readout.predict(states, beside, { precision }).data, from * each.cols);
+      }
       onProgress?.(from + rows.rows, u.rows);
     }
-    const made = restored(road.targetScale, out);
     const given = feedback ? teacher! : inputs;
     const ahead = feedback || known ? 0 : 1;
-    const predicted = this.#isTransformed ? restoredPredictions(made, this.#withHistory(given), ahead, road.transforms) : made;
+    const predicted = out.map((each) => {
+      const made = restored(road.targetScale, each);
+      return this.#isTransformed ? restoredPredictions(made, this.#withHistory(given), ahead, road.transforms) : made;
+    });
     if (feedback ? this.#isTransformed : inputs.cols === this.#recent.cols) this.#remember(given);
     return predicted;
   }
