@@ -142,7 +142,8 @@ class JournalFile implements StudyStorage {
       return decodeRecord(line);
     } catch (error) {
       if (!(error instanceof RecordError)) throw error;
-      throw new FileError(this.name, `line ${number + 1} is no record of a journal: ${error.message}`, "content");
+      const hint = error.message.startsWith("it is no JSON") ? `; spillway runs ${this.name} --repair takes such lines out` : "";
+      throw new FileError(this.name, `line ${number + 1} is no record of a journal: ${error.message}${hint}`, "content");
     }
   }
 }
