@@ -71,8 +71,7 @@ __device__ __forceinline__ void tangent(const Weights<Real>& weights, const Real
   const int places = sliced ? weights.slots : size;
   for (int t = 0; t < steps; t++) {
     const Real* const x = t > 0 ? states + (size_t)(t - 1) * size : before + member * size;
-    // A thread has at most as many rows as there are blocks of threads in them; all products come
-    // before any new value is written.
+    // New values are kept apart: all threads still read the old ones.
     for (int place = threadIdx.x; place < places; place += blockDim.x) {
       const int row = sliced ? order[place] : place;
       if (row >= size) continue;
@@ -262,8 +261,7 @@ __device__ __forceinline__ int countAtLeast(const double* squares, int n, double
 
 /**
  * Singular values of an n x n matrix, falling, as the host has them: Householder bidiagonalisation,
- * then bisection. A matrix a block. Shared memory: v, w, the bidiagonal and the squares, and the
- * matrix behind them unless it is left in `a` (pitch n or an odd one).
+ * then bisection. A matrix a block. `shared` has 4 n values: v, w, the bidiagonal.
  */
 __device__ __forceinline__ void singular(double* a, int pitch, int n, double tolerance, double* shared, double* values, int* rank) {
   __shared__ double whole, bound;
@@ -384,7 +382,7 @@ template <typename Real> __device__ __forceinline__ double distance(const Real* 
       out[blockIdx.y * pitch + i] = c < size ? (double)own[(size_t)t * size + c] : c == size ? 1.0 : values[at + t - (c - size - 1)];                \
     }                                                                                                                                                \
   }                                                                                                                                                  \
-  /* singular values and rank of the matrix of rows r at matrices + (r * members + member) * size; grid: members */                                  \
+  /* a member's rows r, at matrices + (r * members + member) * size, side by side in binary64; grid: some x members */                              \
   extern "C" __global__ void __launch_bounds__(256) measure_gather_##suffix(const Real* matrices, int members, int first, int size, double* out) {   \
     const int member = first + blockIdx.y;                                                                                                           \
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < size * size; i += gridDim.x * blockDim.x)                                                \

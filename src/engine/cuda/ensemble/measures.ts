@@ -2,7 +2,7 @@
 // them by kernels/reservoir_measures.cu, with the host's bits. Of each member only a few numbers
 // come to the host.
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
-import { type Matrix, Matrix as NewMatrix } from "../../../numerics/index.js";
+import { Matrix } from "../../../numerics/index.js";
 import type { MeasuresAsked, MeasuresFound, MeasureWork, RankStreams } from "../../../reservoir/engine/measures.js";
 import { type EnginePlan, formatBytes } from "../../../reservoir/engine.js";
 import { plainFeatures } from "../../../reservoir/features.js";
@@ -374,7 +374,7 @@ class Measuring {
       this.#members.reset(stream, prepared);
       const placed = Array.from({ length: starts.rows }, (_, p) => {
         const state = own.real(count * size, "other x");
-        const row = NewMatrix.zeros(count, size, precision);
+        const row = Matrix.zeros(count, size, precision);
         for (let m = 0; m < count; m++) row.row(m).set(starts.row(p) as never);
         own.place(state, [row], [0], size);
         return state;
