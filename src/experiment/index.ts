@@ -19,6 +19,8 @@ export type {
   FileData,
   ForecastTask,
   GeneratedData,
+  MapAxisDescription,
+  MapDescription,
   MetricName,
   NamedFiles,
   OpenExperiment,
