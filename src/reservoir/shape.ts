@@ -31,16 +31,13 @@ export interface ModelShape {
   /** Whether the cell is not the leaky one. */
   readonly cell?: boolean;
   /** What the description says: "fast" need not give the bits of the portable rules. */
-  readonly arithmetic: FloatingArithmetic;
+  readonly arithmetic: "portable" | "fast";
   /** Whether it computes in integers; `arithmetic` is then of no meaning. */
   readonly integers?: boolean;
 }
 
-/** What an engine may make of sums of floating-point numbers. */
-export type FloatingArithmetic = "portable" | "fast";
-
 /** The arithmetic of a description whose reservoir computes in floating-point numbers. */
-export const floatingArithmetic = ({ arithmetic }: Pick<ReservoirConfig, "arithmetic">): FloatingArithmetic =>
+export const floatingArithmetic = ({ arithmetic }: Pick<ReservoirConfig, "arithmetic">): ModelShape["arithmetic"] =>
   arithmetic === "fast" ? "fast" : "portable";
 
 const arithmeticOf = (config: ReservoirConfig): Pick<ModelShape, "arithmetic" | "integers"> => ({
