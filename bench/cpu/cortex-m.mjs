@@ -17,6 +17,9 @@ const settings = [
   ["a tenth of the connections, W in 16 bits", { weightPrecision: "bfloat16" }],
   ["all connections, binary32", { connectionProbability: 1 }],
   ["all connections, W in 16 bits", { connectionProbability: 1, weightPrecision: "bfloat16" }],
+  ["a tenth of the connections, integers of 16 bits", { arithmetic: "integer" }],
+  ["a tenth of the connections, integers, W in 8 bits", { arithmetic: "integer", weightPrecision: "int8" }],
+  ["all connections, integers, W in 8 bits", { connectionProbability: 1, arithmetic: "integer", weightPrecision: "int8" }],
 ];
 const machines = [
   ["Cortex-M4F", "mps2-an386", ["-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"]],
@@ -60,13 +63,57 @@ int main(void)
 }
 `;
 
+/** The same of a model in integers, whose rows are scores and whose outputs are made values here. */
+const integerMain = (scores, mean, deviation) => `#include <stdint.h>
+#include "model.h"
+void print_bits(uint32_t high, uint32_t low);
+uint32_t ticks_left(void);
+static const int16_t rows[${steps}] = { ${scores.join(", ")} };
+static int64_t out[${steps}];
+static model_state state;
+static void show(void)
+{
+  union { double value; uint64_t bits; } each;
+  int i;
+  for (i = 0; i < ${steps}; i++) {
+    volatile double scaled = (double)out[i] / (double)(UINT64_C(1) << MODEL_OUTPUT_FRACTION);
+    scaled = scaled * ${deviation};
+    each.value = scaled + ${mean};
+    print_bits((uint32_t)(each.bits >> 32), (uint32_t)each.bits);
+  }
+}
+int main(void)
+{
+  uint32_t from;
+  int t;
+  model_begin(&state);
+  from = ticks_left();
+  for (t = 0; t < ${steps}; t++) model_predict(&state, rows + t, out + t);
+  from -= ticks_left();
+  show();
+  model_forecast(&state, ${steps}, out);
+  show();
+  print_bits(sizeof state, from & 0xffffff);
+  return 0;
+}
+`;
+
+/** Scores in steps of 2^-12 of the series, by the mean and the deviation of its training rows. */
+function scoresOf(series) {
+  const train = series.data.subarray(0, 2000);
+  const mean = train.reduce((sum, v) => sum + v, 0) / train.length;
+  const deviation = Math.sqrt(train.reduce((sum, v) => sum + (v - mean) ** 2, 0) / train.length);
+  const scores = [...series.data.subarray(2000)].map((v) => Math.floor(Math.fround((v - mean) / deviation) * 4096 + 0.5));
+  return [scores, mean, deviation];
+}
+
 console.log("| W | machine | flash, kB | state, kB | most stack, bytes | instructions a step | bits |");
 console.log("|---|---|---|---|---|---|---|");
 try {
   for (const [name, reservoir] of settings) {
     const model = await Forecaster.fit(series.subarray(0, 2000), { reservoir: { size: 200, seed: 1, ...reservoir } });
     await saveC(folder, model);
-    writeFileSync(join(folder, "main.c"), main);
+    writeFileSync(join(folder, "main.c"), reservoir.arithmetic === "integer" ? integerMain(...scoresOf(series)) : main);
     const predicted = await model.predict(series.subarray(2000));
     const forecast = await model.forecast(steps);
     const expected = Float64Array.of(...predicted.data, ...forecast.data);

@@ -1,7 +1,13 @@
 // Forecasters of every shape that C holds, each with what a program does with it and what this
 // package says then.
+
+import { decodeForecaster } from "../../src/model/forecaster/file.js";
 import { Classifier, type ClassifierOptions, Forecaster, type ForecasterOptions, toC } from "../../src/model/index.js";
+import { decodeModelFile } from "../../src/model/model-file.js";
+import { columnsOf, type Standardisation, standardised } from "../../src/model/standardisation.js";
 import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
+import { ReservoirComputer, type ReservoirModel } from "../../src/reservoir/index.js";
+import { inputSteps } from "../../src/reservoir/integer/step.js";
 
 /** A model as C, a main function over it, and the numbers that the program has to print. */
 export interface CCase {
@@ -232,6 +238,136 @@ ${calls.join("")}`,
   };
 }
 
+/** Every state and output of a forecaster in integers, over rows, in a closed loop, and taught. */
+function ofIntegers(name: string, inputs: number, outputs: number, options: Options): CCase {
+  return {
+    name,
+    async make() {
+      await using model = await Forecaster.create(options);
+      const feedback = options.reservoir?.feedback != null;
+      const isSeries = !feedback && inputs === outputs;
+      const u = waves(Math.max(1, inputs), 3);
+      // A closed loop takes inputs and targets of one scale.
+      const first = new Matrix(
+        rows,
+        1,
+        Float64Array.from({ length: rows }, (_, t) => u.row(t)[0]!),
+      );
+      const targets = isSeries ? u : !feedback && outputs === 1 ? first : waves(outputs, 4);
+      await model.fit(isSeries ? u : { inputs: inputs > 0 ? u : Matrix.zeros(rows, 0), targets });
+      const files = await toC(model);
+      const parts = await decodeForecaster(await decodeModelFile(await model.toBytes(), "forecaster", "forecaster"), "forecaster");
+      const { model: reservoir, state, road } = parts.members[0]!;
+      const { inputScale, targetScale } = road;
+      const scores = ({ mean, deviation }: Standardisation, matrix: Matrix) =>
+        Int16Array.from(standardised({ mean, deviation }, matrix).data, (value) => inputSteps(Math.fround(value)));
+      const closes = feedback || inputs >= outputs;
+      const outside = feedback ? inputs : inputs - outputs;
+      const next = u.subarray(0, steps);
+      const aheadRows = new Matrix(
+        steps,
+        Math.max(0, outside),
+        Float64Array.from({ length: steps * Math.max(0, outside) }, (_, i) => 20 + (i % 7)),
+      );
+      const closed = closes ? await model.forecast(steps, outside > 0 ? { inputs: aheadRows } : {}) : Matrix.zeros(0, outputs);
+      const predicted = await model.predict(inputs > 0 ? next : { steps });
+      const taught = targets.subarray(0, feedback ? steps : 0);
+      if (feedback) await model.warmUp({ inputs: inputs > 0 ? next : Matrix.zeros(steps, 0), targets: taught });
+      const after = feedback ? await model.predict(inputs > 0 ? next : { steps }) : Matrix.zeros(0, outputs);
+      // States over the rows of `predicted`, four of 16 bits in each number that is printed.
+      await using computer = await ReservoirComputer.fromModel(reservoir as ReservoirModel);
+      computer.state = state.reservoir;
+      const states = feedback ? undefined : await computer.run(standardised(inputScale, next));
+      const words = Array.from(states?.data ?? [], (x) => x * 2 ** 15);
+      const packed = new DataView(new ArrayBuffer(2 * words.length));
+      for (const [i, word] of words.entries()) packed.setInt16(2 * i, word);
+      const printedStates = Array.from({ length: words.length / 4 }, (_, i) => packed.getFloat64(8 * i));
+      const { size } = reservoir;
+      const integers = (label: string, list: Int16Array) =>
+        `static const int16_t ${label}[${Math.max(1, list.length)}] = { ${list.join(", ") || "0"} };`;
+      const list = (label: string, of: ArrayLike<number>) =>
+        `static const double ${label}[${of.length}] = { ${Array.from(of).join(", ")} };`;
+      const row = inputs > 0 ? `next + t * ${inputs}, ` : "";
+      const source = `#include <stdint.h>
+#include "model.h"
+void print_bits(uint32_t high, uint32_t low);
+${integers("next", scores(inputScale, inputs > 0 ? next : Matrix.zeros(0, 0)))}
+${integers("ahead", outside > 0 ? scores(columnsOf(inputScale, feedback ? 0 : outputs, inputs), aheadRows) : new Int16Array(0))}
+${integers("taught", scores(targetScale, taught))}
+${list("mean", targetScale.mean)}
+${list("deviation", targetScale.deviation)}
+static model_state state;
+static int64_t out[${steps * outputs}];
+/* Outputs in the units of the data, in binary64, each operation rounded by itself. */
+static void show(int count)
+{
+  int i;
+  for (i = 0; i < count; i++) {
+    union { double value; uint64_t bits; } each;
+    volatile double scaled = (double)out[i] / (double)(UINT64_C(1) << MODEL_OUTPUT_FRACTION);
+    scaled = scaled * deviation[i % ${outputs}];
+    each.value = scaled + mean[i % ${outputs}];
+    print_bits((uint32_t)(each.bits >> 32), (uint32_t)each.bits);
+  }
+}
+static void show_states(void)
+{
+  int r;
+  for (r = 0; r < ${size}; r += 4)
+    print_bits((uint32_t)(uint16_t)state.x[r] << 16 | (uint16_t)state.x[r + 1], (uint32_t)(uint16_t)state.x[r + 2] << 16 | (uint16_t)state.x[r + 3]);
+}
+int main(void)
+{
+  int t;
+  int32_t values[${Math.max(inputs, outputs)}];
+  int16_t back[${Math.max(1, inputs)}];
+  (void)ahead; (void)next; (void)taught; (void)values; (void)back; (void)show_states;
+  model_begin(&state);
+${
+  closes
+    ? `  { model_state there = state; model_forecast(&there, ${steps}, ${outside > 0 ? "ahead, " : ""}out); }
+  show(${steps * outputs});
+`
+    : ""
+}  for (t = 0; t < ${steps}; t++) {
+    model_predict(&state, ${row}out); show(${outputs});
+    ${feedback ? "" : "show_states();"}
+  }
+${
+  feedback
+    ? `  model_reset(&state);
+  for (t = 0; t < ${steps}; t++) model_teach(&state, ${row}taught + t * ${outputs});
+  for (t = 0; t < ${steps}; t++) { model_predict(&state, ${row}out); show(${outputs}); }
+`
+    : ""
+}${
+  isSeries
+    ? `  /* Values go to scores and back within a step of each. */
+  model_values(out, values);
+  model_scores(values, back);
+  for (t = 0; t < ${outputs}; t++) {
+    const int64_t off = back[t] * ((INT64_C(1) << MODEL_OUTPUT_FRACTION) / 4096) - out[t];
+    if (off > (INT64_C(1) << MODEL_OUTPUT_FRACTION) / 4096 || -off > (INT64_C(1) << MODEL_OUTPUT_FRACTION) / 4096) return 3;
+  }
+`
+    : ""
+}  return 0;
+}
+`;
+      const numbers = feedback
+        ? values(closed, predicted, after)
+        : Float64Array.from([
+            ...closed.data,
+            ...Array.from({ length: steps }, (_, t) => [
+              ...predicted.row(t),
+              ...printedStates.slice((t * size) / 4, ((t + 1) * size) / 4),
+            ]).flat(),
+          ]);
+      return { ...files, main: source, numbers };
+    },
+  };
+}
+
 const small = { size: 30, seed: 5 } as const;
 
 /** Every shape. */
@@ -256,6 +392,20 @@ export const casesOfC: readonly CCase[] = [
   ofInputs("inputs with targets of more columns", 1, 2, { reservoir: small }),
   ofInputs("inputs from outside beside what is fed back as an input", 3, 1, { reservoir: { ...small, activation: "relu" } }),
   ofInputs("feedback beside inputs", 2, 1, { reservoir: { ...small, feedback: {} } }),
+  ofIntegers("integers of 16 bits, sparse, one column", 1, 1, { reservoir: { size: 200, seed: 3, arithmetic: "integer" } }),
+  ofIntegers("integers with weights of 8 bits, dense, two columns, bias, a leak rate each", 2, 2, {
+    reservoir: {
+      ...{ size: 40, seed: 3, arithmetic: "integer", weightPrecision: "int8", connectionProbability: 1, bias: 0.4 },
+      leakRate: { from: 0.05, to: 1 },
+    },
+  }),
+  ofIntegers("integers with inputs from outside beside what is fed back as an input", 3, 1, {
+    reservoir: { size: 20, arithmetic: "integer", initialState: { distribution: "uniform", scaling: 0.5 } },
+    hold: false,
+  }),
+  ofIntegers("integers with inputs and targets of more columns", 1, 2, { reservoir: { size: 20, arithmetic: "integer" } }),
+  ofIntegers("integers with feedback beside inputs", 2, 1, { reservoir: { size: 20, arithmetic: "integer", feedback: {} } }),
+  ofIntegers("integers with feedback alone", 0, 2, { reservoir: { size: 20, arithmetic: "integer", feedback: {} } }),
   ofClasses("classifier by statistics, several members", 2, { reservoir: { size: 20 }, members: 3 }),
   ofClasses("classifier by statistics of states and inputs, after a washout, forwards alone", 1, {
     reservoir: { size: 25, connectionProbability: 0.3 },

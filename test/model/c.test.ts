@@ -12,6 +12,7 @@ import { casesOfC } from "./c-cases.js";
 
 const series = Matrix.from(Array.from({ length: 120 }, (_, t) => [Math.sin(0.3 * t) + 0.01 * t + 3]));
 const times = Array.from({ length: 120 }, (_, t) => new Date(Date.UTC(2024, 0, 1, t)).toISOString());
+const integers = { size: 12, arithmetic: "integer" } as const;
 const trained = (options: ForecasterOptions = {}) => Forecaster.fit(series, { reservoir: { size: 12 }, washout: 20, ...options });
 
 describe("toC", () => {
@@ -32,8 +33,29 @@ describe("toC", () => {
     await expect(toC(model)).rejects.toThrow(`the model ${what}`);
   });
 
+  it.each<readonly [string, () => Promise<Forecaster>]>([
+    ["has 3 members", () => trained({ reservoir: integers, members: 3 })],
+    ["has a readout of 4 lags", () => trained({ reservoir: integers, lags: 4 })],
+    ["has a readout of more than the state", () => trained({ reservoir: integers, readout: { type: "ridge", input: true } })],
+    ["has other scales of inputs and of targets", () => trained({ reservoir: integers, standardise: "inputs" })],
+    ["takes known inputs", () => Forecaster.fit({ series, known: series }, { reservoir: integers, washout: 20 })],
+    ["transforms its series", () => trained({ reservoir: integers, transforms: ["log"] })],
+  ])("refuses a model in integers that %s", async (what, make) => {
+    await using model = await make();
+    await expect(toC(model)).rejects.toThrow(new RegExp(`the model ${what}, which C (in integers )?does not hold`));
+  });
+
+  it("writes no floating-point number for a model in integers", async () => {
+    await using model = await trained({ reservoir: integers });
+    const { source, header } = await toC(model);
+    const code = `${source}${header}`.replace(/\/\*[\s\S]*?\*\//g, "");
+    expect(code).not.toMatch(/float|double|\d\.\d|0x[0-9a-f.]+p/i);
+    expect(code).toMatch(/int16_t x\[12\]/);
+  });
+
   it.each<readonly [string, ClassifierOptions]>([
     ['has the representation "output"', { representation: "output" }],
+    ["has integer arithmetic", { reservoir: integers }],
     ["normalises each case's features (layerNorm)", { layerNorm: true, scaleFeatures: false }],
     ["transforms the features of its readout", { readout: { type: "ridge", transform: "squares" } }],
     ["has noise (noiseLevel 0.1)", { reservoir: { size: 5, noiseLevel: 0.1 } }],

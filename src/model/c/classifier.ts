@@ -28,7 +28,7 @@ export function cClassifier(parts: ClassifierParts, { name, version }: Classifie
   const readouts = members.map(({ readout }) => readout);
   if (readouts.some(({ features }) => features.squares || features.state !== "plain"))
     throw refuse("transforms the features of its readout", "readout");
-  const reservoirs = members.map(({ models }) => models.map(checkReservoir));
+  const reservoirs = members.map(({ models }) => models.map((model) => checkReservoir(model)));
   const all = reservoirs.flat();
   checkWeights(all);
   const channels = scale.mean.length;

@@ -11,6 +11,7 @@ import { Forecaster } from "../forecaster/forecaster.js";
 import { decodeModelFile } from "../model-file.js";
 import { packageVersion } from "../version.js";
 import { cClassifier } from "./classifier.js";
+import { cIntegers, isInteger } from "./integer.js";
 import { type COptions, cTable } from "./options.js";
 import { cProgram } from "./program.js";
 import { checkName } from "./text.js";
@@ -27,6 +28,9 @@ export interface CFiles {
  * A trained model as C99, with the bits of this package (docs/numerics.md, rules 1 to 5 and 8 to
  * 10); the compiler must not contract or reorder arithmetic, which GCC and Clang are told in the
  * source. Rows go in and out in the units of the data, as doubles.
+ *
+ * A forecaster over a reservoir in integers (`arithmetic: "integer"`; rule 18) becomes C without a
+ * floating-point number: rows are scores in 16 bits, which NAME_scores makes of fixed-point values.
  *
  * A forecaster: NAME_begin goes to where it stands, NAME_predict or NAME_observe takes the next
  * row, NAME_forecast runs the closed loop, as `predict` and `forecast` do. A classifier:
@@ -49,7 +53,8 @@ export async function toC(model: Forecaster | Classifier, options: COptions = {}
   if (model instanceof Classifier)
     return cClassifier(await decodeClassifier(await decodeModelFile(bytes, "classifier", "classifier"), "classifier"), note);
   const parts = await decodeForecaster(await decodeModelFile(bytes, "forecaster", "forecaster"), "forecaster");
-  return cProgram(parts, { ...note, takesCalendar: model.calendar.length > 0 });
+  const write = isInteger(parts) ? cIntegers : cProgram;
+  return write(parts, { ...note, takesCalendar: model.calendar.length > 0 });
 }
 
 /**

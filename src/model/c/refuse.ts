@@ -1,7 +1,7 @@
 // What an exported program does not hold, said before anything is written.
 import { ArgumentError } from "../../core/errors.js";
 import { isSparse } from "../../numerics/index.js";
-import type { AnyModel, ReservoirModel } from "../../reservoir/index.js";
+import type { AnyModel, Arithmetic, ReservoirModel } from "../../reservoir/index.js";
 import type { ForecasterParts, MemberFile } from "../forecaster/file.js";
 import { activationsInC } from "./functions.js";
 
@@ -17,11 +17,15 @@ const refuse = (what: string, field?: string) =>
   ArgumentError.because(`the model ${what}, which C does not hold`, { field: field ?? "model" });
 
 /** The members, if C holds them all. @throws ArgumentError */
-export function checkMembers({ settings, members }: ForecasterParts, takesCalendar: boolean): readonly RateMember[] {
+export function checkMembers(
+  { settings, members }: ForecasterParts,
+  takesCalendar: boolean,
+  arithmetic?: Arithmetic,
+): readonly RateMember[] {
   if (settings.hybrid) throw refuse("calls a model of yours");
   if (settings.missing === "mask") throw refuse("takes a mask of missing values", "missing");
   if (takesCalendar) throw refuse("takes the calendar", "calendar");
-  const checked = members.map(checkMember);
+  const checked = members.map((member) => checkMember(member, arithmetic));
   checkWeights(checked.map(({ model }) => model));
   return checked;
 }
@@ -35,19 +39,19 @@ export function checkWeights(models: readonly ReservoirModel[]): void {
     });
 }
 
-function checkMember({ model, ...rest }: MemberFile): RateMember {
+function checkMember({ model, ...rest }: MemberFile, arithmetic: Arithmetic | undefined): RateMember {
   if (rest.road.transforms.steps.length > 0) throw refuse("transforms its series", "transforms");
-  return { model: checkReservoir(model), ...rest };
+  return { model: checkReservoir(model, arithmetic), ...rest };
 }
 
 /** A reservoir that C holds. @throws ArgumentError */
-export function checkReservoir(model: AnyModel): ReservoirModel {
+export function checkReservoir(model: AnyModel, takes: Arithmetic = "portable"): ReservoirModel {
   if (model.kind === "spiking") throw refuse("has a spiking reservoir");
   if (model.kind === "composite") throw refuse("has a reservoir that is composed of layers or groups");
   if (model.kind === "registered") throw refuse(`has a reservoir of the kind "${model.config.kind}"`);
   if (model.cell) throw refuse("has a reservoir with a cell of its own", "cell");
   if (model.noiseLevel > 0) throw refuse(`has noise (noiseLevel ${model.config.noiseLevel}); set it to 0 and train again`, "noiseLevel");
-  if (model.config.arithmetic !== "portable") throw refuse(`has ${model.config.arithmetic} arithmetic`, "arithmetic");
+  if (model.config.arithmetic !== takes) throw refuse(`has ${model.config.arithmetic} arithmetic`, "arithmetic");
   if (!activationsInC.includes(model.activation)) throw refuse(`has the activation "${model.activation}"`, "activation");
   return model;
 }

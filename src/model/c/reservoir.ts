@@ -19,7 +19,7 @@ export class Constants {
   }
 
   /** The name of an array; 0, the null pointer, if it has no elements. */
-  add(type: ArrayType, name: string, values: ArrayLike<number> | undefined): string {
+  add(type: ArrayType, name: string, values: ArrayLike<number | bigint> | undefined): string {
     const body = values && constantArray(type, "@", values);
     if (body === undefined) return "0";
     const there = this.#names.get(body);

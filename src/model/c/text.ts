@@ -19,7 +19,7 @@ export function constant(value: number, precision: Precision): string {
 }
 
 /** What an array of C holds. */
-export type ArrayType = Precision | "uint8_t" | "uint16_t" | "uint32_t";
+export type ArrayType = Precision | "int8_t" | "int16_t" | "int32_t" | "int64_t" | "uint8_t" | "uint16_t" | "uint32_t";
 
 const ofType: Readonly<Record<Precision, string>> = { float32: "float", float64: "double" };
 
@@ -31,9 +31,9 @@ export function typeName(type: ArrayType): string {
 const perLine = 8;
 
 /** A constant array; undefined if it has no elements, of which C has no arrays. */
-export function constantArray(type: ArrayType, name: string, values: ArrayLike<number>): string | undefined {
+export function constantArray(type: ArrayType, name: string, values: ArrayLike<number | bigint>): string | undefined {
   if (values.length === 0) return undefined;
-  const write = type === "float32" || type === "float64" ? (value: number) => constant(value, type) : String;
+  const write = type === "float32" || type === "float64" ? (value: number | bigint) => constant(Number(value), type) : String;
   const lines: string[] = [];
   for (let from = 0; from < values.length; from += perLine) {
     const line: string[] = [];
