@@ -103,6 +103,40 @@ function ofSeries(name: string, cols: number, options: Options): CCase {
   };
 }
 
+/** A series that is transformed: rows after those that differences take, and closed loops. */
+function ofTransformed(name: string, cols: number, options: Options): CCase {
+  return {
+    name,
+    async make() {
+      await using model = await Forecaster.create(options);
+      const series = waves(cols, 1);
+      await model.fit(series);
+      const files = await toC(model);
+      const first = await model.forecast(steps);
+      await model.warmUp(series.subarray(0, taken));
+      const predicted = await model.predict(series.subarray(taken, 2 * taken));
+      const second = await model.forecast(steps);
+      const main = mainOf(
+        [array("next", series.subarray(0, 2 * taken))],
+        `  if (model_forecast(&state, ${steps}, out) != ${steps}) return 1;
+  show(out, ${steps * cols});
+  model_reset(&state);
+  if (model_forecast(&state, 1, out) != 0) return 2;
+  model_predict(&state, next, out);
+  if (out[0] == out[0]) return 3;
+  model_reset(&state);
+  for (t = 0; t < ${taken}; t++) model_predict(&state, next + t * ${cols}, 0);
+  for (; t < ${2 * taken}; t++) { model_predict(&state, next + t * ${cols}, out); show(out, ${cols}); }
+  if (model_forecast(&state, ${steps}, out) != ${steps}) return 1;
+  show(out, ${steps * cols});
+`,
+        cols,
+      );
+      return { ...files, main, numbers: values(first, predicted, second) };
+    },
+  };
+}
+
 /** The series drives it beside what is known beforehand. */
 function withKnown(name: string, options: Options): CCase {
   return {
@@ -392,6 +426,16 @@ export const casesOfC: readonly CCase[] = [
   ofInputs("inputs with targets of more columns", 1, 2, { reservoir: small }),
   ofInputs("inputs from outside beside what is fed back as an input", 3, 1, { reservoir: { ...small, activation: "relu" } }),
   ofInputs("feedback beside inputs", 2, 1, { reservoir: { ...small, feedback: {} } }),
+  ofTransformed("logarithm and difference, two columns", 2, { reservoir: small, transforms: ["log", { difference: 1 }] }),
+  ofTransformed("Box and Cox, a season, a difference and z-scores, lags and members", 1, {
+    reservoir: { size: 20 },
+    ...{ lags: 3, members: 3, transforms: ["boxCox", { difference: 12 }, "standardise", { difference: 1 }] },
+  }),
+  ofTransformed("powers below 0 and at 0 after a difference", 1, {
+    reservoir: small,
+    transforms: [{ boxCox: -0.5 }, { difference: 2 }],
+  }),
+  withKnown("known inputs with a logarithm and a difference", { reservoir: small, transforms: [{ log: 3 }, { difference: 1 }] }),
   ofIntegers("integers of 16 bits, sparse, one column", 1, 1, { reservoir: { size: 200, seed: 3, arithmetic: "integer" } }),
   ofIntegers("integers with weights of 8 bits, dense, two columns, bias, a leak rate each", 2, 2, {
     reservoir: {

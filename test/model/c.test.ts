@@ -19,7 +19,8 @@ describe("toC", () => {
   it.each<readonly [string, () => Promise<Forecaster>]>([
     ["has noise (noiseLevel 0.1); set it to 0 and train again", () => trained({ reservoir: { size: 12, noiseLevel: 0.1 } })],
     ["has fast arithmetic", () => trained({ reservoir: { size: 12, arithmetic: "fast" } })],
-    ["transforms its series", () => trained({ transforms: ["log"] })],
+    ["transforms its series by squash", () => trained({ transforms: ["squash"] })],
+    ["transforms its series and has feedback", () => trained({ transforms: ["log"], reservoir: { size: 12, feedback: {} } })],
     ["takes a mask of missing values", () => trained({ missing: "mask" })],
     ["has a reservoir that is composed of layers or groups", () => trained({ reservoir: { layers: [{ size: 8 }, { size: 8 }] } })],
     ["has a reservoir with a cell of its own", () => trained({ reservoir: { size: 12, cell: { type: "es2n", proximity: 0.5 } } })],
@@ -39,7 +40,7 @@ describe("toC", () => {
     ["has a readout of more than the state", () => trained({ reservoir: integers, readout: { type: "ridge", input: true } })],
     ["has other scales of inputs and of targets", () => trained({ reservoir: integers, standardise: "inputs" })],
     ["takes known inputs", () => Forecaster.fit({ series, known: series }, { reservoir: integers, washout: 20 })],
-    ["transforms its series", () => trained({ reservoir: integers, transforms: ["log"] })],
+    ["transforms its series in integers", () => trained({ reservoir: integers, transforms: ["log"] })],
   ])("refuses a model in integers that %s", async (what, make) => {
     await using model = await make();
     await expect(toC(model)).rejects.toThrow(new RegExp(`the model ${what}, which C (in integers )?does not hold`));
@@ -79,6 +80,11 @@ describe("toC", () => {
     );
     expect(read).toEqual([...model.classes]);
     expect(written.join("")).not.toMatch(/\?/);
+  });
+
+  it("refuses a pair of functions of the user's own, which no file holds", async () => {
+    await using model = await trained({ transforms: [{ forward: (value) => value + 1, back: (value) => value - 1 }] });
+    await expect(toC(model)).rejects.toThrow("transforms[0] is a pair of functions");
   });
 
   it("takes no other kind of model, and says which it takes", async () => {

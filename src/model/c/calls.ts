@@ -1,6 +1,7 @@
 // What a program calls of an exported forecaster: where it begins, a row of the series, a forecast.
 import type { Precision } from "../../numerics/index.js";
 import { typeName } from "./text.js";
+import { type CTransforms, pastLength } from "./transforms.js";
 
 /** What the calls depend on. */
 export interface Shape {
@@ -24,6 +25,8 @@ export interface Shape {
   readonly held: boolean;
   /** Whether a readout sees more than the state. */
   readonly sees: boolean;
+  /** Undefined if the series is taken as it is. */
+  readonly transforms?: CTransforms | undefined;
 }
 
 /** Columns that come from outside in a closed loop. */
@@ -49,6 +52,9 @@ function stateFields(shape: Shape): readonly (readonly [string, number])[] {
   return fields.filter(([, length]) => length > 0);
 }
 
+/** Values of the windows of one member's transforms. */
+const pastOf = ({ transforms }: Shape): number => (transforms ? pastLength(transforms) : 0);
+
 /** NAME.h */
 export function headerOf(shape: Shape, title: string): string {
   const { name, precision, inputs, outputs, known } = shape;
@@ -56,6 +62,7 @@ export function headerOf(shape: Shape, title: string): string {
   const outside = outsideOf(shape);
   const takesOutside = shape.closes && outside > 0;
   const fields = stateFields(shape).map(([field, length]) => `  ${typeName(precision)} ${field}[${length}];`);
+  if (pastOf(shape) > 0) fields.push(`  double past[${pastOf(shape) * shape.sizes.length}];`);
   const columns = (count: number) => `${count} value${count === 1 ? "" : "s"}`;
   const predict = shape.feedback
     ? `/* Takes the inputs of a step (${columns(inputs)}) and gives the model's outputs (${columns(outputs)}), which are fed back. */
@@ -69,11 +76,15 @@ void ${name}_teach(${name}_state *state, ${lines(inputs > 0, "const double *inpu
 void ${name}_observe(${name}_state *state, const double *row, const double *known);
 `
       : `/* Takes the next row of inputs (${columns(inputs)}) and gives the prediction that it leads to (${columns(outputs)}).
-   \`output\` may be null: then the row is taken and nothing is predicted. */
+   \`output\` may be null: then the row is taken and nothing is predicted${lines(
+     pastOf(shape) > 0,
+     `. Differences take ${shape.transforms?.lost} rows first,
+   to which \`output\` is no number (NaN)`,
+   )}. */
 void ${name}_predict(${name}_state *state, const double *input, double *output);
 `;
   const forecast = `/* Closed loop: the outputs of the next \`steps\` steps (steps x ${outputs}, row by row), each fed back${lines(takesOutside, `;\n   \`outside\` has ${columns(outside)} a step`)}.
-   Gives how many steps were done: fewer than asked if an output is not finite${lines(Math.max(...shape.lags) > 0 || observes(shape), ", and 0 if too few\n   rows were seen since a reset")}. The state moves on: copy it before to go on from where it was. */
+   Gives how many steps were done: fewer than asked if an output is not finite${lines(Math.max(...shape.lags) > 0 || observes(shape) || pastOf(shape) > 0, ", and 0 if too few\n   rows were seen since a reset")}. The state moves on: copy it before to go on from where it was. */
 int ${name}_forecast(${name}_state *state, int steps, ${lines(takesOutside, "const double *outside, ")}double *output);
 `;
   return `/* ${title}
@@ -111,6 +122,22 @@ export function callsOf(shape: Shape, groups: readonly number[]): string {
   const fields = new Map(stateFields(shape));
   const hasLags = Math.max(...lags) > 0;
   const mostLags = Math.max(...lags);
+  const lost = shape.transforms?.lost ?? 0;
+  const past = pastOf(shape);
+  const mostRows = Math.max(1, mostLags) + lost;
+  const windows = past > 0 ? `state->past + k * ${past}` : "(double *)0";
+  const undone = (moves: number) =>
+    lines(
+      shape.transforms !== undefined,
+      `
+      for (o = 0; o < OUTPUTS; o++) row[o] = made[o * MEMBERS + k];
+      undo(${windows}, row, ${moves});
+      for (o = 0; o < OUTPUTS; o++) made[o * MEMBERS + k] = row[o];`,
+    );
+  const forwarded = (from: string) =>
+    `    for (o = 0; o < OUTPUTS; o++) row[o] = ${from}[o];
+    forward(${windows}, row);
+`;
   const memberHead = [
     "    const member *m = &members[k];",
     ...(inputs > 0 ? ["    real *u = state->u + k * INPUTS;"] : []),
@@ -151,7 +178,7 @@ void ${name}_${call}(${name}_state *state)
   for (k = 0; k < MEMBERS; k++) {
     const member *m = &members[k];
 ${copies(sources)}
-    size += m->size;${lines(hasLags, "\n    window += m->lags * OUTPUTS;")}
+${lines(past > 0, `    for (i = 0; i < ${past}; i++) state->past[k * ${past} + i] = ${sources["past"] ?? "0"};\n`)}    size += m->size;${lines(hasLags, "\n    window += m->lags * OUTPUTS;")}
   }
   for (i = 0; i < ${Math.max(...sizes)}; i++) state->next[i] = 0;
   state->rows = ${rows};
@@ -167,15 +194,24 @@ ${body}}
   const predict = one(
     "predict",
     `${lines(inputs > 0, "const double *input, ")}double *output`,
-    `  double made[OUTPUTS * MEMBERS];
+    `  double made[OUTPUTS * MEMBERS]${lines(shape.transforms !== undefined, ", row[OUTPUTS]")};
   real y[OUTPUTS];
   int k, o${lines(inputs > 0, ", i")};
   for (k = 0; k < MEMBERS; k++) {
 ${memberHead}
-${inputRow}    ${step}
+${shape.transforms ? forwarded("input") : ""}${lines(
+  lost > 0,
+  `    if (state->rows < ${lost}) {
+      const double nothing = 0;
+      for (o = 0; o < OUTPUTS; o++) made[o * MEMBERS + k] = nothing / nothing;
+      ${moveOn.replaceAll("\n", "\n  ")}
+      continue;
+    }
+`,
+)}${shape.transforms ? inputRow.replaceAll("input[", "row[") : inputRow}    ${step}
 ${lines(hasLags, `    ${push.replace("FROM", "u")}\n`)}    if (output) {
       ${say("readout", "intercept")}
-      ${restore("target")}
+      ${restore("target")}${undone(0)}
 ${lines(shape.feedback, "      for (o = 0; o < OUTPUTS; o++) fed[o] = y[o];\n")}    }
     ${moveOn}
   }
@@ -201,15 +237,15 @@ ${inputRow}    ${step}
     ${step}`;
   const observe = one(
     "observe",
-    "const double *row, const double *known",
-    `  int k, o, i;
+    shape.transforms ? "const double *measured, const double *known" : "const double *row, const double *known",
+    `  int k, o, i;${lines(shape.transforms !== undefined, "\n  double row[OUTPUTS];")}
   for (k = 0; k < MEMBERS; k++) {
 ${memberHead}
-    if (state->rows > 0) {
+    if (state->rows > ${lost}) {
     ${pendingInputs("known").replaceAll("\n", "\n  ")}
     }
-    for (o = 0; o < OUTPUTS; o++) fed[o] = (real)((row[o] - m->input_mean[o]) / m->input_deviation[o]);
-${lines(hasLags, `    ${push.replace("FROM", "fed")}\n`)}    ${moveOn}
+${shape.transforms ? forwarded("measured") : ""}    for (o = 0; o < OUTPUTS; o++) fed[o] = (real)((row[o] - m->input_mean[o]) / m->input_deviation[o]);
+${lines(hasLags, `    ${lines(lost > 0, `if (state->rows >= ${lost}) `)}${push.replace("FROM", "fed")}\n`)}    ${moveOn}
   }
   count_row(state);
 `,
@@ -226,11 +262,11 @@ ${lines(hasLags, `    ${push.replace("FROM", "fed")}\n`)}    ${moveOn}
       : `${say("loop_readout", "loop_intercept")}${hold}${lines(hasLags, `\n      ${push.replace("FROM", "y")}`)}
       for (o = 0; o < OUTPUTS; o++) u[o] = y[o];${lines(outside > 0, `\n      ${scores("outside", "u", "OUTPUTS + ", "INPUTS - OUTPUTS")}`)}
       ${step}`;
-  const least = observes(shape) ? Math.max(1, mostLags) : mostLags;
+  const least = (observes(shape) ? Math.max(1, mostLags) : mostLags) + lost;
   const forecast = `
 int ${name}_forecast(${name}_state *state, int steps, ${lines(outside > 0, "const double *outside, ")}double *output)
 {
-  double made[OUTPUTS * MEMBERS];
+  double made[OUTPUTS * MEMBERS]${lines(shape.transforms !== undefined, ", row[OUTPUTS]")};
   real y[OUTPUTS];
   int t, k, o${lines(outside > 0, ", i")};
 ${lines(least > 0, `  if (state->rows < ${least}) return 0;\n`)}  for (t = 0; t < steps; t++) {
@@ -238,7 +274,7 @@ ${lines(least > 0, `  if (state->rows < ${least}) return 0;\n`)}  for (t = 0; t 
     for (k = 0; k < MEMBERS; k++) {
 ${memberHead.replaceAll("    ", "      ")}
       ${loopBody}
-      ${restore("loop")}
+      ${restore("loop")}${undone(1)}
       for (o = 0; o < OUTPUTS; o++)
         if (!(y[o] - y[o] == 0)) return t;
       ${moveOn.replaceAll("\n", "\n  ")}
@@ -249,16 +285,16 @@ ${lines(outside > 0, `    outside += ${outside};\n`)}  }
   return steps;
 }
 `;
-  const standing = String(Math.min(Math.max(1, mostLags), shape.seenRows));
+  const standing = String(Math.min(mostRows, shape.seenRows));
   return [
     medians(groups),
     lines(hasLags, pushFunction),
     `static void count_row(${name}_state *state)
 {
-  if (state->rows < ${Math.max(1, mostLags)}) state->rows++;
+  if (state->rows < ${mostRows}) state->rows++;
 }
 `,
-    beginning("begin", standing, { x: "m->state[i]", u: "m->input[i]", fed: "m->fed[i]", recent: "m->recent[i]" }),
+    beginning("begin", standing, { x: "m->state[i]", u: "m->input[i]", fed: "m->fed[i]", recent: "m->recent[i]", past: "m->past[i]" }),
     beginning("reset", "0", { x: "m->initial_state[i]" }),
     observes(shape) ? observe : predict,
     lines(shape.feedback, teach),

@@ -232,7 +232,7 @@ ${lines(needs.sees, "    for (i = 0; i < m->seen; i++, k++) partial[k & 31] = pa
 `;
 }
 
-/** e^x by rule 8, for x at most 0. */
+/** e^x by rule 8. */
 export const portableExp = `/* e^x in binary64: docs/numerics.md of Spillway, rule 8. */
 static double power_of_two(int n)
 {
@@ -241,7 +241,7 @@ static double power_of_two(int n)
   return power.value;
 }
 
-static double exp_of(double x)
+static double exp_of_sum(double x, double x_low)
 {
   static const double degrees[11] = {
     0x1.1f936d41de79ep-29, 0x1.ae652259774bbp-26, 0x1.27e4c662bb9c5p-22, 0x1.71de3a13da19bp-19, 0x1.a01a01b0b83c5p-16,
@@ -249,11 +249,13 @@ static double exp_of(double x)
   };
   double n, a, b, r, e = 0x1.607c2578ff551p-33, c, s, m;
   int i, whole, half;
-  if (!(x >= -746.0)) return 0;
+  if (x != x) return x;
+  if (x > 710.0) return x * 0x1p1023;
+  if (x < -746.0) return 0;
   n = x * 0x1.71547652b82fep+0 + 6755399441055744.0;
   n = n - 6755399441055744.0;
   a = x - n * 0x1.62e42fefa3800p-1;
-  b = n * 0x1.ef35793c76730p-45;
+  b = n * 0x1.ef35793c76730p-45 - x_low;
   r = a - b;
   for (i = 0; i < 11; i++) e = e * r + degrees[i];
   c = (r * r) * e - b;
@@ -263,6 +265,8 @@ static double exp_of(double x)
   half = whole < 0 ? -((1 - whole) / 2) : whole / 2;
   return (m * power_of_two(half)) * power_of_two(whole - half);
 }
+
+static double exp_of(double x) { return exp_of_sum(x, 0); }
 
 `;
 

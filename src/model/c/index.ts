@@ -38,8 +38,8 @@ export interface CFiles {
  * `predictProba` do.
  * @throws NotFittedError; ArgumentError for a model of another kind, a name that C does not take,
  * or what C does not hold: noise, an activation of your own, cells, composed and spiking
- * reservoirs, and fast arithmetic; of forecasters transforms, the calendar, a model of yours, and a
- * mask of missing values; of classifiers the representation "output", `layerNorm`, and a readout
+ * reservoirs, and fast arithmetic; of forecasters transforms of your own, the calendar, a model of
+ * yours, and a mask of missing values; of classifiers the representation "output", `layerNorm`, and a readout
  * that transforms its features
  */
 export async function toC(model: Forecaster | Classifier, options: COptions = {}): Promise<CFiles> {

@@ -8,6 +8,7 @@ import { activationFunctions, answerFunction, arithmetic, type Needs, stepFuncti
 import { checkMembers, type RateMember } from "./refuse.js";
 import { Constants, columnType, reservoirFields, reservoirValues, storageOf } from "./reservoir.js";
 import { type ArrayType, typeName } from "./text.js";
+import { pastAfter, seenAfter, transformFunctions } from "./transforms.js";
 
 /** What the program is called, and what the parts do not say. */
 export interface ProgramNote {
@@ -29,17 +30,20 @@ export function cProgram(parts: ForecasterParts, { name, version, takesCalendar 
   const rows = members.map((member, m) =>
     initialiser(member, m, shape, needs, { activation: activations.indexOf(member.model.activation), columns }, constants),
   );
+  const lost = shape.transforms?.lost ?? 0;
+  const transforms = shape.transforms ? transformFunctions(shape.transforms, constants) : "";
   const title = `Written by Spillway ${version}: a forecaster of ${shape.outputs} output${shape.outputs === 1 ? "" : "s"}.`;
   const source = [
     `/* ${title} */\n#include <float.h>\n#include <stddef.h>\n#include <stdint.h>\n#include "${name}.h"\n`,
     arithmetic,
     `typedef ${typeName(precision)} real;\ntypedef ${needs.storage === "real" ? "real" : "uint16_t"} weight;\n`,
     `enum { MEMBERS = ${members.length}, INPUTS = ${shape.inputs}, OUTPUTS = ${shape.outputs} };\n`,
-    memberStruct(needs, columns),
+    memberStruct(needs, columns, lost > 0),
     activationFunctions(activations, precision),
     stepFunctions(needs),
     answerFunction(needs),
     constants.text,
+    ...(shape.transforms ? [transforms] : []),
     `static const member members[MEMBERS] = {\n${rows.join("\n")}\n};\n`,
     callsOf(shape, parts.groups),
   ];
@@ -61,6 +65,7 @@ function shapeOf(name: string, members: readonly RateMember[], { settings }: For
     lags: members.map(({ lags }) => lags),
     seenRows: Math.min(...members.map(({ state }) => state.recent.rows)),
     held: settings.hold && members.every((member) => member.road.held !== undefined),
+    transforms: road.transforms.steps.length > 0 ? { ...road.transforms, outputs } : undefined,
     sees: members.some(({ readout: { features } }) => features.input),
   };
 }
@@ -77,7 +82,7 @@ function needsOf(members: readonly RateMember[]): Needs {
   };
 }
 
-function memberStruct(needs: Needs, columns: ArrayType): string {
+function memberStruct(needs: Needs, columns: ArrayType, hasPast: boolean): string {
   const fields = [
     ...reservoirFields(needs, columns),
     "int features, seen, lags;",
@@ -85,6 +90,7 @@ function memberStruct(needs: Needs, columns: ArrayType): string {
     ...(needs.inputs ? ["const double *input_mean, *input_deviation;"] : []),
     "const double *target_mean, *target_deviation, *loop_mean, *loop_deviation, *lower, *upper;",
     "/* Where the model stands. */",
+    ...(hasPast ? ["const double *past;"] : []),
     `const real *state${needs.inputs ? ", *input" : ""}, *fed, *recent;`,
   ];
   return `typedef struct {\n${fields.map((field) => `  ${field}`).join("\n")}\n} member;\n`;
@@ -122,6 +128,7 @@ function initialiser(
     ...(needs.inputs ? [scale("input", road.inputScale)] : []),
     [...scale("target", road.targetScale), ...scale("loop", loopScale), double("lower", held?.lower), double("upper", held?.upper)],
     [
+      ...(road.transforms.lost > 0 ? [double("past", pastAfter(state.recent, road.transforms))] : []),
       real("state", state.reservoir.values),
       ...(needs.inputs ? [real("input", state.reservoir.input)] : []),
       real("fed", feedback ? state.reservoir.output : recent.subarray(0, sight || road.known > 0 ? outputs : 0)),
@@ -135,7 +142,8 @@ function initialiser(
  * The last rows of the series in z-scores, newest first; rows that were not seen are 0. One row at
  * least.
  */
-function lastScores({ lags, state: { recent } }: RateMember, scale: Standardisation, feedback: boolean): Float64Array {
+function lastScores({ lags, state, road }: RateMember, scale: Standardisation, feedback: boolean): Float64Array {
+  const recent = seenAfter(state.recent, road.transforms);
   const cols = scale.mean.length;
   const out = new Float64Array(Math.max(1, lags) * cols);
   if (feedback) return out;

@@ -4,6 +4,7 @@ import { isSparse } from "../../numerics/index.js";
 import type { AnyModel, Arithmetic, ReservoirModel } from "../../reservoir/index.js";
 import type { ForecasterParts, MemberFile } from "../forecaster/file.js";
 import { activationsInC } from "./functions.js";
+import { unheldStep } from "./transforms.js";
 
 /** A member of a leaky rate reservoir, which C holds. */
 export interface RateMember extends MemberFile {
@@ -26,6 +27,7 @@ export function checkMembers(
   if (settings.missing === "mask") throw refuse("takes a mask of missing values", "missing");
   if (takesCalendar) throw refuse("takes the calendar", "calendar");
   const checked = members.map((member) => checkMember(member, arithmetic));
+  checkTransforms(checked);
   checkWeights(checked.map(({ model }) => model));
   return checked;
 }
@@ -39,8 +41,21 @@ export function checkWeights(models: readonly ReservoirModel[]): void {
     });
 }
 
+function checkTransforms(members: readonly RateMember[]): void {
+  const [{ model, road, state }] = members as [RateMember];
+  const { steps } = road.transforms;
+  if (steps.length === 0) return;
+  const own = unheldStep(steps);
+  if (own !== undefined) throw refuse(`transforms its series by ${own}`, "transforms");
+  if (model.config.arithmetic === "integer") throw refuse("transforms its series in integers", "transforms");
+  if (model.outputSize > 0) throw refuse("transforms its series and has feedback", "transforms");
+  if (state.recent.cols === 0 || (road.known === 0 && model.inputSize !== state.recent.cols))
+    throw refuse("transforms its series beside inputs and targets", "transforms");
+  if (members.some((member) => JSON.stringify(member.road.transforms) !== JSON.stringify(road.transforms)))
+    throw refuse("has members with other transforms", "transforms");
+}
+
 function checkMember({ model, ...rest }: MemberFile, arithmetic: Arithmetic | undefined): RateMember {
-  if (rest.road.transforms.steps.length > 0) throw refuse("transforms its series", "transforms");
   return { model: checkReservoir(model, arithmetic), ...rest };
 }
 
