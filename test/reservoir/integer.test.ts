@@ -119,6 +119,12 @@ describe("integer arithmetic", () => {
       const { data } = await forecaster.forecast(50);
       errors.push(Math.hypot(...data.map((value, t) => value - series.data[1500 + t]!)));
       if (arithmetic === "portable") continue;
+      // Whole numbers of one step an output, 24 bits at most.
+      const { readout } = forecaster;
+      const row = readout.weights.row(0);
+      const e = Array.from({ length: 49 }, (_, k) => k - 24).find((k) => row.every((w) => Number.isInteger(w * 2 ** k)))!;
+      expect(e).toBeDefined();
+      expect(Math.max(...row.map((w) => Math.abs(w * 2 ** e)))).toBeLessThan(2 ** 23);
       const again = await Forecaster.fromBytes(await forecaster.toBytes());
       expect(bits((await again.forecast(50)).data)).toEqual(bits((await forecaster.forecast(50)).data));
       await again.dispose();

@@ -5,6 +5,7 @@ import { Matrix, type Precision } from "../../numerics/index.js";
 import type { TrainedReadout, Trainer } from "../../readout/index.js";
 import { type AnyReservoirComputer, NonFiniteStateError, type SessionState, type WorkOptions } from "../../reservoir/index.js";
 import { restoredForecast, restoredPredictions, transformed } from "../../series/transforms.js";
+import { readoutFor } from "../integer-readout.js";
 import { columnsOf, inScoresOf, restored, type Standardisation, sameStandardisation, standardised } from "../standardisation.js";
 import { beside, type CheckedData, type CheckedSeries, checkColumns, lastRows, noInputs, seriesInputs } from "./data.js";
 import { checkHybrid, type Hybrid, LoopModel, modelledRows, withModel } from "./hybrid.js";
@@ -63,7 +64,7 @@ export class ForecasterMember {
 
   constructor(computer: AnyReservoirComputer, { readout, road, lags, recent, hybrid }: MemberParts) {
     this.computer = computer;
-    this.readout = readout;
+    this.readout = readoutFor(computer.model, readout);
     this.road = road;
     this.lags = lags;
     this.hybrid = hybrid;
