@@ -177,6 +177,21 @@ __device__ __forceinline__ void scales(Points points, double* distances, unsigne
   radiiY[form * n + p] = y;
 }
 
+/** Points that were strictly nearer than the radius in (x, z), (y, z) and z. */
+struct Tally {
+  double radiusX, radiusY;
+  unsigned xz = 0, yz = 0, z = 0;
+
+  /** Counts a point `times` times, at its distances from `space`. */
+  template <typename Space>
+  __device__ __forceinline__ void add(const Points& points, const Space& space, int first, int i, int times) {
+    const bool nearZ = space.inZ(points, first, i) < radiusX;
+    if (nearZ && space.inX(points, first, i) < radiusX) xz += times;
+    if (nearZ && space.inY(points, first, i) < radiusY) yz += times;
+    if (nearZ) z += times;
+  }
+};
+
 /**
  * How many points are strictly nearer than the radius in (x, z), (y, z) and z; of each form of x
  * behind one another. The point and what is within the window are left out; `places` is where each
@@ -191,13 +206,7 @@ __device__ __forceinline__ void counts(Points points, const unsigned* places, co
   const double radiusX = p < n ? radiiX[out] : nothing(), radiusY = p < n ? radiiY[out] : nothing();
   // All counts are of points near in z, if there is a z: the key is its first column then.
   const bool all = points.dz == 0;
-  unsigned xz = 0, yz = 0, z = 0;
-  auto add = [&](const auto& from, int first, int i, int times) {
-    const bool nearZ = from.inZ(points, first, i) < radiusX;
-    if (nearZ && from.inX(points, first, i) < radiusX) xz += times;
-    if (nearZ && from.inY(points, first, i) < radiusY) yz += times;
-    if (nearZ) z += times;
-  };
+  Tally tally{radiusX, radiusY};
   outwards(
       points, p, [&](double gap) { return all || gap < radiusX; },
       [&](int first, bool near) {
@@ -206,17 +215,17 @@ __device__ __forceinline__ void counts(Points points, const unsigned* places, co
 #pragma unroll 1
         for (int i = 0; i < tile; i += Space::together) {
 #pragma unroll
-          for (int j = 0; j < Space::together; j++) add(space, first, i + j, 1);
+          for (int j = 0; j < Space::together; j++) tally.add(points, space, first, i + j, 1);
         }
       });
   if (p >= n) return;
   const Several exact(points, p);
   const int row = (int)points.rows[p], last = min(n - 1, row + points.window);
 #pragma unroll 1
-  for (int other = max(0, row - points.window); other <= last; other++) add(exact, (int)places[other], 0, -1);
-  inXZ[out] = xz;
-  inYZ[out] = yz;
-  if (!all) inZ[out] = z;
+  for (int other = max(0, row - points.window); other <= last; other++) tally.add(points, exact, (int)places[other], 0, -1);
+  inXZ[out] = tally.xz;
+  inYZ[out] = tally.yz;
+  if (!all) inZ[out] = tally.z;
 }
 
 }  // namespace neighbours

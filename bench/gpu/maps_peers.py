@@ -51,8 +51,8 @@ def memory(count, group=512):
         for t in range(2700):
             x = torch.tanh(r[some] * (x @ w.t()) + d[some] * u[t].float())
             states[:, t, :size] = x
-        q, r = torch.linalg.qr(states[:, 200:1700])
-        weights = torch.linalg.solve_triangular(r, q.transpose(1, 2) @ delays[200:1700], upper=True)
+        q, upper = torch.linalg.qr(states[:, 200:1700])
+        weights = torch.linalg.solve_triangular(upper, q.transpose(1, 2) @ delays[200:1700], upper=True)
         y, z = states[:, 1700:] @ weights, delays[1700:]
         y, z = y - y.mean(1, keepdim=True), z - z.mean(0)
         square = (y * z).sum(1) ** 2 / ((y * y).sum(1) * (z * z).sum(0))
