@@ -91,7 +91,7 @@ describe("a program that asks for a forecast", () => {
       "all 300 values of this column are missing; leave the column out",
     ],
     ["with more lags than rows", series, { lags: 250 }, "take fewer lags"],
-    ["with a season longer than the rows", series, { season: 365 }, "take fewer lags"],
+    ["with a season longer than the rows", series, { season: 365 }, "take shorter seasons, lags: 0, or more rows"],
   ])("%s", async (_, data, more, sentence) => {
     await expect(Forecaster.fit(data, { ...options, ...more })).rejects.toThrow(sentence);
   });

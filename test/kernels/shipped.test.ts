@@ -99,7 +99,7 @@ describe("the built package", async () => {
     for (const { file, target } of images) {
       const computeCapability = [Math.floor(Number(/\d+/.exec(target)![0]) / 10), Number(/\d+/.exec(target)![0]) % 10] as const;
       const there = readdirSync("dist/kernels/ptx").filter((each) => each.startsWith(file));
-      expect(there).toEqual([`${file}.gz`]);
+      expect(there).toEqual([`${file}.br`]);
       expect(packaged(name, { computeCapability })).toBe(shippedPtx(name, { computeCapability }));
     }
   });
