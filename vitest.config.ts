@@ -2,12 +2,14 @@ import { readdirSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 
 /**
- * Files of rooms that register engines, replace modules or globals, or measure the memory of their
- * process. Each has a process of its own, as the files of all other rooms have.
+ * Files of rooms that register engines, replace modules or globals, set the simulated devices of
+ * their process, or measure its memory. Each has a process of its own, as the files of all other
+ * rooms have.
  */
 const alone = [
   ...["cpu", "ended-worker", "kernel-source", "minimal", "pool-room", "spin-limit"].map((name) => `test/engine/${name}.test.ts`),
   "test/experiment/road.test.ts",
+  "test/experiment/search-devices.test.ts",
   "test/gpu/launch.test.ts",
   "test/reservoir/dealt.test.ts",
   "test/reservoir/engines.test.ts",
