@@ -9,11 +9,10 @@ import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { contextEngine } from "../../src/engine/cuda/index.js";
 import { openDevices } from "../../src/gpu/index.js";
-import { Matrix, type SparseMatrix } from "../../src/numerics/index.js";
-import { resolveConfig } from "../../src/reservoir/config-schema.js";
+import { Matrix } from "../../src/numerics/index.js";
 import type { Engine } from "../../src/reservoir/engine.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
-import { buildModel } from "../../src/reservoir/weights.js";
+import { filled, modelWith } from "./filled-models.js";
 
 const { values: flags, positionals: only } = parseArgs({
   allowPositionals: true,
@@ -23,24 +22,6 @@ const { values: flags, positionals: only } = parseArgs({
 const contexts = openDevices(flags.twice ? "cuda:0" : "cuda:all");
 const engines = (flags.twice ? [contexts[0]!, contexts[0]!] : contexts).map((context) => contextEngine(context));
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
-
-/** Small numbers from a linear congruential generator, a block of them over and over. */
-function filled(length: number, scale: number): Float32Array<ArrayBuffer> {
-  const data = new Float32Array(length);
-  const block = Math.min(length, 2 ** 22 + 1);
-  let state = 1;
-  for (let i = 0; i < block; i++) {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    data[i] = scale * (state / 2 ** 31 - 1);
-  }
-  for (let at = block; at < length; at += block) data.copyWithin(at, 0, Math.min(block, length - at));
-  return data;
-}
-
-function modelWith(size: number, weights: Matrix | SparseMatrix, fields: object = {}): ReservoirModel {
-  const model = buildModel(resolveConfig({ size, connectionProbability: 0, spectralRadius: null, storage: "sparse" }));
-  return { ...model, config: { ...model.config, ...fields }, weights };
-}
 
 /** A W whose radius is about 1.7, so that states neither die out nor agree. */
 const dense = (size: number): ReservoirModel => modelWith(size, new Matrix(size, size, filled(size * size, 3 / Math.sqrt(size))));

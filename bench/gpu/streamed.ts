@@ -5,41 +5,19 @@
 // Usage: npx tsx bench/gpu/streamed.ts [TEXT...], for the cases whose names have one of these texts, without peers
 import { spawnSync } from "node:child_process";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
-import { Matrix, type SparseMatrix, seedKeys } from "../../src/numerics/index.js";
+import { Matrix, seedKeys } from "../../src/numerics/index.js";
 import type { ReservoirConfig } from "../../src/reservoir/config.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import { modelOf } from "../../src/reservoir/kinds.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
 import { undrawnMatrix, unscaledDraws } from "../../src/reservoir/weight-draws.js";
-import { buildModel } from "../../src/reservoir/weights.js";
+import { filled, modelWith } from "./filled-models.js";
 
 const engine = cudaEngine(0);
 const context = engine.context();
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
 
-/**
- * Small numbers from a linear congruential generator, a block of them over and over: weights need
- * no quality here.
- */
-function filled(length: number, scale: number): Float32Array {
-  const data = new Float32Array(length);
-  const block = Math.min(length, 2 ** 22 + 1);
-  let state = 1;
-  for (let i = 0; i < block; i++) {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    data[i] = scale * (state / 2 ** 31 - 1);
-  }
-  for (let at = block; at < length; at += block) data.copyWithin(at, 0, Math.min(block, length - at));
-  return data;
-}
-
 type Fields = Pick<ReservoirConfig, "weightPrecision" | "arithmetic">;
-
-/** A model with these weights and little else drawn. */
-function modelWith(size: number, weights: Matrix | SparseMatrix, fields: Partial<Fields> = {}): ReservoirModel {
-  const model = buildModel(resolveConfig({ size, connectionProbability: 0, spectralRadius: null, storage: "sparse" }));
-  return { ...model, config: { ...model.config, ...fields }, weights };
-}
 
 /** A model whose dense W the device draws, scaled to a radius of about 0.9. */
 function drawnThere(size: number, fields: Partial<Fields>): ReservoirModel {

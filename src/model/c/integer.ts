@@ -150,6 +150,24 @@ function factorOf(value: number): { readonly multiplier: number; readonly shift:
   return { multiplier: Math.round(value * 2 ** shift), shift };
 }
 
+/** Constants of a scale, by the names that C has for them: means in steps, factors as M 2^-S. */
+function scaleConstants(of: "input" | "target", mean: ArrayLike<number>, steps: number, factors: readonly number[], constants: Constants) {
+  const shifted = factors.map(factorOf);
+  const whole = Array.from(mean, (each) => Math.round(each * steps));
+  const means = constants.add("int32_t", `${of}_means`, whole);
+  const multipliers = constants.add(
+    "int32_t",
+    `${of}_factors`,
+    shifted.map(({ multiplier }) => multiplier),
+  );
+  const shifts = constants.add(
+    "uint8_t",
+    `${of}_shifts`,
+    shifted.map(({ shift }) => shift),
+  );
+  return { means, multipliers, shifts };
+}
+
 const shiftFunctions = `/* value / 2^by, towards minus infinity. */
 static int32_t shifted(int32_t value, int by) { return value < 0 ? ~(~value >> by) : value >> by; }
 static int64_t wide_shifted(int64_t value, int by) { return value < 0 ? ~(~value >> by) : value >> by; }
@@ -164,22 +182,8 @@ static int64_t rounded_by(int64_t value, int by, int64_t most)
 
 function scoresFunction(name: string, { mean, deviation }: Standardisation, fraction: number, constants: Constants): string {
   const steps = 2 ** fraction;
-  const factors = Array.from(deviation, (each) => factorOf(inputUnit / (each * steps)));
-  const means = constants.add(
-    "int32_t",
-    "input_means",
-    Array.from(mean, (each) => Math.round(each * steps)),
-  );
-  const multipliers = constants.add(
-    "int32_t",
-    "input_factors",
-    factors.map(({ multiplier }) => multiplier),
-  );
-  const shifts = constants.add(
-    "uint8_t",
-    "input_shifts",
-    factors.map(({ shift }) => shift),
-  );
+  const factors = Array.from(deviation, (each) => inputUnit / (each * steps));
+  const { means, multipliers, shifts } = scaleConstants("input", mean, steps, factors, constants);
   return `void ${name}_scores(const int32_t *values, int16_t *input)
 {
   int i;
@@ -203,22 +207,8 @@ function valuesFunction(
   constants: Constants,
 ): string {
   const steps = 2 ** fraction;
-  const factors = Array.from(deviation, (each) => factorOf((each * steps) / 2 ** valueBits));
-  const means = constants.add(
-    "int32_t",
-    "target_means",
-    Array.from(mean, (each) => Math.round(each * steps)),
-  );
-  const multipliers = constants.add(
-    "int32_t",
-    "target_factors",
-    factors.map(({ multiplier }) => multiplier),
-  );
-  const shifts = constants.add(
-    "uint8_t",
-    "target_shifts",
-    factors.map(({ shift }) => shift),
-  );
+  const factors = Array.from(deviation, (each) => (each * steps) / 2 ** valueBits);
+  const { means, multipliers, shifts } = scaleConstants("target", mean, steps, factors, constants);
   return `void ${name}_values(const int64_t *output, int32_t *values)
 {
   int o;

@@ -38,6 +38,18 @@ function over(count: number): DeviceEngine {
 
 const options = { plan: "sharded" } as const;
 
+/** Two rows a warp, and what a warp does not hold of them in shared memory or L2. */
+const mixed = {
+  plan: "grid",
+  precision: "float32",
+  weights: "full",
+  rows: 2,
+  held: 1,
+  warps: 16,
+  mixed: true,
+  closed: true,
+} as const;
+
 async function statesOf(engine: Engine, of: ReservoirModel, steps: number, asked: object = {}): Promise<Uint32Array> {
   const session = await engine.open(of, asked);
   try {
@@ -95,19 +107,9 @@ describe("a reservoir over several devices", () => {
   ])("has them with weights in %s", async (_, tiles) => {
     const of = model({ size: 128 * tiles + 40, inputSize: 1, storage: "dense", seed: 2, connectionProbability: 0.3 });
     const [first] = opened as [Context];
-    const variant = {
-      plan: "grid",
-      precision: "float32",
-      weights: "full",
-      rows: 2,
-      held: 1,
-      warps: 16,
-      mixed: true,
-      closed: true,
-    } as const;
     // Room for one tile of W beside the states, or for all of them.
     const attributes = { ...first.info.attributes, sharedBytesPerBlockOptIn: 64 + 4 * 512 * (tiles + 1) + 16_384 * (tiles === 2 ? 2 : 1) };
-    const fit = fitDense(variant, of.size, { ...first.info, attributes }, 2)!;
+    const fit = fitDense(mixed, of.size, { ...first.info, attributes }, 2)!;
     expect([fit.shared > 0, fit.streamed > 0]).toEqual([true, tiles === 3]);
     const loop = shardedPlan(fit, shapeOf(of), seats(2));
     await holds(loop, of, 10);
@@ -115,17 +117,7 @@ describe("a reservoir over several devices", () => {
 
   it("has them as one slice by itself", async () => {
     const of = model({ size: 168, inputSize: 1, storage: "dense", seed: 2 });
-    const variant = {
-      plan: "grid",
-      precision: "float32",
-      weights: "full",
-      rows: 2,
-      held: 1,
-      warps: 16,
-      mixed: true,
-      closed: true,
-    } as const;
-    await holds(shardedPlan(fitDense(variant, of.size, opened[0]!.info)!, shapeOf(of), seats(1)), of, 8);
+    await holds(shardedPlan(fitDense(mixed, of.size, opened[0]!.info)!, shapeOf(of), seats(1)), of, 8);
   });
 
   it("has them with a sparse W in shared memory", async () => {

@@ -14,6 +14,7 @@ import {
   tableSum,
 } from "../../../src/spikes/network/index.js";
 import { onHardware, openTestDevice, size } from "../../gpu/device/device.js";
+import { conductances, current, currents, mixedNetworks, ring } from "../network/mixed-networks.js";
 
 const context = openTestDevice();
 afterAll(() => context.dispose());
@@ -137,49 +138,10 @@ describe.each(layouts)("a network in the device's plan %s", (layout) => {
 });
 
 describe("a network that only the general kernel runs", () => {
-  const ring = { connect: { rule: "fixedOutDegree", number: 5 }, delay: { distribution: "uniform", from: 0.1, to: 3 } } as const;
-  const conductances = {
-    excitatory: { timeConstant: 5, reversalPotential: 0 },
-    inhibitory: { timeConstant: 10, reversalPotential: -80 },
-    current: { timeConstant: 3 },
-  };
-  const both = { fast: { timeConstant: 2 }, slow: { timeConstant: 9 } };
-  const current = { distribution: "uniform", from: 10, to: 25 } as const;
   const networks: Record<string, Omit<NetworkOptions, "kind">> = {
-    "several neurons and receptors, weights of both signs": {
-      populations: {
-        E: { size: 33, receptors: both, current, stateTimeConstant: 20 },
-        A: { size: 7, neuron: { type: "adaptiveIntegrateAndFire", adaptationStep: 2, reset: "subtract" }, receptors: both, current: 20 },
-        Z: { size: 10, neuron: "izhikevich", current: { distribution: "normal", mean: 12, deviation: 3 } },
-      },
-      projections: [
-        { from: "E", to: "A", receptor: "slow", weight: { distribution: "normal", mean: 8, deviation: 20 }, ...ring },
-        { from: "A", to: "E", receptor: "fast", weight: -5, ...ring },
-        { from: "Z", to: "E", receptor: "slow", weight: { distribution: "exponential", mean: 6 }, ...ring },
-        { from: "E", to: "Z", weight: 3, ...ring },
-      ],
-    },
-    "conductances, adaptive exponential neurons and spikes from outside": {
-      populations: {
-        E: { size: 33, receptors: conductances, current, background: { rate: 2000, weight: 0.2, receptor: "excitatory" } },
-        A: {
-          like: "E",
-          size: 7,
-          neuron: { type: "adaptiveIntegrateAndFire", adaptationStep: 2, reset: "subtract" },
-          stateTimeConstant: 20,
-        },
-        X: { like: "E", size: 11, neuron: { type: "adaptiveExponential", refractoryPeriod: 0.5 } },
-        Y: { size: 6, neuron: "adaptiveExponential", current: 30, stateTimeConstant: 10 },
-      },
-      projections: [
-        { from: "E", to: "A", receptor: "excitatory", weight: 0.6, ...ring },
-        { from: "A", to: "X", receptor: "inhibitory", weight: { distribution: "uniform", from: 0, to: 3 }, ...ring },
-        { from: "X", to: "E", receptor: "current", weight: -2, ...ring },
-        { from: "X", to: "Y", weight: 8, ...ring },
-      ],
-    },
+    ...mixedNetworks,
     "synapses without a delay": {
-      populations: { E: { size: 300, receptors: both, current: { ...current, to: 90 } }, I: { like: "E", size: 60 } },
+      populations: { E: { size: 300, receptors: currents, current: { ...current, to: 90 } }, I: { like: "E", size: 60 } },
       projections: [
         { from: "E", to: "I", receptor: "fast", weight: 0.4, ...ring, delay: 0 },
         { from: "I", to: "E", receptor: "slow", weight: -0.8, ...ring },

@@ -9,6 +9,7 @@ import type { NetworkModel } from "../../../src/spikes/network/plan.js";
 import { planNetwork } from "../../../src/spikes/network/planning.js";
 import { ReferenceNetwork } from "../../../src/spikes/network/reference.js";
 import { spikeHash } from "../../../src/spikes/network/spike-hash.js";
+import { mixedNetworks, ring } from "./mixed-networks.js";
 
 const small = drawNetwork(planNetwork(microcircuit({ scale: 0.02, drive: "poisson", seed: 1 })));
 const drawn = (options: Omit<NetworkOptions, "kind">) => drawNetwork(planNetwork({ kind: "network", ...options }));
@@ -62,50 +63,8 @@ describe("the reference engine", () => {
 });
 
 describe("the WebAssembly engine", () => {
-  const ring = { connect: { rule: "fixedOutDegree", number: 5 }, delay: { distribution: "uniform", from: 0.1, to: 3 } } as const;
-  const both = { receptors: { fast: { timeConstant: 2 }, slow: { timeConstant: 9 } } };
   const networks: Record<string, Omit<NetworkOptions, "kind">> = {
-    "several neurons and receptors": {
-      populations: {
-        E: { size: 33, ...both, current: { distribution: "uniform", from: 10, to: 25 }, stateTimeConstant: 20 },
-        A: { size: 7, neuron: { type: "adaptiveIntegrateAndFire", adaptationStep: 2, reset: "subtract" }, ...both, current: 20 },
-        Z: { size: 10, neuron: "izhikevich", current: { distribution: "normal", mean: 12, deviation: 3 } },
-      },
-      projections: [
-        { from: "E", to: "A", receptor: "slow", weight: { distribution: "normal", mean: 8, deviation: 20 }, ...ring },
-        { from: "A", to: "E", receptor: "fast", weight: -5, ...ring },
-        { from: "Z", to: "E", receptor: "slow", weight: { distribution: "exponential", mean: 6 }, ...ring },
-        { from: "E", to: "Z", weight: 3, ...ring },
-      ],
-    },
-    "conductances beside currents, and adaptive exponential neurons": {
-      populations: {
-        E: {
-          size: 33,
-          receptors: {
-            excitatory: { timeConstant: 5, reversalPotential: 0 },
-            inhibitory: { timeConstant: 10, reversalPotential: -80 },
-            current: { timeConstant: 3 },
-          },
-          current: { distribution: "uniform", from: 10, to: 25 },
-          background: { rate: 2000, weight: 0.2, receptor: "excitatory" },
-        },
-        A: {
-          like: "E",
-          size: 7,
-          neuron: { type: "adaptiveIntegrateAndFire", adaptationStep: 2, reset: "subtract" },
-          stateTimeConstant: 20,
-        },
-        X: { like: "E", size: 11, neuron: { type: "adaptiveExponential", refractoryPeriod: 0.5 } },
-        Y: { size: 6, neuron: "adaptiveExponential", current: 30, stateTimeConstant: 10 },
-      },
-      projections: [
-        { from: "E", to: "A", receptor: "excitatory", weight: 0.6, ...ring },
-        { from: "A", to: "X", receptor: "inhibitory", weight: { distribution: "uniform", from: 0, to: 3 }, ...ring },
-        { from: "X", to: "E", receptor: "current", weight: -2, ...ring },
-        { from: "X", to: "Y", weight: 8, ...ring },
-      ],
-    },
+    ...mixedNetworks,
     "spikes from outside": {
       populations: { E: { size: 13, background: { rate: 3000, weight: 60 } }, I: { size: 6, background: { rate: 9000, weight: 20 } } },
       projections: [{ from: "E", to: "I", weight: { distribution: "lognormal", mean: 0, deviation: 1 }, ...ring }],
