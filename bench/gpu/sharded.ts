@@ -8,7 +8,7 @@
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { contextEngine } from "../../src/engine/cuda/index.js";
-import { openDevices } from "../../src/gpu/index.js";
+import { type Context, openDevices } from "../../src/gpu/index.js";
 import { Matrix } from "../../src/numerics/index.js";
 import type { Engine } from "../../src/reservoir/engine.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
@@ -19,7 +19,16 @@ const { values: flags, positionals: only } = parseArgs({
   options: { twice: { type: "boolean" }, alone: { type: "boolean" } },
 });
 
-const contexts = openDevices(flags.twice ? "cuda:0" : "cuda:all");
+function opened(): readonly Context[] {
+  try {
+    return openDevices(flags.twice ? "cuda:0" : "cuda:all");
+  } catch (error) {
+    console.error(`this bench needs GPUs: ${(error as Error).message.split("\n")[0]}`);
+    process.exit(1);
+  }
+}
+
+const contexts = opened();
 const engines = (flags.twice ? [contexts[0]!, contexts[0]!] : contexts).map((context) => contextEngine(context));
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
 

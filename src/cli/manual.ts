@@ -167,8 +167,8 @@ export const manuals: Readonly<Record<string, Manual>> = {
   },
   tasks: { examples: ["spillway tasks", "spillway tasks mackeyGlass"], pages: ["options"] },
   bench: {
-    examples: ["spillway bench --threads 2", "spillway bench --out bench"],
-    files: [["DIR/bench.json, DIR/bench.html", "with --out"]],
+    examples: ["spillway bench --threads 2", "spillway bench --out bench", "spillway bench --gpus --engine cuda:0-3"],
+    files: [["DIR/bench.json, DIR/bench.html", "with --out; with --gpus only the first"]],
   },
   lab: {
     examples: ["spillway lab", "spillway lab --no-open --port 4000"],

@@ -4,7 +4,7 @@
 import { Argument, Command, CommanderError, Option } from "commander";
 import { analyseTable, measureNames } from "../analysis/analyse/options.js";
 import { compareTable } from "../analysis/compare/options.js";
-import { option, optional, whole } from "../core/options.js";
+import { list, option, optional, whole } from "../core/options.js";
 import { visibleLines } from "../core/text.js";
 import { aheadTable } from "../experiment/ahead-options.js";
 import { experimentRunTable } from "../experiment/run-options.js";
@@ -44,6 +44,12 @@ interface RunFlags {
   readonly quiet?: boolean;
 }
 
+interface BenchFlags extends Pick<RunFlags, "engine" | "threads" | "json" | "quiet"> {
+  readonly out?: string;
+  readonly sizes?: readonly number[];
+  readonly gpus?: boolean;
+}
+
 interface AnalyseFlags {
   readonly measures?: readonly string[];
   readonly data?: boolean;
@@ -71,6 +77,7 @@ const ownTable = {
   steps: optional(whole({ atLeast: 1 }), "At most so many steps of the data."),
   map: optional(whole({ atLeast: 2, atMost: 256 }), "Also a map over spectral radius and input scaling, so many values a side."),
   show: option(whole({ atLeast: 0 }), 16, "Elements of a buffer that are printed."),
+  sizes: optional(list(whole({ atLeast: 1 }), "sizes, whole numbers of at least 1", 1), "Neurons of the reservoirs."),
 };
 
 /** What the command line is, and how it is run. */
@@ -298,15 +305,27 @@ export function createProgram(signal: AbortSignal, announce: (what: Announcement
 
   program
     .command("bench")
-    .description("steps a second at N = 100, 300 and 1000 on this machine")
+    .description("steps a second of reservoirs on this machine; with --gpus, what several GPUs gain")
     .addOption(engineOption())
     .addOption(threadsOption())
+    .addOption(
+      new Option(
+        "--sizes <sizes>",
+        `${helpOf(ownTable.sizes)}, with commas between; default 100,300,1000, with --gpus 4096,8192,16384`,
+      ).argParser((text) =>
+        ownTable.sizes.read(
+          text.split(",").map((size) => (Number.isNaN(Number(size)) ? size : Number(size))),
+          "--sizes",
+        ),
+      ),
+    )
+    .option("--gpus", "compare one GPU with several: all there are, or those of --engine, such as cuda:0-3")
     .option("-o, --out <dir>", "write bench.json and bench.html there")
     .option("--json", "as JSON")
     .option("--quiet", "no progress on standard error")
-    .action(async (flags: Pick<RunFlags, "engine" | "threads" | "json" | "quiet"> & { readonly out?: string }) => {
-      const { bench } = await import("./commands/bench.js");
-      print(await bench({ ...flags, signal }, await progressOf(flags)));
+    .action(async (flags: BenchFlags) => {
+      const [{ bench }, { benchGpus }] = [await import("./commands/bench.js"), await import("./commands/bench-gpus.js")];
+      print(await (flags.gpus ? benchGpus : bench)({ ...flags, signal }, await progressOf(flags)));
     });
 
   program

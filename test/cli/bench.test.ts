@@ -6,8 +6,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BenchResult, bench } from "../../src/cli/commands/bench.js";
+import type { GpuBenchResult } from "../../src/cli/commands/bench-gpus.js";
 import { benchSection, plotStepTimes } from "../../src/cli/commands/bench-report.js";
 import { silent } from "../../src/cli/progress.js";
+import { spillway } from "./spillway.js";
 
 const measured = (size: number, kind: "sparse" | "dense", microsecondsPerStep: number) => ({
   size,
@@ -66,5 +68,34 @@ describe("spillway bench --out", () => {
     const page = await readFile(join(folder, "bench.html"), "utf8");
     expect(page).toContain("<caption>All measurements</caption>");
     for (const [, value] of section.facts) expect(page).toContain(value.split(/[(&'"]/)[0]);
+  });
+});
+
+describe("spillway bench --gpus", () => {
+  const options = { cwd: tmpdir(), env: { SPILLWAY_SIM_DEVICES: "2" } };
+
+  it("has one device beside several, for one reservoir and for an ensemble", async () => {
+    const { code, stdout } = await spillway(["bench", "--gpus", "--engine", "sim:all", "--sizes", "16", "--json", "--quiet"], options);
+    expect(code).toBe(0);
+    const { devices, measurements } = JSON.parse(stdout) as GpuBenchResult;
+    expect(devices).toEqual(["Spillway simulated device", "Spillway simulated device 1"]);
+    expect(measurements.map(({ work, size, members, devices: count, plan }) => [work, size, members, count, plan])).toEqual([
+      ["one reservoir", 16, 1, 1, expect.any(String)],
+      ["one reservoir", 16, 1, 2, expect.any(String)],
+      ["ensemble", 1, 64, 1, "together"],
+      ["ensemble", 1, 64, 2, "dealt"],
+    ]);
+    for (const [k, { timesOneDevice, microsecondsPerStep }] of measurements.entries())
+      expect(timesOneDevice).toBeCloseTo(measurements[k & ~1]!.microsecondsPerStep / microsecondsPerStep, 12);
+  });
+
+  it.each([
+    [["--engine", "sim:0"], '--gpus compares several devices; "sim:0" names one, Spillway simulated device'],
+    [["--engine", "cpu"], 'there is no device "cpu"'],
+    [["--sizes", "16,many"], '--sizes[1] is "many"; it takes a whole number of at least 1'],
+  ])("%j: %s", async (flags, sentence) => {
+    const { code, stderr } = await spillway(["bench", "--gpus", ...flags], options);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(sentence);
   });
 });

@@ -15,6 +15,8 @@ export interface BenchOptions {
   readonly engine?: string | undefined;
   readonly threads?: number | undefined;
   readonly json?: boolean | undefined;
+  /** Neurons of the reservoirs; default 100, 300 and 1000. */
+  readonly sizes?: readonly number[] | undefined;
   /** The folder that receives bench.json and bench.html; left out, nothing is written. */
   readonly out?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -49,14 +51,15 @@ export interface BenchResult {
   readonly measurements: readonly Measurement[];
 }
 
-const sizes = [100, 300, 1000] as const;
-const repetitions = 7;
+const usualSizes: readonly number[] = [100, 300, 1000];
+export const repetitions = 7;
 /** Milliseconds that one repetition aims at. */
 const patience = 30;
 
 /** Measures and gives the text (or JSON). States of every step are kept, as in training. */
 export async function bench(options: BenchOptions, progress: Progress): Promise<string> {
   if (options.out !== undefined) await ensureFolder(options.out);
+  const { sizes = usualSizes } = options;
   const measurements: Measurement[] = [];
   const engines = new Map<string, string>();
   const cases = (["float32", "float64"] as const).flatMap((precision) =>
@@ -105,7 +108,11 @@ function tableOf({ machine, engines, threads, measurements }: BenchResult): stri
   ].join("\n");
 }
 
-async function measure(computer: ReservoirComputer, signal: AbortSignal | undefined) {
+/** Steps of a computer with one input: the median over the repetitions, and both ends. */
+export async function measure(
+  computer: ReservoirComputer,
+  signal: AbortSignal | undefined,
+): Promise<Omit<Measurement, "size" | "kind" | "precision">> {
   const { precision, size } = computer.model;
   const probe = Matrix.zeros(50, 1, precision);
   await computer.run(probe);
