@@ -316,7 +316,10 @@ export function communicatorGroup(work: () => void): void {
   library?.call("ncclGroupStart");
   try {
     work();
-  } finally {
-    library?.call("ncclGroupEnd");
+  } catch (error) {
+    // What the others had begun ends here; the first error says what happened.
+    library?.status("ncclGroupEnd");
+    throw error;
   }
+  library?.call("ncclGroupEnd");
 }

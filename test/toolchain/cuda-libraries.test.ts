@@ -1,26 +1,20 @@
 // Ridge regression through cuBLAS and cuSOLVER by koffi, against mocks of both and of libcuda in C
 // whose memory is the host's.
-import { execFileSync } from "node:child_process";
-import { mkdtempSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type koffi from "koffi";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { DeviceBlas } from "../../src/engine/cuda/training/device-blas.js";
 import { type Context, openDevice } from "../../src/gpu/index.js";
 import { Matrix } from "../../src/numerics/index.js";
 import { IllConditionedError, type RidgeOptions, ridge } from "../../src/readout/index.js";
-import { buildMock } from "../gpu/mock/build.js";
+import { buildBlasMock, buildMock } from "../gpu/mock/build.js";
 import { randomMatrix } from "../numerics/linear-algebra-reference.js";
 
 let context: Context;
 let openHandles: () => number;
 
 beforeAll(() => {
-  const path = join(mkdtempSync(join(tmpdir(), "spillway-mock-")), "libcublas.so");
-  const source = join(import.meta.dirname, "..", "gpu", "mock", "libraries.c");
-  execFileSync("gcc", ["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror", "-o", path, source, "-lm"]);
+  const path = buildBlasMock();
   vi.stubEnv("SPILLWAY_CUBLAS_LIBRARY", path);
   vi.stubEnv("SPILLWAY_CUSOLVER_LIBRARY", path);
   openHandles = (createRequire(import.meta.url)("koffi") as typeof koffi).load(path).func("int mock_open_handles(void)") as () => number;

@@ -30,20 +30,22 @@ function toolkitOfWrapper(nvcc: string): string {
  * at zero.
  */
 export function buildMock(): string {
-  const library = join(mkdtempSync(join(tmpdir(), "spillway-mock-")), "libcuda.so.1");
-  const source = join(import.meta.dirname, "libcuda.c");
-  execFileSync("gcc", [
-    "-shared",
-    "-fPIC",
-    "-O2",
-    "-Wall",
-    "-Wextra",
-    "-Werror",
-    `-I${cudaIncludeFolder()}`,
-    "-o",
-    library,
-    source,
-    "-lpthread",
-  ]);
+  return compiled("libcuda.c", "libcuda.so.1", [`-I${cudaIncludeFolder()}`, "-lpthread"]);
+}
+
+/** The mock of NCCL, which works on the memory of that of libcuda. */
+export function buildNcclMock(): string {
+  return compiled("libnccl.c", "libnccl.so.2", ["-lrt"]);
+}
+
+/** The mock of cuBLAS and cuSOLVER, likewise. */
+export function buildBlasMock(): string {
+  return compiled("libraries.c", "libcublas.so", ["-lm"]);
+}
+
+function compiled(source: string, name: string, more: readonly string[]): string {
+  const library = join(mkdtempSync(join(tmpdir(), "spillway-mock-")), name);
+  const flags = ["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror"];
+  execFileSync("gcc", [...flags, "-o", library, join(import.meta.dirname, source), ...more]);
   return library;
 }
