@@ -226,7 +226,7 @@ await page
   .locator("#capacity")
   .filter({ hasText: /capacity \d/ })
   .waitFor();
-await page.waitForTimeout(2000);
+await page.locator("#frames").filter({ hasText: /\d/ }).waitFor();
 await page.screenshot({ path: "docs/images/lab.png" });
 await browser.close();
 await lab.close();

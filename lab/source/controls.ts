@@ -9,8 +9,9 @@ import {
   ranges,
   type signalNames,
   topologyNames,
+  transforms,
 } from "../../src/lab/settings.js";
-import { fillSelect, labelled } from "./page.js";
+import { checkable, fillSelect, labelled } from "./page.js";
 
 const signals: Readonly<Record<(typeof signalNames)[number], string>> = {
   mackeyGlass: "Mackey-Glass",
@@ -49,7 +50,7 @@ export function makeControls(
     for (const show of shows) show();
     changed(current, usesOwn);
   };
-  const choice = (name: "signal" | "topology", words: Readonly<Record<string, string>>) => {
+  const choice = (name: "signal" | "topology" | "transform", words: Readonly<Record<string, string>>, label: string = name) => {
     const select = document.createElement("select");
     select.name = name;
     fillSelect(select, Object.entries(words));
@@ -60,7 +61,7 @@ export function makeControls(
     shows.push(() => {
       select.value = name === "signal" && usesOwn ? own : current[name];
     });
-    form.append(labelled(name, select));
+    form.append(labelled(label, select));
     return select;
   };
   const signal = choice("signal", signals);
@@ -70,6 +71,8 @@ export function makeControls(
     const slider = document.createElement("input");
     const value = document.createElement("output");
     Object.assign(slider, { type: "range", name, min: String(minimum), max: String(maximum), step: String(step) });
+    // A screen reader says a slider's value itself.
+    value.ariaLive = "off";
     slider.addEventListener("input", () => change({ [key]: Number(slider.value) }));
     const whole = labelled(label, slider, value);
     shows.push(() => {
@@ -79,6 +82,14 @@ export function makeControls(
     });
     form.append(whole);
   }
+  choice("transform", transforms, "the readout sees");
+  const readInput = document.createElement("input");
+  Object.assign(readInput, { type: "checkbox", name: "readInput" });
+  readInput.addEventListener("change", () => change({ readInput: readInput.checked }));
+  shows.push(() => {
+    readInput.checked = current.readInput;
+  });
+  form.append(checkable("the readout sees the input too", readInput));
   const reset = document.createElement("button");
   reset.type = "button";
   reset.textContent = "Defaults";

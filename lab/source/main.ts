@@ -1,6 +1,6 @@
 // The lab's page: puts sliders, running reservoir, measures, own data and links together.
 import { loadWasm, ReservoirComputer } from "../../src/lab/browser.js";
-import { driveOf, type Measure } from "../../src/lab/measures.js";
+import { driveOf, type Measure, measureNames } from "../../src/lab/measures.js";
 import { experimentDataOf, type OwnSeries } from "../../src/lab/own-data.js";
 import { experimentOf, type LabSettings, reservoirOf, settingsFromLink, settingsToLink, whatIsHere } from "../../src/lab/settings.js";
 import { drawNote } from "./canvas.js";
@@ -99,7 +99,16 @@ measures.addEventListener("message", ({ data }: MessageEvent<MeasureAnswer>) => 
   if (data.id !== request) return;
   shown.set(data.kind, data);
   show(data);
+  if (data.kind === measureNames.at(-1)) say("results", resultsInWords());
 });
+
+/** What a screen reader is told once everything is measured. */
+function resultsInWords(): string {
+  const words = [...shown.values()].map(({ kind, result }) =>
+    kind === "hash" ? "" : typeof result === "string" ? result : summaryOf(result),
+  );
+  return words.filter((text) => text !== "").join("; ");
+}
 
 function show({ kind, result }: MeasureAnswer): void {
   const words = { hash: "hash", spectrum: "radius", memory: "capacity", forecast: "score" }[kind];

@@ -28,6 +28,14 @@ export function labelled(text: string, control: HTMLElement, value?: HTMLOutputE
   return field;
 }
 
+/** A checkbox before its label. */
+export function checkable(text: string, box: HTMLInputElement): HTMLLabelElement {
+  const label = document.createElement("label");
+  label.className = "check";
+  label.append(box, ` ${text}`);
+  return label;
+}
+
 /** Fills a select with values and their words. */
 export function fillSelect(select: HTMLSelectElement, options: Iterable<readonly [value: string, words: string]>): void {
   select.replaceChildren(...[...options].map(([value, words]) => new Option(words, value)));

@@ -1,6 +1,7 @@
 // What the lab's sliders say: a reservoir and a signal, as plain values, as a link and as an
 // experiment file. Page and server share it.
 import { describe } from "../numerics/index.js";
+import type { FeatureOptions } from "../readout/features-option.js";
 import type { ReservoirOptions, TopologyConfig } from "../reservoir/index.js";
 import { expectedNonzeros, topologies } from "../reservoir/topologies/index.js";
 import { tasks } from "../tasks/index.js";
@@ -36,6 +37,10 @@ export interface LabSettings {
   readonly noiseLevel: number;
   /** Of the readout: log10 of the ridge lambda. */
   readonly lambdaExponent: number;
+  /** What the readout sees of the states: one of {@link transforms}. */
+  readonly transform: NonNullable<FeatureOptions["transform"]>;
+  /** Whether the readout sees the input too. */
+  readonly readInput: boolean;
   /** How neurons are connected. */
   readonly topology: string;
   /** What drives the reservoir: the name of a task. */
@@ -53,7 +58,16 @@ export interface Range {
 }
 
 /** A setting that is a number. */
-export type NumericSetting = Exclude<keyof LabSettings, "topology" | "signal">;
+export type NumericSetting = Exclude<keyof LabSettings, "topology" | "signal" | "transform" | "readInput">;
+
+/** What a readout can see of the states, in words. */
+export const transforms: Readonly<Record<LabSettings["transform"], string>> = {
+  plain: "the states",
+  squareHalf: "every second state squared",
+  squares: "the states and their squares",
+};
+
+const isTransform = (name: unknown): name is LabSettings["transform"] => Object.keys(transforms).includes(name as string);
 
 /** The sliders of the page, by setting. */
 export const ranges: Readonly<Record<NumericSetting, Range>> = {
@@ -69,8 +83,8 @@ export const ranges: Readonly<Record<NumericSetting, Range>> = {
   inputScaling: { label: "input scaling", minimum: 0.01, maximum: 3, step: 0.01 },
   bias: { label: "bias", minimum: 0, maximum: 1, step: 0.01 },
   noiseLevel: { label: "noise", minimum: 0, maximum: 0.5, step: 0.005 },
-  lambdaExponent: { label: "readout lambda, power of ten", minimum: -12, maximum: 2, step: 1 },
   seed: { label: "seed", minimum: 0, maximum: 99, step: 1 },
+  lambdaExponent: { label: "readout lambda, power of ten", minimum: -12, maximum: 2, step: 1 },
 };
 
 /** The sliders that are an option of one topology. */
@@ -133,6 +147,8 @@ export const defaultSettings: LabSettings = {
   bias: 0.3,
   noiseLevel: 0,
   lambdaExponent: -7,
+  transform: "plain",
+  readInput: false,
   topology: "erdosRenyi",
   signal: "mackeyGlass",
   seed: 0,
@@ -149,8 +165,12 @@ export function reservoirOf(settings: LabSettings): ReservoirOptions & { readonl
 }
 
 /** The readout that the settings describe; decimal, as 10 ** -7 need not be 1e-7. */
-export function readoutOf({ lambdaExponent }: LabSettings): { readonly lambda: number } {
-  return { lambda: Number(`1e${lambdaExponent}`) };
+export function readoutOf({ lambdaExponent, transform, readInput }: LabSettings): FeatureOptions & { readonly lambda: number } {
+  return {
+    lambda: Number(`1e${lambdaExponent}`),
+    ...(transform === "plain" ? {} : { transform }),
+    ...(readInput ? { input: true } : {}),
+  };
 }
 
 /** The topology with its own settings. */
@@ -191,6 +211,8 @@ export function parseSettings(value: unknown, largestSize: number): LabSettings 
   const known = topologyNames();
   if (!isOne(known, "topology")) return wrong("topology", `one of ${known.join(", ")}`);
   if (!isOne(tasks.names(), "signal")) return wrong("signal", `one of ${tasks.names().join(", ")}`);
+  if (!isTransform(given.get("transform"))) return wrong("transform", `one of ${Object.keys(transforms).join(", ")}`);
+  if (typeof given.get("readInput") !== "boolean") return wrong("readInput", "true or false");
   const names = Object.keys(defaultSettings);
   return Object.fromEntries(names.map((name) => [name, given.get(name)])) as unknown as LabSettings;
 }
@@ -214,6 +236,9 @@ export function settingsFromLink(link: string, known: Offered = whatIsHere()): L
   }
   const topology = given.get("topology");
   const signal = given.get("signal");
+  const transform = given.get("transform");
+  if (isTransform(transform)) out["transform"] = transform;
+  if (given.get("readInput") === "true") out["readInput"] = true;
   if (topology !== null && known.topologies.includes(topology)) out["topology"] = topology;
   if (signal !== null && known.signals.includes(signal)) out["signal"] = signal;
   return cutToRange(out as unknown as LabSettings);

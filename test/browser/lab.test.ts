@@ -50,10 +50,9 @@ describe("the lab in Chromium", () => {
     await page.goto(lab.url);
     await untilText(page, "#capacity", /capacity \d/);
     await untilText(page, "#score", /follows/);
-    await page.waitForTimeout(500);
     for (const [view, [x, y, ...ticks]] of Object.entries(axes)) {
       await page.locator(`#${view}`).scrollIntoViewIfNeeded();
-      expect(await coloursOf(page, `#${view}`), view).toBeGreaterThan(8);
+      await expect.poll(() => coloursOf(page, `#${view}`), { message: view, timeout: 10_000 }).toBeGreaterThan(8);
       const texts = await page.evaluate((id) => [...(globalThis as unknown as Recorded).texts.get(id)!], view);
       for (const text of [x, y, ...ticks]) expect(texts, view).toContain(text);
       expect(await page.getAttribute(`#${view}`, "aria-label")).toMatch(/\w{4}/);
@@ -100,7 +99,7 @@ describe("the lab in Chromium", () => {
     expect(pictures.y + pictures.height).toBeLessThanOrEqual(panel.y + 1);
     expect(panel.y + panel.height).toBeLessThanOrEqual(845);
     for (const view of Object.keys(axes)) {
-      await page.locator(`#${view}`).scrollIntoViewIfNeeded();
+      await page.locator(`figure:has(#${view})`).evaluate((one) => one.scrollIntoView());
       expect(await topmostIs(page, `#${view}`), view).toBe(true);
     }
     for (const name of ["seed", "leakRate"]) {
@@ -113,27 +112,97 @@ describe("the lab in Chromium", () => {
     await page.close();
   });
 
-  it("names every control for a screen reader, and reaches each by the keyboard", async () => {
+  it("on a phone shows picture and slider together while one drags, and draws what the slider says", async () => {
+    const { page, errors } = await openPage(browser, { width: 390, height: 844 });
+    await page.goto(`${lab.url}#size=50&signal=narma`);
+    await untilText(page, "#capacity", /capacity/);
+    await page.click("#drawer");
+    for (const [view, name] of [
+      ["forecast", "leakRate"],
+      ["memory", "inputScaling"],
+      ["spectrum", "spectralRadius"],
+    ] as const) {
+      const slider = page.locator(`input[name="${name}"]`);
+      await page.locator(`figure:has(#${view})`).evaluate((one) => one.scrollIntoView());
+      await slider.scrollIntoViewIfNeeded();
+      const { x, y, width, height } = (await slider.boundingBox())!;
+      const [before, words] = [await slider.inputValue(), await page.getAttribute(`#${view}`, "aria-label")];
+      await page.mouse.move(x + width / 2, y + height / 2);
+      await page.mouse.down();
+      for (const at of [0.4, 0.3, 0.2]) {
+        await page.mouse.move(x + at * width, y + height / 2, { steps: 3 });
+        expect(await wholeInSight(page, [`#${view}`, `input[name="${name}"]`]), view).toEqual([]);
+      }
+      // The finger rests: the picture follows before it is lifted.
+      await expect.poll(() => page.getAttribute(`#${view}`, "aria-label"), { timeout: 10_000 }).not.toBe(words);
+      expect(await wholeInSight(page, [`#${view}`, `input[name="${name}"]`]), view).toEqual([]);
+      await page.mouse.up();
+      expect(await slider.inputValue()).not.toBe(before);
+      await untilText(page, "#capacity", /capacity/);
+    }
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it.each([1280, 390])(
+    "is walked by Tab in the order of the page, every control named, seen and marked, at a width of %i",
+    async (width) => {
+      const { page, errors } = await openPage(browser, { width, height: 844 });
+      await page.goto(`${lab.url}#size=50`);
+      await page.waitForSelector("#remote:not([hidden])");
+      if (width < 760) await page.click("#drawer");
+      await page.click("#own summary");
+      await page.setInputFiles("#own-file", csv("wave.csv", wave));
+      await untilText(page, "#own-summary", /wave/);
+      await untilText(page, "#capacity", /capacity/);
+      await page.evaluate(numberControls);
+      const count = await page.locator("[data-tab]").count();
+      expect(count).toBeGreaterThan(35);
+      await page.focus("[data-tab]");
+      for (const key of ["Tab", "Shift+Tab"]) await page.keyboard.press(key);
+      for (let k = 0; k < count; k++) {
+        if (k > 0) await page.keyboard.press("Tab");
+        const reached = await page.evaluate(focused);
+        expect(reached).toEqual({ what: reached.what, number: String(k), marked: true, seen: true });
+      }
+      for (const { role, name } of await accessibleNodes(page)) expect(name, role).toMatch(/\w{3}/);
+      expect(errors).toEqual([]);
+      await page.close();
+    },
+  );
+
+  it("tells a screen reader the results once they are there, and each picture in words", async () => {
     const { page } = await openPage(browser, { width: 1280, height: 900 });
     await page.goto(`${lab.url}#size=50`);
-    await page.waitForSelector("#remote:not([hidden])");
-    await page.click("#own summary");
-    await page.setInputFiles("#own-file", csv("wave.csv", wave));
-    await untilText(page, "#own-summary", /wave/);
-    const controls = page.locator("button:visible, input:visible, select:visible, summary:visible");
-    const names = await controls.evaluateAll((all) =>
-      all.map((one) => ((one as HTMLInputElement).labels?.[0]?.textContent ?? one.textContent ?? "").trim()),
-    );
-    expect(names.length).toBeGreaterThan(20);
-    expect(names.filter((name) => !/\w{3}/.test(name))).toEqual([]);
-    const reached = new Set<string>();
-    for (let k = 0; k < 2 * names.length; k++) {
-      await page.keyboard.press("Tab");
-      reached.add(await page.evaluate(() => document.activeElement?.getAttribute("name") ?? document.activeElement?.id ?? ""));
+    const told = await untilText(page, "#results", /capacity/);
+    expect(told).toMatch(/^follows for \d+ of 400 steps; spectral radius 0\.950; capacity [\d.]+ steps$/);
+    await page.focus('input[name="leakRate"]');
+    await page.keyboard.press("End");
+    expect(await untilText(page, "#results", /capacity/, told)).toMatch(/follows/);
+    const live = await page
+      .locator('[role="status"], [role="alert"], output')
+      .evaluateAll((all) => all.filter((one) => one.ariaLive !== "off").map(({ id }) => id));
+    expect(live.sort()).toEqual(["copied", "own-problem", "own-summary", "remote-result", "results", "status"]);
+    await page.close();
+  });
+
+  it("takes what the readout sees: other forecasts from the same states", async () => {
+    const { page, errors } = await openPage(browser, { width: 1400, height: 1000 });
+    await page.goto(`${lab.url}#size=50&signal=lorenz`);
+    const states = await untilText(page, "#hash", hash);
+    const scores = new Set([await untilText(page, "#score", /follows/)]);
+    for (const transform of ["squareHalf", "squares"]) {
+      await page.selectOption('select[name="transform"]', transform);
+      scores.add(await untilText(page, "#score", /follows/, [...scores].at(-1)));
+      expect(await page.textContent("#yaml")).toContain(`transform: ${transform}`);
     }
-    for (const control of ["topology", "seed", "own-file", "own-target", "own-train", "copy-yaml", "remote-size", "pause"]) {
-      expect([...reached], control).toContain(control);
-    }
+    await page.check('input[name="readInput"]');
+    scores.add(await untilText(page, "#score", /follows/, [...scores].at(-1)));
+    expect(await page.textContent("#yaml")).toContain("input: true");
+    expect(page.url()).toContain("transform=squares&readInput=true");
+    expect(scores.size).toBe(4);
+    expect(await untilText(page, "#hash", hash)).toBe(states);
+    expect(errors).toEqual([]);
     await page.close();
   });
 
@@ -409,4 +478,53 @@ function topmostIs(page: Page, selector: string): Promise<boolean> {
     const { left, top, width, height } = element.getBoundingClientRect();
     return document.elementFromPoint(left + width / 2, top + height / 2) === element;
   });
+}
+
+/** What of these elements is not whole on the screen, or is covered. */
+function wholeInSight(page: Page, selectors: readonly string[]): Promise<string[]> {
+  return page.evaluate(
+    (all) =>
+      all.filter((selector) => {
+        const element = document.querySelector(selector)!;
+        const { left, top, right, bottom } = element.getBoundingClientRect();
+        const corners = [left + 1, right - 1].flatMap((x) =>
+          [top + 1, (top + bottom) / 2, bottom - 1].map((y) => document.elementFromPoint(x, y)),
+        );
+        return corners.some((one) => one !== element);
+      }),
+    selectors,
+  );
+}
+
+/** Numbers what Tab should reach, in the order of the page. It runs in the page. */
+function numberControls(): void {
+  const all = [...document.querySelectorAll<HTMLInputElement>("a[href], button, input, select, summary")];
+  const shown = all.filter((one) => !one.disabled && one.checkVisibility());
+  for (const [k, one] of shown.entries()) one.dataset["tab"] = String(k);
+}
+
+/** Where the keyboard is, and whether one sees that. It runs in the page. */
+function focused() {
+  const element = document.activeElement as HTMLElement;
+  const { outlineStyle, outlineWidth } = getComputedStyle(element);
+  const { left, top, width, height } = element.getBoundingClientRect();
+  const there = document.elementFromPoint(left + width / 2, top + height / 2);
+  return {
+    what: element.outerHTML.slice(0, 80),
+    number: element.dataset["tab"],
+    marked: outlineStyle !== "none" && Number.parseFloat(outlineWidth) >= 2,
+    seen: there === element || element.contains(there),
+  };
+}
+
+/** Controls and pictures as Chromium tells a screen reader of them. */
+async function accessibleNodes(page: Page): Promise<{ role: string; name: string }[]> {
+  const session = await page.context().newCDPSession(page);
+  const { nodes } = await session.send("Accessibility.getFullAXTree");
+  const roles = new Set(["button", "checkbox", "combobox", "DisclosureTriangle", "image", "link", "progressbar", "slider", "spinbutton"]);
+  const found = nodes
+    .map(({ role, name }) => ({ role: String(role?.value), name: String(name?.value ?? "") }))
+    .filter(({ role }) => roles.has(role));
+  expect(new Set(found.map(({ role }) => role)).size).toBeGreaterThan(6);
+  return found;
 }

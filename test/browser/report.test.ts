@@ -124,15 +124,14 @@ describe("a report in Chromium", () => {
       page.evaluate(
         () => (document.getElementById("figure-0") as never as { _fullLayout: { xaxis: { range: number[] } } })._fullLayout.xaxis.range,
       );
+    const extent = ([from, to]: readonly number[]) => to! - from!;
     const before = await range();
     const box = (await page.locator("#figure-0 .nsewdrag").first().boundingBox())!;
     await page.mouse.move(box.x + box.width * 0.3, box.y + box.height / 2);
     await page.mouse.down();
     await page.mouse.move(box.x + box.width * 0.6, box.y + box.height / 2, { steps: 5 });
     await page.mouse.up();
-    await page.waitForTimeout(300);
-    const after = await range();
-    expect(after[1]! - after[0]!).toBeLessThan(0.5 * (before[1]! - before[0]!));
+    await expect.poll(async () => extent(await range()), { timeout: 10_000 }).toBeLessThan(0.5 * extent(before));
 
     await page.locator("#figure-0 .legendtoggle").first().click();
     await page.waitForFunction(
@@ -169,8 +168,7 @@ describe("a report in Chromium", () => {
     const { page, errors } = await openPage(browser, { width: 900, height: 800 });
     await page.goto(url);
     await page.waitForSelector("#figure-0 canvas");
-    await page.waitForTimeout(1500);
-    expect(await coloursOf(page, "#figure-0")).toBeGreaterThan(20);
+    await expect.poll(() => coloursOf(page, "#figure-0"), { timeout: 30_000 }).toBeGreaterThan(20);
     expect(errors.filter((error) => !/GPU stall|GL Driver/.test(error))).toEqual([]);
     await page.close();
   });

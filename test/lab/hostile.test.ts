@@ -131,6 +131,13 @@ describe("a message of a page", () => {
     }
   });
 
+  it("says what the readout sees in words that there are", () => {
+    for (const value of ["cubes", "constructor", 1, null, {}]) {
+      expect(refusal({ settings: { ...defaultSettings, transform: value } })).toMatch(/^transform is .*; it takes one of plain, /);
+      expect(refusal({ settings: { ...defaultSettings, readInput: value } })).toMatch(/^readInput is .*; it takes true or false$/);
+    }
+  });
+
   it("is refused in a short sentence, however long or deep it is", () => {
     const deep = `${"[".repeat(30_000)}${"]".repeat(30_000)}`;
     for (const name of ["type", "id", "settings", "steps"]) {

@@ -10,6 +10,7 @@ import {
   ranges,
   signalNames,
   topologyNames,
+  transforms,
 } from "../../src/lab/settings.js";
 import { stateHash } from "../../src/lab/signal.js";
 
@@ -50,6 +51,14 @@ describe("every measure of the lab", () => {
   it.each(signalNames)("is taken with the signal %s", async (signal) => {
     await expectWhole({ ...small, signal });
   });
+
+  it.each(Object.keys(transforms) as LabSettings["transform"][])(
+    "is taken with a readout that sees %s and the input",
+    async (transform) => {
+      await expectWhole({ ...small, transform });
+      await expectWhole({ ...small, transform, readInput: true, signal: "narma" });
+    },
+  );
 
   it("is taken at every slider's lower end at once, and at every upper end but the size's", async () => {
     const ends = (end: "minimum" | "maximum") => Object.fromEntries(Object.entries(ranges).map(([name, range]) => [name, range[end]]));

@@ -12,7 +12,7 @@ import {
   settingsToLink,
   stateHash,
 } from "../../src/lab/index.js";
-import { cutToRange, hasEffect, reservoirOf, signalNames, topologyNames } from "../../src/lab/settings.js";
+import { cutToRange, hasEffect, readoutOf, reservoirOf, signalNames, topologyNames, transforms } from "../../src/lab/settings.js";
 
 const anySettings: fc.Arbitrary<LabSettings> = fc
   .record({
@@ -22,6 +22,8 @@ const anySettings: fc.Arbitrary<LabSettings> = fc
         fc.integer({ min: 0, max: Math.floor((maximum - minimum) / step) }).map((k) => Number((minimum + k * step).toFixed(4))),
       ]),
     ) as { [Name in keyof typeof ranges]: fc.Arbitrary<number> }),
+    transform: fc.constantFrom(...(Object.keys(transforms) as LabSettings["transform"][])),
+    readInput: fc.boolean(),
     topology: fc.constantFrom(...topologyNames()),
     signal: fc.constantFrom(...signalNames),
   })
@@ -39,7 +41,7 @@ describe("the lab's link", () => {
   });
 
   it("takes the default for what it does not understand, and cuts numbers to their range", () => {
-    expect(settingsFromLink("#size=abc&topology=web&leakRate=7&seed=2.6&spectralRadius=")).toEqual({
+    expect(settingsFromLink("#size=abc&topology=web&transform=cubes&readInput=perhaps&leakRate=7&seed=2.6&spectralRadius=")).toEqual({
       ...defaultSettings,
       leakRate: 1,
       seed: 3,
@@ -69,6 +71,17 @@ describe("the lab's experiment", () => {
     for (const signal of signalNames) {
       const { experiment } = parseExperimentText(stringify(experimentOf({ ...defaultSettings, signal })), "lab.yaml");
       expect(experiment.reservoir).toMatchObject({ size: 300, spectralRadius: 0.95, leakRate: 0.3 });
+    }
+  });
+});
+
+describe("the lab's readout", () => {
+  it("sees what the settings say, in an experiment file too", () => {
+    expect(readoutOf(defaultSettings)).toEqual({ lambda: 1e-7 });
+    for (const transform of ["squareHalf", "squares"] as const) {
+      const settings: LabSettings = { ...defaultSettings, lambdaExponent: -3, transform, readInput: true };
+      const { experiment } = parseExperimentText(stringify(experimentOf(settings)), "lab.yaml");
+      expect(experiment.readout).toMatchObject({ type: "ridge", lambda: 1e-3, transform, input: true });
     }
   });
 });
