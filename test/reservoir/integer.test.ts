@@ -17,6 +17,7 @@ const integer = (options: ReservoirOptions): ReservoirOptions => ({ ...options, 
 const shapes: readonly (readonly [string, ReservoirOptions])[] = [
   ["sparse", { size: 90, bias: 0.3 }],
   ["dense in 8 bits", { size: 70, connectionProbability: 1, weightPrecision: "int8", inputSize: 3 }],
+  ["dense in 16 bits, two panels and an odd number", { size: 31, connectionProbability: 1, bias: 0.2 }],
   ["sparse in 8 bits, feedback", { size: 60, weightPrecision: "int8", feedback: { size: 2 }, inputSize: 2 }],
   ["far beyond radius 1, random initial state", { size: 50, spectralRadius: 30, initialState: { distribution: "normal", scaling: 9 } }],
   ["leak rates between two, no inputs", { size: 40, inputSize: 0, leakRate: { from: 1e-4, to: 1 }, bias: 2 }],

@@ -9,11 +9,17 @@ import type { ModelShape } from "../../reservoir/shape.js";
 const perStep = 0.3;
 const perNeuron = 0.0025;
 const perWeight = { sparse: 2.05e-4, dense: 5.2e-5, denseFromMemory: 1.25e-4 };
+/**
+ * What a weight in integers takes of what one in binary32 takes
+ * (bench/results/integer-steps-2026-11-23.md).
+ */
+const integerShare = { sparse: 1.1, dense: 0.4 };
 const cacheWeights = 8e6;
 
 /** Microseconds of one step on one thread. */
-export function cpuMicroseconds({ size, inputSize, outputSize, nonzeros, storage, precision }: ModelShape): number {
-  const weight = storage === "sparse" ? perWeight.sparse : nonzeros > cacheWeights ? perWeight.denseFromMemory : perWeight.dense;
+export function cpuMicroseconds({ size, inputSize, outputSize, nonzeros, storage, precision, integers }: ModelShape): number {
+  const real = storage === "sparse" ? perWeight.sparse : nonzeros > cacheWeights ? perWeight.denseFromMemory : perWeight.dense;
+  const weight = integers ? real * integerShare[storage] : real;
   const width = precision === "float32" ? 1 : 2;
   return perStep + width * (perNeuron * size + weight * nonzeros + perWeight.dense * size * (inputSize + outputSize));
 }

@@ -7,10 +7,11 @@ import type { Engine, EngineOptions, EnginePlan } from "../../reservoir/engine.j
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { SpikingModel } from "../../reservoir/spiking-model.js";
 import { ChunkedSession, type Stepper } from "../chunked-session.js";
-import { IntegerStepper, integerPlan } from "../integer-stepper.js";
 import { clockFor } from "../phase-clock.js";
 import { registeredKinds } from "../registered.js";
 import { cpuMicroseconds } from "./cost.js";
+import { planIntegerMemory } from "./integer-memory.js";
+import { IntegerStepper, integerPlan } from "./integer-stepper.js";
 import { expectedMemory, type MemoryMap, planMemory } from "./memory.js";
 import { OwnActivationStepper, preactivationsOf } from "./own-activation.js";
 import { planSpikingMemory, type SpikingMemoryMap } from "./spiking-memory.js";
@@ -51,8 +52,7 @@ export const cpuEngine: Engine = {
 
   async open(model, options) {
     if (model.kind === "spiking") return openSpiking(model, options);
-    if (model.config.arithmetic === "integer")
-      return new ChunkedSession(model, planIntegers(model, options), new IntegerStepper(model), clockFor(options));
+    if (model.config.arithmetic === "integer") return openIntegers(model, options);
     const threads = options?.threads ?? 1;
     const map = planMemory(model);
     const plan = describePlan(model, map, options);
@@ -91,7 +91,15 @@ function planIntegers(model: ReservoirModel, options: EngineOptions | undefined)
   const threads = options?.threads ?? 1;
   if (threads !== 1)
     throw new EngineUnavailableError("cpu", `threads is ${threads}; a reservoir in integers runs in one thread, so it takes 1`);
-  return integerPlan("cpu", model);
+  return integerPlan("cpu", model, planIntegerMemory(model));
+}
+
+async function openIntegers(model: ReservoirModel, options: EngineOptions | undefined): Promise<ChunkedSession> {
+  const plan = planIntegers(model, options);
+  await loadWasm();
+  const map = planIntegerMemory(model);
+  const stepper = new IntegerStepper(model, map, wasmInstance(map.totalBytes - wasmReserved));
+  return new ChunkedSession(model, plan, stepper, clockFor(options));
 }
 
 /** @throws EngineUnavailableError for more than one thread */

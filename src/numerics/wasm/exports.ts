@@ -8,7 +8,8 @@ export interface WasmExports
     SpectrumExports,
     ReservoirExports,
     StatisticsExports,
-    SpikingExports {}
+    SpikingExports,
+    IntegerExports {}
 
 /** assembly/portable.ts. The hashes are those of docs/numerics.md, rule 4. */
 export interface PortableExports {
@@ -144,4 +145,9 @@ export interface SpikingExports {
    */
   runNetwork32(table: number, steps: number, row: number, firstStep: number): number;
   runNetwork64(table: number, steps: number, row: number, firstStep: number): number;
+}
+
+/** assembly/integer.ts. `table` is the address of what engine/cpu/integer-memory.ts writes. */
+export interface IntegerExports {
+  runInteger(table: number, steps: number): void;
 }
