@@ -18,7 +18,7 @@ import {
 } from "./options.js";
 import { evaluatePolynomials, recurrences } from "./polynomials.js";
 import { type CentredSums, centred, TargetSums } from "./products.js";
-import { partitionTargets, SurrogateInput, surrogateCount } from "./surrogates.js";
+import { partitionTargets, SurrogateInput, surrogateCount, surrogateDraws } from "./surrogates.js";
 import { targetCount, targetsOf, termsOf } from "./targets.js";
 
 export type { DegreeCapacity, InformationCapacity, InformationCapacityOptions, TargetCapacity } from "./options.js";
@@ -77,18 +77,19 @@ export async function informationCapacity(
     const highest = Math.max(...degrees.map(([degree]) => degree));
     const steps = recurrences(polynomials, highest, u);
     const chance = partitionTargets(degrees.map(([degree]) => degree));
-    const surrogates = surrogatesFor(asked.threshold, chance.targets, seed);
+    const count = asked.threshold === "surrogate" ? surrogateCount : 0;
     const own = { targets, values: evaluatePolynomials(steps, u), offset: washout };
     const { tolerance = precision === "float32" ? size * 2 ** -23 : Math.sqrt(size * 2 ** -52) } = asked;
-    const there =
-      surrogates.length > 0
-        ? undefined
-        : computer.multiplyTargets({ inputs: inPrecision(inputs, precision), washout, values: own.values, targets, signal, onProgress });
+    const there = computer.multiplyTargets({
+      ...{ inputs: inPrecision(inputs, precision), washout, values: own.values, targets, signal, onProgress },
+      surrogates: count === 0 ? undefined : { count, u, recurrences: steps, targets: chance.targets, ...surrogateDraws(seed) },
+    });
+    const surrogates = there ? [] : Array.from({ length: count }, (_, number) => new SurrogateInput(chance.targets, seed, number));
     const made = there ? undefined : new TargetSums(size, [own, ...surrogates]);
     try {
       if (made) await addStates(made);
       const sums = made ? made.finish() : ofProducts((await there)!, size + 1);
-      const values = capacitiesOf(sums, basisOf(sums.triangle, tolerance), targets.count + surrogates.length * chance.targets.count);
+      const values = capacitiesOf(sums, basisOf(sums.triangle, tolerance), targets.count + count * chance.targets.count);
       return summary({
         ...values,
         targets,
@@ -169,11 +170,6 @@ function checkBounds({ data }: Matrix, amplitude: number): void {
       `values from ${-amplitude} to ${amplitude}, the amplitude: give theirs, or polynomials "sample"`,
     );
   }
-}
-
-function surrogatesFor(threshold: Asked["threshold"], targets: SurrogateInput["targets"], seed: Seed): SurrogateInput[] {
-  const count = threshold === "surrogate" ? surrogateCount : 0;
-  return Array.from({ length: count }, (_, number) => new SurrogateInput(targets, seed, number));
 }
 
 /** C of every column of the sums, and the rank. */

@@ -1,5 +1,5 @@
 // Targets of inputs that the reservoir never heard: what chance gives for each degree.
-import { RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
+import { type PhiloxKey, RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
 import { streams } from "../source.js";
 import { evaluatePolynomials, type Recurrence } from "./polynomials.js";
 import type { TargetGroup } from "./products.js";
@@ -7,6 +7,11 @@ import type { Targets } from "./targets.js";
 
 /** Inputs drawn for the threshold. */
 export const surrogateCount = 200;
+
+/** Where the draws of all surrogates come from: row s of a stream is surrogate s. */
+export function surrogateDraws(seed: Seed): { readonly key: PhiloxKey; readonly stream: number } {
+  return { key: seedKeys(seed).weights, stream: streams.surrogateInputs };
+}
 
 /** One target a partition of each degree, its parts at delays 0, 1, 2, ... */
 export function partitionTargets(degrees: readonly number[]): { readonly targets: Targets; readonly degreeOf: number[] } {
@@ -45,7 +50,8 @@ export class SurrogateInput implements TargetGroup {
 
   constructor(targets: Targets, seed: Seed, number: number) {
     this.targets = targets;
-    this.#draws = new RandomStream(seedKeys(seed).weights, streams.surrogateInputs);
+    const { key, stream } = surrogateDraws(seed);
+    this.#draws = new RandomStream(key, stream);
     this.#number = number;
   }
 

@@ -1,6 +1,6 @@
 // The capability of a session that multiplies states with targets made of past inputs, without
 // copying the states to the host. Others hand the states out, with the same bits.
-import type { Matrix } from "../../numerics/index.js";
+import type { Matrix, PhiloxKey } from "../../numerics/index.js";
 import type { WorkOptions } from "../work.js";
 
 /** Multiplies states with products of polynomials of past inputs. */
@@ -32,6 +32,24 @@ export interface TargetWork extends WorkOptions {
   /** By degree, T values each. */
   readonly values: readonly Float64Array[];
   readonly targets: TargetTerms;
+  readonly surrogates?: SurrogateWork | undefined;
+}
+
+/**
+ * Targets of inputs that the reservoir never heard. Input s at draw t is u[floor(U T)], U draw t of
+ * row s of the stream; a row of states t has draw t + degrees - 1 as its newest input.
+ */
+export interface SurrogateWork {
+  /** Inputs that are drawn. */
+  readonly count: number;
+  /** What they are drawn from, T values. */
+  readonly u: Float64Array;
+  readonly key: PhiloxKey;
+  readonly stream: number;
+  /** P_(n+1) = (a u + b) P_n - c P_(n-1) from P_0 = 1, one a degree. */
+  readonly recurrences: readonly { readonly a: number; readonly b: number; readonly c: number }[];
+  /** Of each input; delays are below the number of degrees. */
+  readonly targets: TargetTerms;
 }
 
 /**
@@ -39,7 +57,7 @@ export interface TargetWork extends WorkOptions {
  * of ones, and the states less those of the first row, L = N + 1 columns.
  */
 export interface TargetProducts {
-  /** X^T z of target j at j L, L values. */
+  /** X^T z of target j at j L, L values; behind the targets come those of each surrogate. */
   readonly products: Float64Array;
   /** z^T z. */
   readonly squares: Float64Array;

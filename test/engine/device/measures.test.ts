@@ -137,4 +137,19 @@ describe("information processing capacity", () => {
     const fast = await informationCapacity({ ...reservoir, arithmetic: "fast" }, { ...options, engine: "device of products" });
     expect(fast.total).toBeCloseTo(ours.total, onHardware ? 1 : 5);
   });
+
+  it("has the host's threshold by inputs that the reservoir never heard", async () => {
+    // More of them than a byte tells apart; on hardware two chunks of rows.
+    const degrees = [
+      [1, 6],
+      [4, 3],
+    ] as const;
+    const own = { connectionProbability: 1, leakRate: 0.8, bias: 0.5, inputScaling: 1, precision: "float64" } as const;
+    const reservoir = { size: onHardware ? 30 : 2, ...own };
+    const options = { degrees, length: onHardware ? 9000 : 24, washout: 8, threshold: "surrogate", polynomials: "sample" } as const;
+    registerEngine("device of surrogates", async () => device, { automatic: false });
+    const ours = await informationCapacity(reservoir, { ...options, engine: "device of surrogates" });
+    expect(ours).toEqual(await informationCapacity(reservoir, { ...options, engine: "cpu" }));
+    expect(ours.byDegree.at(-1)!.threshold).toBeGreaterThan(onHardware ? 0.005 : 0.3);
+  });
 });

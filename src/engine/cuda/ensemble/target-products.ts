@@ -3,7 +3,7 @@
 import type { Context, DeviceEvent, Stream } from "../../../gpu/index.js";
 import { isSparse, Matrix } from "../../../numerics/index.js";
 import { NonFiniteStateError } from "../../../reservoir/engine/errors.js";
-import type { SweepBase, SweepMember, TargetProducts, TargetWork } from "../../../reservoir/engine.js";
+import type { SurrogateWork, SweepBase, SweepMember, TargetProducts, TargetTerms, TargetWork } from "../../../reservoir/engine.js";
 import { plainFeatures } from "../../../reservoir/features.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { WorkPacer } from "../../../reservoir/work.js";
@@ -17,6 +17,9 @@ import { type SweepShape, SweptMembers, sweepShape } from "./swept-members.js";
 import { Uploads } from "./uploads.js";
 
 const file = "information_capacity";
+
+/** Kernels read a row of polynomials by a byte; row 0 is not used. */
+const mostPolynomials = 255;
 
 /** Rows of a block of sums; targets and, at most, left columns of a tile. */
 const blockRows = 1024;
@@ -50,7 +53,7 @@ class Multiplication {
   readonly #model: ReservoirModel;
   readonly #work: TargetWork;
   readonly #members: SweptMembers;
-  readonly #kernels: Readonly<Record<"origin" | "rows" | "products" | "fold" | "factor", AnyKernel>>;
+  readonly #kernels: Readonly<Record<"origin" | "rows" | "products" | "fold" | "factor" | "surrogates", AnyKernel>>;
 
   constructor(context: Context, model: ReservoirModel, base: SweepBase, work: TargetWork, shape: SweepShape) {
     this.#context = context;
@@ -74,11 +77,14 @@ class Multiplication {
         ...(["const f64*", "i32", "i64", "f64*"] as const),
       ]) as unknown as AnyKernel,
       factor: factorKernel(context),
+      surrogates: loadEntries(context, "capacity_surrogates", ["capacity_surrogates"]).kernel("capacity_surrogates", [
+        ...(["const f64*", "i32", "u32", "u32", "u32", "u32", "i64", "i32", "const f64*", "i32", "f64*", "i64"] as const),
+      ]) as unknown as AnyKernel,
     };
   }
 
   async run(): Promise<TargetProducts> {
-    const { inputs, washout, values, targets } = this.#work;
+    const { inputs, washout, values, targets, surrogates } = this.#work;
     const { size, precision } = this.#model;
     const context = this.#context;
     const lefts = size + 1;
@@ -96,8 +102,11 @@ class Multiplication {
       return made;
     };
     try {
-      const values1 = targets.count * (lefts + 1);
-      const blocks = Math.max(1, Math.min(mostBlocks, Math.floor(partBytes / (8 * values1)), Math.ceil(rows / blockRows)));
+      const groups = surrogates ? groupsOf(surrogates) : [];
+      const all = targets.count + groups.reduce((sum, group) => sum + group.count, 0);
+      const atOnce = Math.max(targets.count, ...groups.map((group) => group.count));
+      const atOnceBytes = 8 * atOnce * (lefts + 1);
+      const blocks = Math.max(1, Math.min(mostBlocks, Math.floor(partBytes / atOnceBytes), Math.ceil(rows / blockRows)));
       const chunk = blocks * blockRows;
       const wave = this.#members.wave(0, 1);
       const prepared = this.#members.prepare(states, memory, wave, this.#members.upload(draws));
@@ -107,16 +116,11 @@ class Multiplication {
       const polynomials = memory.take("f64", values.length * pitch, "polynomials");
       for (const [d, row] of values.entries())
         states.upload(polynomials.slice(d * pitch, (d + 1) * pitch), row as Float64Array<ArrayBuffer>);
-      const first = memory.take("u32", targets.count + 1, "first terms");
-      const degrees = memory.take("u8", targets.termDegrees.length, "degrees of terms");
-      const delays = memory.take("u32", targets.termDelays.length, "delays of terms");
-      states.upload(first, targets.first as Uint32Array<ArrayBuffer>);
-      states.upload(degrees, targets.termDegrees as Uint8Array<ArrayBuffer>);
-      states.upload(delays, targets.termDelays as Uint32Array<ArrayBuffer>);
-      const products = memory.take("f64", targets.count * lefts, "products");
-      const squares = memory.take("f64", targets.count, "squares");
-      const parts = memory.take("f64", blocks * targets.count * lefts, "products of blocks");
-      const partSquares = memory.take("f64", blocks * targets.count, "squares of blocks");
+      const terms = uploadTerms(memory, states, targets);
+      const products = memory.take("f64", all * lefts, "products");
+      const squares = memory.take("f64", all, "squares");
+      const parts = memory.take("f64", blocks * atOnce * lefts, "products of blocks");
+      const partSquares = memory.take("f64", blocks * atOnce, "squares of blocks");
       const origin = memory.take("f64", size, "first states");
       const panels = memory.take("f64", panelRows * lefts, "panels");
       const triangle = memory.take("f64", lefts * lefts, "triangle");
@@ -130,6 +134,7 @@ class Multiplication {
       if (washout > 0) this.#washOut(states, wave, prepared, series, ring[0]!, chunk);
       const { threads, tiles } = this.#tiles(lefts);
       const fused = this.#model.config.arithmetic === "fast" ? 1 : 0;
+      const drawn = surrogates && this.#uploadSurrogates(memory, states, surrogates, groups, chunk);
       for (let from = 0, c = 0; from < rows; from += chunk, c++) {
         const count = Math.min(chunk, rows - from);
         const slot = ring[c % slots]!;
@@ -140,11 +145,20 @@ class Multiplication {
         work.wait(made);
         factor.wait(made);
         const parted = Math.ceil(count / blockRows);
-        const grid = [Math.ceil(targets.count / targetTile) * tiles, parted] as const;
-        const given = [slot, origin, count, size, polynomials, pitch, washout + from, first, degrees, delays, targets.count];
-        work.launch(this.#kernels.products, { grid, block: threads }, ...([...given, parts, partSquares, fused] as never[]));
-        this.#fold(work, parts, parted, targets.count * lefts, products);
-        this.#fold(work, partSquares, parted, targets.count, squares);
+        const multiply = (made: TermsThere, rowsOf: unknown, apart: number, at: number, to: number) => {
+          const grid = [Math.ceil(made.count / targetTile) * tiles, parted] as const;
+          const given = [slot, origin, count, size, rowsOf, apart, at, made.first, made.degrees, made.delays, made.count];
+          work.launch(this.#kernels.products, { grid, block: threads }, ...([...given, parts, partSquares, fused] as never[]));
+          this.#fold(work, parts, parted, made.count * lefts, products.slice(to * lefts, (to + made.count) * lefts));
+          this.#fold(work, partSquares, parted, made.count, squares.slice(to, to + made.count));
+        };
+        multiply({ ...terms, count: targets.count }, polynomials, pitch, washout + from, 0);
+        let to = targets.count;
+        for (const group of drawn?.groups ?? []) {
+          drawn!.draw(work, group, from, count);
+          multiply(group, drawn!.values, drawn!.pitch, drawn!.lags, to);
+          to += group.count;
+        }
         for (let t = 0; t < count; t += panelRows) {
           const panel = Math.min(panelRows, count - t);
           const config = { grid: Math.ceil((panel * lefts) / 1024), block: 256 };
@@ -174,6 +188,24 @@ class Multiplication {
     }
   }
 
+  /** What draws a chunk's rows of a group of surrogates, and where they lie. */
+  #uploadSurrogates(memory: Uploads, stream: Stream, work: SurrogateWork, groups: readonly SurrogateGroup[], chunk: number) {
+    const { u, key, stream: draws, recurrences } = work;
+    const lags = recurrences.length - 1;
+    const pitch = chunk + lags;
+    const values = memory.take("f64", (1 + groups[0]!.inputs * recurrences.length) * pitch, "surrogate inputs");
+    const from = memory.take("f64", u.length, "values of the input");
+    const steps = memory.take("f64", 3 * recurrences.length, "recurrences");
+    stream.upload(from, u as Float64Array<ArrayBuffer>);
+    stream.upload(steps, Float64Array.from(recurrences.flatMap(({ a, b, c }) => [a, b, c])));
+    const draw = (on: Stream, { firstInput, inputs }: Pick<SurrogateGroup, "firstInput" | "inputs">, row: number, rows: number) => {
+      const grid = [Math.ceil((rows + lags) / 256), inputs] as const;
+      const which = [from, u.length, ...key.map((word) => word >>> 0), draws, firstInput, row, rows + lags];
+      on.launch(this.#kernels.surrogates, { grid, block: 256 }, ...([...which, steps, recurrences.length, values, pitch] as never[]));
+    };
+    return { lags, pitch, values, draw, groups: groups.map((group) => ({ ...group, ...uploadTerms(memory, stream, group) })) };
+  }
+
   #washOut(
     stream: Stream,
     wave: Parameters<SweptMembers["run"]>[1],
@@ -197,4 +229,46 @@ class Multiplication {
     const config = { grid: Math.min(65_535, Math.ceil(count / 256)), block: 256 };
     stream.launch(this.#kernels.fold, config, ...([parts, blocks, count, totals] as never[]));
   }
+}
+
+/** Targets whose terms are on the device. */
+type TermsThere = Pick<TargetTerms, "count"> & ReturnType<typeof uploadTerms>;
+
+function uploadTerms(memory: Uploads, stream: Stream, targets: TargetTerms) {
+  const first = memory.take("u32", targets.count + 1, "first terms");
+  const degrees = memory.take("u8", targets.termDegrees.length, "degrees of terms");
+  const delays = memory.take("u32", targets.termDelays.length, "delays of terms");
+  stream.upload(first, targets.first as Uint32Array<ArrayBuffer>);
+  stream.upload(degrees, targets.termDegrees as Uint8Array<ArrayBuffer>);
+  stream.upload(delays, targets.termDelays as Uint32Array<ArrayBuffer>);
+  return { first, degrees, delays };
+}
+
+/** Targets of some surrogates, whose degrees are rows of polynomials. */
+interface SurrogateGroup extends TargetTerms {
+  readonly firstInput: number;
+  readonly inputs: number;
+}
+
+/** As many surrogates at a time as a byte tells rows apart; the first group is the largest. */
+function groupsOf({ count, targets, recurrences }: SurrogateWork): SurrogateGroup[] {
+  const most = Math.floor(mostPolynomials / recurrences.length);
+  const groups: SurrogateGroup[] = [];
+  for (let firstInput = 0; firstInput < count; firstInput += most) {
+    const inputs = Math.min(most, count - firstInput);
+    const terms = targets.termDegrees.length;
+    const first = new Uint32Array(inputs * targets.count + 1);
+    const termDegrees = new Uint8Array(inputs * terms);
+    const termDelays = new Uint32Array(inputs * terms);
+    for (let s = 0; s < inputs; s++) {
+      for (let j = 1; j <= targets.count; j++) first[s * targets.count + j] = s * terms + targets.first[j]!;
+      termDegrees.set(
+        targets.termDegrees.map((degree) => s * recurrences.length + degree),
+        s * terms,
+      );
+      termDelays.set(targets.termDelays, s * terms);
+    }
+    groups.push({ firstInput, inputs, count: inputs * targets.count, first, termDegrees, termDelays });
+  }
+  return groups;
 }
