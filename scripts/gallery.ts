@@ -29,6 +29,7 @@ import {
   toSvg,
 } from "spillway/plot";
 import { MemoryStorage, Study, tpe } from "spillway/search";
+import "./gallery-measures.js";
 import { DifferenceMeter } from "../src/analysis/compare/difference.js";
 import { findChromium } from "../src/plot/browser.js";
 

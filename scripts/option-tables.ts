@@ -54,6 +54,7 @@ import { spikeFolderTable } from "../src/pipeline/data-folders.js";
 import { gridSearchTable } from "../src/pipeline/grid-search.js";
 import { foldTable, splitTable } from "../src/pipeline/splits.js";
 import { calibrationTable } from "../src/plot/calibration.js";
+import { curvesTable } from "../src/plot/curves.js";
 import { errorTable } from "../src/plot/error.js";
 import { htmlTable, imageTable } from "../src/plot/output.js";
 import { phaseSpaceTable } from "../src/plot/phase-space.js";
@@ -216,6 +217,7 @@ const analysisTables: Readonly<Record<string, OptionTable>> = {
 
 const plotTables: Readonly<Record<string, OptionTable>> = {
   "`plotSeries`": plotSeriesTable,
+  "`plotCurves`": curvesTable,
   "`plotForecast`": forecastTable,
   "`plotError`": errorTable,
   "`plotResiduals`": residualTable,

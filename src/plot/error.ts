@@ -111,7 +111,7 @@ export function plotError(predictions: readonly MatrixLike[], targets: readonly 
  * Ticks at whole powers of ten if there are several; plotly's own choice writes every digit
  * between them.
  */
-function logarithmicAxis(errors: readonly Float64Array[]): Record<string, unknown> {
+export function logarithmicAxis(errors: readonly Float64Array[]): Record<string, unknown> {
   const decades = decadesOf(errors);
   return { type: "log", exponentformat: "power", ...(decades >= 2 ? { dtick: Math.max(1, Math.round(decades / 6)) } : {}) };
 }

@@ -7,6 +7,7 @@ export { type CalibrationPlotOptions, plotCalibration } from "./calibration.js";
 export { type PlottedCapacity, plotCapacity } from "./capacity.js";
 export { plotComparison } from "./comparison.js";
 export { plotConfusion } from "./confusion.js";
+export { type CurvesPlotOptions, type PlottedCurve, plotCurves } from "./curves.js";
 export { type Decimated, decimate } from "./decimate.js";
 export { type BaselinePredictions, type ErrorPlotOptions, plotError } from "./error.js";
 export { type EncodableArray, type EncodedArray, encodeArray, type Figure } from "./figure.js";

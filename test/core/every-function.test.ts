@@ -202,7 +202,14 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
     "standardBaselines",
   ],
   "takes a description that the experiment's table has checked": ["fitBaseline", "predictBaseline"],
-  "draws a figure from measurements": ["plotCapacity", "plotQualityMap", "plotComparison", "plotMemoryCapacity", "plotSpectrum"],
+  "draws a figure from measurements": [
+    "plotCapacity",
+    "plotCurves",
+    "plotQualityMap",
+    "plotComparison",
+    "plotMemoryCapacity",
+    "plotSpectrum",
+  ],
 };
 
 const rows = readFileSync("test/core/same-mistake.test.ts", "utf8");

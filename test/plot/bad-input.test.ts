@@ -18,6 +18,7 @@ const map = { x: axis, y: axis, values: { storage: Matrix.zeros(1, 1) } };
 const figures: Readonly<Record<string, (options: never) => plot.Figure>> = {
   plotComparison: (options) => plot.plotComparison(comparison, options),
   plotCapacity: (options) => plot.plotCapacity(capacity, options),
+  plotCurves: (options) => plot.plotCurves({ a: { x: [1], y: [1] } }, options),
   plotQualityMap: (options) => plot.plotQualityMap(map, "storage", options),
   plotConfusion: (options) => plot.plotConfusion([[1]], ["a"], options),
   plotCalibration: (options) => plot.plotCalibration([0.5], [0.5], options),

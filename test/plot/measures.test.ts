@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Matrix } from "../../src/numerics/index.js";
-import { plotCapacity, plotQualityMap, toSvg } from "../../src/plot/index.js";
+import { plotCapacity, plotCurves, plotQualityMap, toSvg } from "../../src/plot/index.js";
 import { decoded } from "./decoded.js";
 
 const capacity = (first: number, second: number) => ({
@@ -71,5 +71,32 @@ describe("plotQualityMap", () => {
   it("takes a measure that the map has", () => {
     expect(() => plotQualityMap(map, "storage")).toThrow('measure is "storage"; it takes one of lyapunovExponent, memoryCapacity');
     expect(() => plotQualityMap(undefined as never, "storage")).toThrow("map is missing; it takes what qualityMap() gives");
+  });
+});
+
+describe("plotCurves", () => {
+  const curves = { measured: { x: [1, 2, 3], y: [0.1, 10, 4], as: "points" }, exact: { x: [0, 5], y: [1, 2] } } as const;
+
+  it("draws points and lines over one axis, and says what they are", () => {
+    const figure = plotCurves(curves, { title: "Order", xLabel: "K", yLabel: "R" });
+    expect(figure.data.map(({ name, mode }) => [name, mode])).toEqual([
+      ["measured", "markers"],
+      ["exact", "lines"],
+    ]);
+    expect(decoded(figure.data[0]!["y"])).toEqual([0.1, 10, 4]);
+    expect(figure.description).toBe("Order: R over K. measured: 0.1 at 1, 4 at 3, at most 10 at 2. exact: 1 at 0, 2 at 5, at most 2 at 5.");
+    expect(toSvg(figure)).toContain("<circle");
+  });
+
+  it("takes a logarithmic axis", () => {
+    expect(plotCurves(curves, { logarithmic: true }).layout["yaxis"]).toMatchObject({ type: "log" });
+  });
+
+  it("takes as many x as y, and at least one curve", () => {
+    expect(() => plotCurves({})).toThrow("there is no curve to draw");
+    expect(() => plotCurves([] as never)).toThrow("curves is an array of 0; it takes curves by name");
+    expect(() => plotCurves({ a: { x: [1], y: [] } })).toThrow("a has 1 values of x and 0 of y");
+    expect(() => plotCurves({ a: { x: [1] } as never })).toThrow("it takes a curve with lists x and y");
+    expect(() => plotCurves({ a: { x: [1], y: [1], as: "bars" as never } })).toThrow('a.as is "bars"; it takes line, points, both');
   });
 });

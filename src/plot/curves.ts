@@ -1,0 +1,87 @@
+// Curves over any number: what a sweep measured, beside what theory says. Series over time are in
+// series.ts.
+import { ArgumentError } from "../core/errors.js";
+import { flag, option, optional, resolve, type TableOf, text } from "../core/options.js";
+import { logarithmicAxis } from "./error.js";
+import { encodeArray, type Figure } from "./figure.js";
+import { formatNumber } from "./format.js";
+import { isArrayLike, titleTable } from "./options.js";
+import { seriesColour } from "./palette.js";
+
+/** One curve. A y that is not finite interrupts it. */
+export interface PlottedCurve {
+  readonly x: ArrayLike<number>;
+  /** As many as x. */
+  readonly y: ArrayLike<number>;
+  /** How it is drawn; default "line". */
+  readonly as?: "line" | "points" | "both" | undefined;
+}
+
+/** How the axes of a figure of curves are called. */
+export interface CurvesPlotOptions {
+  /** The figure's title; default "Curves". */
+  readonly title?: string | undefined;
+  readonly xLabel?: string | undefined;
+  readonly yLabel?: string | undefined;
+  /** Whether the axis of y is logarithmic; values up to 0 are then left out. Default false. */
+  readonly logarithmic?: boolean | undefined;
+}
+
+/** The options of `plotCurves`. */
+export const curvesTable = {
+  ...titleTable("Curves"),
+  xLabel: optional(text(), "What x is."),
+  yLabel: optional(text(), "What y is."),
+  logarithmic: option(flag, false, "Whether the axis of y is logarithmic."),
+} satisfies TableOf<CurvesPlotOptions>;
+
+const modes = { line: "lines", points: "markers", both: "lines+markers" } as const;
+
+/**
+ * Curves by name: a measure over a parameter, a formula beside points.
+ * @throws ArgumentError if there is none, and for x and y of different lengths
+ */
+export function plotCurves(curves: Readonly<Record<string, PlottedCurve>>, options: CurvesPlotOptions = {}): Figure {
+  const { title, xLabel = "", yLabel = "", logarithmic } = resolve(curvesTable, options);
+  if (typeof curves !== "object" || curves === null || isArrayLike(curves))
+    throw new ArgumentError("curves", curves, "curves by name, each with x and y");
+  const entries = Object.entries(curves).map(([name, curve]) => ({ name, ...checkedCurve(curve, name) }));
+  if (entries.length === 0) throw ArgumentError.shape("there is no curve to draw; it takes at least one");
+  return {
+    title,
+    description: `${title}${yLabel && `: ${yLabel}`}${xLabel && ` over ${xLabel}`}. ${entries.map(inWords).join(" ")}`,
+    data: entries.map(({ name, x, y, as }, k) => ({
+      type: "scatter",
+      mode: modes[as],
+      name,
+      x: encodeArray(x),
+      y: encodeArray(y),
+      line: { color: seriesColour(k), width: 2 },
+      marker: { color: seriesColour(k), size: 7 },
+    })),
+    layout: {
+      height: 320,
+      showlegend: entries.length > 1,
+      xaxis: { title: { text: xLabel }, automargin: true },
+      yaxis: { title: { text: yLabel }, ...(logarithmic ? logarithmicAxis(entries.map(({ y }) => y)) : {}), automargin: true },
+    },
+  };
+}
+
+function checkedCurve(curve: PlottedCurve, name: string) {
+  if (!isArrayLike(curve?.x) || !isArrayLike(curve.y)) throw new ArgumentError(name, curve, "a curve with lists x and y");
+  const { as = "line" } = curve;
+  if (!Object.hasOwn(modes, as)) throw new ArgumentError(`${name}.as`, as, Object.keys(modes).join(", "));
+  const [x, y] = [Float64Array.from(curve.x), Float64Array.from(curve.y)];
+  if (x.length !== y.length || x.length === 0)
+    throw ArgumentError.shape(`${name} has ${x.length} values of x and ${y.length} of y; it takes as many of each, at least one`, {
+      field: name,
+    });
+  return { x, y, as };
+}
+
+function inWords({ name, x, y }: { readonly name: string; readonly x: Float64Array; readonly y: Float64Array }): string {
+  const at = (i: number) => `${formatNumber(y[i]!)} at ${formatNumber(x[i]!)}`;
+  const largest = y.reduce((best, value, i) => (value > y[best]! || Number.isNaN(y[best]!) ? i : best), 0);
+  return `${name}: ${at(0)}, ${at(y.length - 1)}, at most ${at(largest)}.`;
+}
