@@ -1,11 +1,12 @@
-// Inputs that a reservoir never heard, for the threshold of information processing capacity: drawn from
-// the values of the real one, and their polynomials. Products with states are in information_capacity.cu.
+// Inputs that a reservoir never heard, for the threshold of information processing capacity: drawn
+// from the values of the real one, and their polynomials. Products with states are in
+// information_capacity.cu.
 #include "philox.cuh"
 
 /**
- * Row 1 + s degrees + d of `out` is P_(d+1) of surrogate firstSurrogate + s at draws first to first +
- * count, pitch apart: u[floor(U total)], U draw t of its row of a stream; P_(n+1) = (a u + b) P_n - c
- * P_(n-1), steps a, b, c a degree. grid: any x surrogates
+ * Row 1 + s degrees + d of `out` is P_(d+1) of surrogate firstSurrogate + s at draws first to
+ * first + count, pitch apart: u[floor(U total)], U draw t of its row of a stream; P_(n+1) =
+ * (a u + b) P_n - c P_(n-1), steps a, b, c a degree. grid: any x surrogates
  */
 extern "C" __global__ void __launch_bounds__(256)
     capacity_surrogates(const double* u, int total, unsigned key0, unsigned key1, unsigned stream, unsigned firstSurrogate, long long first, int count,

@@ -1,4 +1,4 @@
-// The chi-squared distribution: how likely a value is by chance, and above what it must lie not to be.
+// The chi-squared distribution: how likely a value is by chance, and above what it must lie.
 
 /** Coefficients of Lanczos' approximation, g = 7, n = 9 (Press et al., Numerical Recipes, 6.1). */
 const lanczos = [
@@ -50,7 +50,7 @@ export function chiSquaredProbability(x: number, r: number): number {
   return x > 0 ? upperGamma(r / 2, x / 2) : 1;
 }
 
-/** Above which a chi-squared value with r >= 1 degrees of freedom lies with probability p, 0 < p < 1. */
+/** The chi-squared quantile of 1 - p with r >= 1 degrees of freedom, 0 < p < 1. */
 export function chiSquaredAbove(p: number, r: number): number {
   let low = 0;
   let high = r + 10;

@@ -16,8 +16,8 @@ export interface Spectrum {
   /** Of W. */
   readonly weights: MatrixSpectrum;
   /**
-   * Of (1 - a) I + a W, rows scaled by each neuron's leak, or of k O + a W for a cell: the Jacobian of the step at the origin
-   * for tanh, identity and no bias.
+   * Of (1 - a) I + a W, rows scaled by each neuron's leak, or of k O + a W for a cell: the Jacobian
+   * of the step at the origin for tanh, identity and no bias.
    */
   readonly effective: MatrixSpectrum;
 }

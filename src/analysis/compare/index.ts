@@ -49,7 +49,8 @@ const batchBytes = 2 ** 30;
  *
  * @example
  * const { equal, others } = await compare({ size: 1000, seed: 1 }, inputs, ["cpu", "cuda"]);
- * const { others: [fast] } = await compare({ size: 1000, seed: 1 }, inputs, ["cuda:portable", "cuda:fast"]);
+ * const engines = ["cuda:portable", "cuda:fast"];
+ * const { others: [fast] } = await compare({ size: 1000, seed: 1 }, inputs, engines);
  * @throws ArgumentError for fewer than two engines or a wrong shape; EngineUnavailableError for an
  * engine that cannot run here
  */

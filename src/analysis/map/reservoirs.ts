@@ -1,5 +1,4 @@
-// Measures of many reservoirs, wherever they are measured: together if an engine can, else one after
-// the other.
+// Measures of many reservoirs: together if an engine can, else one after the other.
 import { ArgumentError } from "../../core/errors.js";
 import { choice, list, option, resolve, type TableOf } from "../../core/options.js";
 import type { ReservoirConfig } from "../../reservoir/config.js";

@@ -1,5 +1,5 @@
-// The measures of many reservoirs on an engine that takes them at once, with the bits that points.ts
-// has. What that engine does not measure is left to points.ts.
+// The measures of many reservoirs on an engine that takes them at once, with the bits of points.ts.
+// What that engine does not measure is left to points.ts.
 import { inPrecision, type Precision } from "../../numerics/index.js";
 import type { ReservoirConfig } from "../../reservoir/config.js";
 import type { Engine, MeasuresAsked, MeasuresFound, MeasureWork, SweepMember } from "../../reservoir/engine.js";
