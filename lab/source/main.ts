@@ -8,6 +8,7 @@ import { drawForecast, drawMemory, drawSpectrum, forecastLegend } from "./charts
 import { makeControls } from "./controls.js";
 import { showLegend } from "./legend.js";
 import { LiveView } from "./live.js";
+import { makeMapView } from "./map.js";
 import type { MeasureAnswer, MeasureRequest } from "./measures.js";
 import { makeDataPanel } from "./own-data.js";
 import { canvas, element, say } from "./page.js";
@@ -189,6 +190,8 @@ makeDataPanel((read) => {
   series = read;
   controls.offerOwn(`your data: ${read.name}`);
 });
+const goTo = (next: LabSettings) => controls.offer({ topologies: [], signals: [] }, next);
+document.querySelector(".below")!.append(makeMapView(() => settings, goTo));
 element("copy-yaml").addEventListener("click", () => void copy(element("yaml").textContent ?? "", "YAML"));
 element("save-yaml").addEventListener("click", () => saveText("lab.yaml", element("yaml").textContent ?? ""));
 addSaveButtons(document.querySelectorAll("figure canvas"));

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { qualityMapFromJson } from "../../src/analysis/index.js";
 import { analyseExperiment } from "../../src/cli/commands/analyse.js";
 import { silent } from "../../src/cli/progress.js";
 
@@ -41,6 +42,8 @@ describe("spillway analyse", () => {
     expect(reservoir).toMatchObject({ size: 15, seed: 4, inputSize: 1 });
     expect(measures.memoryCapacity.curve.length).toBe(31);
     expect(map.values.lyapunovExponent).toMatchObject({ rows: 2, cols: 2 });
+    const opened = qualityMapFromJson({ measures, map });
+    expect(opened.values.lyapunovExponent!.data).toEqual(Float64Array.from(map.values.lyapunovExponent.data));
     const page = await readFile(join(out, "analysis.html"), "utf8");
     for (const title of ["Information processing capacity", "Memory capacity", "Generalisation rank"]) expect(page).toContain(title);
   });

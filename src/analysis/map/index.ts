@@ -8,6 +8,7 @@ import { checkSource } from "../source.js";
 import { type MapAxis, type QualityMap, type QualityMapOptions, qualityMapTable } from "./options.js";
 import { configsOf, measureAll } from "./reservoirs.js";
 
+export { type QualityMapJson, qualityMapFromJson, qualityMapToJson } from "./json.js";
 export { axisValues, type MapAxis, type MapMeasure, mapMeasures, type QualityMap, type QualityMapOptions } from "./options.js";
 export { type EnsembleMeasureOptions, type EnsembleMeasures, measureReservoirs } from "./reservoirs.js";
 
@@ -39,7 +40,8 @@ export async function qualityMap(reservoir: ReservoirOptions, options: QualityMa
   const { x, y, ...rest } = resolve(qualityMapTable, options);
   checkSource(reservoir);
   const count = x.values.length * y.values.length;
-  if (x.values.length === 0 || y.values.length === 0) throw new ArgumentError("values", "empty", "at least one value on each axis");
+  for (const [name, { values }] of Object.entries({ x, y }))
+    if (values.length === 0) throw new ArgumentError(`${name}.values`, values, "at least one value");
   if (count > mostPoints) throw new ArgumentError("the number of points", count, `at most ${mostPoints}`);
   if (x.parameter === y.parameter) throw new ArgumentError("y.parameter", y.parameter, "another parameter than x");
   const points = y.values.flatMap((upwards) => x.values.map((across) => ({ ...reservoir, [x.parameter]: across, [y.parameter]: upwards })));

@@ -11,6 +11,7 @@ import {
   type QualityMap,
   type QualityMapOptions,
   qualityMap,
+  qualityMapToJson,
   type ReservoirAnalysis,
 } from "../../analysis/index.js";
 import { axisValues, usualAxes } from "../../analysis/map/options.js";
@@ -69,7 +70,14 @@ export async function analyseExperiment(path: string, options: AnalyseCommandOpt
     progress.end();
   }
   const json = JSON.stringify(
-    { experiment: experiment.name, versions: versions(), machine: describeMachine(), reservoir, ...found, ...(map && { map }) },
+    {
+      experiment: experiment.name,
+      versions: versions(),
+      machine: describeMachine(),
+      reservoir,
+      ...found,
+      ...(map && { map: qualityMapToJson(map) }),
+    },
     (_, value: unknown) => (ArrayBuffer.isView(value) ? Array.from(value as Float64Array) : value),
     2,
   );
