@@ -1,15 +1,46 @@
 // What a search is worth on reservoirs: 200 trials of TPE and of random settings beside the
 // defaults, ten studies each with a series and seeds of its own: `npm run bench:search:experiments`.
-// Usage: node bench/search/experiments.mjs [--tasks a,b] [--studies 10] [--trials 200] [--jobs 2]
+// Usage: node bench/search/experiments.mjs [--tasks a,b] [--methods tpe] [--studies 10] [--trials 200]
+//        [--jobs 2] [--out FOLDER] [--seconds 560]
 // Scores are those of the test part, which no trial sees; data/series is read from SPILLWAY_DATA.
+// Each study is a process of its own. With --out its result stands there as a file, and its trials
+// in a journal as long as it is not through: what is there is not done again, so the bench can be
+// stopped after --seconds, carried to another machine and gone on with.
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, constants, setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { runExperiment, searchExperiment } from "../../dist/experiment/index.js";
 
 const folder = join(process.env.SPILLWAY_DATA ?? "../shared/data", "series");
+
+/** Public holidays of France in the years of the series. */
+const holidays = [
+  ...["2017-01-01", "2017-04-17", "2017-05-01", "2017-05-08", "2017-05-25", "2017-06-05", "2017-07-14", "2017-08-15"],
+  ...["2017-11-01", "2017-11-11", "2017-12-25", "2018-01-01", "2018-04-02", "2018-05-01", "2018-05-08", "2018-05-10"],
+  ...["2018-05-21", "2018-07-14", "2018-08-15", "2018-11-01", "2018-11-11", "2018-12-25"],
+];
+
+const dayAhead = {
+  reservoir: { size: 200 },
+  task: { type: "forecast", horizon: 24, starts: 50, warmup: 192 },
+  split: { train: 0.8 },
+  metrics: ["nrmse"],
+  baselines: [{ autoregression: 192 }, { seasonalNaive: 24 }, { seasonalNaive: 168 }, "persistence"],
+};
+const mackeyGlass = {
+  data: { task: "mackeyGlass", options: { tau: 17, method: "euler", step: 0.1 }, redraw: true },
+  transforms: ["squash"],
+  reservoir: { size: 400, connectionProbability: 0.0125, precision: "float64" },
+  readout: { type: "ridge", solver: "qr" },
+  task: { type: "forecast", horizon: 84, starts: 20, warmup: 1000, independent: true },
+  washout: 200,
+  split: { train: 3000 },
+  metrics: ["nrmseAtHorizon"],
+  baselines: [{ autoregression: 24 }, "persistence", "mean"],
+};
 
 /** Every method starts from these fields, which say data and protocol and no setting. */
 const tasks = {
@@ -20,17 +51,9 @@ const tasks = {
     washout: 200,
     split: { train: 2200, test: 2000 },
     metrics: ["nrmse"],
+    baselines: ["persistence", "mean"],
   },
-  "mackey-glass": {
-    data: { task: "mackeyGlass", options: { tau: 17, method: "euler", step: 0.1 }, redraw: true },
-    transforms: ["squash"],
-    reservoir: { size: 400, connectionProbability: 0.0125, precision: "float64" },
-    readout: { type: "ridge", solver: "qr" },
-    task: { type: "forecast", horizon: 84, starts: 20, warmup: 1000, independent: true },
-    washout: 1000,
-    split: { train: 3000 },
-    metrics: ["nrmseAtHorizon"],
-  },
+  "mackey-glass": mackeyGlass,
   lorenz: {
     data: { task: "lorenz", options: { dt: 0.02, discard: 1000 }, redraw: true },
     reservoir: { size: 300, precision: "float64" },
@@ -38,23 +61,20 @@ const tasks = {
     washout: 100,
     split: { train: 5000, test: 20000 },
     metrics: ["validPredictionTime"],
+    baselines: [{ autoregression: 24 }, "persistence", "mean"],
   },
   load: {
-    data: { file: join(folder, "made-load.csv"), columns: ["load_mw"], time: "timestamp", missing: "interpolate" },
-    reservoir: { size: 200 },
-    task: { type: "forecast", horizon: 24, starts: 50, warmup: 192 },
-    split: { train: 0.8 },
-    metrics: ["nrmse"],
-    baselines: [{ autoregression: 192 }],
+    data: {
+      ...{ file: join(folder, "made-load.csv"), columns: ["load_mw"], time: "timestamp", missing: "interpolate" },
+      calendar: ["hour", "weekday"],
+    },
+    ...dayAhead,
   },
   "load-france": {
-    data: { file: join(folder, "load_rte.csv"), columns: ["y"], time: "ds" },
-    reservoir: { size: 200 },
-    task: { type: "forecast", horizon: 24, starts: 50, warmup: 192 },
-    split: { train: 0.8 },
-    metrics: ["nrmse"],
-    baselines: [{ autoregression: 192 }],
+    data: { file: join(folder, "load_rte.csv"), columns: ["y"], time: "ds", calendar: ["hour", "weekday", { holidays }] },
+    ...dayAhead,
   },
+  "mackey-glass-plain": mackeyGlass,
 };
 
 /** What is searched: the same for all tasks but lags of loads, and the penalty without noise. */
@@ -65,68 +85,123 @@ const common = {
   "reservoir.bias": { float: [0, 1] },
   "readout.lambda": { float: [1e-12, 1], log: true },
 };
-const lags = { "task.lags": { choice: [0, 28, 192] } };
+const loads = { ...common, "readout.lambda": { float: [1e-4, 1000], log: true }, "task.lags": { choice: [0, 28, 192] } };
+const mackeySpace = { ...common, "readout.lambda": { float: [1e-18, 1e-6], log: true } };
 const spaces = {
-  load: { ...common, ...lags },
-  "load-france": { ...common, ...lags },
-  "mackey-glass": { ...common, "readout.lambda": { float: [1e-18, 1e-6], log: true } },
+  load: loads,
+  "load-france": loads,
+  "mackey-glass": { ...mackeySpace, "readout.transform": { choice: ["plain", "squares"] } },
+  "mackey-glass-plain": mackeySpace,
 };
 
+/** How a setting is scored inside the training part, if not as the task says. */
+const objectives = {
+  // Starts that do not lie on top of each other, and steps as far as a forecast is good for.
+  lorenz: { rows: 2000, starts: 10, horizon: 700 },
+};
+
+/** Seeds of a trial: a load's forecast is the median of three reservoirs, so one is enough. */
+const members = { load: 3, "load-france": 3 };
+
 /** The test score of a study, over ten seeds that no trial had, and its baselines. */
-async function testScore(name, method, study, trials) {
-  const experiment = { name: `${name}-${study}`, ...tasks[name], outputs: { report: false } };
-  const seeds = [0, 1, 2].map((k) => 1000 * (study + 1) + k);
-  const search = { space: spaces[name] ?? common, seeds, sampler: { type: method, seed: study }, budget: { trials }, refit: { seeds: 10 } };
-  const result =
-    method === "defaults"
-      ? (await runExperiment({ ...experiment, seeds: Array.from({ length: 10 }, (_, k) => k + 3) })).result
-      : (await searchExperiment({ ...experiment, search })).refit;
-  const [{ value, better, baselines }] = result.scores;
+async function testScore(name, method, study, { storage, signal }) {
+  const { task } = tasks[name];
+  const experiment = { name: `${name}-${study}`, ...tasks[name], outputs: { report: false, model: false } };
+  if (method === "defaults") {
+    const seeds = Array.from({ length: 10 }, (_, k) => k + 3);
+    const { result } = await runExperiment({ ...experiment, seeds }, { signal });
+    return described(name, method, study, result);
+  }
+  const count = members[name];
+  const seeds = (count ? [0] : [0, 1, 2]).map((k) => 1000 * (study + 1) + k);
+  const search = {
+    space: spaces[name] ?? common,
+    objective: objectives[name] ?? {},
+    ...{ seeds, sampler: { type: method, seed: study }, budget: { trials }, refit: { seeds: 10 } },
+  };
+  const own = count ? { ...experiment, task: { ...task, members: count } } : experiment;
+  const { refit, result } = await searchExperiment({ ...own, search }, { storage, signal });
+  return { ...described(name, method, study, refit), best: result.best.values, validation: result.validation };
+}
+
+function described(name, method, study, { scores }) {
+  const [{ value, better, baselines }] = scores;
   return { name, method, study, value, better, baselines };
 }
 
 const { values: options } = parseArgs({
   options: {
     tasks: { type: "string", default: Object.keys(tasks).join(",") },
+    methods: { type: "string", default: "defaults,random,tpe" },
     studies: { type: "string", default: "10" },
     trials: { type: "string", default: "200" },
-    jobs: { type: "string", default: "2" },
+    jobs: { type: "string", default: String(availableParallelism()) },
+    out: { type: "string" },
+    seconds: { type: "string" },
     job: { type: "string" },
   },
 });
 const trials = Number(options.trials);
 
-if (options.job !== undefined) {
-  const [name, method, study] = options.job.split(":");
-  console.log(JSON.stringify(await testScore(name, method, Number(study), trials)));
-} else {
-  const names = options.tasks.split(",").filter((name) => !name.startsWith("load") || existsSync(folder));
-  const studies = Array.from({ length: Number(options.studies) }, (_, k) => k);
-  const waiting = studies.flatMap((study) =>
-    names.flatMap((name) => [...(study === 0 ? ["defaults"] : []), "random", "tpe"].map((method) => `${name}:${method}:${study}`)),
-  );
-  const results = [];
-  const work = async () => {
-    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) results.push(await inProcess(job));
-  };
-  await Promise.all(Array.from({ length: Number(options.jobs) }, work));
-  for (const name of names) print(name, results);
-}
+if (options.job !== undefined) await doJob(options.job);
+else await dealOut();
 
-/** One study in a process of its own, so that several take several cores. */
-async function inProcess(job) {
-  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), "--job", job, "--trials", String(trials)], {
-    stdio: ["ignore", "pipe", "inherit"],
+/** One study. SIGTERM stops it, and its trials stay in its journal. */
+async function doJob(job) {
+  const [name, method, study] = job.split(":");
+  const stop = new AbortController();
+  process.once("SIGTERM", () => stop.abort());
+  const place = join(options.out, job.replaceAll(":", "-"));
+  const found = await testScore(name, method, Number(study), { storage: `${place}.log`, signal: stop.signal }).catch((error) => {
+    if (!stop.signal.aborted) throw error;
   });
-  let text = "";
-  child.stdout.on("data", (data) => (text += data));
-  const status = await new Promise((resolve) => child.on("close", resolve));
-  if (status !== 0) throw new Error(`${job} ended with ${status}`);
-  const result = JSON.parse(text.trim().split("\n").at(-1));
-  console.log(`${job} ${result.value.toPrecision(4)}`);
-  return result;
+  if (found?.value === undefined) process.exit(75);
+  writeFileSync(`${place}.part`, JSON.stringify(found));
+  renameSync(`${place}.part`, `${place}.json`);
+  rmSync(`${place}.log`, { force: true });
 }
 
+async function dealOut() {
+  const out = options.out ?? mkdtempSync(join(tmpdir(), "spillway-bench-"));
+  mkdirSync(out, { recursive: true });
+  const names = options.tasks.split(",").filter((name) => !name.startsWith("load") || existsSync(folder));
+  const methods = options.methods.split(",");
+  const studies = Array.from({ length: Number(options.studies) }, (_, k) => k);
+  const jobs = studies.flatMap((study) =>
+    names.flatMap((name) => methods.filter((method) => method !== "defaults" || study === 0).map((method) => `${name}:${method}:${study}`)),
+  );
+  const fileOf = (job) => join(out, `${job.replaceAll(":", "-")}.json`);
+  const waiting = jobs.filter((job) => !existsSync(fileOf(job)));
+  const running = new Set();
+  const over = options.seconds === undefined ? undefined : setTimeout(stopAll, 1000 * Number(options.seconds));
+  const work = async () => {
+    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) await inProcess(job, out, running);
+  };
+  function stopAll() {
+    waiting.length = 0;
+    for (const child of running) child.kill("SIGTERM");
+  }
+  process.once("SIGTERM", stopAll);
+  await Promise.all(Array.from({ length: Number(options.jobs) }, work));
+  clearTimeout(over);
+  const done = jobs.filter((job) => existsSync(fileOf(job)));
+  console.log(`${done.length} of ${jobs.length} studies are through`);
+  const results = done.map((job) => JSON.parse(readFileSync(fileOf(job), "utf8")));
+  for (const name of names) if (results.some((result) => result.name === name)) print(name, results);
+  if (options.out === undefined) rmSync(out, { recursive: true });
+}
+
+/** One study in a process of its own, behind everything else; so several take several cores. */
+async function inProcess(job, out, running) {
+  const words = ["--job", job, "--trials", String(trials), "--out", out];
+  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), ...words], { stdio: ["ignore", "inherit", "inherit"] });
+  setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  running.add(child);
+  const begun = performance.now();
+  const status = await new Promise((resolve) => child.on("close", resolve));
+  running.delete(child);
+  console.log(`${job} ${status === 0 ? "through" : `ended with ${status}`} after ${((performance.now() - begun) / 1000).toFixed(0)} s`);
+}
 /** A row a method: the median of the studies, their quartiles, and the baselines once. */
 function print(name, results) {
   const mine = results.filter((result) => result.name === name);
@@ -135,7 +210,7 @@ function print(name, results) {
   const line = (method) => {
     const sorted = of(method).sort((a, b) => a - b);
     const at = (share) => sorted[Math.round(share * (sorted.length - 1))];
-    return sorted.length === 0 ? "" : `${method} ${show(at(0.5))} [${show(at(0.25))} ${show(at(0.75))}]`;
+    return sorted.length === 0 ? `${method} none` : `${method} ${show(at(0.5))} [${show(at(0.25))} ${show(at(0.75))}] of ${sorted.length}`;
   };
   const { better, baselines } = mine[0];
   const wins = mine

@@ -5,6 +5,7 @@ import { resolve } from "../core/options.js";
 import { type Metric, type MetricContext, metrics } from "../metrics/index.js";
 import { hasNaN, measuredAlone } from "../metrics/measured.js";
 import { firstNonFinite, Matrix } from "../numerics/index.js";
+import { noteFinite } from "../numerics/known-finite.js";
 import type { ScoringDescription, TaskDescription } from "./description.js";
 import { stackRows } from "./rows.js";
 
@@ -40,31 +41,59 @@ export function metricsOf(task: TaskDescription["type"]): readonly string[] {
 
 /** The scores of predictions: of one test part, or of closed-loop forecasts from several starts. */
 export function scoreSeries(outcomes: readonly Outcome[], names: readonly string[], context: ScoreContext): Record<string, number> {
-  // What no metric asks for is not made.
-  const all = once(() => measuredAlone(joined(outcomes, (matrix) => matrix)));
-  const last = once(() => measuredAlone(joined(outcomes, (matrix) => matrix.subarray(-1))));
-  // A value that was not measured says nothing against a forecast.
-  const each = once(() =>
-    outcomes.map(({ prediction, target }) =>
-      hasNaN(target.data) ? { prediction, target: withPredicted(target, prediction) } : { prediction, target },
-    ),
-  );
-  return scoresOf(names, context.scoring, (metric, options) => {
-    if (metric.of === "classes") throw ArgumentError.because(`there is no way to score ${metric.name} here`);
-    const score = ({ target, prediction }: Outcome) => metric.score(target, prediction, options, { ...context.scoring, ...known(context) });
-    if (metric.of === "start") return median(each().map(score));
-    const outcome = metric.of === "horizon" ? last() : all();
-    if (outcome.target.rows === 0) return Number.NaN;
-    // What stands for the score of a prediction that left for infinity.
-    if (firstNonFinite(outcome.prediction.data) >= 0)
-      return metric.better === "lower" ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
-    return score(outcome);
-  });
+  const targets = outcomes.map(({ target }) => target);
+  return seriesScorer(targets, names, context)(outcomes.map(({ prediction }) => prediction));
 }
 
-function once<T extends object>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => (made ??= make());
+/**
+ * The scores of one prediction of the same targets after the other, one matrix for each target. What
+ * is known of targets and metrics alone is made once.
+ */
+export function seriesScorer(
+  targets: readonly Matrix[],
+  names: readonly string[],
+  context: ScoreContext,
+): (predictions: readonly Matrix[]) => Record<string, number> {
+  const { scoring, reference, dt, lyapunovExponent } = context;
+  const about = { ...scoring, reference, dt, lyapunovExponent };
+  const isMeasured = targets.every(({ data }) => !hasNaN(data));
+  const rowsOf = {
+    series: (matrix: Matrix) => matrix,
+    horizon: (matrix: Matrix) => matrix.subarray(-1),
+  };
+  const scores = namedMetrics(names, scoring).map(({ metric, options }) => {
+    if (metric.of === "classes") throw ArgumentError.because(`there is no way to score ${metric.name} here`);
+    const score = ({ target, prediction }: Outcome) => metric.score(target, prediction, options, about);
+    if (metric.of === "start") {
+      // A value that was not measured says nothing against a forecast.
+      return (predictions: readonly Matrix[]) =>
+        median(
+          targets.map((target, k) => {
+            const prediction = predictions[k]!;
+            return score({ prediction, target: hasNaN(target.data) ? withPredicted(target, prediction) : target });
+          }),
+        );
+    }
+    const rows = rowsOf[metric.of];
+    const joinedTarget = stacked(targets.map(rows));
+    const target = isMeasured ? kept(joinedTarget) : joinedTarget;
+    return (predictions: readonly Matrix[]) => {
+      const whole = { target, prediction: stacked(predictions.map(rows)) };
+      const outcome = isMeasured ? whole : measuredAlone(whole);
+      if (outcome.target.rows === 0) return Number.NaN;
+      // What stands for the score of a prediction that left for infinity.
+      if (firstNonFinite(outcome.prediction.data) >= 0)
+        return metric.better === "lower" ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+      return score(outcome);
+    };
+  });
+  return (predictions) => Object.fromEntries(names.map((name, k) => [name, scores[k]!(predictions)]));
+}
+
+/** A copy that nobody writes, so that what is said of its values stays true. */
+function kept(target: Matrix): Matrix {
+  const copy = target.slice();
+  return firstNonFinite(copy.data) < 0 ? noteFinite(copy) : copy;
 }
 
 /** The scores of predicted classes. */
@@ -74,25 +103,19 @@ export function scoreClasses(
   names: readonly string[],
   scoring: ScoringDescription,
 ): Record<string, number> {
-  return scoresOf(names, scoring, (metric, options) => {
+  const scores = namedMetrics(names, scoring).map(({ metric, options }) => {
     if (metric.of !== "classes") throw ArgumentError.because(`there is no way to score ${metric.name} here`);
-    return metric.score(labels, predicted, options);
+    return [metric.name, metric.score(labels, predicted, options)] as const;
   });
+  return Object.fromEntries(scores);
 }
 
-function scoresOf(
-  names: readonly string[],
-  { options }: ScoringDescription,
-  score: (metric: Metric, options: object) => number,
-): Record<string, number> {
-  const each = names.map((name) => metrics.get(name, "metrics"));
-  return Object.fromEntries(
-    each.map((metric) => [metric.name, score(metric, resolve(metric.options, options?.[metric.name] ?? {}, metric.name))]),
-  );
-}
-
-function known({ reference, dt, lyapunovExponent }: ScoreContext) {
-  return { reference, dt, lyapunovExponent };
+/** Metrics with their options. */
+function namedMetrics(names: readonly string[], { options }: ScoringDescription): { readonly metric: Metric; readonly options: object }[] {
+  return names.map((name) => {
+    const metric = metrics.get(name, "metrics");
+    return { metric, options: resolve(metric.options, options?.[name] ?? {}, name) };
+  });
 }
 
 /**
@@ -127,11 +150,6 @@ function withPredicted(target: Matrix, { data }: Matrix): Matrix {
   );
 }
 
-function joined(outcomes: readonly Outcome[], part: (matrix: Matrix) => Matrix): Outcome {
-  const [only] = outcomes;
-  if (only && outcomes.length === 1) return { prediction: part(only.prediction), target: part(only.target) };
-  return {
-    prediction: stackRows(outcomes.map(({ prediction }) => part(prediction))),
-    target: stackRows(outcomes.map(({ target }) => part(target))),
-  };
+function stacked(parts: readonly Matrix[]): Matrix {
+  return parts.length === 1 ? parts[0]! : stackRows(parts);
 }

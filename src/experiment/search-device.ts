@@ -1,7 +1,8 @@
 // Trials of a search on a device: all seeds and penalties of a batch side by side, with the scores
 // that the CPU gives, to the bit. Some of them are evaluated there as well, and compared.
 import { SpillwayError } from "../core/errors.js";
-import { CandidateSweep } from "../model/sweep/candidates.js";
+import { CandidateSweep, type SweepCandidate } from "../model/sweep/candidates.js";
+import type { Matrix } from "../numerics/index.js";
 import type { RidgeOptions, RidgeTrainer } from "../readout/index.js";
 import { isComposite } from "../reservoir/composite/config.js";
 import { resolveConfig } from "../reservoir/config-schema.js";
@@ -10,13 +11,14 @@ import { isSpiking, type ReservoirOptions } from "../reservoir/index.js";
 import { isRegistered } from "../reservoir/registered/model.js";
 import { engineFor } from "../reservoir/swept.js";
 import { DifferentResultsError } from "../search/different-results.js";
+import type { Experiment } from "./description.js";
 import { LadderTrainer } from "./ladder.js";
 import { modelTypeOf } from "./model-options.js";
 import { type PlainForecast, plainForecast } from "./plain-forecast.js";
 import { type PredictionRows, predictionRows } from "./predict.js";
 import { standardises } from "./prepare.js";
 import type { Scores } from "./result.js";
-import { scoreSeries } from "./scores.js";
+import { seriesScorer } from "./scores.js";
 import type { SeedJob } from "./search-objective.js";
 import type { SearchPlan } from "./search-plan.js";
 import {
@@ -38,6 +40,9 @@ export function deviceBatch(trials: number): number {
 
 /** What the jobs of a group have in common: the rows, and how what is made of them is scored. */
 type SharedRows = { readonly prediction: PredictionRows } | { readonly forecast: PlainForecast };
+
+/** Scores of the metrics of an experiment. */
+type Scorer = (prediction: Matrix) => Scores;
 
 /** Jobs over the same rows, whose readouts see the same of them. */
 interface JobGroup {
@@ -150,11 +155,15 @@ export class DeviceTrials implements TrialPlaces {
     const { washout } = experiment;
     const { intercept: constant = true } = (trainers[0] as RidgeTrainer).description;
     const common = { washout, constant, standardise: standardises(experiment), features: trainers[0]!.features };
-    const candidates = jobs.map((job) => ({
-      reservoir: job.experiment.reservoir as ReservoirOptions,
-      seed: job.seed,
-      lambdas: job.trainers.map((trainer) => (trainer as RidgeTrainer).description.lambda!),
-    }));
+    const templates = new Map<Experiment, Pick<SweepCandidate, "reservoir" | "lambdas">>();
+    const candidates = jobs.map(({ experiment, trainers, seed }): SweepCandidate => {
+      const template = templates.get(experiment) ?? {
+        reservoir: experiment.reservoir as ReservoirOptions,
+        lambdas: trainers.map((trainer) => (trainer as RidgeTrainer).description.lambda!),
+      };
+      templates.set(experiment, template);
+      return { reservoir: template.reservoir, lambdas: template.lambdas, seed };
+    });
     if ("forecast" in shared)
       return this.#sweep.forecast(
         candidates,
@@ -163,13 +172,21 @@ export class DeviceTrials implements TrialPlaces {
         this.#signal,
       );
     const { train, test, restore, settle, target } = shared.prediction;
+    const scored = target.subarray(settle);
+    const scorers = new Map<Experiment, Scorer>();
+    const scorerOf = (experiment: Experiment): Scorer => {
+      const { metrics, scoring } = experiment;
+      const score = seriesScorer([scored], metrics, { scoring });
+      const scorer: Scorer = (made) => score([settle > 0 ? restore(made).subarray(settle) : restore(made)]);
+      scorers.set(experiment, scorer);
+      return scorer;
+    };
     return this.#sweep.predict(
       candidates,
       { ...common, train, test },
       (place, k, made) => {
-        if (!made) return;
-        const { metrics, scoring } = jobs[place]!.experiment;
-        set(place, k, scoreSeries([{ prediction: restore(made).subarray(settle), target: target.subarray(settle) }], metrics, { scoring }));
+        const { experiment } = jobs[place]!;
+        if (made) set(place, k, (scorers.get(experiment) ?? scorerOf(experiment))(made));
       },
       this.#signal,
     );
@@ -178,16 +195,21 @@ export class DeviceTrials implements TrialPlaces {
   /** Jobs over the same rows together; those that no sweep takes are left out. */
   #groups(jobs: readonly SeedJob[]): readonly JobGroup[] {
     const groups = new Map<SharedRows, Map<string, JobGroup>>();
-    for (const job of jobs) {
+    const groupOf = (job: SeedJob): JobGroup | undefined => {
       const shared = isSummed(job) ? this.#sharedRows(job) : undefined;
-      if (!shared) continue;
+      if (!shared) return undefined;
       const { features, description } = job.trainers[0] as RidgeTrainer;
       const name = JSON.stringify([features, description.intercept]);
       const alike = groups.get(shared) ?? new Map<string, JobGroup>();
       groups.set(shared, alike);
       const group = alike.get(name) ?? { shared, jobs: [] };
       alike.set(name, group);
-      group.jobs.push(job);
+      return group;
+    };
+    const known = new Map<Experiment, JobGroup | undefined>();
+    for (const job of jobs) {
+      if (!known.has(job.experiment)) known.set(job.experiment, groupOf(job));
+      known.get(job.experiment)?.jobs.push(job);
     }
     return [...groups.values()].flatMap((alike) => [...alike.values()]);
   }

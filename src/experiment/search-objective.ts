@@ -68,13 +68,19 @@ export interface Setting {
   readonly trainRows?: number | undefined;
 }
 
-/** One reservoir to train and score, with each of some trainers. */
+/**
+ * One reservoir to train and score, with each of some trainers. Jobs of a setting over the same rows
+ * share their experiment.
+ */
 export interface SeedJob {
   readonly experiment: Experiment;
   readonly data: ExperimentData;
   readonly seed: Seed;
   readonly trainers: readonly Trainer[];
 }
+
+/** What of a series or of cases trains and scores. */
+type JobPart = Pick<SeedJob, "experiment" | "data">;
 
 /** The jobs of a setting, and what their scores come to for each trainer. */
 export interface SettingWork {
@@ -140,8 +146,13 @@ export class SettingEvaluator {
   async #work(experiment: OpenExperiment, trainers: readonly Trainer[], { seeds, trainRows }: Setting): Promise<SettingWork> {
     const jobs: SeedJob[] = [];
     const partsOfSeeds: number[] = [];
+    const load = this.#loader(experiment);
+    const rowsOf = new Map<ExperimentData, readonly JobPart[]>();
     for (const seed of seeds) {
-      const parts = this.#parts(experiment, await this.#load(experiment, seed), seed, trainRows);
+      const data = await load(seed);
+      // Folds differ by seed, rows do not.
+      const parts = rowsOf.get(data) ?? this.#parts(experiment, data, seed, trainRows);
+      if (data.kind !== "cases") rowsOf.set(data, parts);
       partsOfSeeds.push(parts.length);
       for (const part of parts) jobs.push({ ...part, seed, trainers });
     }
@@ -189,33 +200,26 @@ export class SettingEvaluator {
     }
   }
 
-  /** The data of a seed; those of the last few settings that differed in them are kept. */
-  #load(experiment: OpenExperiment, seed: Seed): Promise<ExperimentData> {
+  /** The data of seeds; those of the last few settings that differed in them are kept. */
+  #loader(experiment: OpenExperiment): (seed: Seed) => Promise<ExperimentData> {
     const { data, split, task, transforms, reservoir } = experiment;
     const isRedrawn = "task" in data && data.redraw;
-    const known = JSON.stringify([
-      data,
-      split,
-      task,
-      transforms,
-      "patterns" in data || "spikes" in data ? reservoir : 0,
-      isRedrawn ? seed : 0,
-    ]);
-    const kept = this.#data.get(known);
-    if (kept) return kept;
-    const loaded = loadData(experiment, this.#path, seed);
-    this.#data.set(known, loaded);
-    if (this.#data.size > 64) this.#data.delete(this.#data.keys().next().value!);
-    return loaded;
+    const setting = JSON.stringify([data, split, task, transforms, "patterns" in data || "spikes" in data ? reservoir : 0]);
+    const load = (seed: Seed): Promise<ExperimentData> => {
+      const known = isRedrawn ? `${setting} ${JSON.stringify(seed)}` : setting;
+      const kept = this.#data.get(known);
+      if (kept) return kept;
+      const loaded = loadData(experiment, this.#path, seed);
+      this.#data.set(known, loaded);
+      if (this.#data.size > 64) this.#data.delete(this.#data.keys().next().value!);
+      return loaded;
+    };
+    let shared: Promise<ExperimentData> | undefined;
+    return isRedrawn ? load : (seed) => (shared ??= load(seed));
   }
 
   /** The training part alone, and what of it scores. */
-  #parts(
-    experiment: OpenExperiment,
-    data: ExperimentData,
-    seed: Seed,
-    trainRows: number | undefined,
-  ): { experiment: Experiment; data: ExperimentData }[] {
+  #parts(experiment: OpenExperiment, data: ExperimentData, seed: Seed, trainRows: number | undefined): readonly JobPart[] {
     const { score } = this.#objective;
     const bare: OpenExperiment = { ...experiment, metrics: [score], baselines: [], published: [] };
     if (data.kind === "cases") return this.#folds(settleExperiment(bare, data), data, seed);
@@ -261,7 +265,7 @@ export class SettingEvaluator {
     return { ...task, starts, horizon, stride: undefined, independent: false };
   }
 
-  #folds(experiment: Experiment, data: CaseData, seed: Seed): { experiment: Experiment; data: ExperimentData }[] {
+  #folds(experiment: Experiment, data: CaseData, seed: Seed): readonly JobPart[] {
     const { sequences, labels } = data.test ? data.train : stratifiedSplit(experiment, data.train, seed).train;
     const pick = (places: readonly number[]) => ({ sequences: places.map((i) => sequences[i]!), labels: places.map((i) => labels[i]!) });
     return stratifiedKFold(labels, { folds: this.#objective.folds }).map(({ train, test }) => ({

@@ -3,6 +3,7 @@
 import { ArgumentError } from "../core/errors.js";
 import { choice, type Option, option } from "../core/options.js";
 import { asMatrix, firstNonFinite, type Matrix, type MatrixLike } from "../numerics/index.js";
+import { isKnownFinite } from "../numerics/known-finite.js";
 
 /** How several columns become one score: an option of several metrics. */
 export const columnsOption: Option<"pooled" | "mean"> = option(choice("pooled", "mean"), "pooled", "How several columns become one score.");
@@ -43,7 +44,7 @@ export function checkFilled(metric: string, name: string, matrix: Matrix): void 
 
 /** @throws ArgumentError naming the first value that is not a finite number. */
 export function checkFinite(metric: string, name: string, matrix: Matrix): void {
-  const bad = firstNonFinite(matrix.data);
+  const bad = isKnownFinite(matrix) ? -1 : firstNonFinite(matrix.data);
   if (bad < 0) return;
   const row = Math.floor(bad / matrix.cols);
   throw ArgumentError.because(`${name} is ${matrix.data[bad]} at row ${row}, column ${bad % matrix.cols}; it takes finite numbers`, {
@@ -71,9 +72,17 @@ export function columnVariances(matrix: Matrix): Float64Array {
 /** The mean squared error of each column. */
 export function columnSquaredErrors({ target, prediction }: { target: Matrix; prediction: Matrix }): Float64Array {
   const { rows, cols } = target;
+  const [y, p] = [target.data, prediction.data];
   const errors = new Float64Array(cols);
-  for (let i = 0; i < rows * cols; i++) errors[i % cols] = errors[i % cols]! + (target.data[i]! - prediction.data[i]!) ** 2;
-  return errors.map((sum) => sum / rows);
+  for (let c = 0; c < cols; c++) {
+    let sum = 0;
+    for (let i = c; i < y.length; i += cols) {
+      const error = y[i]! - p[i]!;
+      sum += error * error;
+    }
+    errors[c] = sum / rows;
+  }
+  return errors;
 }
 
 /** The mean of some numbers. */

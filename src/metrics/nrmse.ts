@@ -3,6 +3,7 @@
 import { ArgumentError } from "../core/errors.js";
 import { choice, number, option, optional, resolve, type TableOf } from "../core/options.js";
 import { Matrix, type MatrixLike } from "../numerics/index.js";
+import { isKnownFinite } from "../numerics/known-finite.js";
 import { checkedPair, columnSquaredErrors, columnsOption, columnVariances, mean } from "./check.js";
 
 /** What the root mean squared error is divided by. */
@@ -58,9 +59,14 @@ export function nrmse(target: MatrixLike, prediction: MatrixLike, options: Nrmse
   return mean(errors.map((error, c) => Math.sqrt(error) / divisors[c]!));
 }
 
+/** Norms of series whose memory nobody writes. */
+const norms = new WeakMap<Matrix, Map<NrmseNorm, number>>();
+
 /** The norm of a series. @throws ArgumentError if it is 0 */
 export function normOf(target: Matrix, norm: NrmseNorm): number {
-  const value = spreadOf(target, norm);
+  const known = isKnownFinite(target) ? (norms.get(target) ?? new Map<NrmseNorm, number>()) : undefined;
+  const value = known?.get(norm) ?? spreadOf(target, norm);
+  if (known) norms.set(target, known.set(norm, value));
   if (value > 0) return value;
   throw ArgumentError.because(`the ${norm} of the target is 0; take another norm, or give a scale`, { of: "nrmse" });
 }

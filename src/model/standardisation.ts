@@ -3,7 +3,14 @@ import { Matrix } from "../numerics/index.js";
 import { TrainedReadout } from "../readout/index.js";
 import type { Standardisation } from "../series/standardisation.js";
 
-export { fitStandardisation, noStandardisation, restored, type Standardisation, standardised } from "../series/standardisation.js";
+export {
+  fitStandardisation,
+  noStandardisation,
+  restored,
+  restoreInto,
+  type Standardisation,
+  standardised,
+} from "../series/standardisation.js";
 
 /** The standardisation of columns `from` to `to` (exclusive). */
 export function columnsOf({ mean, deviation }: Standardisation, from: number, to: number): Standardisation {

@@ -33,17 +33,18 @@ export function leakRatesOf(
   };
 }
 
-/** One member of a base. */
+/** One member of a base; of its description the seed is the base's. */
 export function memberOf(
-  { drawn, model: { precision } }: Base,
+  { drawn, model }: Base,
   base: number,
-  config: ReservoirConfig,
+  config: Pick<ReservoirConfig, "spectralRadius" | "inputScaling" | "bias" | "noiseLevel">,
   leakRate: SweepMember["leakRate"],
   lambda: number,
 ): SweepMember {
-  const { inputScaling, bias, noiseLevel } = config;
-  const factor = weightFactor(config, drawn);
-  return { base, factor, inputScaling, bias, leakRate, noiseLevel: precision === "float32" ? Math.fround(noiseLevel) : noiseLevel, lambda };
+  const { spectralRadius, inputScaling, bias } = config;
+  const factor = weightFactor(model.config, drawn, spectralRadius);
+  const noiseLevel = model.precision === "float32" ? Math.fround(config.noiseLevel) : config.noiseLevel;
+  return { base, factor, inputScaling, bias, leakRate, noiseLevel, lambda };
 }
 
 /**

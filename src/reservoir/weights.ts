@@ -295,8 +295,8 @@ function farAbove(matrix: Matrix | SparseMatrix, measured: number): number {
  * topology that has none by its formula, and for no connections at all. Another says so if its
  * cycles cancel, as those of weights -1 and 1 may: what is measured then is rounding.
  */
-export function weightFactor(config: ReservoirConfig, drawn: DrawnWeights): number {
-  const { spectralRadius: wanted, connectionProbability } = config;
+export function weightFactor(config: ReservoirConfig, drawn: DrawnWeights, wanted = config.spectralRadius): number {
+  const { connectionProbability } = config;
   if (wanted === null) return 1;
   const { radius } = drawn.measured();
   if (radius === 0) {

@@ -1,5 +1,5 @@
 // z-scores of series: fitted on training data, applied to what comes in, undone on what goes out.
-import { Matrix } from "../numerics/index.js";
+import { type FloatArray, Matrix } from "../numerics/index.js";
 import { noteFinite } from "../numerics/known-finite.js";
 
 /** One mean and one deviation a column: z = (x - mean) / deviation. */
@@ -57,13 +57,19 @@ export function standardised({ mean, deviation }: Standardisation, series: Matri
 }
 
 /** The series that has these z-scores, in binary64. */
-export function restored({ mean, deviation }: Standardisation, scores: Matrix): Matrix<Float64Array> {
+export function restored(scale: Standardisation, scores: Matrix): Matrix<Float64Array> {
   const out = Matrix.zeros(scores.rows, scores.cols);
-  for (let i = 0, c = 0; i < out.data.length; i++) {
-    out.data[i] = scores.data[i]! * deviation[c]! + mean[c]!;
-    if (++c === scores.cols) c = 0;
-  }
+  restoreInto(out.data, scale, scores.data);
   return out;
+}
+
+/** The same in memory that is there, row after row. */
+export function restoreInto(out: Float64Array, { mean, deviation }: Standardisation, scores: FloatArray): void {
+  const { length: cols } = mean;
+  for (let i = 0, c = 0; i < out.length; i++) {
+    out[i] = scores[i]! * deviation[c]! + mean[c]!;
+    if (++c === cols) c = 0;
+  }
 }
 
 function everyInColumn(matrix: Matrix, c: number, accept: (value: number) => boolean): boolean {

@@ -13,7 +13,7 @@ import type { Transform } from "../../series/transform-kinds.js";
 import { restoredForecast, rowsLost } from "../../series/transforms.js";
 import { forecasterReservoir } from "../defaults.js";
 import { alongRoad, alongTransforms, fitRoad, inScores } from "../forecaster/road.js";
-import { restored, standardised } from "../standardisation.js";
+import { restored, restoreInto, standardised } from "../standardisation.js";
 import { BaseDrawing } from "./bases.js";
 
 /** A reservoir and the penalties of its readouts. */
@@ -59,8 +59,8 @@ export interface CandidateSeries {
 export type TakeForecasts = (candidate: number, penalty: number, forecasts: readonly Matrix<Float64Array>[] | undefined) => void;
 
 /**
- * Takes what a candidate predicts by one of its penalties, T x O; undefined if a state is not
- * finite or the penalty is too small.
+ * Takes what a candidate predicts by one of its penalties, T x O, in memory that the next one is
+ * written to; undefined if a state is not finite or the penalty is too small.
  */
 export type TakePrediction = (candidate: number, penalty: number, prediction: Matrix<Float64Array> | undefined) => void;
 
@@ -70,7 +70,8 @@ const keptBytes = 2 ** 29;
 /** Trains and predicts candidates on an engine that has sweeps. */
 export class CandidateSweep {
   readonly #engine: Engine;
-  readonly #bases = new Map<string, Base>();
+  /** By what is drawn but for the seed, and by the seed. */
+  readonly #bases = new Map<string, Map<Seed, Base>>();
 
   constructor(engine: Engine) {
     this.#engine = engine;
@@ -95,13 +96,15 @@ export class CandidateSweep {
     const all = stacked(trained.inputs, following);
     // Rows to predict have no targets, and take none.
     const targets = stacked(trained.targets, Matrix.zeros(following.rows, outputs));
+    const prediction = Matrix.zeros(following.rows, outputs);
     return this.#inGroups(candidates, train.inputs.cols, signal, ({ bases, members, slots }, { inputSize, precision }) =>
       this.#engine.sweep?.({
         ...{ bases, members, washout, features, constant, signal, targets, trainRows: trained.inputs.rows },
         inputs: series(all, "inputs", inputSize, "inputSize", precision),
         take: (m, values) => {
           const { place, penalty } = slots[m]!;
-          take(place, penalty, values && restored(road.targetScale, new Matrix(following.rows, outputs, values)));
+          if (values) restoreInto(prediction.data, road.targetScale, values);
+          take(place, penalty, values && prediction);
         },
       }),
     );
@@ -156,76 +159,106 @@ export class CandidateSweep {
     const all = await describedCandidates(candidates, inputSize);
     const places = Array.from(all.keys()).filter((place) => all[place]);
     const left = Array.from(all.keys()).filter((place) => !all[place]);
-    const configs = all.map((each) => each?.config);
-    const bases = await this.#draw(
-      places.map((place) => all[place]!),
-      signal,
-    );
-    const groups = new Map<string, { readonly place: number; readonly base: Base }[]>();
-    for (const [p, place] of places.entries()) {
-      const key = shapeOf(bases[p]!);
+    await this.#draw(candidates, all, signal);
+    const groups = new Map<string, GroupedCandidate[]>();
+    for (const place of places) {
+      const { config, draws } = all[place]!;
+      const base = this.#bases.get(draws)!.get(candidates[place]!.seed)!;
+      const key = shapeOf(base);
       const group = groups.get(key) ?? [];
       groups.set(key, group);
-      group.push({ place, base: bases[p]! });
+      group.push({ place, base, config });
     }
+    this.#forget();
     for (const group of groups.values()) {
-      const running = run(membersOfGroup(group, candidates, configs), configs[group[0]!.place]!);
+      const running = run(membersOfGroup(group, candidates), group[0]!.config);
       if (running) await running;
       else left.push(...group.map(({ place }) => place));
     }
     return left;
   }
 
-  /** The bases of descriptions: those that are known, and the others drawn. */
-  async #draw(all: readonly DescribedCandidate[], signal: AbortSignal): Promise<readonly Base[]> {
-    const wanted = new Map<string, ReservoirConfig>();
-    for (const { config, base } of all) if (!this.#bases.has(base) && !(wanted.get(base)?.spectralRadius != null)) wanted.set(base, config);
-    const fresh = [...wanted];
-    if (fresh.length > 0) {
-      const described = fresh.map(([, config]) => config);
-      const drawing = new BaseDrawing(described, this.#engine, { signal }, () => 0, fresh.length);
-      try {
-        const drawn = await drawing.draw({ from: 0, to: fresh.length });
-        for (const [i, [name]] of fresh.entries()) this.#bases.set(name, drawn[i]!);
-      } finally {
-        await drawing.dispose();
+  /** Draws the bases that are not known. */
+  async #draw(candidates: readonly SweepCandidate[], all: readonly (DescribedCandidate | undefined)[], signal: AbortSignal): Promise<void> {
+    const wanted = new Map<string, Map<Seed, ReservoirConfig>>();
+    for (const [place, described] of all.entries()) {
+      if (!described) continue;
+      const { config, draws } = described;
+      const { seed } = candidates[place]!;
+      if (this.#bases.get(draws)?.has(seed)) continue;
+      const ofDraws = wanted.get(draws) ?? new Map<Seed, ReservoirConfig>();
+      wanted.set(draws, ofDraws);
+      // A radius is measured if any candidate takes it.
+      if (ofDraws.get(seed)?.spectralRadius == null) ofDraws.set(seed, { ...config, seed });
+    }
+    const fresh = [...wanted].flatMap(([draws, configs]) => [...configs.values()].map((config) => ({ draws, config })));
+    if (fresh.length === 0) return;
+    const drawing = new BaseDrawing(
+      fresh.map(({ config }) => config),
+      this.#engine,
+      { signal },
+      () => 0,
+      fresh.length,
+    );
+    try {
+      const drawn = await drawing.draw({ from: 0, to: fresh.length });
+      for (const [i, { draws, config }] of fresh.entries()) {
+        const ofDraws = this.#bases.get(draws) ?? new Map<Seed, Base>();
+        this.#bases.set(draws, ofDraws);
+        ofDraws.set(config.seed, drawn[i]!);
       }
+    } finally {
+      await drawing.dispose();
     }
-    const found = all.map(({ base }) => this.#bases.get(base)!);
+  }
+
+  /** Lets go of the oldest bases that memory has no room for. */
+  #forget(): void {
     const bytes = ({ model: { size, config } }: Base) => 40 * (expectedNonzeros(config) + size);
-    let kept = [...this.#bases.values()].reduce((sum, base) => sum + bytes(base), 0);
-    for (const [name, base] of this.#bases) {
-      if (kept <= keptBytes) break;
-      this.#bases.delete(name);
-      kept -= bytes(base);
-    }
-    return found;
+    let kept = 0;
+    for (const ofDraws of this.#bases.values()) for (const base of ofDraws.values()) kept += bytes(base);
+    for (const ofDraws of this.#bases.values())
+      for (const [seed, base] of ofDraws) {
+        if (kept <= keptBytes) return;
+        ofDraws.delete(seed);
+        kept -= bytes(base);
+      }
   }
 }
 
 /** A candidate's description, and what it has in common with others that draw the same. */
 interface DescribedCandidate {
+  /** With any seed. */
   readonly config: ReservoirConfig;
-  readonly base: string;
+  readonly draws: string;
 }
 
-/** The descriptions of candidates; undefined for one that is refused, or that no sweep takes. */
+/** A candidate beside others of its shape. */
+interface GroupedCandidate {
+  readonly place: number;
+  readonly base: Base;
+  readonly config: ReservoirConfig;
+}
+
+/**
+ * The descriptions of candidates, one object for all that share theirs; undefined for one that is
+ * refused, or that no sweep takes.
+ */
 async function describedCandidates(
   candidates: readonly SweepCandidate[],
   inputSize: number,
 ): Promise<readonly (DescribedCandidate | undefined)[]> {
   const { resolveConfig } = await import("../../reservoir/config-schema.js");
   const known = new Map<ReservoirOptions, DescribedCandidate | undefined>();
-  return candidates.map(({ reservoir, seed }) => {
+  return candidates.map(({ reservoir }) => {
     if (!known.has(reservoir)) known.set(reservoir, described(reservoir));
-    const shared = known.get(reservoir);
-    return shared && { config: { ...shared.config, seed }, base: `${shared.base} ${JSON.stringify(seed)}` };
+    return known.get(reservoir);
   });
 
   function described(reservoir: ReservoirOptions): DescribedCandidate | undefined {
     try {
       const config = resolveConfig(forecasterReservoir({ inputSize, ...reservoir }));
-      return isPlain(config) ? { config, base: drawnBy(config) } : undefined;
+      return isPlain(config) ? { config, draws: drawnBy(config) } : undefined;
     } catch (error) {
       if (error instanceof ArgumentError) return undefined;
       throw error;
@@ -246,24 +279,21 @@ interface GroupMembers {
   readonly slots: readonly { readonly place: number; readonly penalty: number }[];
 }
 
-function membersOfGroup(
-  group: readonly { readonly place: number; readonly base: Base }[],
-  candidates: readonly SweepCandidate[],
-  configs: readonly (ReservoirConfig | undefined)[],
-): GroupMembers {
-  const bases = [...new Set(group.map(({ base }) => base))];
-  const indices = new Map(bases.map((base, b) => [base, b]));
+function membersOfGroup(group: readonly GroupedCandidate[], candidates: readonly SweepCandidate[]): GroupMembers {
+  const indices = new Map<Base, { readonly index: number; readonly leakRates: ReturnType<typeof leakRatesOf> }>();
   const members: SweepMember[] = [];
   const slots: { readonly place: number; readonly penalty: number }[] = [];
-  for (const { place, base } of group) {
-    const config = configs[place]!;
-    const leakRate = leakRatesOf(config.seed)(config.leakRate, config.size);
-    for (const [penalty, lambda] of candidates[place]!.lambdas.entries()) {
-      members.push(memberOf(base, indices.get(base)!, config, leakRate, lambda));
+  for (const { place, base, config } of group) {
+    const { seed, lambdas } = candidates[place]!;
+    const known = indices.get(base) ?? { index: indices.size, leakRates: leakRatesOf(seed) };
+    indices.set(base, known);
+    const leakRate = known.leakRates(config.leakRate, config.size);
+    for (const [penalty, lambda] of lambdas.entries()) {
+      members.push(memberOf(base, known.index, config, leakRate, lambda));
       slots.push({ place, penalty });
     }
   }
-  return { bases, members, slots };
+  return { bases: [...indices.keys()], members, slots };
 }
 
 /** What is drawn depends on, but for the seed. */
@@ -279,9 +309,15 @@ function drawnBy({
   return JSON.stringify(drawn);
 }
 
+const shapes = new WeakMap<Base, string>();
+
 /** What members that run side by side have in common. */
-function shapeOf({ model: { size, precision, activation, weights, config } }: Base): string {
-  return JSON.stringify([size, precision, activation, isSparse(weights), config.arithmetic, config.weightPrecision]);
+function shapeOf(base: Base): string {
+  const { size, precision, activation, weights, config } = base.model;
+  const known =
+    shapes.get(base) ?? JSON.stringify([size, precision, activation, isSparse(weights), config.arithmetic, config.weightPrecision]);
+  shapes.set(base, known);
+  return known;
 }
 
 function stacked(above: Matrix, below: Matrix): Matrix<Float64Array> {

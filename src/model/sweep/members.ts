@@ -52,9 +52,8 @@ export function membersOf(
   lambdas: readonly number[],
 ): SweepMember[] {
   return bases.flatMap((base, b) => {
-    const seed = seeds[b]!;
-    const leakRates = leakRatesOf(seed);
-    return variants.map((variant, i) => memberOf(base, b, { ...variant, seed }, leakRates(variant.leakRate, variant.size), lambdas[i]!));
+    const leakRates = leakRatesOf(seeds[b]!);
+    return variants.map((variant, i) => memberOf(base, b, variant, leakRates(variant.leakRate, variant.size), lambdas[i]!));
   });
 }
 

@@ -5,6 +5,12 @@ import { disposeAll } from "../dispose.js";
 import { type AnyBuffer, allocAny, realType } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
 
+/**
+ * Values of rows that are put together on the host: a copy of a few kilobytes takes as long as one of
+ * a hundred.
+ */
+const pieceValues = 2 ** 20;
+
 export class Uploads {
   readonly #context: Context;
   readonly #stream: Stream;
@@ -29,10 +35,10 @@ export class Uploads {
     return this.take(realType(this.#precision), length, label) as RealSlice;
   }
 
-  /** A matrix of whole numbers, one row an item; short rows leave the rest of theirs as it is. */
+  /** A matrix of whole numbers, one row an item; what short rows leave of theirs means nothing. */
   table<T extends "i32" | "u32" | "u16">(dtype: T, rows: readonly HostArray[], columns: number, label: string): DeviceBuffer<T> {
     const buffer = this.take(dtype, rows.length * columns, label);
-    for (const [r, row] of rows.entries()) this.#fill(buffer as DeviceBuffer, r * columns, row);
+    this.#fillRows(buffer as DeviceBuffer, rows, columns);
     return buffer;
   }
 
@@ -42,10 +48,12 @@ export class Uploads {
    */
   matrix<Item>(items: readonly Item[], columns: number, label: string, values: (item: Item) => FloatArray | undefined): RealSlice {
     const buffer = this.real(items.length * columns, label);
-    for (const [i, item] of items.entries()) {
-      const row = columns > 0 ? values(item) : undefined;
-      if (row) this.#fill(buffer, i * columns, row as HostArray);
-    }
+    if (columns > 0)
+      this.#fillRows(
+        buffer,
+        items.map((item) => values(item) as HostArray | undefined),
+        columns,
+      );
     return buffer;
   }
 
@@ -66,6 +74,22 @@ export class Uploads {
 
   dispose(): void {
     disposeAll(this.#buffers.splice(0));
+  }
+
+  /** Rows that are there; as many of them in one copy as make a piece. */
+  #fillRows(buffer: RealSlice | DeviceBuffer, rows: readonly (HostArray | undefined)[], columns: number): void {
+    const atOnce = Math.max(1, Math.floor(pieceValues / Math.max(1, columns)));
+    for (let first = 0; first < rows.length; first += atOnce) {
+      const part = rows.slice(first, first + atOnce);
+      const [top] = part;
+      if (part.length === 1 || top === undefined || part.includes(undefined)) {
+        for (const [i, row] of part.entries()) if (row) this.#fill(buffer, (first + i) * columns, row);
+        continue;
+      }
+      const all = new (top.constructor as new (length: number) => Float64Array<ArrayBuffer>)(part.length * columns);
+      for (const [i, row] of part.entries()) all.set(row as Float64Array, i * columns);
+      this.#fill(buffer, first * columns, all);
+    }
   }
 
   #fill(buffer: RealSlice | DeviceBuffer, at: number, values: HostArray): void {
