@@ -187,6 +187,7 @@ async function dealOut() {
   const done = jobs.filter((job) => existsSync(fileOf(job)));
   console.log(`${done.length} of ${jobs.length} studies are through`);
   const results = done.map((job) => JSON.parse(readFileSync(fileOf(job), "utf8")));
+  console.log("\n| task (better) | defaults | random | TPE | TPE better | baselines |\n|---|---|---|---|---|---|");
   for (const name of names) if (results.some((result) => result.name === name)) print(name, results);
   if (options.out === undefined) rmSync(out, { recursive: true });
 }
@@ -202,23 +203,24 @@ async function inProcess(job, out, running) {
   running.delete(child);
   console.log(`${job} ${status === 0 ? "through" : `ended with ${status}`} after ${((performance.now() - begun) / 1000).toFixed(0)} s`);
 }
-/** A row a method: the median of the studies, their quartiles, and the baselines once. */
+/** A row a task: the median of the studies with quartiles and how many there are, and baselines. */
 function print(name, results) {
   const mine = results.filter((result) => result.name === name);
-  const of = (method) => mine.filter((result) => result.method === method).map(({ value }) => value);
+  const of = (method) => mine.filter((result) => result.method === method);
   const show = (value) => value.toPrecision(3);
-  const line = (method) => {
-    const sorted = of(method).sort((a, b) => a - b);
+  const cell = (method) => {
+    const sorted = of(method)
+      .map(({ value }) => value)
+      .sort((a, b) => a - b);
     const at = (share) => sorted[Math.round(share * (sorted.length - 1))];
-    return sorted.length === 0 ? `${method} none` : `${method} ${show(at(0.5))} [${show(at(0.25))} ${show(at(0.75))}] of ${sorted.length}`;
+    if (sorted.length < 2) return sorted.length === 0 ? "" : show(sorted[0]);
+    return `${show(at(0.5))} [${show(at(0.25))} ${show(at(0.75))}] of ${sorted.length}`;
   };
-  const { better, baselines } = mine[0];
-  const wins = mine
-    .filter(({ method }) => method === "tpe")
-    .filter(({ study, value }) => {
-      const random = mine.find((other) => other.method === "random" && other.study === study)?.value;
-      return better === "lower" ? value < random : value > random;
-    }).length;
-  console.log(`${name}, ${better} is better: ${["defaults", "random", "tpe"].map(line).join("; ")}; tpe better in ${wins} studies`);
-  console.log(`  ${baselines.map(({ name: baseline, value }) => `${baseline} ${show(value)}`).join(", ")}`);
+  const { better, baselines } = mine.find(({ method }) => method !== "defaults") ?? mine[0];
+  const randoms = new Map(of("random").map(({ study, value }) => [study, value]));
+  const pairs = of("tpe").filter(({ study }) => randoms.has(study));
+  const wins = pairs.filter(({ study, value }) => (better === "lower" ? value < randoms.get(study) : value > randoms.get(study)));
+  const beside = baselines.map(({ name: baseline, value }) => `${baseline} ${show(value)}`).join(", ");
+  const row = [`${name} (${better})`, cell("defaults"), cell("random"), cell("tpe"), `${wins.length} of ${pairs.length}`, beside];
+  console.log(`| ${row.join(" | ")} |`);
 }

@@ -4,7 +4,7 @@ import type { Experiment } from "../../src/experiment/description.js";
 import { verdictOf } from "../../src/experiment/report-section.js";
 import type { ExperimentResult } from "../../src/experiment/result.js";
 import { type SeedResult, summarise } from "../../src/experiment/result.js";
-import { meanAndDeviation, median, quantile, type ScoreContext, scoreSeries } from "../../src/experiment/scores.js";
+import { meanAndDeviation, median, quantile, type ScoreContext, scoreSeries, seriesScorer } from "../../src/experiment/scores.js";
 import { Matrix } from "../../src/numerics/index.js";
 
 const column = (...values: number[]) => new Matrix(values.length, 1, Float64Array.from(values));
@@ -25,6 +25,17 @@ describe("scores of forecasts", () => {
       rmse: Math.sqrt(5 / 4),
       mae: 3 / 4,
     });
+  });
+
+  it("what is made once of the targets serves one prediction after the other", () => {
+    const score = seriesScorer([column(1, 1), column(1, 2)], ["nrmse", "nrmseAtHorizon"], { scoring });
+    // About their mean the targets vary by 3/16 a step, those of the last steps by 1/4.
+    expect(score([column(1, 3), column(2, 2)])).toEqual({
+      nrmse: Math.sqrt(5 / 4) / Math.sqrt(3 / 16),
+      nrmseAtHorizon: Math.sqrt(2) / Math.sqrt(1 / 4),
+    });
+    expect(score([column(1, 1), column(1, 2)])).toEqual({ nrmse: 0, nrmseAtHorizon: 0 });
+    expect(score([column(1, 1), column(1, Number.NaN)])).toEqual({ nrmse: Infinity, nrmseAtHorizon: Infinity });
   });
 
   it("the scores at the horizon take the last step of each start alone", () => {

@@ -5,12 +5,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { type SearchInput, searchExperiment } from "../../src/experiment/index.js";
-import { registerEngine } from "../../src/reservoir/index.js";
-import { chooseEngine } from "../../src/reservoir/engines.js";
+import type { SearchInput } from "../../src/experiment/index.js";
 import { dealtEngine } from "../../src/reservoir/engine/dealt.js";
 import type { Engine } from "../../src/reservoir/engine.js";
-import { journalFile, StudyLog } from "../../src/search/index.js";
+import { chooseEngine } from "../../src/reservoir/engines.js";
+import { registerEngine } from "../../src/reservoir/index.js";
+import { smallNarma, trialsOf } from "./small-searches.js";
 
 // The simulated driver of this process is made when it is first asked for.
 Object.assign(process.env, { SPILLWAY_SIM_DEVICES: "3", SPILLWAY_SIM_MEMORY: `${2 ** 25}`, SPILLWAY_SIM_LAUNCH_MEMORY: `${2 ** 25}` });
@@ -19,14 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), "spillway-search-devices-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const narma: SearchInput = {
-  name: "narma",
-  data: { task: "narma" },
-  reservoir: { size: 10, connectionProbability: 0.4 },
-  task: "predict",
-  washout: 10,
-  split: { train: 90, test: 20 },
-  metrics: ["nrmse"],
-  outputs: { report: false },
+  ...smallNarma,
   search: {
     space: { "reservoir.spectralRadius": { float: [0.1, 1.4] }, "readout.lambda": { ladder: [1e-8, 1], points: 2 } },
     seeds: 2,
@@ -40,32 +33,15 @@ const mackeyGlass: SearchInput = {
 };
 const rungs: SearchInput = { ...narma, name: "rungs", search: { ...narma.search, rungs: { rows: [30, 67], keep: 0.34 } } };
 
-/** Everything that a search keeps of its trials. */
-async function trialsOf(source: SearchInput, engine: string): Promise<unknown[]> {
-  const storage = join(folder, `${source.name}-${engine}.log`);
-  await searchExperiment(source, { engine, refit: false, storage });
-  const log = new StudyLog();
-  const journal = journalFile(storage);
-  log.apply(await journal.read(0));
-  await journal.close();
-  return log.studies
-    .get(source.name!)!
-    .trials.map(({ state, value, parameters, attributes, intermediate }) => [
-      state,
-      value,
-      [...parameters],
-      [...attributes],
-      [...intermediate],
-    ]);
-}
+const trialsOn = (source: SearchInput, engine: string) => trialsOf(source, engine, join(folder, `${source.name}-${engine}.log`));
 
 describe("a search over three devices", () => {
   it.each([
     ["closed loops", mackeyGlass],
     ["rungs", rungs],
   ])("has the trials of the CPU: %s", async (_, source) => {
-    const ours = await trialsOf(source, "sim:0-2");
-    expect(ours).toEqual(await trialsOf(source, "cpu"));
+    const ours = await trialsOn(source, "sim:0-2");
+    expect(ours).toEqual(await trialsOn(source, "cpu"));
     expect(ours.length).toBeGreaterThan(3);
   });
 
@@ -84,7 +60,7 @@ describe("a search over three devices", () => {
       });
     };
     registerEngine("watched", async () => dealtEngine("watched", [await watched("sim"), await watched("sim:1")]), { automatic: false });
-    await trialsOf({ ...narma, name: "shares" }, "watched");
+    await trialsOn({ ...narma, name: "shares" }, "watched");
     // Three trials of two seeds and two penalties, then the two that the budget leaves.
     expect([...shares]).toEqual([
       ["sim", [6, 4]],

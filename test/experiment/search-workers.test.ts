@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import type { searchExperiment as Search, SearchInput } from "../../src/experiment/index.js";
-import { journalFile, StudyLog } from "../../src/search/index.js";
+import { studyIn } from "./small-searches.js";
 
 const built = new URL("../../dist/experiment/index.js", import.meta.url).href;
 const index = new URL("../../dist/reservoir/index.js", import.meta.url).href;
@@ -32,12 +32,7 @@ const base: SearchInput = {
 };
 const withSearch = (search: object, rest: object = {}): SearchInput => ({ ...base, ...rest, search: { ...base.search, ...search } });
 
-/** The trials that a search left in its journal. */
-async function trialsOf(out: string) {
-  const log = new StudyLog();
-  log.apply(await journalFile(join(out, "narma", "journal.log")).read(0));
-  return [...log.studies.values()][0]!.trials;
-}
+const trialsOf = async (out: string) => (await studyIn(join(out, "narma", "journal.log"))).trials;
 
 describe("a search over threads", () => {
   it("gives the same trials and values each time", async () => {

@@ -10,7 +10,7 @@ import { readSearch, searchExperiment } from "../../../src/experiment/index.js";
 import { tryTrial } from "../../../src/experiment/search-try.js";
 import { type Engine, registerEngine, type SweepWork } from "../../../src/reservoir/index.js";
 import { DifferentResultsError } from "../../../src/search/different-results.js";
-import { journalFile, StudyLog } from "../../../src/search/index.js";
+import { smallNarma, trialsOf } from "../../experiment/small-searches.js";
 import { device } from "./engines.js";
 
 /** Members and bases of each sweep. */
@@ -40,14 +40,7 @@ const space = {
 } as const;
 const lambda = { "readout.lambda": { float: [1e-8, 1], log: true } } as const;
 const narma: SearchInput = {
-  name: "narma",
-  data: { task: "narma" },
-  reservoir: { size: 10, connectionProbability: 0.4 },
-  task: "predict",
-  washout: 10,
-  split: { train: 90, test: 20 },
-  metrics: ["nrmse"],
-  outputs: { report: false },
+  ...smallNarma,
   search: { space: { ...space, ...lambda }, seeds: 2, budget: { trials: 6 }, sampler: { type: "random", batch: 3 } },
 };
 const withSearch = (search: object, rest: object = {}): SearchInput => ({ ...narma, ...rest, search: { ...narma.search, ...search } });
@@ -56,19 +49,7 @@ const folder = mkdtempSync(join(tmpdir(), "spillway-device-search-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let searches = 0;
 
-/** Everything that a search keeps of its trials. */
-async function trialsOf(source: SearchInput, on: string): Promise<unknown[][]> {
-  const storage = join(folder, `${++searches}.log`);
-  await searchExperiment(source, { engine: on, refit: false, storage });
-  const log = new StudyLog();
-  const journal = journalFile(storage);
-  log.apply(await journal.read(0));
-  await journal.close();
-  return log.studies.get(source.name)!.trials.map((trial) => {
-    const { state, value, parameters, attributes, intermediate } = trial;
-    return [state, value, [...parameters], [...attributes], [...intermediate]];
-  });
-}
+const trialsOn = (source: SearchInput, on: string) => trialsOf(source, on, join(folder, `${++searches}.log`));
 
 describe("a search on a device", () => {
   it.each<[string, SearchInput, number, number]>([
@@ -118,9 +99,9 @@ describe("a search on a device", () => {
     ],
   ])("gives the values of the CPU, a batch in one sweep: %s", async (_, source, batches, members) => {
     sweeps.length = 0;
-    const ours = await trialsOf(source, engine);
+    const ours = await trialsOn(source, engine);
     expect(sweeps.map((each) => each.members)).toEqual(Array.from({ length: batches }, () => members));
-    expect(ours).toEqual(await trialsOf(source, "cpu"));
+    expect(ours).toEqual(await trialsOn(source, "cpu"));
     const values = ours.map(([, value]) => value as number);
     expect(values.every(Number.isFinite) && new Set(values).size > values.length / 2).toBe(true);
   });
@@ -130,7 +111,7 @@ describe("a search on a device", () => {
     const { together, outcome, seconds, secondsFor } = await tryTrial(await readSearch(narma), { engine }, new AbortController().signal);
     expect(sweeps.map(({ members }) => members)).toEqual([6]);
     expect([together, secondsFor(7, 1)]).toEqual([3, 3 * seconds]);
-    const [first] = await trialsOf(narma, "cpu");
+    const [first] = await trialsOn(narma, "cpu");
     expect(outcome).toMatchObject({ value: first![1] });
   });
 
@@ -139,12 +120,12 @@ describe("a search on a device", () => {
     const source = withSearch({ space: { ...space, ...topologies }, sampler: { type: "grid", batch: 8 }, seeds: 1, budget: { trials: 8 } });
     const grid = { ...source, search: { ...source.search, space: { ...topologies, "reservoir.bias": { choice: [0, 0.3] } } } };
     sweeps.length = 0;
-    const ours = await trialsOf(grid, engine);
+    const ours = await trialsOn(grid, engine);
     expect(sweeps).toEqual([
       { members: 4, bases: 2, rows: 67 },
       { members: 4, bases: 2, rows: 67 },
     ]);
-    expect(ours).toEqual(await trialsOf(grid, "cpu"));
+    expect(ours).toEqual(await trialsOn(grid, "cpu"));
   });
 
   it("refills the slots of trials that stop at a rung", async () => {
@@ -155,7 +136,7 @@ describe("a search on a device", () => {
       sampler: { type: "random", batch: 4 },
     });
     sweeps.length = 0;
-    const ours = await trialsOf(rungs, engine);
+    const ours = await trialsOn(rungs, engine);
     const rounds = sweeps.map(({ members, rows }) => `${members} x ${rows}`);
     // Four at a time, as long as the budget has new ones: those that go on, and new ones for the others.
     expect(rounds).toMatchInlineSnapshot(`
@@ -172,7 +153,7 @@ describe("a search on a device", () => {
         "1 x 67",
       ]
     `);
-    expect(ours).toEqual(await trialsOf(rungs, "cpu"));
+    expect(ours).toEqual(await trialsOn(rungs, "cpu"));
     expect(ours).toHaveLength(9);
   });
 
@@ -183,7 +164,7 @@ describe("a search on a device", () => {
       { data: { task: "mackeyGlass" }, split: { train: 40, test: 10 } },
     );
     sweeps.length = 0;
-    expect(await trialsOf(source, engine)).toEqual(await trialsOf(source, "cpu"));
+    expect(await trialsOn(source, engine)).toEqual(await trialsOn(source, "cpu"));
     expect(sweeps).toEqual([]);
   });
 
