@@ -13,7 +13,7 @@ class Fields {
   state: usize;
   /** Sums of W x, 32 bits. */
   sums: usize;
-  /** W in pairs of columns, 4 rows a vector: panels of 6 vectors if it is dense, else slices of 2. */
+  /** W in pairs of columns, 4 rows a vector: panels of 6 vectors if dense, else slices of 2. */
   weights: usize;
   /** Of a sparse W: where each slice begins, in pairs; byte offsets of columns; rows of lanes. */
   sliceOffsets: usize;

@@ -62,7 +62,9 @@ const worthwhileConnections = 2e6;
  * Whether a description's W is to be drawn on the device that uses it, if an engine can, and on the
  * host only if its values are read.
  */
-export function isDrawnInPlace({ size, connectionProbability, topology, radiusMethod }: ReservoirConfig): boolean {
+export function isDrawnInPlace({ size, connectionProbability, topology, radiusMethod, arithmetic }: ReservoirConfig): boolean {
+  // Weights in integers are rounded by rows, on the host.
+  if (arithmetic === "integer") return false;
   const perRow = connectionProbability * (size - 1);
   const estimated = radiusMethod === "circularLaw" && connectionProbability >= 1 && isWorthwhile(perRow * size);
   const large = radiusMethod !== "dense" && perRow >= leastPerRow && perRow * size > leastConnections;

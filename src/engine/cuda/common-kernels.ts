@@ -2,25 +2,33 @@
 // the look for states that are not finite.
 import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
 import type { Precision } from "../../numerics/index.js";
-import { type AnyKernel, type CompiledSource, realKernel, realType } from "./kernels.js";
+import { type AnyKernel, type CompiledSource, loadEntries, realKernel, realType } from "./kernels.js";
 import { NamedKernels } from "./named-kernels.js";
 import type { DeviceReadout, RealSlice } from "./time-loop.js";
 
 const file = "reservoir_step";
 
+/** Which kernels. */
+export interface CommonOptions {
+  /** Where matvec_input comes from, which makes the drive. */
+  readonly source?: CompiledSource;
+  /** Whether the drive is in integers; default false. */
+  readonly integers?: boolean;
+}
+
 /** Kernels of one precision on one context. */
 export class CommonKernels {
-  readonly #named: NamedKernels;
+  readonly #drive: NamedKernels["matvecInput"];
   readonly #readout: AnyKernel;
   readonly #firstNonFinite: AnyKernel;
   readonly #multiprocessors: number;
 
-  /** `source` is that of matvec_input, which makes the drive. */
-  constructor(context: Context, precision: Precision, source?: CompiledSource) {
+  constructor(context: Context, precision: Precision, { source, integers = false }: CommonOptions = {}) {
     const real = realType(precision);
     const kernel = (name: string, parameters: Parameters<typeof realKernel>[4]) =>
       realKernel(context, file, `${name}_${real}`, precision, parameters);
-    this.#named = new NamedKernels(context, precision, { source }).load("matvec_input");
+    const named = integers ? undefined : new NamedKernels(context, precision, { source }).load("matvec_input");
+    this.#drive = named ? (...args) => named.matvecInput(...args) : integerDrive(context);
     this.#readout = kernel("readout", [
       ...(["const f64*", "const f64*", "const real*", "const real*", "i32", "i32", "i32", "i32", "real*", "real*"] as const),
     ]);
@@ -28,9 +36,12 @@ export class CommonKernels {
     this.#multiprocessors = context.info.attributes.multiprocessors;
   }
 
-  /** The drive of steps, or their feedback sums: see `NamedKernels.matvecInput`. */
+  /**
+   * The drive of steps, or their feedback sums: see `NamedKernels.matvecInput`. In integers all of
+   * them are whole numbers of 32 bits, in steps of 2^-(15 + e).
+   */
   drive(...args: Parameters<NamedKernels["matvecInput"]>): void {
-    this.#named.matvecInput(...args);
+    this.#drive(...args);
   }
 
   /**
@@ -58,4 +69,17 @@ export class CommonKernels {
     const grid = Math.max(1, Math.min(8 * this.#multiprocessors, Math.ceil(values.length / 1024)));
     stream.launch(this.#firstNonFinite, { grid, block: 256 }, values, values.length, first);
   }
+}
+
+/** Most blocks along a grid's second axis, each of which makes steps this far apart. */
+const mostRows = 65_535;
+
+function integerDrive(context: Context): NamedKernels["matvecInput"] {
+  const name = "integer_drive";
+  const parameters = ["const f32*", "const f32*", "const f32*", "f32*", "i32", "i32", "i32"] as const;
+  const kernel = loadEntries(context, "reservoir_integer", [name]).kernel(name, parameters) as AnyKernel;
+  return (stream, weights, bias, rows, out, { size, inputs, steps }) => {
+    const config = { grid: [Math.ceil(size / 256), Math.min(mostRows, steps)] as const, block: 256 };
+    stream.launch(kernel, config, ...([weights, bias, rows, out, size, inputs, steps] as never[]));
+  };
 }

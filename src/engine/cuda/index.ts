@@ -98,6 +98,8 @@ function engineOf(name: string, device: EngineDevice, stepsPerChunk?: number, ot
   const engine: DeviceEngine = {
     name,
 
+    integers: true,
+
     get weightLimit() {
       return usableMemory(device.context().info);
     },

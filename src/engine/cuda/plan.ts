@@ -64,7 +64,7 @@ export function choices(shape: ModelShape, place: Place, options: EngineOptions 
   const { spinLimit } = options;
   const { whyNoCompiler, peers } = place;
   const all = families
-    .filter(({ names }) => wanted === "auto" || names.includes(wanted))
+    .filter(({ names, integers }) => (wanted === "auto" || names.includes(wanted)) && (integers || !shape.integers))
     .flatMap((family) => family.plans(shape, place.device, { spinLimit, kernelSource: source, whyNoCompiler, peers }))
     .filter(
       ({ name, kernelSource = "shipped" }) => (wanted === "auto" || name === wanted) && (source === "auto" || kernelSource === source),
@@ -103,7 +103,7 @@ function whyNone(shape: ModelShape, { device, whyNoCompiler, peers = [] }: Place
     const reason = whyNotSharded(peers) ?? whyNoCompiler?.();
     if (reason !== undefined) return `the plan "${plan}" is not to be had: ${reason}`;
   }
-  const reservoir = `${shape.size} neurons (${shape.storage}, ${shape.precision}) on ${device.name}`;
+  const reservoir = `${shape.size} neurons (${shape.storage}, ${numbersOf(shape)}) on ${device.name}`;
   const missing = source === "nvrtc" ? whyNoCompiler?.() : undefined;
   if (missing !== undefined) return `kernelSource is "nvrtc", and ${missing}; take "auto"`;
   if (source === "auto") return `the plan "${plan}" does not take ${reservoir}; take "auto"`;
@@ -124,7 +124,7 @@ export function describeChoice(
     .map((other) => `${other.loop.name} ${microseconds(other.loop.microsecondsPerStep)}`);
   return {
     engine: place.engine,
-    summary: `${place.device.name}, plan "${name}", ${shape.storage}, ${shape.precision}, about ${microseconds(microsecondsPerStep)} a step, ${formatBytes(memory.totalBytes)}`,
+    summary: `${place.device.name}, plan "${name}", ${shape.storage}, ${numbersOf(shape)}, about ${microseconds(microsecondsPerStep)} a step, ${formatBytes(memory.totalBytes)}`,
     bytes: memory.totalBytes,
     details: {
       device: place.device.name,
@@ -140,6 +140,8 @@ export function describeChoice(
     },
   };
 }
+
+const numbersOf = ({ integers, precision }: ModelShape): string => (integers ? "integers" : precision);
 
 /** Why several devices do not share the reservoir, if they cannot. */
 function notSharded({ peers = [], whyNoCompiler }: Place, all: readonly Choice[]): EnginePlan["details"] {

@@ -58,7 +58,10 @@ export class SessionMemory implements PipelineParts, StatePlace {
     try {
       if (clock) own(clock);
       this.device = own(new DeviceModel(context, model));
-      this.common = new CommonKernels(context, model.precision, parts.compiled);
+      this.common = new CommonKernels(context, model.precision, {
+        source: parts.compiled,
+        integers: model.config.arithmetic === "integer",
+      });
       this.compute = own(context.stream({ label: "reservoir" }));
       this.copies = own(context.stream({ label: "states to the host" }));
       this.setValues(model.initialState);

@@ -152,6 +152,8 @@ export interface TimeLoopOptions {
 export interface TimeLoopFamily {
   /** The plans it has, by name: what the engine option `plan` takes. */
   readonly names: readonly string[];
+  /** Whether some of them take reservoirs in integers; left out, none does. */
+  readonly integers?: boolean;
   /** Plans that fit this shape and device, any number of them. */
   plans(shape: ModelShape, device: DeviceInfo, options: TimeLoopOptions): readonly TimeLoopPlan[];
 }

@@ -37,11 +37,11 @@ export function checkArithmetic(engine: Pick<Engine, "name" | "integers">, { ari
   throw new ArgumentError(
     "arithmetic",
     arithmetic,
-    `"portable" or "fast" on the engine "${engine.name}"; "cpu" and "reference" compute in integers`,
+    `"portable" or "fast" on the engine "${engine.name}"; "cpu", "cuda", "sim" and "reference" compute in integers`,
   );
 }
 
-/** The model with weights, biases, leak rates and initial state rounded to whole numbers of steps. */
+/** The model with weights, biases, leak rates and initial state rounded to whole steps. */
 export function inIntegers(model: ReservoirModel): ReservoirModel {
   const { weights, inputWeights, feedbackWeights, bias, leakRate, initialState } = model;
   const exponents = rowExponents(model);
@@ -140,10 +140,14 @@ export function integerRows(model: ReservoirModel): IntegerRows {
     throw new ArgumentError("model", what, "weights in steps, as a model with integer arithmetic was made with");
   };
   const steps = (matrix: Matrix | SparseMatrix, name: string): Int16Array => {
-    const rows = Array.from({ length: matrix.rows }, (_, r) =>
-      Array.from(rowOf(matrix, r), (value) => whole(value * 2 ** exponents[r]!, name)),
-    );
-    return Int16Array.from(rows.flat());
+    const out = new Int16Array(isSparse(matrix) ? matrix.values.length : matrix.data.length);
+    let next = 0;
+    for (let r = 0; r < matrix.rows; r++) {
+      const row = rowOf(matrix, r);
+      const scale = 2 ** exponents[r]!;
+      for (let k = 0; k < row.length; k++) out[next++] = whole(row[k]! * scale, name);
+    }
+    return out;
   };
   return {
     exponents,

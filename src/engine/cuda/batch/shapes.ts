@@ -149,6 +149,7 @@ export function planBatch(
 ): BatchPlan | undefined {
   const { config, size, precision, activation, weights } = model;
   if (precision !== "float32" || "rowOffsets" in weights || device.computeCapability[0] < 8) return undefined;
+  if (config.arithmetic === "integer") return undefined;
   const bounded = activation === "tanh" || activation === "sigmoid";
   const allowFast = config.arithmetic === "fast" && bounded && model.initialState.every((x) => Math.abs(x) <= 1);
   const { multiprocessors, sharedBytesPerBlockOptIn, clockKilohertz } = device.attributes;

@@ -35,6 +35,7 @@ export function ensembleMicroseconds(shapes: readonly ModelShape[], device: Devi
     else groups.set(key, { shape, count: 1 });
   }
   let sum = 0;
+  if (shapes.some(({ integers }) => integers)) return undefined;
   for (const { shape, count } of groups.values()) {
     const cost = groupMicroseconds(shape, count, device);
     if (cost === undefined) return undefined;

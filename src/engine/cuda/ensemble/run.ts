@@ -63,6 +63,7 @@ export function planMembers(context: Context, members: readonly { readonly model
   const patterns = new Map<ReservoirModel, SlicedPattern>();
   const byColumns = new Map<ArrayLike<number>, SlicedPattern>();
   const groups = new Map<string, number[]>();
+  if (members.some(({ model }) => model.config.arithmetic === "integer")) return undefined;
   for (const [r, { model }] of members.entries()) {
     const sparse = sparseWeights(model);
     if (sparse && sparse.cols > 65_536) return undefined;

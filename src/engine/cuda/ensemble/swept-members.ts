@@ -71,7 +71,7 @@ export function sweepShape(context: Context, bases: readonly SweepBase[]): Sweep
       model.config.arithmetic === first.config.arithmetic &&
       model.activation === first.activation,
   );
-  if (!same || first.outputSize > 0 || first.size > 65_536) return undefined;
+  if (!same || first.outputSize > 0 || first.size > 65_536 || first.config.arithmetic === "integer") return undefined;
   const laid = bases.map(({ draws }) => layOut(draws, sparse));
   const patterns = laid.flatMap(({ pattern }) => (pattern ? [pattern] : []));
   const sliced = patterns[0] && { slots: patterns[0].slots, entries: patterns.reduce((most, { entries }) => Math.max(most, entries), 0) };

@@ -15,6 +15,7 @@ import { NamedWeights, namedKernels, sourceDetail } from "./named.js";
 import { QuantizedWeights, quantizedLayout } from "./quantized.js";
 import { SparseWeights, sparseKernel, sparseVariant } from "./sparse.js";
 import { mostLayoutBytes } from "./sparse-layout.js";
+import { IntegerWeights, integerLayout } from "./integers.js";
 import { fastDetail, type NeuronArguments, type StreamedWeights } from "./weights.js";
 
 /**
@@ -49,6 +50,7 @@ interface Placed {
 }
 
 function place(shape: ModelShape, device: DeviceInfo): Placed {
+  if (shape.integers) return placeIntegers(shape, device);
   const { size, nonzeros, precision, weightPrecision, storage, arithmetic } = shape;
   const steps = storage === "dense" ? quantizedLayout(shape, device) : undefined;
   if (steps)
@@ -91,6 +93,18 @@ function place(shape: ModelShape, device: DeviceInfo): Placed {
   };
 }
 
+function placeIntegers(shape: ModelShape, device: DeviceInfo): Placed {
+  const layout = integerLayout(shape);
+  const { kernel, bytes, stateLength, staged, weightType } = layout;
+  const entryBytes = weightType === "i8" ? 3 : 4;
+  return {
+    ...{ kernel, fast: false, bytes, stateLength },
+    more: shape.storage === "dense" ? 0 : mostLayoutBytes(shape.size, shape.nonzeros, entryBytes) - bytes,
+    bandwidth: bandwidth[shape.storage === "dense" ? "dense" : staged ? "staged" : "gathered"],
+    load: (context, stream, model) => new IntegerWeights(context, stream, model, layout, device),
+  };
+}
+
 const noSteps = ({ size, weightPrecision }: ModelShape, device: DeviceInfo): string =>
   `W of ${size} neurons in "${weightPrecision}" takes tensor cores of compute capability 8.0, and ${device.name} has ${device.computeCapability.join(".")}`;
 
@@ -125,7 +139,9 @@ function namedPlan({ size, nonzeros, precision, storage }: ModelShape, device: D
 
 export const streamedLoops: TimeLoopFamily = {
   names: ["streamed", "named"],
+  integers: true,
   plans(shape, device, { kernelSource, whyNoCompiler }) {
+    if (shape.integers) return kernelSource === "nvrtc" ? [] : [plan(shape, device)];
     if (kernelSource !== "nvrtc") return [plan(shape, device), namedPlan(shape, device)];
     return whyNoCompiler?.() === undefined ? [namedPlan(shape, device, "nvrtc")] : [];
   },

@@ -9,7 +9,7 @@ import { CommonKernels } from "../common-kernels.js";
 import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyKernel, type CompiledSource, loadEntries, realKernel, realType } from "../kernels.js";
 import type { ClosedLoopRun, DeviceReadout, RealSlice, TimeLoop, TimeLoopRun } from "../time-loop.js";
-import type { NeuronArguments, StreamedWeights } from "./weights.js";
+import type { NeuronArguments, StatePacking, StreamedWeights } from "./weights.js";
 
 /** Steps of a graph: even, and the two buffers of the state are as before. */
 const graphSteps = 64;
@@ -46,12 +46,10 @@ export class StreamedLoop implements TimeLoop {
     this.#size = size;
     this.#inputSize = model.inputSize;
     this.#outputSize = model.outputSize;
-    this.#common = new CommonKernels(context, precision, source);
+    this.#common = new CommonKernels(context, precision, { source, integers: model.config.arithmetic === "integer" });
     const chunkKernels = loadEntries(context, "reservoir_step", ["set_chunk", "advance_chunk"]);
     this.#setChunk = chunkKernels.kernel("set_chunk", ["u64*", `const ${real}*`, `const ${real}*`, `${real}*`, "u32", "u32"]) as AnyKernel;
     this.#advance = chunkKernels.kernel("advance_chunk", ["u64*", "u32"]) as AnyKernel;
-    this.#pack = realKernel(context, "reservoir_step", `pack_state_${real}`, precision, ["const real*", "real*", "i32", "i32", "i32"]);
-    this.#unpack = realKernel(context, "reservoir_step", `unpack_state_${real}`, precision, ["const real*", "real*", "i32", "i32"]);
     const [key0, key1] = model.noiseKey;
     const stream = context.stream({ label: "upload of W" });
     try {
@@ -60,6 +58,9 @@ export class StreamedLoop implements TimeLoop {
       abandonAll([stream]);
       throw error;
     }
+    const packing = this.#weights.packing ?? packingOf(context, precision);
+    this.#pack = packing.pack;
+    this.#unpack = packing.unpack;
     const kept = <B extends DeviceBuffer>(buffer: B): B => {
       this.#buffers.push(buffer);
       return buffer;
@@ -188,6 +189,15 @@ export class StreamedLoop implements TimeLoop {
       }
     }
   }
+}
+
+function packingOf(context: Context, precision: Precision): StatePacking {
+  const kernel = (name: string, parameters: Parameters<typeof realKernel>[4]) =>
+    realKernel(context, "reservoir_step", `${name}_${realType(precision)}`, precision, parameters);
+  return {
+    pack: kernel("pack_state", ["const real*", "real*", "i32", "i32", "i32"]),
+    unpack: kernel("unpack_state", ["const real*", "real*", "i32", "i32"]),
+  };
 }
 
 /** 1 - a, rounded once. */

@@ -53,11 +53,11 @@ export function sparseLayout(rowOffsets: Uint32Array): SparseLayout {
  * them; padding has weight and column 0.
  */
 export function packSlices(
-  weights: SparseMatrix,
+  weights: Pick<SparseMatrix, "rowOffsets" | "columns"> & { readonly values: ArrayLike<number> },
   layout: SparseLayout,
   from: number,
   to: number,
-  values: Float32Array | Float64Array | Uint16Array,
+  values: Float32Array | Float64Array | Uint16Array | Int16Array | Int8Array,
   columns: Uint16Array | Uint32Array,
 ): void {
   const { entries, rows, offsets } = layout;

@@ -1,6 +1,7 @@
 // What the streamed loop needs of W: its place in device memory, and a step's launch. Dense and
 // sparse matrices each have a file.
 import type { DeviceSlice, Stream } from "../../../gpu/index.js";
+import type { AnyKernel } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
 
 /** What one step reads and writes. */
@@ -15,6 +16,12 @@ export interface StepArguments {
   readonly step: number;
 }
 
+/** Kernels of the form of pack_state_f32 and unpack_state_f32 (kernels/reservoir_step.cu). */
+export interface StatePacking {
+  readonly pack: AnyKernel;
+  readonly unpack: AnyKernel;
+}
+
 /** W on the device, ready for steps. */
 export interface StreamedWeights {
   /**
@@ -22,8 +29,10 @@ export interface StreamedWeights {
    * in their places.
    */
   readonly lanes: number;
-  /** Values of the packed state. */
+  /** Values, or pairs of 16 bits, of the packed state. */
   readonly stateLength: number;
+  /** How its state is packed; left out, as `lanes` says. */
+  readonly packing?: StatePacking;
   readonly bytes: number;
   readonly details: Readonly<Record<string, string | number | boolean>>;
   step(stream: Stream, step: StepArguments): void;

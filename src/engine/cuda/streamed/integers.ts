@@ -1,0 +1,159 @@
+// W in integers in device memory, and its step: weights of 16 or 8 bits, states in pairs of 16,
+// sums of 32. docs/numerics.md, rule 18.
+import type { Context, DeviceBuffer, DeviceInfo, DeviceSlice, Stream } from "../../../gpu/index.js";
+import { isSparse } from "../../../numerics/index.js";
+import { tanhTable } from "../../../reservoir/integer/tanh.js";
+import { type IntegerRows, integerRows } from "../../../reservoir/integer/weights.js";
+import type { ReservoirModel } from "../../../reservoir/model.js";
+import { abandonAll, disposeAll } from "../dispose.js";
+import { type AnyBuffer, type AnyKernel, allocAny, loadEntries } from "../kernels.js";
+import type { ModelShape } from "../shape.js";
+import { entriesPerLoad, packSlices, type SparseLayout, sparseLayout } from "./sparse-layout.js";
+import type { StatePacking, StepArguments, StreamedWeights } from "./weights.js";
+
+const file = "reservoir_integer";
+
+/** Threads of a dense block, of a block that stages x, and of one that does not. */
+const threads = { dense: 128, staged: 1024, short: 256 } as const;
+
+/** Where W in integers stands. */
+export interface IntegerLayout {
+  readonly kernel: string;
+  readonly weightType: "i16" | "i8";
+  /** Of a dense W: columns of a packed row, a whole number of a warp's loads of 16 bytes. */
+  readonly stride: number;
+  /** Pairs of states. */
+  readonly stateLength: number;
+  /** Bytes of W that a step reads, as far as the sizes tell. */
+  readonly bytes: number;
+  /** Whether a block copies x to shared memory. */
+  readonly staged: boolean;
+}
+
+export function integerLayout({ size, nonzeros, storage, weightPrecision }: ModelShape): IntegerLayout {
+  const weightBytes = weightPrecision === "int8" ? 1 : 2;
+  const weightType = weightBytes === 1 ? "i8" : "i16";
+  if (storage === "dense") {
+    const load = 512 / weightBytes;
+    const stride = Math.ceil(size / load) * load;
+    const bytes = size * stride * weightBytes;
+    return { kernel: `integer_dense_${weightType}`, weightType, stride, stateLength: stride / 2, bytes, staged: false };
+  }
+  const staged = entriesPerLoad(size, nonzeros) === 4;
+  return {
+    ...{ kernel: `integer_sparse_${weightType}_${staged ? "staged" : "short"}`, weightType, stride: 0, staged },
+    stateLength: Math.ceil(size / 2),
+    bytes: nonzeros * (weightBytes + 2),
+  };
+}
+
+/** What a launch takes of W, before x. */
+type WeightArguments = readonly unknown[];
+
+export class IntegerWeights implements StreamedWeights {
+  readonly lanes = 0;
+  readonly stateLength: number;
+  readonly packing: StatePacking;
+  readonly bytes: number;
+  readonly details: Readonly<Record<string, string | number | boolean>>;
+  readonly #size: number;
+  readonly #kernel: AnyKernel;
+  readonly #config: { readonly grid: number; readonly block: number; readonly shared: number };
+  readonly #weights: WeightArguments;
+  readonly #rows: DeviceBuffer<"i32">;
+  readonly #table: DeviceBuffer<"i16">;
+  readonly #stride: readonly number[];
+  readonly #buffers: AnyBuffer[] = [];
+
+  constructor(context: Context, stream: Stream, model: ReservoirModel, layout: IntegerLayout, device: DeviceInfo) {
+    const { size, weights } = model;
+    const { kernel, weightType, stride, staged } = layout;
+    const rows = integerRows(model);
+    this.#size = size;
+    this.stateLength = layout.stateLength;
+    this.packing = {
+      pack: loadEntries(context, file, ["pack_state_integer"]).kernel("pack_state_integer", [
+        ...(["const f32*", "f32*", "i32", "i32", "i32"] as const),
+      ]) as AnyKernel,
+      unpack: loadEntries(context, file, ["unpack_state_integer"]).kernel("unpack_state_integer", [
+        ...(["const f32*", "f32*", "i32", "i32"] as const),
+      ]) as AnyKernel,
+    };
+    const matrix = isSparse(weights)
+      ? ([`const ${weightType}*`, "const u16*", "const u32*", "const i32*", "i32"] as const)
+      : ([`const ${weightType}*`] as const);
+    this.#kernel = loadEntries(context, file, [kernel]).kernel(kernel, [
+      ...matrix,
+      ...(["const f32*", "f32*", "const u64*", "const i32*", "const i16*", "i32"] as const),
+      ...(isSparse(weights) ? (["i32"] as const) : (["i32", "i32"] as const)),
+    ]) as AnyKernel;
+    const keep = <B extends { readonly byteLength: number; dispose(): void }>(buffer: B): B => {
+      this.#buffers.push(buffer as unknown as AnyBuffer);
+      return buffer;
+    };
+    try {
+      this.#rows = keep(context.upload(pairsOf(rows), { label: "e and a" }));
+      this.#table = keep(context.upload(tanhTable as Int16Array<ArrayBuffer>, { label: "tanh" }));
+      if (isSparse(weights)) {
+        const slices = sparseLayout(weights.rowOffsets);
+        const { values, columns } = slicesOf({ ...weights, values: rows.weights }, slices, weightType);
+        this.#weights = [
+          keep(context.upload(values as Int16Array<ArrayBuffer>, { label: "values of W" })),
+          keep(context.upload(columns, { label: "columns of W" })),
+          keep(context.upload(slices.offsets as Uint32Array<ArrayBuffer>, { label: "offsets of W" })),
+          keep(context.upload(slices.rows as Int32Array<ArrayBuffer>, { label: "rows of W" })),
+          slices.slices,
+        ];
+        const block = staged ? threads.staged : threads.short;
+        const grid = staged ? Math.min(slices.slices, device.attributes.multiprocessors) : Math.ceil(slices.slices / (block / 32));
+        this.#config = { grid, block, shared: staged ? 4 * layout.stateLength : 0 };
+        this.#stride = [];
+      } else {
+        const target = keep(allocAny(context, weightType, size * stride, "W"));
+        stream.upload(target as DeviceSlice<"i16">, paddedRows(rows.weights, size, stride, weightType) as Int16Array<ArrayBuffer>);
+        this.#weights = [target];
+        this.#config = { grid: Math.ceil(size / (threads.dense / 32)), block: threads.dense, shared: 0 };
+        this.#stride = [stride];
+      }
+    } catch (error) {
+      abandonAll(this.#buffers);
+      throw error;
+    }
+    this.bytes = this.#buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0);
+    const { grid: blocks, block } = this.#config;
+    this.details = { kernel, blocks, threads: block, arithmetic: "integer", bytesPerStep: layout.bytes };
+  }
+
+  step(stream: Stream, { before, after, chunk, step }: StepArguments): void {
+    const [rows, table, size] = [this.#rows, this.#table, this.#size];
+    const args = [...this.#weights, before, after, chunk, rows, table, size, ...this.#stride, step];
+    stream.launch(this.#kernel, this.#config, ...(args as never[]));
+  }
+
+  dispose(): void {
+    disposeAll(this.#buffers);
+  }
+}
+
+/** e and a 2^15, neuron by neuron. */
+function pairsOf({ exponents, leakRate }: IntegerRows): Int32Array<ArrayBuffer> {
+  return Int32Array.from({ length: 2 * exponents.length }, (_, i) => (i % 2 === 0 ? exponents[i / 2]! : leakRate[(i - 1) / 2]!));
+}
+
+function paddedRows(weights: Int16Array, size: number, stride: number, type: IntegerLayout["weightType"]): Int8Array | Int16Array {
+  const out = type === "i8" ? new Int8Array(size * stride) : new Int16Array(size * stride);
+  for (let r = 0; r < size; r++) out.set(weights.subarray(r * size, (r + 1) * size), r * stride);
+  return out;
+}
+
+function slicesOf(
+  weights: Parameters<typeof packSlices>[0],
+  layout: SparseLayout,
+  type: IntegerLayout["weightType"],
+): { readonly values: Int8Array | Int16Array; readonly columns: Uint16Array<ArrayBuffer> } {
+  const entries = Math.max(1, layout.padded);
+  const values = type === "i8" ? new Int8Array(entries) : new Int16Array(entries);
+  const columns = new Uint16Array(entries);
+  packSlices(weights, layout, 0, layout.slices, values, columns);
+  return { values, columns };
+}
