@@ -4,7 +4,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import "../../src/index.js";
-import { nearestNeighbourInformation, nearestNeighbourTransferEntropy } from "../../src/analysis/index.js";
+import { informationDynamics, nearestNeighbourInformation, nearestNeighbourTransferEntropy } from "../../src/analysis/index.js";
 import { openDevice } from "../../src/gpu/index.js";
 import { RandomStream, seedKeys } from "../../src/numerics/index.js";
 
@@ -57,5 +57,17 @@ for (const [name, n, surrogates, hostSurrogates] of [
     bits = isEqual && fewer.nats === found.nats ? "equal" : "DIFFERENT";
   }
   console.log(`| ${name} | ${n} | ${surrogates} | ${seconds.toFixed(2)} | ${host} | ${bits} | ${found.pValue} |`);
+}
+const reservoir = { size: 100, connectionProbability: 1, leakRate: 1, spectralRadius: 0.9, seed: 1 } as const;
+const dynamics = (engine: string, size: number, length = 5000) =>
+  informationDynamics({ ...reservoir, size }, { estimator: "nearestNeighbours", length, engine });
+await dynamics("cuda", 10, 500);
+const [, dynamicsSeconds] = await timed(() => dynamics("cuda", 100));
+console.log("\n| information dynamics, dense, 5000 rows | connections | device s | host s | bits |\n|---|---|---|---|---|");
+console.log(`| 100 neurons | 9900 | ${dynamicsSeconds.toFixed(2)} | | |`);
+if (withHost) {
+  const [[found, few], [expected, hostSeconds]] = [await timed(() => dynamics("cuda", 20)), await timed(() => dynamics("cpu", 20))];
+  const bits = JSON.stringify(found) === JSON.stringify(expected) ? "equal" : "DIFFERENT";
+  console.log(`| 20 neurons | 380 | ${few.toFixed(2)} | ${hostSeconds.toFixed(2)} | ${bits} |`);
 }
 if (withPeers) console.log(execFileSync("python3", [join(import.meta.dirname, "neighbours_peers.py")], { encoding: "utf8" }));

@@ -1,7 +1,12 @@
 // Storage and transfer by covariances: two linear neurons are a pair of autoregressions, whose
 // information has a closed form.
 import { describe, expect, it } from "vitest";
-import { gaussianTransferEntropy, informationDynamics } from "../../src/analysis/index.js";
+import {
+  activeInformationStorage,
+  gaussianTransferEntropy,
+  informationDynamics,
+  nearestNeighbourTransferEntropy,
+} from "../../src/analysis/index.js";
 import { gaussianInformation } from "../../src/analysis/information/gaussian.js";
 import { ReservoirComputer } from "../../src/index.js";
 import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
@@ -104,6 +109,19 @@ describe("information dynamics of a reservoir", () => {
     const { transfer: gaussian } = await informationDynamics(computer, { length: 500 });
     expect(transfer[0]!.pValue).toBeUndefined();
     expect(Math.abs(transfer[0]!.nats - gaussian[0]!.nats)).toBeLessThan(0.1);
+  });
+
+  it("by nearest neighbours has the bits of the series' own functions", async () => {
+    const inputs = Array.from(normals(30, 120));
+    await using computer = await ReservoirComputer.create({ size: 4, connectionProbability: 1, leakRate: 1, precision: "float64" });
+    const options = { inputs, washout: 20, length: 100, history: 2, estimator: "nearestNeighbours" } as const;
+    const { storage, transfer } = await informationDynamics(computer, options);
+    const states = (await computer.run(inputs)).subarray(20);
+    const columns = Array.from({ length: 4 }, (_, i) => Float64Array.from(states.column(i)));
+    expect([...storage]).toEqual(columns.map((column) => activeInformationStorage(column, { history: 2 }).nats));
+    expect(transfer.length).toBe(12);
+    for (const { from, to, nats } of transfer)
+      expect(nats).toBe(nearestNeighbourTransferEntropy(columns[from]!, columns[to]!, { targetHistory: 2 }).nats);
   });
 
   it("stores more the nearer the reservoir is to its edge, over the connections that there are", async () => {

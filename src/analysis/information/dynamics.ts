@@ -2,13 +2,16 @@
 import { ArgumentError } from "../../core/errors.js";
 import { choice, option, optional, resolve, type TableOf, whole } from "../../core/options.js";
 import { isSparse, Matrix, type MatrixLike, PortableGram } from "../../numerics/index.js";
-import type { ReservoirModel } from "../../reservoir/index.js";
+import type { Engine } from "../../reservoir/engine.js";
+import { chooseEngine, type ReservoirModel } from "../../reservoir/index.js";
 import { seriesOf } from "../../reservoir/options.js";
 import { type WorkOptions, WorkPacer, workTable } from "../../reservoir/work.js";
 import { chiSquaredProbability } from "../chi-squared.js";
 import { type AnalysisOptions, analysisTable, count, drivingInputs, inputTable, type ReservoirSource, withReservoir } from "../source.js";
+import { type Columns, checkedColumns, delayedColumns } from "./columns.js";
 import { gaussianInformation } from "./gaussian.js";
-import { activeInformationStorage, nearestNeighbourTransferEntropy } from "./nearest-neighbours.js";
+import { usualNeighbours } from "./nearest-neighbours.js";
+import { countsOn, estimator } from "./neighbour-estimates.js";
 
 /** What drives the reservoir, and how information is estimated. */
 export interface InformationDynamicsOptions extends AnalysisOptions, Pick<WorkOptions, "onProgress"> {
@@ -24,10 +27,21 @@ export interface InformationDynamicsOptions extends AnalysisOptions, Pick<WorkOp
   readonly history?: number | undefined;
   /**
    * "gaussian" (default): from covariances, all connections at once. "nearestNeighbours": sees what
-   * is not linear, some 20 ms a neuron and a connection at the default length.
+   * is not linear, some 20 ms a neuron and a connection at the default length. An engine that is
+   * named, "cuda" say, counts the neighbours of all connections to a neuron together.
    */
-  readonly estimator?: "gaussian" | "nearestNeighbours" | undefined;
+  readonly estimator?: DynamicsEstimator | undefined;
 }
+
+/** By covariances, or by distances to nearest neighbours. */
+export type DynamicsEstimator = "gaussian" | "nearestNeighbours";
+
+/** The estimator of storage and transfer. */
+export const estimatorOption = option(
+  choice("gaussian", "nearestNeighbours"),
+  "gaussian",
+  "Of storage and transfer: by covariances, or by nearest neighbours, which takes longer.",
+);
 
 /** The options of `informationDynamics`. */
 export const informationDynamicsTable = {
@@ -37,7 +51,7 @@ export const informationDynamicsTable = {
   washout: option(whole(), 500, "Steps before that."),
   inputs: optional(seriesOf("T x I"), "Drives the reservoir in place of random input; T is washout + length."),
   history: option(count, 1, "Past values of a neuron that count as its own."),
-  estimator: option(choice("gaussian", "nearestNeighbours"), "gaussian", "By covariances, or by nearest neighbours, which takes longer."),
+  estimator: estimatorOption,
   onProgress: workTable.onProgress,
 } satisfies TableOf<InformationDynamicsOptions>;
 
@@ -98,16 +112,23 @@ export async function informationDynamics(source: ReservoirSource, options: Info
     }
     const links = connections(model);
     const pacer = new WorkPacer({ signal, onProgress }, model.size + links.length);
-    const { storage, transfer } = estimators[asked.estimator](states, history);
+    const counter = asked.engine === undefined || asked.engine === "auto" ? undefined : (await chooseEngine(asked.engine)).engine;
+    const { storage, transfers } = estimators[asked.estimator](states, history, counter, signal);
     const stored = new Float64Array(model.size);
     for (let i = 0; i < model.size; i++) {
-      stored[i] = storage(i);
+      stored[i] = await storage(i);
       if (pacer.due()) await pacer.pause(i);
     }
     const transferred: ConnectionTransfer[] = [];
-    for (const link of links) {
-      transferred.push({ ...link, ...transfer(link.from, link.to) });
-      if (pacer.due()) await pacer.pause(model.size + transferred.length);
+    for (const into of byTarget(links)) {
+      let next = 0;
+      for await (const found of transfers(
+        into[0]!.to,
+        into.map(({ from }) => from),
+      )) {
+        transferred.push({ ...into[next++]!, ...found });
+        if (pacer.due()) await pacer.pause(model.size + transferred.length);
+      }
     }
     pacer.finish();
     const mean = (values: ArrayLike<number>) =>
@@ -116,35 +137,64 @@ export async function informationDynamics(source: ReservoirSource, options: Info
   });
 }
 
+type Found = Pick<ConnectionTransfer, "nats" | "pValue">;
+
 interface Estimator {
-  storage(i: number): number;
-  transfer(from: number, to: number): Pick<ConnectionTransfer, "nats" | "pValue">;
+  storage(i: number): number | Promise<number>;
+  /** Transfers to a neuron from each of some others, in their order. */
+  transfers(to: number, from: readonly number[]): AsyncIterable<Found> | Iterable<Found>;
 }
 
-const estimators: Readonly<Record<"gaussian" | "nearestNeighbours", (states: Matrix<Float64Array>, history: number) => Estimator>> = {
+type MakeEstimator = (
+  states: Matrix<Float64Array>,
+  history: number,
+  engine: Engine | undefined,
+  signal: AbortSignal | undefined,
+) => Estimator;
+
+const estimators: Readonly<Record<DynamicsEstimator, MakeEstimator>> = {
   gaussian(states, history) {
     const { rows, cols } = states;
     const covariance = laggedCovariances(states, history);
     const past = (i: number) => Array.from({ length: history }, (_, h) => (h + 1) * cols + i);
     return {
       storage: (i) => gaussianInformation(covariance, i, past(i), []),
-      transfer(from, to) {
-        const nats = gaussianInformation(covariance, to, [cols + from], past(to));
-        return { nats, pValue: chiSquaredProbability(2 * (rows - history) * nats, 1) };
+      *transfers(to, froms) {
+        for (const from of froms) {
+          const nats = gaussianInformation(covariance, to, [cols + from], past(to));
+          yield { nats, pValue: chiSquaredProbability(2 * (rows - history) * nats, 1) };
+        }
       },
     };
   },
-  nearestNeighbours(states, history) {
-    const columns = Array.from({ length: states.cols }, (_, c) => states.column(c));
+  nearestNeighbours(states, history, engine, signal) {
+    const [columns] = checkedColumns({ states }, { least: 0, standardise: true });
+    const delayed = (i: number, lag: number, count: number) => delayedColumns([columns[i]!], history, lag, count);
+    async function* natsOf(y: Columns, z: Columns, xs: Iterable<Columns>): AsyncGenerator<number> {
+      const space = { y, z, k: usualNeighbours, window: 0, each: false };
+      const estimate = estimator(space);
+      for await (const counts of countsOn(engine, space, xs, { signal })) yield estimate(counts).nats;
+    }
     return {
-      storage: (i) => activeInformationStorage(columns[i]!, { history }).nats,
-      transfer: (from, to) => ({
-        nats: nearestNeighbourTransferEntropy(columns[from]!, columns[to]!, { targetHistory: history }).nats,
-        pValue: undefined,
-      }),
+      async storage(i) {
+        for await (const nats of natsOf(delayed(i, 0, 1), [], [delayed(i, 1, history)])) return nats;
+        throw new RangeError("no counts came");
+      },
+      async *transfers(to, froms) {
+        const sources = froms.map((from) => delayed(from, 1, 1));
+        for await (const nats of natsOf(delayed(to, 0, 1), delayed(to, 1, history), sources)) yield { nats, pValue: undefined };
+      },
     };
   },
 };
+
+/** Connections that lie behind one another, by where they lead. */
+function* byTarget<Link extends { readonly to: number }>(links: readonly Link[]): Generator<readonly Link[]> {
+  for (let first = 0, end = 0; first < links.length; first = end) {
+    while (end < links.length && links[end]!.to === links[first]!.to) end++;
+    yield links.slice(first, end);
+  }
+}
 
 /**
  * Sums of products of the centred states of a moment and of up to `history` steps before: variable

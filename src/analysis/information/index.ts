@@ -1,6 +1,7 @@
 export type { BinnedInformation } from "./binned-information.js";
 export {
   type ConnectionTransfer,
+  type DynamicsEstimator,
   type InformationDynamics,
   type InformationDynamicsOptions,
   informationDynamics,

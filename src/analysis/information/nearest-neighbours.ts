@@ -3,14 +3,14 @@
 import { ArgumentError } from "../../core/errors.js";
 import { checked, flag, option, optional, type Resolved, resolve, seed, type TableOf, text, whole } from "../../core/options.js";
 import { type MatrixLike, RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
-import type { NeighbourCounts, NeighbourSpace } from "../../reservoir/engine.js";
+import type { NeighbourSpace } from "../../reservoir/engine.js";
 import { chooseEngine } from "../../reservoir/index.js";
 import { seriesOf } from "../../reservoir/options.js";
 import { type WorkOptions, WorkPacer, workTable } from "../../reservoir/work.js";
 import { count, streams } from "../source.js";
 import { type Columns, checkedColumns, delayedColumns } from "./columns.js";
 import { type GaussianTransferOptions, gaussianTransferTable } from "./gaussian.js";
-import { countsOnHost, estimator } from "./neighbour-estimates.js";
+import { countsOn, countsOnHost, estimator } from "./neighbour-estimates.js";
 import { type Significance, SurrogateTest } from "./significance.js";
 import { cutAndTurned } from "./surrogates.js";
 
@@ -43,8 +43,11 @@ export interface NearestNeighbourEngineOptions extends WorkOptions {
   readonly engine: string;
 }
 
+/** k, if it is not said. */
+export const usualNeighbours = 3;
+
 export const neighbourTable = {
-  neighbours: option(count, 3, "k, the neighbour whose distance sets the scale."),
+  neighbours: option(count, usualNeighbours, "k, the neighbour whose distance sets the scale."),
   exclusionWindow: option(whole(), 0, "Rows within so many steps of each other are no neighbours."),
   standardise: option(flag, true, "Takes each column less its mean and over its standard deviation."),
   surrogates: option(whole(), 0, "Surrogates for the test of significance; 0 is no test."),
@@ -236,7 +239,7 @@ async function testedOn(
   const { engine } = await chooseEngine(name);
   const pacer = new WorkPacer(asked, 1 + surrogates);
   const { signal } = asked;
-  const all = engine.neighbourCounts?.(space, xs, { signal }) ?? countsInTurn(space, xs);
+  const all = countsOn(engine, space, xs, { signal });
   let first: ReturnType<typeof estimate> | undefined;
   let test: SurrogateTest | undefined;
   let done = 0;
@@ -254,11 +257,6 @@ async function testedOn(
   }
   pacer.finish();
   return informationOf(first!.nats, first!.local(), test!, asked);
-}
-
-function* countsInTurn(space: NeighbourSpace, xs: Iterable<Columns>): Generator<NeighbourCounts> {
-  const counts = countsOnHost(space);
-  for (const x of xs) yield counts(x);
 }
 
 /** x, and then its surrogates. */

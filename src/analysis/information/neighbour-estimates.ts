@@ -1,7 +1,7 @@
 // The sums behind the estimators by nearest neighbours: counts in the spaces of some columns, and
 // means of the digamma function over them. What the columns are is not known here.
 import { ArgumentError } from "../../core/errors.js";
-import type { NeighbourCounts, NeighbourSpace } from "../../reservoir/engine.js";
+import type { Engine, NeighbourCounts, NeighbourSpace, WorkOptions } from "../../reservoir/engine.js";
 import type { Columns } from "./columns.js";
 import { countsOfColumn, KdTree } from "./kd-tree.js";
 
@@ -90,6 +90,24 @@ export function countsOnHost({ y, z, k, window, each }: NeighbourSpace): (x: Col
     const scales = tree.scales(k, window);
     return { inZ: countZ(scales), inXZ: countXZ(scales), inYZ: countYZ(scales) };
   };
+}
+
+/**
+ * The counts of one x after the other, on an engine if it has a way, else by k-d trees. With the
+ * same bits.
+ */
+export function countsOn(
+  engine: Engine | undefined,
+  space: NeighbourSpace,
+  xs: Iterable<Columns>,
+  work: Pick<WorkOptions, "signal">,
+): AsyncIterable<NeighbourCounts> | Iterable<NeighbourCounts> {
+  return engine?.neighbourCounts?.(space, xs, work) ?? countsInTurn(space, xs);
+}
+
+function* countsInTurn(space: NeighbourSpace, xs: Iterable<Columns>): Generator<NeighbourCounts> {
+  const counts = countsOnHost(space);
+  for (const x of xs) yield counts(x);
 }
 
 function checkedRows({ y, k, window }: NeighbourSpace): number {

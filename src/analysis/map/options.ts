@@ -3,6 +3,7 @@ import { choice, list, number, object, option, type TableOf, text } from "../../
 import type { Matrix } from "../../numerics/index.js";
 import type { ReservoirOptions } from "../../reservoir/index.js";
 import { type WorkOptions, workTable } from "../../reservoir/work.js";
+import { type DynamicsEstimator, estimatorOption } from "../information/dynamics.js";
 import { type AnalysisOptions, analysisTable, inputTable } from "../source.js";
 
 /** A number that a map has at each of its points. */
@@ -48,6 +49,8 @@ export interface QualityMapOptions extends AnalysisOptions, Pick<WorkOptions, "o
   readonly measures?: readonly MapMeasure[] | undefined;
   /** Random inputs are uniform in [-amplitude, amplitude). Default 0.8. */
   readonly amplitude?: number | undefined;
+  /** Of storage and transfer, as `informationDynamics` has it. Default "gaussian". */
+  readonly estimator?: DynamicsEstimator | undefined;
 }
 
 /** `count` values from `from` to `to`, evenly, or evenly on a scale of logarithms. */
@@ -78,6 +81,7 @@ export const qualityMapTable = {
   x: option(axisKind, usualAxes(16).x, "Across: a number of the reservoir's description and its values."),
   y: option(axisKind, usualAxes(16).y, "Upwards: the same."),
   measures: option(list(choice(...mapMeasures), "a list of measures", 1), usualMeasures, "What is measured at each point."),
+  estimator: estimatorOption,
   onProgress: workTable.onProgress,
 } satisfies TableOf<QualityMapOptions>;
 

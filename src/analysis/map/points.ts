@@ -6,7 +6,7 @@ import { ReservoirComputer, type ReservoirOptions } from "../../reservoir/index.
 import { rankTolerance } from "../analyse/index.js";
 import { informationCapacity } from "../capacity/index.js";
 import { echoStateIndex } from "../echo-state-index.js";
-import { informationDynamics } from "../information/index.js";
+import { type DynamicsEstimator, informationDynamics } from "../information/index.js";
 import { lyapunovExponent } from "../lyapunov-exponent.js";
 import { memoryCapacity } from "../memory-capacity.js";
 import { generalisationRank, kernelRank } from "../ranks.js";
@@ -19,6 +19,7 @@ export interface PointSettings {
   readonly engine: string | undefined;
   readonly seed: string | number;
   readonly amplitude: number;
+  readonly estimator?: DynamicsEstimator | undefined;
   readonly signal: AbortSignal | undefined;
   readonly lengths: MapLengths;
 }
@@ -61,11 +62,13 @@ class Point implements Readonly<Record<MapMeasure, () => Promise<number>>> {
   readonly #computer: ReservoirComputer;
   readonly #common: Pick<PointSettings, "seed" | "amplitude" | "signal">;
   readonly #lengths: MapLengths;
+  readonly #dynamicsOptions: Pick<PointSettings, "engine" | "estimator">;
   readonly #made = new Map<string, Promise<unknown>>();
 
-  constructor(computer: ReservoirComputer, { seed, amplitude, signal, lengths }: PointSettings) {
+  constructor(computer: ReservoirComputer, { seed, amplitude, signal, lengths, engine, estimator }: PointSettings) {
     this.#computer = computer;
     this.#lengths = lengths;
+    this.#dynamicsOptions = { engine, estimator };
     this.#common = { seed, amplitude, signal };
   }
 
@@ -112,7 +115,9 @@ class Point implements Readonly<Record<MapMeasure, () => Promise<number>>> {
   }
 
   #dynamics() {
-    return this.#once("dynamics", () => informationDynamics(this.#computer, { ...this.#common, length: 2000, washout: 200 }));
+    return this.#once("dynamics", () =>
+      informationDynamics(this.#computer, { ...this.#common, ...this.#dynamicsOptions, length: 2000, washout: 200 }),
+    );
   }
 
   #ranks() {

@@ -6,6 +6,7 @@ import { resolveConfig } from "../../reservoir/config-schema.js";
 import { chooseEngine, type ReservoirOptions } from "../../reservoir/index.js";
 import { engineFor } from "../../reservoir/swept.js";
 import { WorkInterruptedError, type WorkOptions, WorkPacer, workTable } from "../../reservoir/work.js";
+import { type DynamicsEstimator, estimatorOption } from "../information/dynamics.js";
 import { type AnalysisOptions, analysisTable, checkSource, inputTable } from "../source.js";
 import { type MapLengths, mapLengths } from "./lengths.js";
 import { type MapMeasure, mapMeasures, usualMeasures } from "./options.js";
@@ -18,6 +19,8 @@ export interface EnsembleMeasureOptions extends AnalysisOptions, Pick<WorkOption
   readonly measures?: readonly MapMeasure[] | undefined;
   /** Random inputs are uniform in [-amplitude, amplitude). Default 0.8. */
   readonly amplitude?: number | undefined;
+  /** Of storage and transfer, as `informationDynamics` has it. Default "gaussian". */
+  readonly estimator?: DynamicsEstimator | undefined;
 }
 
 /** The options of `measureReservoirs`. */
@@ -25,6 +28,7 @@ export const ensembleMeasureTable = {
   ...analysisTable,
   ...inputTable,
   measures: option(list(choice(...mapMeasures), "a list of measures", 1), usualMeasures, "What is measured of each reservoir."),
+  estimator: estimatorOption,
   onProgress: workTable.onProgress,
 } satisfies TableOf<EnsembleMeasureOptions>;
 

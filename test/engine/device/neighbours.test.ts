@@ -3,16 +3,17 @@
 import { afterAll, describe, expect, it } from "vitest";
 import {
   activeInformationStorage,
+  informationDynamics,
   type NearestNeighbourInformation,
   nearestNeighbourInformation,
   nearestNeighbourTransferEntropy,
 } from "../../../src/analysis/index.js";
 import { countsOnHost } from "../../../src/analysis/information/neighbour-estimates.js";
 import { neighbourCounts } from "../../../src/engine/cuda/neighbours.js";
+import { ReservoirComputer } from "../../../src/index.js";
 import { Matrix, RandomStream, seedKeys } from "../../../src/numerics/index.js";
 import type { NeighbourSpace } from "../../../src/reservoir/engine.js";
 import { onHardware, openTestDevice, size } from "../../gpu/device/device.js";
-import "../../../src/index.js";
 import "../../../src/sim/index.js";
 
 const context = openTestDevice();
@@ -74,6 +75,15 @@ describe("estimates on a device", () => {
     expect(bits(await nearestNeighbourInformation(both, y, { algorithm: 2, engine }))).toEqual(
       bits(nearestNeighbourInformation(both, y, { algorithm: 2 })),
     );
+  });
+
+  it("of all connections of a reservoir are the host's", async () => {
+    const reservoir = { size: size(30, 3), connectionProbability: 1, leakRate: 1, inputScaling: 1, seed: 1 } as const;
+    const options = { estimator: "nearestNeighbours", length: size(2000, 40), washout: 10 } as const;
+    await using computer = await ReservoirComputer.create(reservoir, { engine: "cpu" });
+    const there = await informationDynamics(computer, { ...options, engine });
+    expect(there).toEqual(await informationDynamics(computer, options));
+    expect(there.transfer.length).toBe(size(870, 6));
   });
 
   it("come from the k-d tree if the engine has no search", async () => {
