@@ -4,6 +4,7 @@
 import { Argument, Command, CommanderError, Option } from "commander";
 import { analyseTable, measureNames } from "../analysis/analyse/options.js";
 import { compareTable } from "../analysis/compare/options.js";
+import { mapMeasures } from "../analysis/map/options.js";
 import { list, option, optional, whole } from "../core/options.js";
 import { visibleLines } from "../core/text.js";
 import { aheadTable } from "../experiment/ahead-options.js";
@@ -56,6 +57,7 @@ interface AnalyseFlags {
   readonly amplitude?: number;
   readonly engine?: string;
   readonly map?: number;
+  readonly mapMeasures?: readonly string[];
   readonly set?: readonly string[];
   readonly out?: string;
   readonly json?: boolean;
@@ -263,6 +265,11 @@ export function createProgram(signal: AbortSignal, announce: (what: Announcement
     .option("--data", "drive the exponent, the echo state index and the dynamics by the experiment's data in place of random input")
     .addOption(flagOf(analyseTable, "amplitude"))
     .addOption(flagOf(ownTable, "map"))
+    .addOption(
+      new Option("--map-measures <names>", `which measures a map has, of ${mapMeasures.join(", ")}`).argParser((text) =>
+        text.split(",").map((name) => name.trim()),
+      ),
+    )
     .addOption(engineOption())
     .addOption(setOption())
     .addOption(importOption())

@@ -257,6 +257,8 @@ export interface MapDescription {
   readonly x?: MapAxisDescription | undefined;
   readonly y?: MapAxisDescription | undefined;
   readonly measures?: readonly string[] | undefined;
+  /** Of storage and transfer; "gaussian" if left out. */
+  readonly estimator?: "gaussian" | "nearestNeighbours" | undefined;
 }
 
 /** An experiment with every default filled in. */

@@ -57,6 +57,23 @@ describe("spillway analyse", () => {
     expect(driven.measures.lyapunovExponent).not.toBe(random.measures.lyapunovExponent);
   });
 
+  it("takes other measures for the map than for the reservoir, by the estimator that the file says", async () => {
+    const options = { measures: ["lyapunovExponent"], mapMeasures: ["transfer", "storage"], signal, json: true };
+    const axes = ["map.x.values=[0.5,0.9]", "map.y.values=[0.1]", "map.x.parameter=spectralRadius", "map.y.parameter=inputScaling"];
+    const set = ["reservoir.size=4", "reservoir.connectionProbability=1", ...axes];
+    const gaussian = JSON.parse((await analyseExperiment(file, { ...options, set }, silent)).text);
+    const near = JSON.parse((await analyseExperiment(file, { ...options, set: [...set, "map.estimator=nearestNeighbours"] }, silent)).text);
+    expect(Object.keys(gaussian.measures)).toEqual(["lyapunovExponent"]);
+    expect(Object.keys(near.map.values)).toEqual(["transfer", "storage"]);
+    expect(near.map.values.transfer.data).not.toEqual(gaussian.map.values.transfer.data);
+    await expect(analyseExperiment(file, options, silent)).rejects.toThrow(
+      '--map-measures is "transfer,storage"; it takes --map, or a file with a map',
+    );
+    await expect(analyseExperiment(file, { ...options, mapMeasures: ["flow"], map: 2 }, silent)).rejects.toThrow(
+      'measures[0] is "flow"; it takes "lyapunovExponent"',
+    );
+  });
+
   it("draws the map that the file describes, and writes what it has of one that is stopped", async () => {
     const described = join(folder, "map.yaml");
     const axes = `map:

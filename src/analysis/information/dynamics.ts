@@ -1,6 +1,6 @@
 // Information dynamics of a reservoir: what each neuron stores, and what each connection transfers.
 import { ArgumentError } from "../../core/errors.js";
-import { choice, option, optional, resolve, type TableOf, whole } from "../../core/options.js";
+import { option, optional, resolve, type TableOf, whole } from "../../core/options.js";
 import { isSparse, Matrix, type MatrixLike, PortableGram } from "../../numerics/index.js";
 import type { Engine } from "../../reservoir/engine.js";
 import { chooseEngine, type ReservoirModel } from "../../reservoir/index.js";
@@ -9,6 +9,7 @@ import { type WorkOptions, WorkPacer, workTable } from "../../reservoir/work.js"
 import { chiSquaredProbability } from "../chi-squared.js";
 import { type AnalysisOptions, analysisTable, count, drivingInputs, inputTable, type ReservoirSource, withReservoir } from "../source.js";
 import { type Columns, checkedColumns, delayedColumns } from "./columns.js";
+import { type DynamicsEstimator, estimatorOption } from "./dynamics-estimator.js";
 import { gaussianInformation } from "./gaussian.js";
 import { usualNeighbours } from "./nearest-neighbours.js";
 import { countsOn, estimator } from "./neighbour-estimates.js";
@@ -32,16 +33,6 @@ export interface InformationDynamicsOptions extends AnalysisOptions, Pick<WorkOp
    */
   readonly estimator?: DynamicsEstimator | undefined;
 }
-
-/** By covariances, or by distances to nearest neighbours. */
-export type DynamicsEstimator = "gaussian" | "nearestNeighbours";
-
-/** The estimator of storage and transfer. */
-export const estimatorOption = option(
-  choice("gaussian", "nearestNeighbours"),
-  "gaussian",
-  "Of storage and transfer: by covariances, or by nearest neighbours, which takes longer.",
-);
 
 /** The options of `informationDynamics`. */
 export const informationDynamicsTable = {

@@ -1,11 +1,11 @@
 export type { BinnedInformation } from "./binned-information.js";
 export {
   type ConnectionTransfer,
-  type DynamicsEstimator,
   type InformationDynamics,
   type InformationDynamicsOptions,
   informationDynamics,
 } from "./dynamics.js";
+export type { DynamicsEstimator } from "./dynamics-estimator.js";
 export { type GaussianInformation, type GaussianTransferOptions, gaussianTransferEntropy } from "./gaussian.js";
 export { type InformationFlow, type InformationFlowOptions, informationFlow } from "./information-flow.js";
 export { type MutualInformationOptions, mutualInformation } from "./mutual-information.js";

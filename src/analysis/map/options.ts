@@ -3,7 +3,7 @@ import { choice, list, number, object, option, type TableOf, text } from "../../
 import type { Matrix } from "../../numerics/index.js";
 import type { ReservoirOptions } from "../../reservoir/index.js";
 import { type WorkOptions, workTable } from "../../reservoir/work.js";
-import { type DynamicsEstimator, estimatorOption } from "../information/dynamics.js";
+import { type DynamicsEstimator, estimatorOption } from "../information/dynamics-estimator.js";
 import { type AnalysisOptions, analysisTable, inputTable } from "../source.js";
 
 /** A number that a map has at each of its points. */

@@ -6,7 +6,8 @@ import { ReservoirComputer, type ReservoirOptions } from "../../reservoir/index.
 import { rankTolerance } from "../analyse/index.js";
 import { informationCapacity } from "../capacity/index.js";
 import { echoStateIndex } from "../echo-state-index.js";
-import { type DynamicsEstimator, informationDynamics } from "../information/index.js";
+import type { DynamicsEstimator } from "../information/dynamics-estimator.js";
+import { informationDynamics } from "../information/index.js";
 import { lyapunovExponent } from "../lyapunov-exponent.js";
 import { memoryCapacity } from "../memory-capacity.js";
 import { generalisationRank, kernelRank } from "../ranks.js";

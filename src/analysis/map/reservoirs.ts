@@ -6,7 +6,7 @@ import { resolveConfig } from "../../reservoir/config-schema.js";
 import { chooseEngine, type ReservoirOptions } from "../../reservoir/index.js";
 import { engineFor } from "../../reservoir/swept.js";
 import { WorkInterruptedError, type WorkOptions, WorkPacer, workTable } from "../../reservoir/work.js";
-import { type DynamicsEstimator, estimatorOption } from "../information/dynamics.js";
+import { type DynamicsEstimator, estimatorOption } from "../information/dynamics-estimator.js";
 import { type AnalysisOptions, analysisTable, checkSource, inputTable } from "../source.js";
 import { type MapLengths, mapLengths } from "./lengths.js";
 import { type MapMeasure, mapMeasures, usualMeasures } from "./options.js";

@@ -15,6 +15,7 @@ import {
   type ReservoirAnalysis,
 } from "../../analysis/index.js";
 import { axisValues, usualAxes } from "../../analysis/map/options.js";
+import { ArgumentError } from "../../core/errors.js";
 import { loadData } from "../../experiment/data.js";
 import type { MapAxisDescription, OpenExperiment } from "../../experiment/description.js";
 import { loadExperiment } from "../../experiment/file.js";
@@ -37,6 +38,8 @@ export interface AnalyseCommandOptions {
   readonly engine?: string | undefined;
   /** Also a map of so many values a side, in place of the one that the experiment describes. */
   readonly map?: number | undefined;
+  /** Measures of the map; left out, those of `measures` that a map has, or else the map's own. */
+  readonly mapMeasures?: readonly string[] | undefined;
   readonly set?: readonly string[] | undefined;
   readonly json?: boolean | undefined;
   /**
@@ -53,6 +56,9 @@ export async function analyseExperiment(path: string, options: AnalyseCommandOpt
   const seed = experiment.seeds[0]!;
   const inputs = inputsOf(experiment, await loadData(experiment, file, seed));
   const reservoir = { ...experiment.reservoir, seed, inputSize: inputs.cols };
+  const asked = gridOf(experiment, options);
+  if (options.mapMeasures && !asked)
+    throw new ArgumentError("--map-measures", options.mapMeasures.join(","), "--map, or a file with a map");
   if (options.out !== undefined) await ensureFolder(options.out);
   const { engine, amplitude, signal } = options;
   const measures = options.measures as readonly MeasureName[] | undefined;
@@ -64,7 +70,6 @@ export async function analyseExperiment(path: string, options: AnalyseCommandOpt
     const watched = { onProgress: (done: number, _: number, measure: string) => progress.update(done, measure || undefined) };
     found = await analyse(reservoir, { ...common, measures, ...watched, ...(options.data && { inputs }) });
     progress.end();
-    const asked = gridOf(experiment, options);
     if (asked) map = await mapOf(reservoir as ReservoirOptions, asked, options, progress);
   } finally {
     progress.end();
@@ -93,16 +98,16 @@ export async function analyseExperiment(path: string, options: AnalyseCommandOpt
   return { text: [...textOf(experiment, found, map), ...written].join("\n"), interrupted };
 }
 
-type Grid = Pick<QualityMapOptions, "x" | "y" | "measures">;
+type Grid = Pick<QualityMapOptions, "x" | "y" | "measures" | "estimator">;
 
 /** The map that the flag asks for, or else the experiment. */
 function gridOf({ map }: OpenExperiment, options: AnalyseCommandOptions): Grid | undefined {
-  const asked = mapMeasures.filter((measure) => options.measures?.includes(measure)) as MapMeasure[];
+  const asked = (options.mapMeasures ?? mapMeasures.filter((measure) => options.measures?.includes(measure))) as readonly MapMeasure[];
   const measures = asked.length > 0 ? { measures: asked } : {};
   if (options.map !== undefined) return { ...usualAxes(options.map), ...measures };
   if (!map) return undefined;
   const own = map.measures ? { measures: map.measures as MapMeasure[] } : {};
-  return { x: axisOf(map.x), y: axisOf(map.y), ...own, ...measures };
+  return { x: axisOf(map.x), y: axisOf(map.y), estimator: map.estimator, ...own, ...measures };
 }
 
 function axisOf(axis: MapAxisDescription | undefined): MapAxis | undefined {
