@@ -1,7 +1,7 @@
 // Prints the places where the golden cases have the bits of the C programs: `npm run bits`. What is
 // not on this machine is left out; with --all other engines are fetched from the npm registry, and a
 // browser that is not there fails.
-import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
+import { execFile, execFileSync, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,6 +12,7 @@ import { build } from "esbuild";
 import { build as buildPage } from "vite";
 import { findChromium } from "../src/plot/browser.js";
 import type { Place } from "../test/bits/cases.js";
+import { type Driven, hasFirefox, hasWebKit, openFirefox, openWebKit } from "../test/browser/driven.js";
 import { builtins } from "./builtins.mjs";
 
 const all = process.argv.includes("--all");
@@ -98,7 +99,7 @@ function fetched(): Runner[] {
 const types: Readonly<Record<string, string>> = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };
 
 /** Opens the page in a browser and waits for what it sends. */
-async function inBrowser(open: (url: string) => ChildProcess | Promise<ChildProcess>): Promise<string> {
+async function inBrowser(open: (url: string) => Promise<() => unknown>): Promise<string> {
   let answer: (text: string) => void = () => {};
   const answered = new Promise<string>((resolve) => {
     answer = resolve;
@@ -119,66 +120,30 @@ async function inBrowser(open: (url: string) => ChildProcess | Promise<ChildProc
     response.end(isThere ? readFileSync(path) : undefined);
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const child = await open(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  const close = await open(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   const late = setTimeout(() => answer('{"error": "the page did not answer"}'), 5 * 60_000);
   try {
     return await answered;
   } finally {
     clearTimeout(late);
-    child.kill();
+    await close();
     server.close();
     server.closeAllConnections();
   }
 }
 
-const quiet = { stdio: "ignore" } as const;
-const profile = (name: string): string => {
-  const path = join(folder, name);
-  mkdirSync(path);
-  return path;
-};
-
-/** The WebKit of GTK is driven over HTTP, and needs a display. */
-async function openWebKit(url: string): Promise<ChildProcess> {
-  const port = 20_000 + (process.pid % 20_000);
-  const driver = spawn("xvfb-run", ["-a", "WebKitWebDriver", `--port=${port}`], { ...quiet, detached: true });
-  const kill = driver.kill.bind(driver);
-  driver.kill = (signal) => {
-    // The display and the browser are of its group.
-    try {
-      process.kill(-driver.pid!, "SIGKILL");
-    } catch {}
-    return kill(signal);
-  };
-  const binary = "/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser";
-  const capabilities = { alwaysMatch: { "webkitgtk:browserOptions": { binary, args: ["--automation"] } } };
-  const post = async (path: string, body: unknown) => {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", body: JSON.stringify(body) });
-    return (await response.json()) as { value: { sessionId?: string; message?: string } };
-  };
-  for (let tries = 0; ; tries++) {
-    try {
-      const { value } = await post("/session", { capabilities });
-      if (!value.sessionId) throw new Error(value.message ?? "WebKitWebDriver opened no browser");
-      await post(`/session/${value.sessionId}/url`, { url });
-      return driver;
-    } catch (error) {
-      if (tries < 40 && error instanceof TypeError) await new Promise((wait) => setTimeout(wait, 250));
-      else {
-        driver.kill();
-        throw error;
-      }
-    }
-  }
+async function openHeadlessChromium(path: string, url: string): Promise<() => unknown> {
+  const profile = join(folder, "chromium");
+  mkdirSync(profile);
+  const child = spawn(path, ["--headless=new", "--no-sandbox", `--user-data-dir=${profile}`, url], { stdio: "ignore" });
+  return () => child.kill();
 }
 
-const isThere = (command: string) => {
-  try {
-    execFileSync("which", [command], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
+/** Opens the page in a driven browser. */
+const opened = (open: () => Promise<Driven>) => async (url: string) => {
+  const browser = await open();
+  await browser.goto(url);
+  return browser.close;
 };
 
 /** A browser that is not here: left out, or a row that fails if all were asked for. */
@@ -192,16 +157,15 @@ function browsers(): Runner[] {
       ? missing("Chromium")
       : {
           place: versionOf([chromium]).replace(/^(Chromium \d+).*/, "$1"),
-          run: () =>
-            inBrowser((url) => spawn(chromium, ["--headless=new", "--no-sandbox", `--user-data-dir=${profile("chromium")}`, url], quiet)),
+          run: () => inBrowser((url) => openHeadlessChromium(chromium, url)),
         },
-    isThere("firefox-esr")
+    hasFirefox()
       ? {
           place: versionOf(["firefox-esr"]).replace(/^Mozilla /, ""),
-          run: () => inBrowser((url) => spawn("firefox-esr", ["--headless", "--no-remote", "--profile", profile("firefox"), url], quiet)),
+          run: () => inBrowser(opened(openFirefox)),
         }
       : missing("Firefox"),
-    isThere("WebKitWebDriver") && isThere("xvfb-run") ? { place: "WebKitGTK", run: () => inBrowser(openWebKit) } : missing("WebKitGTK"),
+    hasWebKit() ? { place: "WebKitGTK", run: () => inBrowser(opened(openWebKit)) } : missing("WebKitGTK"),
   ];
   return runners.filter((runner) => runner !== undefined);
 }

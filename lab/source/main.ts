@@ -9,7 +9,7 @@ import { makeControls } from "./controls.js";
 import { showLegend } from "./legend.js";
 import { LiveView } from "./live.js";
 import { makeMapView } from "./map.js";
-import type { MeasureAnswer, MeasureRequest } from "./measures.js";
+import type { MeasureAnswer, MeasureRequest } from "./measuring.js";
 import { makeDataPanel } from "./own-data.js";
 import { canvas, element, say } from "./page.js";
 import { connect } from "./remote.js";
@@ -56,6 +56,7 @@ async function build(): Promise<void> {
   if (elsewhere !== "") {
     live = undefined;
     for (const name of ["hash", "radius", "capacity", "score"]) say(name, "");
+    showBusy(false);
     return say("status", `the machine that serves this page has ${elsewhere}, and the page has not: run it there`);
   }
   measures.postMessage({ id, settings: wanted, own: data?.drive } satisfies MeasureRequest);
@@ -91,6 +92,7 @@ function changed(next: LabSettings, withOwn: boolean): void {
   settings = next;
   usesOwn = withOwn;
   remote.setOwn(usesOwn);
+  showBusy(true);
   clearTimeout(waiting);
   waiting = setTimeout(() => void build(), rest);
   void describe();
@@ -100,8 +102,15 @@ measures.addEventListener("message", ({ data }: MessageEvent<MeasureAnswer>) => 
   if (data.id !== request) return;
   shown.set(data.kind, data);
   show(data);
-  if (data.kind === measureNames.at(-1)) say("results", resultsInWords());
+  if (data.kind !== measureNames.at(-1)) return;
+  say("results", resultsInWords());
+  showBusy(false);
 });
+
+/** Says whether something is still to be computed and drawn. */
+function showBusy(busy: boolean): void {
+  element("pictures").ariaBusy = String(busy);
+}
 
 /** What a screen reader is told once everything is measured. */
 function resultsInWords(): string {

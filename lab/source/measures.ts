@@ -1,35 +1,7 @@
-// The worker that measures beside the running reservoir, to keep the views smooth.
-import { loadWasm } from "../../src/lab/browser.js";
-import { type Measure, type Measured, measure, measureNames } from "../../src/lab/measures.js";
-import { sentenceOf } from "./sentence.js";
+// The worker that measures beside the running reservoir, to keep the views smooth. What it does is
+// imported late: if a chunk imported this file back, WebKit would run it twice.
+import type { MeasureRequest } from "./measuring.js";
 
-export interface MeasureRequest extends Measured {
-  readonly id: number;
-}
+const measuring = import("./measuring.js");
 
-/** What the worker sends, one after the other. */
-export interface MeasureAnswer {
-  readonly id: number;
-  readonly kind: Measure["kind"];
-  /** The measure, or the sentence why there is none. */
-  readonly result: Measure | string;
-}
-
-let newest = 0;
-
-addEventListener("message", ({ data }: MessageEvent<MeasureRequest>) => {
-  newest = data.id;
-  void measureAll(data);
-});
-
-/** A newer request ends an older one between two measures. */
-async function measureAll({ id, ...measured }: MeasureRequest): Promise<void> {
-  await loadWasm();
-  for (const kind of measureNames) {
-    // A turn of the event loop lets a newer request in.
-    await new Promise((resume) => setTimeout(resume, 0));
-    if (id !== newest) return;
-    const result = await measure(kind, measured).catch(sentenceOf);
-    postMessage({ id, kind, result } satisfies MeasureAnswer);
-  }
-}
+addEventListener("message", async ({ data }: MessageEvent<MeasureRequest>) => (await measuring).measureAll(data));

@@ -1,5 +1,6 @@
 // The one root of all errors, and the errors that every room throws. A room's own errors extend the
 // root in that room.
+import "./disposal.js";
 import { nearest } from "./near-names.js";
 import { describe, visible } from "./text.js";
 

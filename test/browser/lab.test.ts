@@ -182,7 +182,7 @@ describe("the lab in Chromium", () => {
     const live = await page
       .locator('[role="status"], [role="alert"], output')
       .evaluateAll((all) => all.filter((one) => one.ariaLive !== "off").map(({ id }) => id));
-    expect(live.sort()).toEqual(["copied", "own-problem", "own-summary", "remote-result", "results", "status"]);
+    expect(live.sort()).toEqual(["copied", "map-point", "map-problem", "own-problem", "own-summary", "remote-result", "results", "status"]);
     await page.close();
   });
 
