@@ -117,7 +117,8 @@ function columnsOf(feature: CalendarFeature): number {
   return typeof feature === "object" && "holidays" in feature ? 1 : 2 * cycleOf(feature).harmonics;
 }
 
-function cycleOf(feature: CalendarCycle | { readonly cycle: CalendarCycle; readonly harmonics?: number | undefined }) {
+/** A cycle with its name and how many pairs of sin and cos are taken of it. */
+export function cycleOf(feature: CalendarCycle | { readonly cycle: CalendarCycle; readonly harmonics?: number | undefined }) {
   const { cycle: name, harmonics } = typeof feature === "string" ? { cycle: feature, harmonics: undefined } : feature;
   return { ...cycles[name], name, harmonics: harmonics ?? cycles[name].harmonics };
 }
@@ -140,8 +141,13 @@ export function calendarInputs(features: readonly CalendarFeature[], walls: Floa
 
 type Fill = (wall: number, out: Float64Array, at: number) => void;
 
+/** Days counted from 1970-01-01. */
+export function dayNumbers(days: readonly string[]): number[] {
+  return days.map((day) => (parseStamp(day) as { readonly wall: number }).wall / dayMs);
+}
+
 function holidayFill(days: readonly string[]): Fill {
-  const set = new Set(days.map((day) => (parseStamp(day) as { readonly wall: number }).wall / dayMs));
+  const set = new Set(dayNumbers(days));
   return (wall, out, at) => {
     out[at] = set.has(Math.floor(wall / dayMs)) ? 1 : 0;
   };

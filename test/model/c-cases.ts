@@ -177,6 +177,61 @@ function withKnown(name: string, options: Options): CCase {
   };
 }
 
+/** A series with time stamps, of whose rows the calendar is known, beside a column of one's own. */
+function withCalendar(name: string, first: number, stepMs: number, options: Options): CCase {
+  return {
+    name,
+    async make() {
+      await using model = await Forecaster.create(options);
+      const all = waves(2, 2, rows + steps);
+      const column = (c: number, from: number, to: number) =>
+        new Matrix(
+          to - from,
+          1,
+          Float64Array.from({ length: to - from }, (_, t) => all.data[2 * (from + t) + c]!),
+        );
+      const stamps = (from: number, to: number) =>
+        Array.from({ length: to - from }, (_, t) => new Date(first + (from + t) * stepMs).toISOString().slice(0, 19));
+      await model.fit({ series: column(0, 0, rows), known: column(1, 0, rows), times: stamps(0, rows) });
+      const files = await toC(model);
+      const ahead = column(1, rows, rows + steps);
+      const closed = await model.forecast(steps, { known: ahead });
+      await model.warmUp({ series: column(0, 0, taken), known: column(1, 0, taken), times: stamps(0, taken) });
+      const again = await model.forecast(steps, { known: column(1, taken, taken + steps) });
+      const columns = files.header.match(/the last (\d+) of its known values/)![1]!;
+      const known = `const double *const own, int from, int count)
+{
+  int t;
+  for (t = 0; t < count; t++) {
+    known[t * (1 + ${columns})] = own[t];
+    model_calendar(INT64_C(${first}) + (from + t) * INT64_C(${stepMs}), known + t * (1 + ${columns}) + 1);
+  }
+}`;
+      const main = mainOf(
+        [
+          array("series", column(0, 0, taken)),
+          array("own", column(1, 0, taken + steps)),
+          array("ahead", ahead),
+          `static double known[${Math.max(taken, steps)} * (1 + ${columns})];`,
+          `static void fill(${known}`,
+        ],
+        `  fill(ahead, ${rows}, ${steps});
+  if (model_forecast(&state, ${steps}, known, out) != ${steps}) return 1;
+  show(out, ${steps});
+  model_reset(&state);
+  fill(own, 0, ${taken});
+  for (t = 0; t < ${taken}; t++) model_observe(&state, series + t, known + t * (1 + ${columns}));
+  fill(own + ${taken}, ${taken}, ${steps});
+  if (model_forecast(&state, ${steps}, known, out) != ${steps}) return 1;
+  show(out, ${steps});
+`,
+        1,
+      );
+      return { ...files, main, numbers: values(closed, again) };
+    },
+  };
+}
+
 /** Inputs and targets: predictions over rows that go on, and a closed loop if the inputs allow one. */
 function ofInputs(name: string, inputs: number, outputs: number, options: Options): CCase {
   return {
@@ -403,6 +458,7 @@ ${
 }
 
 const small = { size: 30, seed: 5 } as const;
+const integers = { size: 20, seed: 5, arithmetic: "integer" } as const;
 
 /** Every shape. */
 export const casesOfC: readonly CCase[] = [
@@ -450,6 +506,30 @@ export const casesOfC: readonly CCase[] = [
   ofIntegers("integers with inputs and targets of more columns", 1, 2, { reservoir: { size: 20, arithmetic: "integer" } }),
   ofIntegers("integers with feedback beside inputs", 2, 1, { reservoir: { size: 20, arithmetic: "integer", feedback: {} } }),
   ofIntegers("integers with feedback alone", 0, 2, { reservoir: { size: 20, arithmetic: "integer", feedback: {} } }),
+  ofSeries("integers with its input, squares, other scales of inputs and targets", 2, {
+    reservoir: { ...integers, connectionProbability: 1 },
+    readout: { type: "ridge", input: true, transform: "squares" },
+    standardise: "inputs",
+  }),
+  ofTransformed("integers with members, lags, a logarithm and a difference", 1, {
+    reservoir: { ...integers, weightPrecision: "int8" },
+    ...{ lags: 3, members: 3, transforms: ["log", { difference: 2 }] },
+  }),
+  ofInputs("integers with feedback, several members", 2, 1, { reservoir: { ...integers, feedback: {} }, members: 2 }),
+  withKnown("integers with known inputs and lags", { reservoir: integers, lags: 5 }),
+  withCalendar("the hour and the week, before 1970", Date.UTC(1969, 11, 29, 3), 1_800_000, {
+    reservoir: small,
+    calendar: [{ cycle: "hour", harmonics: 5 }, { cycle: "weekday" }, { holidays: ["1969-12-31", "1970-01-02"] }],
+  }),
+  withCalendar("the year over a leap day, integers with members", Date.UTC(1999, 8, 1), 86_400_000, {
+    reservoir: integers,
+    ...{ members: 2, calendar: [{ cycle: "yearday" }, { holidays: ["2000-02-29"] }] },
+  }),
+  ofClasses("classifier in integers by statistics, several members", 2, { reservoir: integers, members: 3 }),
+  ofClasses("classifier in integers by last states and means, softmax", 1, {
+    reservoir: { ...integers, weightPrecision: "int8" },
+    ...{ representation: "last+mean", readout: { type: "softmax" }, input: true },
+  }),
   ofClasses("classifier by statistics, several members", 2, { reservoir: { size: 20 }, members: 3 }),
   ofClasses("classifier by statistics of states and inputs, after a washout, forwards alone", 1, {
     reservoir: { size: 25, connectionProbability: 0.3 },

@@ -11,7 +11,7 @@ import { type CExpected, casesOfC } from "../model/c-cases.js";
 
 const beside = (name: string) => fileURLToPath(new URL(`../model/cortex-m/${name}`, import.meta.url));
 
-const strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"];
+const strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Werror"];
 const hosts: readonly (readonly string[])[] = [
   ["gcc", ...strict, "-O0", "-fsanitize=undefined,address", "-fno-sanitize-recover=all"],
   ["gcc", ...strict, "-O3"],

@@ -1,5 +1,7 @@
 // What a program calls of an exported forecaster: where it begins, a row of the series, a forecast.
 import type { Precision } from "../../numerics/index.js";
+import type { CalendarFeature } from "../../series/calendar.js";
+import { calendarDeclaration } from "./calendar.js";
 import { typeName } from "./text.js";
 import { type CTransforms, pastLength } from "./transforms.js";
 
@@ -15,6 +17,10 @@ export interface Shape {
   readonly feedback: boolean;
   /** Whether a closed loop is possible. */
   readonly closes: boolean;
+  /** What of the calendar is among the known columns, which it ends. */
+  readonly calendar: readonly CalendarFeature[];
+  /** Whether states are whole numbers. */
+  readonly integers: boolean;
   /** Neurons of each member. */
   readonly sizes: readonly number[];
   /** Rows of the series that each member's readout sees. */
@@ -52,16 +58,20 @@ function stateFields(shape: Shape): readonly (readonly [string, number])[] {
   return fields.filter(([, length]) => length > 0);
 }
 
+const isState = (field: string): boolean => field === "x" || field === "next";
+
 /** Values of the windows of one member's transforms. */
 const pastOf = ({ transforms }: Shape): number => (transforms ? pastLength(transforms) : 0);
 
 /** NAME.h */
 export function headerOf(shape: Shape, title: string): string {
-  const { name, precision, inputs, outputs, known } = shape;
+  const { name, precision, inputs, outputs, known, integers, calendar } = shape;
   const guard = `${name.toUpperCase()}_H`;
   const outside = outsideOf(shape);
   const takesOutside = shape.closes && outside > 0;
-  const fields = stateFields(shape).map(([field, length]) => `  ${typeName(precision)} ${field}[${length}];`);
+  const fields = stateFields(shape).map(
+    ([field, length]) => `  ${integers && isState(field) ? "int16_t" : typeName(precision)} ${field}[${length}];`,
+  );
   if (pastOf(shape) > 0) fields.push(`  double past[${pastOf(shape) * shape.sizes.length}];`);
   const columns = (count: number) => `${count} value${count === 1 ? "" : "s"}`;
   const predict = shape.feedback
@@ -91,7 +101,7 @@ int ${name}_forecast(${name}_state *state, int steps, ${lines(takesOutside, "con
    Values are in the units of the data. No call allocates; a state is all that a model remembers. */
 #ifndef ${guard}
 #define ${guard}
-
+${lines(integers || calendar.length > 0, "\n#include <stdint.h>\n")}
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -108,7 +118,7 @@ void ${name}_begin(${name}_state *state);
 void ${name}_reset(${name}_state *state);
 
 ${predict}
-${lines(shape.closes, `${forecast}\n`)}#ifdef __cplusplus
+${lines(calendar.length > 0, calendarDeclaration(name, calendar))}${lines(shape.closes, `${forecast}\n`)}#ifdef __cplusplus
 }
 #endif
 
@@ -144,7 +154,7 @@ export function callsOf(shape: Shape, groups: readonly number[]): string {
     ...(fields.has("fed") ? ["    real *fed = state->fed + k * OUTPUTS;"] : []),
   ].join("\n");
   const moveOn = `x += m->size;${lines(hasLags, "\n    recent += m->lags * OUTPUTS;")}`;
-  const cursors = `real *x = state->x${lines(hasLags, ", *recent = state->recent")};`;
+  const cursors = `neuron *x = state->x;${lines(hasLags, "\n  real *recent = state->recent;")}`;
   const step = `advance(m, x, state->next${lines(inputs > 0, ", u")}${lines(shape.feedback, ", fed")});`;
   const seen = seenOf(shape);
   const say = (readout: string, intercept: string) =>

@@ -6,7 +6,16 @@ import type { ReservoirModel } from "../../reservoir/index.js";
 import type { ClassifierParts } from "../classifier/file.js";
 import type { ClassifierSettings, Label } from "../classifier/options.js";
 import { viewsOf } from "../views.js";
-import { activationFunctions, arithmetic, type Needs, portableExp, squareRoot, stepFunctions } from "./functions.js";
+import {
+  activationFunctions,
+  arithmetic,
+  inIntegers,
+  type Needs,
+  numberTypes,
+  portableExp,
+  squareRoot,
+  stepFunctions,
+} from "./functions.js";
 import { checkReservoir, checkWeights } from "./refuse.js";
 import { Constants, columnType, reservoirFields, reservoirValues, storageOf } from "./reservoir.js";
 import { textConstant, typeName } from "./text.js";
@@ -74,11 +83,12 @@ export function cClassifier(parts: ClassifierParts, { name, version }: Classifie
     views: views.length,
     settings,
   };
+  const step = stepFunctions(needs, constants);
   const title = `Written by Spillway ${version}: a classifier of ${classes.length} classes.`;
   const source = [
     `/* ${title} */\n#include <float.h>\n#include <stddef.h>\n#include <stdint.h>\n#include "${name}.h"\n`,
     arithmetic,
-    `typedef ${typeName(precision)} real;\ntypedef ${needs.storage === "real" ? "real" : "uint16_t"} weight;\n`,
+    numberTypes(precision, needs),
     `enum { MEMBERS = ${members.length}, VIEWS = ${views.length}, INPUTS = ${channels}, CLASSES = ${classes.length}, LEVELS = ${shape.levels}, WASHOUT = ${settings.washout} };\n`,
     `/* A reservoir, and the series that it sees: 0 or its differences, and in which direction. */
 typedef struct {
@@ -87,9 +97,9 @@ ${[...reservoirFields(needs, columns), "int of, backward, inputs;", "const doubl
 `,
     `typedef ${name}_work work_area;\n`,
     "typedef struct {\n  const double *weights, *intercept;\n  int features, kind;\n  double factor;\n} head;\n",
-    activationFunctions(activations, precision),
-    stepFunctions(needs),
+    ...(inIntegers(needs) ? [] : [activationFunctions(activations, precision)]),
     constants.text,
+    step,
     `static const member views[MEMBERS * VIEWS] = {\n${rows.join("\n")}\n};\n`,
     `static const head heads[MEMBERS] = {\n${heads.join("\n")}\n};\n`,
     `static const char *const labels[CLASSES] = {\n${classes.map((label) => `  ${textConstant(String(label))},`).join("\n")}\n};\n`,
@@ -98,7 +108,7 @@ ${[...reservoirFields(needs, columns), "int of, backward, inputs;", "const doubl
     statistics ? gatherStatistics : gatherMeans(representation),
     callsOf(shape, perMember > 1),
   ];
-  return { source: source.join("\n"), header: headerOf(shape, title, precision === "float32" ? "float" : "double") };
+  return { source: source.join("\n"), header: headerOf(shape, title, inIntegers(needs) ? "int16_t" : typeName(precision)) };
 }
 
 interface Shape {
@@ -119,11 +129,11 @@ function shareOf(softmax: boolean, factor: number | undefined, constants: Consta
   return factor === undefined ? "0, 0.0" : `1, ${constants.number(factor)}`;
 }
 
-function headerOf({ name, channels, classes, size, levels, settings }: Shape, title: string, real: string): string {
+function headerOf({ name, channels, classes, size, levels, settings }: Shape, title: string, neuron: string): string {
   const guard = `${name.toUpperCase()}_H`;
   const width = Math.max(size, settings.input ? channels : 0);
   const fields = [
-    `${real} x[${size}], next[${size}];`,
+    `${neuron} x[${size}], next[${size}];`,
     ...(settings.representation === "statistics"
       ? [
           `double sum[${width}], squares[${width}], change[${width}], before[${width}], largest[${width}], smallest[${width}];`,
@@ -297,7 +307,7 @@ ${seen}
       if (pass == 0) {
         for (i = 0; i < INPUTS; i++) u[i] = (real)values[i];
         advance(v, w->x, w->next, u);
-        for (i = 0; i < v->size; i++) values[i] = w->x[i];
+        for (i = 0; i < v->size; i++) values[i] = STATE(w->x[i]);
       }
       if (s >= WASHOUT) take(w, values, count, pass == 0 ? v->levels : v->input_levels, s == WASHOUT);
     }

@@ -2,6 +2,9 @@
 // model's precision; every operation is rounded to it.
 import type { Precision } from "../../numerics/index.js";
 import type { Activation } from "../../reservoir/index.js";
+import { integerStepFunctions } from "./integer-step.js";
+import type { Constants } from "./reservoir.js";
+import { typeName } from "./text.js";
 
 /** Tells compilers to round every product, and refuses to be compiled if one would not. */
 export const arithmetic = `/* Every operation is rounded by itself: no fused multiply-add, no reordering, no wider numbers. */
@@ -119,10 +122,23 @@ export function activationFunctions(activations: readonly Activation[], precisio
   return `${needsTanh ? `${tanhOf[precision]}\n` : ""}/* f(z), rule 4. */\nstatic real activate(int kind, real z)\n{\n${body}\n}\n`;
 }
 
-/** How weights of W are kept: in the model's precision, or in the upper half of a binary32. */
-export type WeightStorage = "real" | "bfloat16";
+/** How W is kept: in the model's precision, in the upper half of a binary32, or in whole steps. */
+export type WeightStorage = "real" | "bfloat16" | "int16_t" | "int8_t";
 
-const weightOf: Readonly<Record<WeightStorage, string>> = {
+/** Whether a step is one in integers. */
+export const inIntegers = ({ storage }: Pick<Needs, "storage">): boolean => storage === "int16_t" || storage === "int8_t";
+
+/** The types of a number, a weight of W and a state, and a state as a number. */
+export function numberTypes(precision: Precision, needs: Pick<Needs, "storage">): string {
+  const integers = inIntegers(needs);
+  return `typedef ${typeName(precision)} real;
+typedef ${needs.storage === "bfloat16" ? "uint16_t" : needs.storage} weight;
+typedef ${integers ? "int16_t" : "real"} neuron;
+#define STATE(x) ${integers ? "((real)(x) * 0x1p-15f)" : "(x)"}
+`;
+}
+
+const weightOf: Readonly<Record<"real" | "bfloat16", string>> = {
   real: "#define WEIGHT_OF(w) (w)\n",
   bfloat16: `static real weight_of(uint16_t upper)
 {
@@ -186,14 +202,17 @@ const lines = (isThere: boolean, text: string): string => (isThere ? text : "");
 const sum = (type: string, name: string): string => sumOf.replace(/TYPE/g, type).replace("NAME", name);
 
 /** One step of a reservoir. */
-export function stepFunctions(needs: Needs): string {
+export function stepFunctions(needs: Needs, constants: Constants): string {
+  const sumOfDoubles = sum("double", "sum_of_doubles");
+  const { storage } = needs;
+  if (storage === "int16_t" || storage === "int8_t") return `${sumOfDoubles}\n${integerStepFunctions(needs, constants)}`;
   const row =
     needs.dense && needs.sparse
       ? "m->columns ? sparse_row(m, r, x) : dense_row(m, r, x)"
       : needs.dense
         ? "dense_row(m, r, x)"
         : "sparse_row(m, r, x)";
-  return `${weightOf[needs.storage]}${sum("real", "sum_of")}${sum("double", "sum_of_doubles")}${lines(needs.dense, dense)}${lines(needs.sparse, sparse)}
+  return `${weightOf[storage]}${sum("real", "sum_of")}${sumOfDoubles}${lines(needs.dense, dense)}${lines(needs.sparse, sparse)}
 /* x' = (1 - a) x + a f(b + W_in u + W x${needs.feedback ? " + W_fb y" : ""}), rules 3 to 5. */
 static void advance(const member *m, real *x, real *next${lines(needs.inputs, ", const real *u")}${lines(needs.feedback, ", const real *y")})
 {
@@ -212,7 +231,7 @@ ${lines(needs.feedback, "    for (i = 0; i < OUTPUTS; i++) fed = fed + m->feedba
 /** What a readout of a forecaster says. */
 export function answerFunction(needs: Needs): string {
   return `/* y = W_out features + c, rules 9 and 10: in binary64, then rounded. */
-static void answer(const member *m, const double *weights, const double *intercept, const real *x${lines(needs.sees, ", const real *seen")}, real *y)
+static void answer(const member *m, const double *weights, const double *intercept, const neuron *x${lines(needs.sees, ", const real *seen")}, real *y)
 {
   int o, i, k;
   for (o = 0; o < OUTPUTS; o++) {
@@ -220,12 +239,12 @@ static void answer(const member *m, const double *weights, const double *interce
     double partial[32] = {0};
     k = 0;
     for (i = 0; i < m->size; i++, k++) {
-      const double value = x[i];
+      const double value = STATE(x[i]);
       partial[k & 31] = partial[k & 31] + row[k] * ${needs.squareHalf ? "((i & 1) ? value * value : value)" : "value"};
     }
 ${lines(needs.sees, "    for (i = 0; i < m->seen; i++, k++) partial[k & 31] = partial[k & 31] + row[k] * (double)seen[i];\n")}${lines(
   needs.squares,
-  "    for (i = 0; i < m->size; i++, k++) partial[k & 31] = partial[k & 31] + row[k] * ((double)x[i] * (double)x[i]);\n",
+  "    for (i = 0; i < m->size; i++, k++) partial[k & 31] = partial[k & 31] + row[k] * ((double)STATE(x[i]) * (double)STATE(x[i]));\n",
 )}    y[o] = (real)(sum_of_doubles(partial, 32) + intercept[o]);
   }
 }

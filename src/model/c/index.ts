@@ -11,7 +11,7 @@ import { Forecaster } from "../forecaster/forecaster.js";
 import { decodeModelFile } from "../model-file.js";
 import { packageVersion } from "../version.js";
 import { cClassifier } from "./classifier.js";
-import { cIntegers, isInteger } from "./integer.js";
+import { cIntegers, isWhollyInteger } from "./integer.js";
 import { type COptions, cTable } from "./options.js";
 import { cProgram } from "./program.js";
 import { checkName } from "./text.js";
@@ -29,7 +29,8 @@ export interface CFiles {
  * 10); the compiler must not contract or reorder arithmetic, which GCC and Clang are told in the
  * source. Rows go in and out in the units of the data, as doubles.
  *
- * A forecaster over a reservoir in integers (`arithmetic: "integer"`; rule 18) becomes C without a
+ * A reservoir in integers (`arithmetic: "integer"`; rule 18) takes its steps in integers. A
+ * forecaster of one such reservoir, whose readout sees the state alone, becomes C without a
  * floating-point number: rows are scores in 16 bits, which NAME_scores makes of fixed-point values.
  *
  * A forecaster: NAME_begin goes to where it stands, NAME_predict or NAME_observe takes the next
@@ -38,8 +39,8 @@ export interface CFiles {
  * `predictProba` do.
  * @throws NotFittedError; ArgumentError for a model of another kind, a name that C does not take,
  * or what C does not hold: noise, an activation of your own, cells, composed and spiking
- * reservoirs, and fast arithmetic; of forecasters transforms of your own, the calendar, a model of
- * yours, and a mask of missing values; of classifiers the representation "output", `layerNorm`, and a readout
+ * reservoirs, and fast arithmetic; of forecasters transforms of your own, a model of yours, and a
+ * mask of missing values; of classifiers the representation "output", `layerNorm`, and a readout
  * that transforms its features
  */
 export async function toC(model: Forecaster | Classifier, options: COptions = {}): Promise<CFiles> {
@@ -53,8 +54,8 @@ export async function toC(model: Forecaster | Classifier, options: COptions = {}
   if (model instanceof Classifier)
     return cClassifier(await decodeClassifier(await decodeModelFile(bytes, "classifier", "classifier"), "classifier"), note);
   const parts = await decodeForecaster(await decodeModelFile(bytes, "forecaster", "forecaster"), "forecaster");
-  const write = isInteger(parts) ? cIntegers : cProgram;
-  return write(parts, { ...note, takesCalendar: model.calendar.length > 0 });
+  const write = isWhollyInteger(parts) ? cIntegers : cProgram;
+  return write(parts, { ...note, calendar: model.calendar });
 }
 
 /**

@@ -1,14 +1,14 @@
-// A forecaster over a reservoir in integers as one C source and its header: no number in it is
-// floating-point. docs/numerics.md, rule 18.
+// A forecaster of one reservoir in integers as one C source and its header: no number in it is
+// floating-point. docs/numerics.md, rule 18. Such steps beside real numbers stand in integer-step.ts.
 import { ArgumentError } from "../../core/errors.js";
 import { isSparse } from "../../numerics/index.js";
 import type { ReservoirModel } from "../../reservoir/index.js";
 import { inputSteps, inputUnit, unit } from "../../reservoir/integer/step.js";
-import { tanhTable } from "../../reservoir/integer/tanh.js";
 import { integerRows } from "../../reservoir/integer/weights.js";
-import type { ForecasterParts } from "../forecaster/file.js";
+import type { ForecasterParts, MemberFile } from "../forecaster/file.js";
 import { readoutExponent } from "../integer-readout.js";
 import { columnsOf, type Standardisation, sameStandardisation } from "../standardisation.js";
+import { shiftFunction, tanhFunction } from "./integer-step.js";
 import type { ProgramNote } from "./program.js";
 import { checkMembers, type RateMember } from "./refuse.js";
 import { Constants, columnType } from "./reservoir.js";
@@ -18,9 +18,18 @@ const lines = (isThere: boolean, text: string): string => (isThere ? text : "");
 
 const refuse = (what: string, field: string) => ArgumentError.because(`the model ${what}, which C in integers does not hold`, { field });
 
-/** Whether a forecaster is one of integers. */
-export function isInteger({ members }: ForecasterParts): boolean {
-  return members.some(({ model }) => model.kind === undefined && model.config.arithmetic === "integer");
+/**
+ * Whether a forecaster can be written without a real number: one member in integers, whose readout
+ * sees the state alone, of a series as it is.
+ */
+export function isWhollyInteger({ members }: ForecasterParts): boolean {
+  const [{ model, readout, road, lags }, ...others] = members as [MemberFile];
+  if (model.kind !== undefined || model.config.arithmetic !== "integer" || others.length > 0) return false;
+  const { features, outputSize } = readout;
+  if (lags > 0 || road.known > 0 || road.transforms.steps.length > 0) return false;
+  if (features.input || features.squares || features.state !== "plain") return false;
+  const feedsInputs = model.outputSize === 0 && model.inputSize >= outputSize;
+  return !feedsInputs || sameStandardisation(columnsOf(road.inputScale, 0, outputSize), road.targetScale);
 }
 
 /** What the program depends on. */
@@ -35,20 +44,13 @@ interface Plan {
 }
 
 /** @throws ArgumentError for what C in integers does not hold */
-export function cIntegers(parts: ForecasterParts, { name, version, takesCalendar }: ProgramNote): { source: string; header: string } {
-  const members = checkMembers(parts, takesCalendar, "integer");
+export function cIntegers(parts: ForecasterParts, { name, version }: ProgramNote): { source: string; header: string } {
+  const members = checkMembers(parts);
   const member = members[0]!;
-  const { model, readout, road, lags } = member;
+  const { model, readout, road } = member;
   const feedback = model.outputSize > 0;
   const outputs = readout.outputSize;
-  if (members.length > 1) throw refuse(`has ${members.length} members`, "members");
-  if (lags > 0) throw refuse(`has a readout of ${lags} lags`, "lags");
-  if (road.known > 0) throw refuse("takes known inputs", "known");
-  if (readout.features.input || readout.features.squares || readout.features.state !== "plain")
-    throw refuse("has a readout of more than the state", "readout");
   const closes = feedback || model.inputSize >= outputs;
-  if (!feedback && closes && !sameStandardisation(columnsOf(road.inputScale, 0, outputs), road.targetScale))
-    throw refuse("has other scales of inputs and of targets", "standardise");
   const outside = closes ? (feedback ? model.inputSize : model.inputSize - outputs) : undefined;
   const held = closes && parts.settings.hold && road.held !== undefined;
   const plan: Plan = { name, model, outputs, feedback, outside, held };
@@ -168,9 +170,7 @@ function scaleConstants(of: "input" | "target", mean: ArrayLike<number>, steps: 
   return { means, multipliers, shifts };
 }
 
-const shiftFunctions = `/* value / 2^by, towards minus infinity. */
-static int32_t shifted(int32_t value, int by) { return value < 0 ? ~(~value >> by) : value >> by; }
-static int64_t wide_shifted(int64_t value, int by) { return value < 0 ? ~(~value >> by) : value >> by; }
+const shiftFunctions = `${shiftFunction}static int64_t wide_shifted(int64_t value, int by) { return value < 0 ? ~(~value >> by) : value >> by; }
 
 /* value / 2^by to the nearest, halves up, held within \`most\`. */
 static int64_t rounded_by(int64_t value, int by, int64_t most)
@@ -216,19 +216,6 @@ function valuesFunction(
     const int64_t scores = rounded_by(output[o], ${outputFraction - valueBits}, INT32_MAX);
     values[o] = (int32_t)rounded_by(${means}[o] + rounded_by(scores * ${multipliers}[o], ${shifts}[o], INT64_MAX / 2), 0, INT32_MAX);
   }
-}
-`;
-}
-
-function tanhFunction(constants: Constants): string {
-  const table = constants.add("int16_t", "tanh_table", tanhTable);
-  return `/* tanh by a table; z and the result in steps of 2^-15. */
-static int32_t tanh_of(int32_t z)
-{
-  const int32_t size = z < -262143 || z > 262143 ? 262143 : z < 0 ? -z : z;
-  const int32_t from = ${table}[size >> 9], to = ${table}[(size >> 9) + 1];
-  const int32_t value = from + (((to - from) * (size & 511) + 256) >> 9);
-  return z < 0 ? -value : value;
 }
 `;
 }

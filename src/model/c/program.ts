@@ -1,27 +1,29 @@
 // A forecaster as one C source and its header: its constants, the functions of a step, and the
 // calls that a program makes.
+import type { CalendarFeature } from "../../series/calendar.js";
 import type { ForecasterParts } from "../forecaster/file.js";
 import { sightOf } from "../forecaster/seen.js";
 import { columnsOf, inScoresOf, type Standardisation, sameStandardisation, standardised } from "../standardisation.js";
+import { calendarFunction } from "./calendar.js";
 import { callsOf, headerOf, type Shape } from "./calls.js";
-import { activationFunctions, answerFunction, arithmetic, type Needs, stepFunctions } from "./functions.js";
+import { activationFunctions, answerFunction, arithmetic, inIntegers, type Needs, numberTypes, stepFunctions } from "./functions.js";
 import { checkMembers, type RateMember } from "./refuse.js";
-import { Constants, columnType, reservoirFields, reservoirValues, storageOf } from "./reservoir.js";
-import { type ArrayType, typeName } from "./text.js";
+import { Constants, columnType, reservoirFields, reservoirValues, statesAs, storageOf } from "./reservoir.js";
+import type { ArrayType } from "./text.js";
 import { pastAfter, seenAfter, transformFunctions } from "./transforms.js";
 
 /** What the program is called, and what the parts do not say. */
 export interface ProgramNote {
   readonly name: string;
   readonly version: string;
-  /** Whether inputs of the model are made from time stamps. */
-  readonly takesCalendar: boolean;
+  /** What of the calendar is an input. */
+  readonly calendar: readonly CalendarFeature[];
 }
 
 /** @throws ArgumentError for what C does not hold */
-export function cProgram(parts: ForecasterParts, { name, version, takesCalendar }: ProgramNote): { source: string; header: string } {
-  const members = checkMembers(parts, takesCalendar);
-  const shape = shapeOf(name, members, parts);
+export function cProgram(parts: ForecasterParts, { name, version, calendar }: ProgramNote): { source: string; header: string } {
+  const members = checkMembers(parts);
+  const shape = { ...shapeOf(name, members, parts), calendar };
   const { precision } = members[0]!.model;
   const needs = needsOf(members);
   const activations = [...new Set(members.map(({ model }) => model.activation))];
@@ -31,26 +33,29 @@ export function cProgram(parts: ForecasterParts, { name, version, takesCalendar 
     initialiser(member, m, shape, needs, { activation: activations.indexOf(member.model.activation), columns }, constants),
   );
   const lost = shape.transforms?.lost ?? 0;
+  const step = stepFunctions(needs, constants);
   const transforms = shape.transforms ? transformFunctions(shape.transforms, constants) : "";
+  const time = calendar.length > 0 ? calendarFunction(name, calendar, constants) : "";
   const title = `Written by Spillway ${version}: a forecaster of ${shape.outputs} output${shape.outputs === 1 ? "" : "s"}.`;
   const source = [
     `/* ${title} */\n#include <float.h>\n#include <stddef.h>\n#include <stdint.h>\n#include "${name}.h"\n`,
     arithmetic,
-    `typedef ${typeName(precision)} real;\ntypedef ${needs.storage === "real" ? "real" : "uint16_t"} weight;\n`,
+    numberTypes(precision, needs),
     `enum { MEMBERS = ${members.length}, INPUTS = ${shape.inputs}, OUTPUTS = ${shape.outputs} };\n`,
     memberStruct(needs, columns, lost > 0),
-    activationFunctions(activations, precision),
-    stepFunctions(needs),
-    answerFunction(needs),
+    ...(inIntegers(needs) ? [] : [activationFunctions(activations, precision)]),
     constants.text,
+    step,
+    answerFunction(needs),
     ...(shape.transforms ? [transforms] : []),
+    ...(calendar.length > 0 ? [time] : []),
     `static const member members[MEMBERS] = {\n${rows.join("\n")}\n};\n`,
     callsOf(shape, parts.groups),
   ];
   return { source: source.join("\n"), header: headerOf(shape, title) };
 }
 
-function shapeOf(name: string, members: readonly RateMember[], { settings }: ForecasterParts): Shape {
+function shapeOf(name: string, members: readonly RateMember[], { settings }: ForecasterParts): Omit<Shape, "calendar"> {
   const [{ model, readout, road }] = members as [RateMember];
   const outputs = readout.outputSize;
   return {
@@ -66,6 +71,7 @@ function shapeOf(name: string, members: readonly RateMember[], { settings }: For
     seenRows: Math.min(...members.map(({ state }) => state.recent.rows)),
     held: settings.hold && members.every((member) => member.road.held !== undefined),
     transforms: road.transforms.steps.length > 0 ? { ...road.transforms, outputs } : undefined,
+    integers: model.config.arithmetic === "integer",
     sees: members.some(({ readout: { features } }) => features.input),
   };
 }
@@ -91,7 +97,8 @@ function memberStruct(needs: Needs, columns: ArrayType, hasPast: boolean): strin
     "const double *target_mean, *target_deviation, *loop_mean, *loop_deviation, *lower, *upper;",
     "/* Where the model stands. */",
     ...(hasPast ? ["const double *past;"] : []),
-    `const real *state${needs.inputs ? ", *input" : ""}, *fed, *recent;`,
+    "const neuron *state;",
+    `const real ${needs.inputs ? "*input, " : ""}*fed, *recent;`,
   ];
   return `typedef struct {\n${fields.map((field) => `  ${field}`).join("\n")}\n} member;\n`;
 }
@@ -120,6 +127,7 @@ function initialiser(
     double(`${name}_deviation`, deviation),
   ];
   const recent = lastScores(member, loopScale, feedback);
+  const [stateType, standing] = statesAs(model, state.reservoir.values);
   const fields = [
     ...reservoirValues(model, needs, { name: String(m), activation, columns }, constants),
     [readout.weights.cols, readout.weights.cols - model.size * (readout.features.squares ? 2 : 1), lags],
@@ -129,7 +137,7 @@ function initialiser(
     [...scale("target", road.targetScale), ...scale("loop", loopScale), double("lower", held?.lower), double("upper", held?.upper)],
     [
       ...(road.transforms.lost > 0 ? [double("past", pastAfter(state.recent, road.transforms))] : []),
-      real("state", state.reservoir.values),
+      named(stateType, "state", standing),
       ...(needs.inputs ? [real("input", state.reservoir.input)] : []),
       real("fed", feedback ? state.reservoir.output : recent.subarray(0, sight || road.known > 0 ? outputs : 0)),
       real("recent", lags > 0 ? recent : undefined),

@@ -1,7 +1,7 @@
 // What an exported program does not hold, said before anything is written.
 import { ArgumentError } from "../../core/errors.js";
 import { isSparse } from "../../numerics/index.js";
-import type { AnyModel, Arithmetic, ReservoirModel } from "../../reservoir/index.js";
+import type { AnyModel, ReservoirModel } from "../../reservoir/index.js";
 import type { ForecasterParts, MemberFile } from "../forecaster/file.js";
 import { activationsInC } from "./functions.js";
 import { unheldStep } from "./transforms.js";
@@ -18,15 +18,10 @@ const refuse = (what: string, field?: string) =>
   ArgumentError.because(`the model ${what}, which C does not hold`, { field: field ?? "model" });
 
 /** The members, if C holds them all. @throws ArgumentError */
-export function checkMembers(
-  { settings, members }: ForecasterParts,
-  takesCalendar: boolean,
-  arithmetic?: Arithmetic,
-): readonly RateMember[] {
+export function checkMembers({ settings, members }: ForecasterParts): readonly RateMember[] {
   if (settings.hybrid) throw refuse("calls a model of yours");
   if (settings.missing === "mask") throw refuse("takes a mask of missing values", "missing");
-  if (takesCalendar) throw refuse("takes the calendar", "calendar");
-  const checked = members.map((member) => checkMember(member, arithmetic));
+  const checked = members.map(checkMember);
   checkTransforms(checked);
   checkWeights(checked.map(({ model }) => model));
   return checked;
@@ -47,7 +42,6 @@ function checkTransforms(members: readonly RateMember[]): void {
   if (steps.length === 0) return;
   const own = unheldStep(steps);
   if (own !== undefined) throw refuse(`transforms its series by ${own}`, "transforms");
-  if (model.config.arithmetic === "integer") throw refuse("transforms its series in integers", "transforms");
   if (model.outputSize > 0) throw refuse("transforms its series and has feedback", "transforms");
   if (state.recent.cols === 0 || (road.known === 0 && model.inputSize !== state.recent.cols))
     throw refuse("transforms its series beside inputs and targets", "transforms");
@@ -55,18 +49,18 @@ function checkTransforms(members: readonly RateMember[]): void {
     throw refuse("has members with other transforms", "transforms");
 }
 
-function checkMember({ model, ...rest }: MemberFile, arithmetic: Arithmetic | undefined): RateMember {
-  return { model: checkReservoir(model, arithmetic), ...rest };
+function checkMember({ model, ...rest }: MemberFile): RateMember {
+  return { model: checkReservoir(model), ...rest };
 }
 
 /** A reservoir that C holds. @throws ArgumentError */
-export function checkReservoir(model: AnyModel, takes: Arithmetic = "portable"): ReservoirModel {
+export function checkReservoir(model: AnyModel): ReservoirModel {
   if (model.kind === "spiking") throw refuse("has a spiking reservoir");
   if (model.kind === "composite") throw refuse("has a reservoir that is composed of layers or groups");
   if (model.kind === "registered") throw refuse(`has a reservoir of the kind "${model.config.kind}"`);
   if (model.cell) throw refuse("has a reservoir with a cell of its own", "cell");
   if (model.noiseLevel > 0) throw refuse(`has noise (noiseLevel ${model.config.noiseLevel}); set it to 0 and train again`, "noiseLevel");
-  if (model.config.arithmetic !== takes) throw refuse(`has ${model.config.arithmetic} arithmetic`, "arithmetic");
+  if (model.config.arithmetic === "fast") throw refuse("has fast arithmetic", "arithmetic");
   if (!activationsInC.includes(model.activation)) throw refuse(`has the activation "${model.activation}"`, "activation");
   return model;
 }

@@ -1,7 +1,9 @@
 // The constants of a reservoir in C: which fields its struct has, and what stands in them.
-import { isSparse } from "../../numerics/index.js";
+import { type FloatArray, isSparse } from "../../numerics/index.js";
 import type { ReservoirModel } from "../../reservoir/index.js";
-import type { Needs } from "./functions.js";
+import { unit } from "../../reservoir/integer/step.js";
+import { integerRows } from "../../reservoir/integer/weights.js";
+import { inIntegers, type Needs, type WeightStorage } from "./functions.js";
 import { type ArrayType, constant, constantArray } from "./text.js";
 
 /** Constant arrays; two of the same values are one. */
@@ -39,42 +41,68 @@ export function columnType(models: readonly ReservoirModel[]): ArrayType {
 /** How the weights of several reservoirs are kept. */
 export function storageOf(models: readonly ReservoirModel[]): Pick<Needs, "storage" | "dense" | "sparse"> {
   return {
-    storage: models.every(({ config }) => config.weightPrecision === "bfloat16") ? "bfloat16" : "real",
+    storage: storedAs(models),
     dense: models.some(({ weights }) => !isSparse(weights)),
     sparse: models.some(({ weights }) => isSparse(weights)),
   };
 }
 
+function storedAs(models: readonly ReservoirModel[]): WeightStorage {
+  const every = (precision: string) => models.every(({ config }) => config.weightPrecision === precision);
+  if (models[0]!.config.arithmetic === "integer") return every("int8") ? "int8_t" : "int16_t";
+  return every("bfloat16") ? "bfloat16" : "real";
+}
+
+/** States as a program has them. */
+export function statesAs(model: ReservoirModel, values: FloatArray): readonly [ArrayType, ArrayLike<number>] {
+  return model.config.arithmetic === "integer" ? ["int16_t", Array.from(values, (value) => value * unit)] : [model.precision, values];
+}
+
 /** The fields of a struct that a reservoir has; they come first. */
 export function reservoirFields(needs: Needs, columns: ArrayType): readonly string[] {
+  const integers = inIntegers(needs);
+  const driving = integers ? "int16_t" : "real";
   return [
     "int size, activation;",
     "const weight *weights;",
     ...(needs.sparse ? ["const uint32_t *row_offsets;", `const ${columns} *columns;`] : []),
-    ...(needs.inputs ? ["const real *input_weights;"] : []),
-    ...(needs.feedback ? ["const real *feedback_weights;"] : []),
-    "const real *bias, *leak, *initial_state;",
+    ...(needs.inputs ? [`const ${driving} *input_weights;`] : []),
+    ...(needs.feedback ? [`const ${driving} *feedback_weights;`] : []),
+    ...(integers ? ["const uint8_t *exponents;", "const int32_t *bias;", "const uint16_t *leak;"] : ["const real *bias, *leak;"]),
+    "const neuron *initial_state;",
   ];
 }
 
 /** What stands in them. */
 export function reservoirValues(
-  { precision, size, weights, inputWeights, feedbackWeights, bias, leakRate, initialState }: ReservoirModel,
+  model: ReservoirModel,
   needs: Needs,
   { name, activation, columns }: { readonly name: string; readonly activation: number; readonly columns: ArrayType },
   constants: Constants,
 ): readonly (readonly (string | number)[])[] {
+  const { precision, size, weights, inputWeights, feedbackWeights, bias, leakRate } = model;
   const add = (type: ArrayType, what: string, values: ArrayLike<number> | undefined) => constants.add(type, `${what}_${name}`, values);
+  const rows = inIntegers(needs) ? integerRows(model) : undefined;
   const values = isSparse(weights) ? weights.values : weights.data;
+  const stored = rows
+    ? add(needs.storage as "int8_t" | "int16_t", "weights", rows.weights)
+    : needs.storage === "bfloat16"
+      ? add("uint16_t", "weights", upperHalves(values))
+      : add(precision, "weights", values);
+  const driving = rows ? "int16_t" : precision;
+  const [stateType, initialState] = statesAs(model, model.initialState);
   return [
     [size, activation],
-    [needs.storage === "bfloat16" ? add("uint16_t", "weights", upperHalves(values)) : add(precision, "weights", values)],
+    [stored],
     ...(needs.sparse
       ? [isSparse(weights) ? [add("uint32_t", "row_offsets", weights.rowOffsets), add(columns, "columns", weights.columns)] : [0, 0]]
       : []),
-    ...(needs.inputs ? [[add(precision, "input_weights", inputWeights.data)]] : []),
-    ...(needs.feedback ? [[add(precision, "feedback_weights", feedbackWeights?.data)]] : []),
-    [add(precision, "bias", bias), add(precision, "leak", leakRate), add(precision, "initial_state", initialState)],
+    ...(needs.inputs ? [[add(driving, "input_weights", rows?.inputWeights ?? inputWeights.data)]] : []),
+    ...(needs.feedback ? [[add(driving, "feedback_weights", rows?.feedbackWeights ?? feedbackWeights?.data)]] : []),
+    rows
+      ? [add("uint8_t", "exponents", rows.exponents), add("int32_t", "bias", rows.bias), add("uint16_t", "leak", rows.leakRate)]
+      : [add(precision, "bias", bias), add(precision, "leak", leakRate)],
+    [add(stateType, "initial_state", initialState)],
   ];
 }
 

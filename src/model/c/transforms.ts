@@ -1,5 +1,5 @@
-// Transforms of a series in C, done row by row and undone on forecasts. Differences keep a window of
-// the rows that they take; a window's first row is its oldest.
+// Transforms of a series in C, done row by row and undone on forecasts. Differences keep a window
+// of the rows that they take; a window's first row is its oldest.
 import { ArgumentError } from "../../core/errors.js";
 import type { Matrix } from "../../numerics/index.js";
 import { differenceOf, forwardStep, isDifference } from "../../series/transform-step.js";
@@ -20,7 +20,7 @@ export interface CTransforms {
 /** Values of all windows. */
 export const pastLength = ({ lost, outputs }: CTransforms): number => lost * outputs;
 
-/** The step that C does not hold: a function of the user's own, by name, or "squash". Pairs of functions are in no file. */
+/** The step that C does not hold: a function of the user's own, by name, or "squash". */
 export function unheldStep(steps: readonly Step[]): string | undefined {
   for (const step of steps) {
     if (typeof step !== "object") return step;

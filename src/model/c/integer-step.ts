@@ -1,0 +1,73 @@
+// A step in integers in C, of a reservoir whose inputs and outputs are real numbers:
+// docs/numerics.md, rule 18. A program without any real number stands in integer.ts.
+import { tanhTable } from "../../reservoir/integer/tanh.js";
+import type { Constants } from "./reservoir.js";
+
+const lines = (isThere: boolean, text: string): string => (isThere ? text : "");
+
+/** value / 2^by in 32 bits. */
+export const shiftFunction = `/* value / 2^by, towards minus infinity. */
+static int32_t shifted(int32_t value, int by) { return value < 0 ? ~(~value >> by) : value >> by; }
+`;
+
+/** tanh, which takes its table from the constants. */
+export function tanhFunction(constants: Constants): string {
+  const table = constants.add("int16_t", "tanh_table", tanhTable);
+  return `/* tanh by a table; z and the result in steps of 2^-15. */
+static int32_t tanh_of(int32_t z)
+{
+  const int32_t size = z < -262143 || z > 262143 ? 262143 : z < 0 ? -z : z;
+  const int32_t from = ${table}[size >> 9], to = ${table}[(size >> 9) + 1];
+  const int32_t value = from + (((to - from) * (size & 511) + 256) >> 9);
+  return z < 0 ? -value : value;
+}
+`;
+}
+
+/** What the step has to do. */
+interface IntegerNeeds {
+  readonly dense: boolean;
+  readonly sparse: boolean;
+  readonly feedback: boolean;
+  readonly inputs: boolean;
+}
+
+/** One step of a reservoir, with what it calls. */
+export function integerStepFunctions({ dense, sparse, feedback, inputs }: IntegerNeeds, constants: Constants): string {
+  const ofDense = "for (p = 0; p < (uint32_t)m->size; p++) sum += (int32_t)m->weights[(uint32_t)r * (uint32_t)m->size + p] * x[p];";
+  const ofSparse = "for (p = m->row_offsets[r]; p < m->row_offsets[r + 1]; p++) sum += (int32_t)m->weights[p] * x[m->columns[p]];";
+  const product = dense && sparse ? `if (m->columns) ${ofSparse}\n    else ${ofDense}` : dense ? ofDense : ofSparse;
+  const driven = (array: string, count: string, vector: string) =>
+    `    for (i = 0; i < ${count}; i++) sum += (int32_t)m->${array}[r * ${count} + i] * ${vector}[i];\n`;
+  const rounded = (vector: string, count: string, from: string) =>
+    `  for (i = 0; i < ${count}; i++) ${vector}[i] = in_steps(${from}[i]);\n`;
+  return `${shiftFunction}
+${tanhFunction(constants)}
+/* An input in steps of 2^-12, to the nearest, halves up, held within 16 bits. */
+static int16_t in_steps(real value)
+{
+  const double steps = (double)value * 4096.0 + 0.5;
+  int32_t whole;
+  if (!(steps > -32767.0)) return -32767;
+  if (steps >= 32767.0) return 32767;
+  whole = (int32_t)steps;
+  return (int16_t)((double)whole > steps ? whole - 1 : whole);
+}
+
+/* x' = x + a (tanh(b + W_in u + W x${lines(feedback, " + W_fb y")}) - x). No sum leaves 32 bits. */
+static void advance(const member *m, neuron *x, neuron *next${lines(inputs, ", const real *u")}${lines(feedback, ", const real *y")})
+{
+${lines(inputs, "  int16_t driven[INPUTS];\n")}${lines(feedback, "  int16_t fed[OUTPUTS];\n")}  int r${lines(inputs || feedback, ", i")};
+  uint32_t p;
+${lines(inputs, rounded("driven", "INPUTS", "u"))}${lines(feedback, rounded("fed", "OUTPUTS", "y"))}  for (r = 0; r < m->size; r++) {
+    const int32_t before = x[r];
+    int32_t sum = 0;
+${lines(inputs, driven("input_weights", "INPUTS", "driven"))}${lines(feedback, driven("feedback_weights", "OUTPUTS", "fed"))}    sum = sum * 8 + m->bias[r];
+    ${product}
+    sum = tanh_of(shifted(sum, m->exponents[r]));
+    next[r] = (int16_t)(before + shifted((int32_t)m->leak[r] * (sum - before) + 16384, 15));
+  }
+  for (r = 0; r < m->size; r++) x[r] = next[r];
+}
+`;
+}
