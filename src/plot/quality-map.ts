@@ -31,7 +31,7 @@ const titles: Readonly<Record<string, string>> = {
 
 /**
  * One measure of a map as colours. If the map has the Lyapunov exponent, a line stands where it
- * first changes sign along x.
+ * first changes sign, along x or y.
  * @throws ArgumentError for a measure that the map does not have
  */
 export function plotQualityMap(map: PlottedMap, measure: string, options: { readonly title?: string | undefined } = {}): Figure {
@@ -99,17 +99,36 @@ function ticks(values: readonly number[]) {
   };
 }
 
-/** Where the exponent first goes from below 0 to above, in each row, between the columns. */
-function edge({ values }: PlottedMap): { readonly x: number[]; readonly y: number[] } {
+/** A line over a map: cells across and upwards, from 0. */
+interface Line {
+  readonly x: readonly number[];
+  readonly y: readonly number[];
+}
+
+/**
+ * Where the exponent first changes sign, between the cells: along each row, or along each column if
+ * more of those have such a place. Behind it the exponent may lie at 0 and change sign by chance.
+ */
+function edge({ values }: PlottedMap): Line {
   const exponents = values["lyapunovExponent"];
-  const out = { x: [] as number[], y: [] as number[] };
-  if (!exponents) return out;
-  for (let row = 0; row < exponents.rows; row++) {
-    for (let c = 0; c + 1 < exponents.cols; c++) {
-      const [below, above] = [exponents.data[row * exponents.cols + c]!, exponents.data[row * exponents.cols + c + 1]!];
-      if (!(below < 0 && above >= 0)) continue;
-      out.x.push(c + (Number.isFinite(below) ? -below / (above - below) : 1));
-      out.y.push(row);
+  if (!exponents) return { x: [], y: [] };
+  const { rows, cols } = exponents;
+  const alongRows = changes(rows, cols, (row, c) => exponents.at(row, c));
+  const alongColumns = changes(cols, rows, (c, row) => exponents.at(row, c));
+  return alongColumns.at.length > alongRows.at.length
+    ? { x: alongColumns.lines, y: alongColumns.at }
+    : { x: alongRows.at, y: alongRows.lines };
+}
+
+/** Of each line that has one, where its values first change sign. */
+function changes(lines: number, length: number, value: (line: number, k: number) => number) {
+  const out = { lines: [] as number[], at: [] as number[] };
+  for (let line = 0; line < lines; line++) {
+    for (let k = 0; k + 1 < length; k++) {
+      const [a, b] = [value(line, k), value(line, k + 1)];
+      if (!((a < 0 && b >= 0) || (a >= 0 && b < 0))) continue;
+      out.lines.push(line);
+      out.at.push(k + (Number.isFinite(a - b) ? a / (a - b) : 1));
       break;
     }
   }

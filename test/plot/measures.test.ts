@@ -64,6 +64,22 @@ describe("plotQualityMap", () => {
     expect(toSvg(figure)).toContain("spectralRadius");
   });
 
+  it("draws that line along y if the exponent changes sign there", () => {
+    const turned = {
+      ...map,
+      values: {
+        lyapunovExponent: Matrix.from([
+          [-0.5, Number.NaN, -1],
+          [-1, -2, -1],
+          [1, 0, -1],
+        ]),
+      },
+    };
+    const figure = plotQualityMap({ ...turned, y: { parameter: "spectralRadius", values: [0.1, 1, 2] } }, "lyapunovExponent");
+    expect(decoded(figure.data[1]!["x"])).toEqual([0, 1]);
+    expect(decoded(figure.data[1]!["y"])).toEqual([1.5, 2]);
+  });
+
   it("draws the exponent on a scale that is as wide below 0 as above", () => {
     expect(plotQualityMap(map, "lyapunovExponent").data[0]).toMatchObject({ zmin: -1, zmax: 1 });
   });

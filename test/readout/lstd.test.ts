@@ -14,17 +14,17 @@ function anchors(place: number): number[] {
 }
 
 /** From 12 down to 0 by 1 or 2 with equal chance and reward -3, from 1 to 0 with -2. */
-function episode(number: number): { states: number[][]; rewards: number[] } {
+function episode(isShort: (place: number, step: number) => boolean): { states: number[][]; rewards: number[] } {
   const states: number[][] = [];
   const rewards: number[] = [];
   for (let place = 12, k = 0; place > 0; k++) {
     states.push(anchors(place));
     rewards.push(place === 1 ? -2 : -3);
-    place -= place === 1 || draws.uniform(number, k) < 0.5 ? 1 : 2;
+    place -= place === 1 || isShort(place, k) ? 1 : 2;
   }
   return { states, rewards };
 }
-const episodes = (count: number) => Array.from({ length: count }, (_, number) => episode(number));
+const episodes = (count: number) => Array.from({ length: count }, (_, number) => episode((_place, k) => draws.uniform(number, k) < 0.5));
 const chain = { discount: 1, lambda: 0, intercept: false, episodes: true } as const;
 
 describe("lstd", () => {
@@ -38,6 +38,16 @@ describe("lstd", () => {
       expect(Math.abs(weights.data[f]! - exact)).toBeLessThan(0.2);
     });
     expect(training!.method).toBe("lstd");
+  });
+
+  it.each([0, 0.4, 1])("finds them exactly if every course of the chain is seen once, trace %d", (trace) => {
+    // One course for each choice of a step at the places 2 to 12: the mean over all that there are.
+    const runs = Array.from({ length: 2 ** 11 }, (_, choices) => episode((place) => ((choices >> (place - 2)) & 1) === 1));
+    const { weights } = lstd({ ...chain, trace }).fit(
+      runs.map(({ states }) => states),
+      runs.map(({ rewards }) => rewards),
+    );
+    for (const [f, exact] of [-24, -16, -8, 0].entries()) expect(weights.data[f]).toBeCloseTo(exact, 11);
   });
 
   it("with trace 1 is regression of returns on features", () => {
