@@ -118,7 +118,9 @@ export class DeviceTrials implements TrialPlaces {
     return this.#signal.aborted ? outcomes.map(() => undefined) : outcomes;
   }
 
-  /** What the scores of a trial come to; jobs that the engine did not take are evaluated one by one. */
+  /**
+   * What the scores of a trial come to; jobs that the engine did not take are evaluated one by one.
+   */
   #settle(work: TrialWork, scores: ReadonlyMap<SeedJob, readonly number[]> | undefined): Promise<TrialOutcomeScores> {
     return this.#evaluator.orError(async () => {
       const own: (readonly number[])[] = [];
@@ -272,7 +274,9 @@ function sharedRowsOrNone(job: SeedJob): SharedRows | undefined {
   }
 }
 
-/** The rows of a job, if all its readouts do is to predict them, or to go on from places in them. */
+/**
+ * The rows of a job, if all its readouts do is to predict them, or to go on from places in them.
+ */
 function sharedRows({ experiment, data, seed }: SeedJob): SharedRows | undefined {
   const { task } = experiment;
   if (task.type === "predict" && data.kind !== "cases") return { prediction: predictionRows({ ...experiment, task }, data) };

@@ -246,7 +246,9 @@ export class SettingEvaluator {
     return [{ experiment: settleExperiment(part, cut), data: cut }];
   }
 
-  /** Rows of data; asked for again they are the same object, so what is made of them can be kept. */
+  /**
+   * Rows of data; asked for again they are the same object, so what is made of them can be kept.
+   */
   #cut(data: Exclude<ExperimentData, CaseData>, from: number, end: number): ExperimentData {
     const known = this.#cuts.get(data) ?? new Map<string, ExperimentData>();
     this.#cuts.set(data, known);

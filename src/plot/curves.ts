@@ -21,7 +21,9 @@ export interface PlottedCurve {
 export interface CurvesPlotOptions {
   /** The figure's title; default "Curves". */
   readonly title?: string | undefined;
+  /** What x is. */
   readonly xLabel?: string | undefined;
+  /** What y is. */
   readonly yLabel?: string | undefined;
   /** Whether the axis of y is logarithmic; values up to 0 are then left out. Default false. */
   readonly logarithmic?: boolean | undefined;

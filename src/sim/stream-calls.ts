@@ -50,7 +50,9 @@ function refuseInCapture(stream: WorkStream): void {
   throw new Refusal(code.captureUnsupported);
 }
 
-/** Whether a ticket was passed, after a turn for its stream. What a fault ended is not waited for. */
+/**
+ * Whether a ticket was passed, after a turn for its stream. What a fault ended is not waited for.
+ */
 function cameBy(ticket: Ticket): boolean {
   if (!passed(ticket)) ticket.stream.step();
   return passed(ticket) || ticket.stream.idle;

@@ -19,7 +19,9 @@ export interface DriveOptions {
   readonly range?: UnitRange | undefined;
   /** What encodes a series; left out, a series drives the reservoir as it is. */
   readonly encoder?: EncoderConfig | undefined;
-  /** How spikes are counted; `values` defaults to "amplitudes", which are 1 if a pattern has none. */
+  /**
+   * How spikes are counted; `values` defaults to "amplitudes", which are 1 if a pattern has none.
+   */
   readonly bins: BinOptions;
 }
 

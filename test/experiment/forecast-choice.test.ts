@@ -11,7 +11,9 @@ import type { CalendarFeature } from "../../src/series/index.js";
 import "../../src/index.js";
 
 let folder: string;
-/** Hours of a day that are lower on two days of the week, a slow swing, and what looks like noise. */
+/**
+ * Hours of a day that are lower on two days of the week, a slow swing, and what looks like noise.
+ */
 const load = (t: number) =>
   100 + 20 * Math.sin((2 * Math.PI * t) / 24) + (Math.floor(t / 24) % 7 > 4 ? -15 : 0) + 10 * Math.sin(t / 61) + 2 * Math.sin(1.7 * t * t);
 beforeAll(async () => {

@@ -13,7 +13,9 @@ const random = (rows: number, cols: number, row = 0) =>
   );
 const plain = { lambda: 0, intercept: false } as const;
 
-/** Rows of the Hilbert matrix times the least common multiple of its denominators: whole numbers. */
+/**
+ * Rows of the Hilbert matrix times the least common multiple of its denominators: whole numbers.
+ */
 function hilbert(n: number): { rows: Matrix<Float64Array>; targets: Matrix<Float64Array>; weights: number[] } {
   const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
   let multiple = 1;

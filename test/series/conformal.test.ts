@@ -119,7 +119,10 @@ describe("adaptive conformal bands", () => {
 describe("bands of AR(1) noise around a known mean", () => {
   const [phi, horizon, calibrating] = [0.8, 4, 99];
 
-  /** Errors of the forecast of a known mean, from starts a horizon apart: phi carries on from one to the next. */
+  /**
+   * Errors of the forecast of a known mean, from starts a horizon apart: phi carries on from one to
+   * the next.
+   */
   function noisy(name: string, starts: number, growth = (_: number) => 1): Matrix {
     const draws = stream(name);
     let value = draws.normal(1, 0) / Math.sqrt(1 - phi ** 2);
@@ -131,7 +134,9 @@ describe("bands of AR(1) noise around a known mean", () => {
     );
   }
 
-  /** The share that bands of forecasts made one after the other hold, over all steps and repeats. */
+  /**
+   * The share that bands of forecasts made one after the other hold, over all steps and repeats.
+   */
   function covered(repeats: number, tested: number, isAdaptive: boolean, growth?: (t: number) => number): number {
     let inside = 0;
     for (let repeat = 0; repeat < repeats; repeat++) {

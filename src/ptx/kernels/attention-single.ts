@@ -46,7 +46,10 @@ function plan({ heads, seqLen, headDim }: Required<AttentionShape>, target: Targ
   return fitting.find(({ rows }) => heads * ceilDiv(seqLen, side * rows) >= 128) ?? fitting.at(-1)!;
 }
 
-/** `attention` of type "f32", its shape checked. @throws ArgumentError, PtxBuildError, PtxTargetError */
+/**
+ * `attention` of type "f32", its shape checked. @throws ArgumentError, PtxBuildError,
+ * PtxTargetError
+ */
 export function attentionSingle(name: string, shape: Required<AttentionShape>, options: KernelGeneratorOptions): GeneratedKernel {
   const { target = "sm_75" } = options;
   const tiles = plan(shape, target);

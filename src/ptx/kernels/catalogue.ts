@@ -76,7 +76,9 @@ function entryOf(type: KernelType): Entry<KernelType> {
   return catalogue[type.kind] as unknown as Entry<KernelType>;
 }
 
-/** The `.entry` that a kernel will have. @throws ArgumentError, PtxBuildError for an unknown kind. */
+/**
+ * The `.entry` that a kernel will have. @throws ArgumentError, PtxBuildError for an unknown kind.
+ */
 export function kernelName(type: KernelType): string {
   return entryOf(type).name(type);
 }

@@ -24,7 +24,10 @@ function identity(size: number): ComplexMatrix {
   return out;
 }
 
-/** exp(-i H t) as a product of `steps` short ones: field, couplings (order 1), or half of the field on either side (2). */
+/**
+ * exp(-i H t) as a product of `steps` short ones: field, couplings (order 1), or half of the field
+ * on either side (2).
+ */
 function trotter(couplings: Matrix, field: number, time: number, steps: number, order: 1 | 2): ComplexMatrix {
   const qubits = couplings.rows;
   const dt = time / steps;

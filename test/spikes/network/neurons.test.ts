@@ -56,7 +56,10 @@ describe("a conductance", () => {
 });
 
 describe("an adaptive exponential neuron", () => {
-  /** Times of the spikes of Brette and Gerstner's equations, by Runge and Kutta in steps of 0.0005 ms. */
+  /**
+   * Times of the spikes of Brette and Gerstner's equations, by Runge and Kutta in steps of 0.0005
+   * ms.
+   */
   function exact(current: number, durationMs: number): number[] {
     const [tau, a, h] = [281 / 30, 4 / 30, 0.0005];
     const slopes = (v: number, w: number) =>

@@ -65,7 +65,9 @@ function binary64Kernel(context: Context, name: keyof typeof parameters): AnyKer
   return loadEntries(context, file, [`measure_${name}`]).kernel(`measure_${name}`, parameters[name]) as unknown as AnyKernel;
 }
 
-/** `Engine.measure` on a device, or undefined if a base has a shape that is better run by itself. */
+/**
+ * `Engine.measure` on a device, or undefined if a base has a shape that is better run by itself.
+ */
 export function measureTogether(context: Context, engine: string, work: MeasureWork): Promise<EnginePlan> | undefined {
   const shape = sweepShape(context, work.bases);
   return shape && new Measuring(context, engine, work, shape).run();
