@@ -95,6 +95,7 @@ import { encoders } from "../src/spikes/index.js";
 import { liquidLearningTable } from "../src/spikes/liquid/learn.js";
 import { processTable } from "../src/spikes/liquid/process.js";
 import { spikingTable } from "../src/spikes/liquid/schema.js";
+import { networkKind } from "../src/spikes/network/reservoir.js";
 import { simulateNeuronTable } from "../src/spikes/neurons/simulate.js";
 import { nirExportTable } from "../src/spikes/nir/export.js";
 import { nirImportTable } from "../src/spikes/nir/import.js";
@@ -246,6 +247,7 @@ export function optionsPage(): string {
     partsSection("Registered kinds of reservoir, beside `kind`, `size`, `inputSize`, `seed` and `precision`", [
       oscillatorKind,
       stateAffineKind,
+      networkKind,
     ]),
     ofTable("`ReservoirComputer.create`", createTable),
     ofTable("Its `matrices`", ownMatricesTable),

@@ -3,10 +3,14 @@
 import { oscillatorKind } from "./oscillators/kind.js";
 import { registerReservoirKind, registerSpikingKind } from "./reservoir/index.js";
 import { stateAffineKind } from "./reservoir/state-affine/kind.js";
+import { networkKind } from "./spikes/network/reservoir.js";
+// For its declaration of the kind's options, which the import above alone would not keep.
+import "./spikes/network/reservoir.js";
 
 registerSpikingKind(() => import("./spikes/liquid/kind.js"));
 registerReservoirKind(oscillatorKind);
 registerReservoirKind(stateAffineKind);
+registerReservoirKind(networkKind);
 
 export {
   type ArgumentCode,

@@ -50,6 +50,8 @@ export interface Stepper extends StatePlace {
    * keeps them only on the stepper's device.
    */
   advance(steps: number, step: number, sequence: number, keep?: Keep): number;
+  /** Whether only `advanceLater` makes steps. */
+  readonly onlyLater?: boolean;
   /** The same without holding up the event loop, of a stepper whose steps are made elsewhere. */
   advanceLater?(steps: number, step: number, sequence: number, keep?: Keep): Promise<number>;
   dispose(): Promise<void>;
@@ -89,19 +91,26 @@ export class ChunkedSession implements EngineSession {
   }
 
   step(input: FloatArray, teacher?: FloatArray): FloatArray {
+    this.#beginStep(input);
+    return this.#endStep(this.#advance(1, this.#record.step, 0, true), input, teacher);
+  }
+
+  #beginStep(input: FloatArray): void {
+    this.#record.alive();
+    this.#record.checkCount(1);
+    this.#stepper.inputs.set(input);
+    this.#stepper.outputs.set(this.#record.output);
+  }
+
+  #endStep(finite: number, input: FloatArray, teacher?: FloatArray): FloatArray {
     const record = this.#record;
-    const stepper = this.#stepper;
-    record.alive();
-    record.checkCount(1);
-    stepper.inputs.set(input);
-    stepper.outputs.set(record.output);
-    if (this.#advance(1, record.step, 0, true) < 1) {
+    if (finite < 1) {
       const neuron = this.#badNeuron(0);
       this.#goBack(0);
       throw new NonFiniteStateError(record.step, neuron);
     }
     record.advance(1, input, teacher);
-    return stepper.states.subarray(0, this.model.size);
+    return this.#stepper.states.subarray(0, this.model.size);
   }
 
   async batch(sequences: readonly SequenceInput[], options: BatchOptions): Promise<Matrix[]> {
@@ -152,25 +161,35 @@ export class ChunkedSession implements EngineSession {
       if (firstNonFinite(y) >= 0) throw new NonFiniteStateError(record.step, -1);
     };
     const input = allocate(model.precision, model.inputSize);
-    const oneStep = (t: number, y: FloatArray) => {
+    const given = (t: number, y: FloatArray) => {
       const outside = inputs?.row(t);
-      if (model.outputSize > 0) {
-        if (outside) input.set(outside);
-        this.step(input);
-        answer(y);
-        record.output.set(y);
-      } else {
+      if (model.outputSize === 0) {
         answer(y);
         input.set(y);
-        if (outside) input.set(outside, y.length);
-        this.step(input);
+      }
+      if (outside) input.set(outside, model.outputSize > 0 ? 0 : y.length);
+    };
+    const taken = (t: number, y: FloatArray) => {
+      if (model.outputSize > 0) {
+        answer(y);
+        record.output.set(y);
       }
       states?.row(t).set(this.#stepper.getValues());
     };
+    if (this.#stepper.onlyLater)
+      return record.closeLoop(options, async (t, outputs) => {
+        given(t, outputs.row(t));
+        this.#beginStep(input);
+        this.#endStep(await this.#advanceChunk(1, 0, true), input);
+        taken(t, outputs.row(t));
+        return t + 1;
+      });
     return record.closeLoop(options, (from, outputs, pacer) => {
       let t = from;
       do {
-        oneStep(t, outputs.row(t));
+        given(t, outputs.row(t));
+        this.step(input);
+        taken(t, outputs.row(t));
         t++;
       } while (t < steps && !pacer.due());
       return t;

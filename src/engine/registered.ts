@@ -1,8 +1,9 @@
 // Reservoirs of registered kinds on the host: the kind's own step, one at a time.
 import { formatBytes } from "../core/bytes.js";
+import { SpillwayError } from "../core/errors.js";
 import { allocate, type FloatArray, isSparse } from "../numerics/index.js";
 import type { EngineOptions, EnginePlan, EngineSession } from "../reservoir/engine.js";
-import { type KindStep, reservoirKinds } from "../reservoir/registered/kind.js";
+import { type KindRunner, type KindStep, reservoirKinds } from "../reservoir/registered/kind.js";
 import type { RegisteredModel } from "../reservoir/registered/model.js";
 import { ChunkedSession, type Stepper } from "./chunked-session.js";
 import { clockFor } from "./phase-clock.js";
@@ -14,19 +15,33 @@ export const registeredKinds = (engine: string) => ({
   planRegistered: (model: RegisteredModel): EnginePlan => planOf(engine, model),
 
   async openRegistered(model: RegisteredModel, options?: EngineOptions): Promise<EngineSession> {
-    return new ChunkedSession(model, planOf(engine, model), new RegisteredStepper(model), clockFor(options));
+    return (
+      (await openRunner(engine, model, options)) ??
+      new ChunkedSession(model, planOf(engine, model), new RegisteredStepper(model), clockFor(options))
+    );
   },
 });
 
-function planOf(engine: string, { config, precision, size, below, matrices }: RegisteredModel): EnginePlan {
+/** How an engine would run a kind on the host, or by the kind's own runner. */
+export function planOf(engine: string, { config, precision, size, below, matrices }: RegisteredModel, runner?: KindRunner): EnginePlan {
+  const kind = reservoirKinds.get(config.kind, "kind");
   const values = Object.values(matrices).reduce((sum, each) => sum + (isSparse(each) ? each.values.length : each.data.length), 0);
-  const bytes = (values + 2 * (size + below)) * (precision === "float32" ? 4 : 8);
+  const bytes = (values + 2 * (size + below)) * (precision === "float32" ? 4 : 8) + (kind.sizes(config).bytes ?? 0);
+  const how = runner ? `(${runner.summary})` : kind.runner ? `on ${engine}` : "in JavaScript, one step at a time";
   return {
     engine,
-    summary: `the kind "${config.kind}" in JavaScript, one step at a time, ${formatBytes(bytes)}`,
+    summary: `the kind "${config.kind}" ${how}, ${formatBytes(bytes)}`,
     bytes,
     details: { kind: config.kind, precision, states: size, ...(below > 0 && { hidden: below }) },
   };
+}
+
+/**
+ * A session of a kind that has a runner; undefined for other kinds. @throws what the runner throws
+ */
+export async function openRunner(engine: string, model: RegisteredModel, options?: EngineOptions): Promise<EngineSession | undefined> {
+  const runner = await reservoirKinds.get(model.config.kind, "kind").runner?.(model, engine);
+  return runner && new ChunkedSession(model, planOf(engine, model, runner), stepperOf(model, runner), clockFor(options));
 }
 
 /** Steps of a registered kind, one after the other, by its own stepper. */
@@ -45,7 +60,7 @@ export class RegisteredStepper implements Stepper {
     const { precision, size, inputSize, below, config } = model;
     this.model = model;
     this.capacity = capacity;
-    this.#step = reservoirKinds.get(config.kind, "kind").stepper(model);
+    this.#step = reservoirKinds.get(config.kind, "kind").stepper!(model);
     this.x = allocate(precision, size + below);
     this.#next = allocate(precision, size + below);
     this.inputs = allocate(precision, this.capacity * inputSize);
@@ -83,3 +98,99 @@ export class RegisteredStepper implements Stepper {
 
   async dispose(): Promise<void> {}
 }
+
+/** Rows of a chunk that a kind's runner makes. */
+const runnerRows = 64;
+
+/** Steps by a kind's own runner. The state comes to the host only if it is asked for. */
+class RunnerStepper implements Stepper {
+  readonly capacity = runnerRows;
+  readonly inputs: FloatArray;
+  readonly outputs: FloatArray;
+  readonly states: FloatArray;
+  readonly #runner: KindRunner;
+  readonly #size: number;
+  /** States, then hidden values; not the runner's while `#isChanged`. */
+  #x: FloatArray;
+  #isChanged = true;
+  /** Whether hidden values have moved on since they were read. */
+  #isBehind = false;
+
+  constructor({ precision, size, inputSize, below }: RegisteredModel, runner: KindRunner) {
+    this.#runner = runner;
+    this.#size = size;
+    this.#x = allocate(precision, size + below);
+    this.inputs = allocate(precision, this.capacity * inputSize);
+    this.outputs = allocate(precision, 0);
+    this.states = allocate(precision, this.capacity * size);
+  }
+
+  getValues(): FloatArray {
+    return this.#x.subarray(0, this.#size);
+  }
+
+  setValues(values: FloatArray): void {
+    this.#catchUp();
+    this.#x.set(values);
+    this.#isChanged = true;
+  }
+
+  getBelow(): FloatArray {
+    this.#catchUp();
+    return this.#x.subarray(this.#size);
+  }
+
+  setBelow(values: FloatArray): void {
+    this.#x.set(values, this.#size);
+    this.#isChanged = true;
+    this.#isBehind = false;
+  }
+
+  advance(rows: number, step: number, sequence: number): number {
+    if (this.#isChanged) this.#runner.setState(this.#x, step, sequence);
+    this.#isChanged = false;
+    return this.#made(this.#runner.advance(this.inputs, this.states, rows) as number);
+  }
+
+  /** The same by a runner that makes its rows later. */
+  protected async later(rows: number, step: number, sequence: number): Promise<number> {
+    if (this.#isChanged) await this.#runner.setState(this.#x, step, sequence);
+    this.#isChanged = false;
+    const made = this.#made(await this.#runner.advance(this.inputs, this.states, rows));
+    this.#x = await this.#runner.getState();
+    this.#isBehind = false;
+    return made;
+  }
+
+  dispose(): Promise<void> {
+    return this.#runner.dispose();
+  }
+
+  #made(rows: number): number {
+    if (rows > 0) this.#x.set(this.states.subarray((rows - 1) * this.#size, rows * this.#size));
+    this.#isBehind = true;
+    return rows;
+  }
+
+  #catchUp(): void {
+    if (!this.#isBehind) return;
+    this.#x = this.#runner.getState() as FloatArray;
+    this.#isBehind = false;
+  }
+}
+
+/** The same by a runner that gives promises. */
+class LaterStepper extends RunnerStepper {
+  readonly onlyLater = true;
+
+  override advance(): number {
+    throw new SpillwayError("unavailable", "this reservoir makes no single steps at once on a device; run and forecast rows");
+  }
+
+  advanceLater(rows: number, step: number, sequence: number): Promise<number> {
+    return this.later(rows, step, sequence);
+  }
+}
+
+const stepperOf = (model: RegisteredModel, runner: KindRunner): Stepper =>
+  runner.later ? new LaterStepper(model, runner) : new RunnerStepper(model, runner);

@@ -61,16 +61,17 @@ export {
 export type * from "./model.js";
 export type * from "./profile.js";
 export { addMeasurements, addProfiles, loopTime } from "./profile.js";
+export type { KindArgument, KindKernel } from "./registered/kernel.js";
 export {
   type KindDraw,
   type KindMatrix,
+  type KindRunner,
   type KindSizes,
   type KindStep,
   type KindTangent,
   type ReservoirKind,
   registerReservoirKind,
 } from "./registered/kind.js";
-export type { KindArgument, KindKernel } from "./registered/kernel.js";
 export type { RegisteredModel } from "./registered/model.js";
 export type * from "./registered/options.js";
 export { type AnyShape, expectedShape, type ModelShape, type SpikingShape, shapeOf } from "./shape.js";

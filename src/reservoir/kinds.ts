@@ -20,8 +20,13 @@ import type { OwnMatrices, ReservoirMatrices } from "./weights.js";
 /** A description of one reservoir. Without a `kind` it is a rate reservoir. */
 export type PlainReservoirOptions = ReservoirOptions | SpikingReservoirOptions;
 
-/** Any description: of one reservoir, of a registered kind or not, or of several that are composed. */
+/**
+ * Any description: of one reservoir, of a registered kind or not, or of several that are composed.
+ */
 export type AnyReservoirOptions = PlainReservoirOptions | RegisteredReservoirOptions | CompositeOptions;
+
+/** The full description of a model, which makes the same model again. */
+export const describedBy = ({ config }: AnyModel): AnyReservoirOptions => config as AnyReservoirOptions;
 
 /** Makes models of spiking reservoirs. */
 export interface SpikingKind {

@@ -117,7 +117,7 @@ describe("a forecaster with a horizon", () => {
     await using forecaster = await Forecaster.fit(series, small);
     const [one, two] = await Promise.all(
       forecaster.members.map(async ({ computer }) =>
-        Forecaster.fit(series, { reservoir: computer.config, readout: { lambda: forecaster.choice!.kept[0]!.lambda } }),
+        Forecaster.fit(series, { reservoir: describedBy(computer.model), readout: { lambda: forecaster.choice!.kept[0]!.lambda } }),
       ),
     );
     const each = [await one!.forecast(3), await two!.forecast(3)];

@@ -40,7 +40,7 @@ describe("a forecaster's trainer", () => {
       washout: 50,
       standardise: false,
     });
-    await using computer = await ReservoirComputer.create(forecaster.computer.config);
+    await using computer = await ReservoirComputer.create(describedBy(forecaster.computer.model));
     const states = await computer.run(series.subarray(0, -1));
     const alone = recursiveLeastSquares({ alpha: 1e-3 }).fit(states, series.subarray(1), { washout: 50, inputs: series.subarray(0, -1) });
     expect(forecaster.readout.weights.data).toEqual(alone.weights.data);

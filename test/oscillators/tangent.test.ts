@@ -15,7 +15,7 @@ describe("the tangent of phase oscillators", () => {
     const computer = await ReservoirComputer.create({ ...shared, ...options });
     const { model } = computer;
     const states = model.initialState.length;
-    const step = reservoirKinds.get("oscillator").stepper(model);
+    const step = reservoirKinds.get("oscillator").stepper!(model);
     const tangent = reservoirKinds.get("oscillator").tangent!(model);
     const phases = Array.from({ length: 12 }, (_, i) => 0.7 * i);
     const v = Float64Array.from({ length: 12 }, (_, i) => Math.cos(2.3 * i));

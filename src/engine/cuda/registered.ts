@@ -16,7 +16,7 @@ import { reservoirKinds } from "../../reservoir/registered/kind.js";
 import type { RegisteredModel } from "../../reservoir/registered/model.js";
 import { ChunkedSession } from "../chunked-session.js";
 import { clockFor } from "../phase-clock.js";
-import { RegisteredStepper } from "../registered.js";
+import { openRunner, planOf as planOfRunner, RegisteredStepper } from "../registered.js";
 import { abandonAll, disposeAll } from "./dispose.js";
 import { type AnyBuffer, type AnyKernel, allocAny, loadEntries, realType } from "./kernels.js";
 import { freeMemory } from "./memory.js";
@@ -51,6 +51,7 @@ const typeOf = (array: Exclude<KindArgument, readonly [string, number]>): "f32" 
 
 /** How a device would run a model of a registered kind. @throws ArgumentError, EngineCapacityError */
 export function planKind(context: Context, model: RegisteredModel, place: KindPlace): EnginePlan {
+  if (reservoirKinds.get(model.config.kind, "kind").runner) return planOfRunner(place.engine, model);
   return planOf(context, model, place, kernelOf(model, place.engine));
 }
 
@@ -89,6 +90,8 @@ export async function openKind(
   place: KindPlace,
   options: EngineOptions = {},
 ): Promise<EngineSession> {
+  const session = await openRunner(place.engine, model, options);
+  if (session) return session;
   const kernel = kernelOf(model, place.engine);
   const plan = planOf(context, model, place, kernel);
   if (context.info.attributes.cooperativeLaunch === 0)

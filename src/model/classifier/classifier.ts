@@ -16,6 +16,7 @@ import {
   type WorkOptions,
 } from "../../reservoir/index.js";
 import { checkSequences } from "../../reservoir/inputs.js";
+import { describedBy } from "../../reservoir/kinds.js";
 import { Turns, workTable } from "../../reservoir/work.js";
 import { classifierReservoir, classifierSettings, descriptionOf } from "../defaults.js";
 import { NotFittedError } from "../errors.js";
@@ -268,7 +269,7 @@ export class Classifier implements AsyncDisposable {
     const { source, engine, threads } = resolve(loadTable, options);
     const file = await decodeModelFile(bytes, source, "classifier");
     const { settings, classes, scale, differences, members } = await decodeClassifier(file, source);
-    const classifier = new Classifier({ reservoir: members[0]!.models[0]!.config, engine, threads }, settings);
+    const classifier = new Classifier({ reservoir: describedBy(members[0]!.models[0]!), engine, threads }, settings);
     classifier.#members = await openAll(
       members.map(({ models }) => models),
       (model) => ReservoirComputer.fromModel(model, { engine, threads }),

@@ -8,6 +8,7 @@ import { Matrix, type MatrixLike } from "../../numerics/index.js";
 import type { TrainedReadout, Trainer } from "../../readout/index.js";
 import { type AnyReservoirComputer, ReservoirComputer, type WorkOptions } from "../../reservoir/index.js";
 import { checkWhole } from "../../reservoir/inputs.js";
+import { describedBy } from "../../reservoir/kinds.js";
 import { Turns, workTable } from "../../reservoir/work.js";
 import type { CalendarFeature } from "../../series/calendar.js";
 import type { TimeGrid } from "../../series/index.js";
@@ -432,7 +433,7 @@ export class Forecaster implements AsyncDisposable {
     const file = await decodeModelFile(bytes, source, "forecaster");
     const { settings, members: parts, groups, choice, time } = await decodeForecaster(file, source);
     const hybrid = hybridAgain(own, settings.hybrid);
-    const forecaster = new Forecaster({ reservoir: parts[0]!.model.config, engine, threads, model: own }, settings);
+    const forecaster = new Forecaster({ reservoir: describedBy(parts[0]!.model), engine, threads, model: own }, settings);
     const members: ForecasterMember[] = [];
     const clock = new Clock(settings.calendar, time);
     forecaster.#trained = { members, groups, choice, calendar: clock.columns > 0 };

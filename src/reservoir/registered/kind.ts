@@ -1,5 +1,6 @@
 // Kinds of reservoir by name: what a kind says of itself, and how a package adds one. Rate
 // reservoirs, spiking and composed ones are not among them; engines know those.
+import { ArgumentError } from "../../core/errors.js";
 import { callback, type Kind, type OptionTable, object } from "../../core/options.js";
 import { type Part, Registry } from "../../core/registry.js";
 import type { FloatArray, Matrix, SparseMatrix } from "../../numerics/index.js";
@@ -19,6 +20,8 @@ export interface KindSizes {
   readonly hidden?: number;
   /** Whether steps draw noise; default false. */
   readonly noisy?: boolean;
+  /** Bytes of what a step reads beside states and matrices; default 0. */
+  readonly bytes?: number;
   /** Rows and columns of each matrix, by name. */
   readonly matrices: Readonly<Record<string, readonly [number, number]>>;
 }
@@ -45,6 +48,27 @@ export type KindStep = (
   sequence: number,
 ) => void;
 
+/**
+ * Steps of a model in a place of the kind's own, such as a network that is loaded on an engine. Rows
+ * may be made later: all but `dispose` then give promises.
+ */
+export interface KindRunner {
+  /** In one line. */
+  readonly summary: string;
+  /** Whether it gives promises; single steps at once are then refused. */
+  readonly later: boolean;
+  /** States and then hidden values, N + H values, after the last row. */
+  getState(): FloatArray | Promise<FloatArray>;
+  /** Puts them back; `step` and `sequence` are those of the next row, as for `KindStep`. */
+  setState(x: FloatArray, step: number, sequence: number): void | Promise<void>;
+  /**
+   * Makes the states of rows of inputs, rows x N, and returns how many of them are finite. After one
+   * that is not, it stands before that row.
+   */
+  advance(inputs: FloatArray, states: FloatArray, rows: number): number | Promise<number>;
+  dispose(): Promise<void>;
+}
+
 /** Small changes of a state, followed through steps, in binary64. */
 export interface KindTangent {
   /** How many values a small change has: as many as a state can be moved in directions. */
@@ -70,8 +94,16 @@ export interface ReservoirKind<Config extends RegisteredReservoirConfig = any> e
   sizes(config: Config): KindSizes;
   /** Draws what its seed decides: the same bits for the same description. */
   draw(config: Config): KindDraw;
-  /** The step of a model; it may keep memory of its own, but nothing between steps. */
-  stepper(model: RegisteredModel<Config>): KindStep;
+  /**
+   * The step of a model; it may keep memory of its own, but nothing between steps. Left out by kinds
+   * with a `runner`.
+   */
+  stepper?(model: RegisteredModel<Config>): KindStep;
+  /**
+   * The steps of a model on an engine, by its name, in place of `stepper` and `kernel`.
+   * @throws EngineUnavailableError if the kind does not run there
+   */
+  runner?(model: RegisteredModel<Config>, engine: string): Promise<KindRunner>;
   /** The steps of a model as a kernel; left out, devices refuse it. */
   kernel?(model: RegisteredModel<Config>): KindKernel;
   /** Its tangent, for Lyapunov exponents; left out, they are refused. */
@@ -90,7 +122,7 @@ export const reservoirKinds = new Registry<ReservoirKind>({
   kind: "kind of reservoir",
   register: "registerReservoirKind",
   reserved: ["kind"],
-  needs: { sizes: callback(needs), draw: callback(needs), stepper: callback("a function of a model that gives its step") },
+  needs: { sizes: callback(needs), draw: callback(needs) },
 });
 
 /**
@@ -99,6 +131,9 @@ export const reservoirKinds = new Registry<ReservoirKind>({
  * @throws ArgumentError for a name that is taken or malformed, or a field that is missing
  */
 export function registerReservoirKind<Config extends RegisteredReservoirConfig>(kind: ReservoirKind<Config>): void {
+  const { name, stepper, runner } = (kind ?? {}) as Partial<ReservoirKind<Config>>;
+  if (typeof stepper !== "function" && typeof runner !== "function")
+    throw new ArgumentError(`${String(name)}.stepper`, stepper, "a function of a model that gives its step, or a runner in its place");
   reservoirKinds.register(kind);
 }
 

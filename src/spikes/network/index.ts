@@ -42,6 +42,7 @@ export type {
 export { planNetwork } from "./planning.js";
 export type { NetworkRecord, NetworkRunOptions } from "./recording.js";
 export { ReferenceNetwork } from "./reference.js";
+export type { NetworkInputOptions, NetworkReservoirConfig, NetworkReservoirOptions } from "./reservoir.js";
 export type { NetworkRunState, NetworkSession, StepSpikes } from "./session.js";
 export { spikeHash } from "./spike-hash.js";
 export { SpikingNetwork, type SpikingNetworkOptions } from "./spiking-network.js";

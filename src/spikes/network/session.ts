@@ -36,6 +36,8 @@ export interface NetworkSession extends AsyncDisposable {
   readonly plan: NetworkPlan;
   /** The engine in one line. */
   readonly summary: string;
+  /** Whether `advance` gives a promise; default false. */
+  readonly later?: boolean;
   /** Steps that a call should take at once, as far as nothing else ends it; left out, 200. */
   readonly stepsPerCall?: number;
   /**
@@ -58,7 +60,7 @@ export interface NetworkSession extends AsyncDisposable {
 }
 
 /** The state before the first step. */
-export function initialState(model: NetworkModel): NetworkRunState {
+export function initialState(model: NetworkPlan & Pick<NetworkModel, "initialPotential">): NetworkRunState {
   const { size, receptors, ringRows, initialPotential, populations } = model;
   const zeros = (length: number) => new (initialPotential.constructor as new (length: number) => FloatArray)(length);
   const recovery = zeros(size);

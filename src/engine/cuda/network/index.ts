@@ -39,6 +39,7 @@ export interface DeviceNetworkOptions {
 /** A network on a device. Calls may not overlap. */
 export class DeviceNetwork implements NetworkSession {
   readonly plan: NetworkPlan;
+  readonly later = true;
   /** The engine in one line. */
   readonly summary: string;
   /** The sum of the synapses that are on the device: that of the host's table. */

@@ -1,0 +1,137 @@
+// Runs the rows of a reservoir of the kind "network" on an engine of networks.
+import { ArgumentError, SpillwayError } from "../../core/errors.js";
+import type { FloatArray, Matrix } from "../../numerics/index.js";
+import type { KindRunner, RegisteredModel } from "../../reservoir/index.js";
+import { initialValues } from "./draw.js";
+import { networkEngine } from "./engines.js";
+import { type NetworkReservoirConfig, type PlannedReservoir, plannedReservoir } from "./reservoir.js";
+import type { NetworkRunState, NetworkSession, StepSpikes } from "./session.js";
+import { flatState, stateOf } from "./state-values.js";
+
+/** Between the first steps of two sequences of a batch: what is drawn in them differs. */
+const stepsApart = 2 ** 20;
+
+/** Opens the network of a model. @throws EngineUnavailableError, EngineCapacityError */
+export async function openRunner(model: RegisteredModel<NetworkReservoirConfig>, engine: string): Promise<KindRunner> {
+  const here = plannedReservoir(model.config);
+  const session = await (await networkEngine(engine, here.plan)).open(here.plan);
+  return new NetworkRunner(model, here, session);
+}
+
+class NetworkRunner implements KindRunner {
+  readonly summary: string;
+  readonly later: boolean;
+  readonly #here: PlannedReservoir;
+  readonly #session: NetworkSession;
+  readonly #inputSize: number;
+  readonly #size: number;
+  readonly #inputWeights: Matrix | undefined;
+  /** What drives all neurons without inputs. */
+  readonly #constant: FloatArray;
+
+  constructor(model: RegisteredModel<NetworkReservoirConfig>, here: PlannedReservoir, session: NetworkSession) {
+    this.#here = here;
+    this.#session = session;
+    this.later = session.later ?? false;
+    this.summary = session.summary;
+    this.#inputSize = model.inputSize;
+    this.#size = model.size;
+    this.#inputWeights = model.matrices["inputWeights"] as Matrix | undefined;
+    this.#constant = initialValues(here.plan).drive;
+  }
+
+  getState(): FloatArray | Promise<FloatArray> {
+    const { plan, read } = this.#here;
+    const flat = (state: NetworkRunState) => flatState(state, plan, read);
+    const state = this.#session.getState();
+    return state instanceof Promise ? state.then(flat) : flat(state);
+  }
+
+  setState(x: FloatArray, step: number, sequence: number): void | Promise<void> {
+    const { plan, read, steps } = this.#here;
+    return this.#session.setState(stateOf(x, plan, read, (step * steps + sequence * stepsApart) % 2 ** 32));
+  }
+
+  advance(inputs: FloatArray, states: FloatArray, rows: number): number | Promise<number> {
+    return settled(this.#advance(inputs, states, rows));
+  }
+
+  dispose(): Promise<void> {
+    return this.#session.dispose();
+  }
+
+  *#advance(inputs: FloatArray, states: FloatArray, rows: number): Work<number> {
+    const before = (yield this.#session.getState()) as NetworkRunState;
+    let t = 0;
+    try {
+      for (; t < rows; t++) yield* this.#row(inputs, states, t);
+      return rows;
+    } catch (error) {
+      if (!(error instanceof SpillwayError && error.code === "numeric")) throw error;
+      // Back to the start, and over the rows that were good, up to this one.
+      yield this.#session.setState(before);
+      for (let good = 0; good < t; good++) yield* this.#row(inputs, states, good);
+      states.fill(Number.NaN, t * this.#size, (t + 1) * this.#size);
+      return t;
+    }
+  }
+
+  *#row(inputs: FloatArray, states: FloatArray, t: number): Work<void> {
+    const { steps, read } = this.#here;
+    const input = inputs.subarray(t * this.#inputSize, (t + 1) * this.#inputSize);
+    if (this.#inputWeights) yield this.#session.setDrive(this.#driveOf(input, this.#inputWeights));
+    yield this.#session.advance(steps, this.#inputWeights ? undefined : spikesOf(input, steps), false);
+    const filtered = (yield this.#session.getValues("filtered")) as FloatArray;
+    let at = t * this.#size;
+    for (const { first, size } of read) {
+      states.set(filtered.subarray(first, first + size), at);
+      at += size;
+    }
+  }
+
+  /** Rule 13: what a current adds in a step, rounded, onto what drives a neuron without it. */
+  #driveOf(input: FloatArray, { data, cols }: Matrix): FloatArray {
+    const { plan, driven } = this.#here;
+    const round = plan.precision === "float32" ? Math.fround : (value: number) => value;
+    const drive = this.#constant.slice();
+    let p = 0;
+    driven.forEach((neuron, r) => {
+      let current = 0;
+      for (let i = 0; i < cols; i++) current = round(current + round(data[r * cols + i]! * input[i]!));
+      while (neuron < plan.populations[p]!.first || neuron >= plan.populations[p]!.first + plan.populations[p]!.size)
+        p = (p + 1) % plan.populations.length;
+      const { driveGain, resistance } = plan.populations[p]!.neuron;
+      drive[neuron] = drive[neuron]! + round(driveGain * round(current * resistance));
+    });
+    return drive;
+  }
+}
+
+/** A row of counts as spikes of the first of its steps. @throws ArgumentError */
+function spikesOf(input: FloatArray, steps: number): StepSpikes {
+  const neurons: number[] = [];
+  input.forEach((count, channel) => {
+    if (!Number.isInteger(count) || count < 0 || count > 65_535)
+      throw new ArgumentError(`input ${channel}`, count, "how often a channel spikes, a whole number from 0 to 65535");
+    for (let k = 0; k < count; k++) neurons.push(channel);
+  });
+  const offsets = new Uint32Array(steps + 1).fill(neurons.length, 1);
+  return { offsets, neurons: Uint32Array.from(neurons) };
+}
+
+/** Work in parts, each of which is done at once or gives a promise. */
+type Work<Result> = Generator<unknown, Result, unknown>;
+
+/** Does work at once as far as it goes; from the first promise on, later. */
+function settled<Result>(work: Work<Result>, value?: unknown, failed?: { readonly error: unknown }): Result | Promise<Result> {
+  let next = failed ? work.throw(failed.error) : work.next(value);
+  while (!next.done) {
+    if (next.value instanceof Promise)
+      return next.value.then(
+        (result) => settled(work, result),
+        (error: unknown) => settled(work, undefined, { error }),
+      );
+    next = work.next(next.value);
+  }
+  return next.value;
+}

@@ -1,0 +1,192 @@
+// A network of populations as a reservoir: its states are those of the network that is given the
+// same currents or spikes, on every engine, and every model takes it.
+import { describe, expect, it } from "vitest";
+import { Classifier, Forecaster, loadReservoir, Matrix, nrmse, ReservoirComputer, saveReservoir } from "../../../src/index.js";
+import { SpikePattern, SpikingNetwork } from "../../../src/spikes/index.js";
+import "../../../src/sim/index.js";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { plainFeatures, type RegisteredReservoirOptions } from "../../../src/reservoir/index.js";
+
+const delay = 1.5;
+const populations = {
+  E: {
+    size: 40,
+    neuron: { type: "leakyIntegrateAndFire", membraneTimeConstant: 20 },
+    current: 14,
+    stateTimeConstant: 30,
+    background: { rate: 20, weight: 3 },
+    initialPotential: { distribution: "uniform", from: -70, to: -55 },
+  },
+  I: { like: "E", size: 10, stateTimeConstant: null },
+} as const;
+const projections = [
+  { from: "E", to: "E", connect: { rule: "bernoulli", probability: 0.1 }, weight: 0.8, delay },
+  { from: "E", to: "I", connect: { rule: "bernoulli", probability: 0.2 }, weight: 1.5, delay },
+  { from: "I", to: "E", connect: { rule: "bernoulli", probability: 0.2 }, weight: -3, delay: 1 },
+] as const;
+const driven: RegisteredReservoirOptions = {
+  ...{ kind: "network", seed: 3, timeStep: 0.5, rowMs: 2, inputSize: 2, populations, projections },
+  input: { to: ["I", "E[0:30]"], scaling: 9, connectivity: 0.7 },
+};
+const { input: _, inputSize: __, ...plain } = driven as Extract<RegisteredReservoirOptions, { kind: "network" }>;
+const spiked: RegisteredReservoirOptions = {
+  ...plain,
+  populations: { ...populations, senses: { size: 3, neuron: null } },
+  projections: [...projections, { from: "senses", to: "E", connect: { rule: "fixedOutDegree", number: 9 }, weight: 6, delay }],
+};
+const wave = (rows: number) => Matrix.from(Array.from({ length: rows }, (_, t) => [Math.sin(t / 5), Math.cos(t / 7)]));
+const counts = (rows: number) => Matrix.from(Array.from({ length: rows }, (_, t) => [t % 3 === 0 ? 2 : 0, t % 2, t % 5 === 4 ? 1 : 0]));
+
+describe("a network as a reservoir", () => {
+  it.each(["float32", "float64"] as const)("has the states of the network with the currents W_in u, in %s", async (precision) => {
+    await using computer = await ReservoirComputer.create({ ...driven, precision }, { engine: "cpu" });
+    const inputs = wave(50);
+    const states = await computer.run(inputs);
+    expect([states.rows, states.cols]).toEqual([50, 40]);
+    const { data: weights } = computer.model.matrices["inputWeights"] as Matrix;
+    const round = precision === "float32" ? Math.fround : (value: number) => value;
+    const currents = (from: number, to: number) =>
+      Matrix.from(
+        Array.from({ length: 50 }, (_, t) =>
+          Array.from({ length: to - from }, (_, k) => {
+            const r = 2 * (from + k);
+            return round(round(weights[r]! * round(inputs.at(t, 0))) + round(weights[r + 1]! * round(inputs.at(t, 1))));
+          }),
+        ),
+      );
+    const { rowMs: _, ...only } = plain;
+    await using network = await SpikingNetwork.create({ ...only, precision }, { engine: "reference" });
+    const { states: wanted } = await network.run(100, {
+      states: { of: ["E"], everyMs: 2 },
+      currents: [
+        { to: "I", rows: currents(0, 10), everyMs: 2 },
+        { to: "E[0:30]", rows: currents(10, 40), everyMs: 2 },
+      ],
+    });
+    expect(states.data).toEqual(wanted!.data);
+    expect(states.data.some((value) => value > 0)).toBe(true);
+    // The share that connectivity leaves out.
+    const zeros = weights.filter((value) => value === 0).length;
+    expect(zeros).toBeGreaterThan(10);
+    expect(zeros).toBeLessThan(45);
+  });
+
+  it("has the states of the network whose inputs spike", async () => {
+    await using computer = await ReservoirComputer.create(spiked, { engine: "cpu" });
+    expect(computer.config.inputSize).toBe(3);
+    const inputs = counts(40);
+    const states = await computer.run(inputs);
+    const spikes = Array.from({ length: 40 }, (_, t) =>
+      [0, 1, 2].flatMap((neuron) => Array(inputs.at(t, neuron)).fill({ neuron, timeMs: 2 * t })),
+    );
+    const senses = SpikePattern.from(spikes.flat(), { durationMs: 80, neuronCount: 3 });
+    const { rowMs: _, ...only } = spiked as typeof plain;
+    await using network = await SpikingNetwork.create(only, { engine: "reference" });
+    const { states: wanted } = await network.run(80, { states: { of: ["E"], everyMs: 2 }, inputs: { senses } });
+    expect(states.data).toEqual(wanted!.data);
+  });
+
+  it.each(["reference", "sim"])("has the bits of the CPU on %s: rows, batches, closed loops", async (engine) => {
+    const results = [];
+    for (const each of ["cpu", engine]) {
+      await using computer = await ReservoirComputer.create({ ...driven, inputSize: 1 }, { engine: each });
+      const rows = Matrix.from(Array.from({ length: 8 }, (_, t) => [Math.sin(t)]));
+      const states = await computer.run(rows);
+      const batch = await computer.batch([rows.slice(0, 3), rows], { keep: "last" });
+      const readout = {
+        ...{ features: plainFeatures, stateSize: 40, inputSize: 1, intercept: Float64Array.of(0.1) },
+        weights: Matrix.from([Array.from({ length: 40 }, (_, k) => (k % 3) / 40)]) as Matrix<Float64Array>,
+      };
+      const closed = await computer.generate(3, readout);
+      const { below, values } = computer.state;
+      results.push([states.data, batch[0]!.data, batch[1]!.data, closed.data, below, values]);
+    }
+    expect(results[1]).toEqual(results[0]);
+  });
+
+  it("goes on from a state, by rows and by single steps, and sequences of a batch differ in what is drawn", async () => {
+    await using computer = await ReservoirComputer.create(driven, { engine: "cpu" });
+    const inputs = wave(30);
+    const all = await computer.run(inputs);
+    computer.reset();
+    await computer.run(inputs.slice(0, 11));
+    const state = computer.state;
+    const rest = await computer.run(inputs.slice(11, 30));
+    expect(rest.data).toEqual(all.data.slice(11 * 40));
+    computer.state = state;
+    for (let t = 11; t < 20; t++) expect([...computer.step(inputs.row(t))]).toEqual([...all.row(t)]);
+    computer.state = state;
+    const [first, second] = await computer.batch([inputs, inputs]);
+    expect(first!.data).toEqual(all.data);
+    expect(second!.data).not.toEqual(all.data);
+    expect((await computer.run(inputs.slice(11, 30))).data).toEqual(rest.data);
+  });
+
+  it("is kept in a file, and serves a forecaster and a classifier", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "spillway-"));
+    await using computer = await ReservoirComputer.create(driven, { engine: "cpu" });
+    await saveReservoir(join(folder, "network.safetensors"), computer as never);
+    const { computer: again } = await loadReservoir(join(folder, "network.safetensors"));
+    expect((await again.run(wave(20))).data).toEqual((await computer.run(wave(20))).data);
+    const forOne: RegisteredReservoirOptions = {
+      ...{ kind: "network", seed: 1, timeStep: 0.5, rowMs: 5, input: { scaling: 20 } },
+      populations: { E: { ...populations.E, size: 100, current: 16, stateTimeConstant: 20, background: null } },
+      projections: [{ ...projections[0], weight: { distribution: "normal", mean: 0, deviation: 1 } }],
+    };
+    const series = Float64Array.from({ length: 900 }, (_, t) => Math.sin(t / 6));
+    await using forecaster = await Forecaster.fit(series.subarray(0, 700), { reservoir: forOne, readout: { lambda: 1e-2 } });
+    const bytes = await forecaster.toBytes();
+    const predicted = await forecaster.predict(Matrix.from([...series.subarray(700, 899)].map((value) => [value])));
+    expect(nrmse(predicted, Matrix.from([...series.subarray(701, 900)].map((value) => [value])))).toBeLessThan(0.7);
+    await using reopened = await Forecaster.fromBytes(bytes);
+    expect((await reopened.forecast(5)).values.rows).toBe(5);
+    const cases = Array.from({ length: 24 }, (_, k) => Matrix.from(Array.from({ length: 30 }, (_, t) => [Math.sin(t / (k % 2 ? 2 : 6))])));
+    await using classifier = await Classifier.fit(
+      cases,
+      cases.map((_, k) => (k % 2 ? "quick" : "slow")),
+      { reservoir: forOne, representation: "last+mean" },
+    );
+    expect(await classifier.predict(cases)).toEqual(cases.map((_, k) => (k % 2 ? "quick" : "slow")));
+  });
+
+  it("says what is wrong, and stands where it stood", async () => {
+    const create = (more: object) => ReservoirComputer.create({ ...driven, ...more } as never, { engine: "cpu" });
+    const silent = { E: { ...populations.E, stateTimeConstant: null }, I: populations.I };
+    await expect(create({ populations: silent })).rejects.toThrow(
+      "it takes at least one with a stateTimeConstant: its filtered spikes are the states",
+    );
+    await expect(create({ rowMs: 0.7 })).rejects.toThrow("rowMs is 0.7; it takes a whole number of steps of 0.5 ms");
+    await expect(create({ input: null })).rejects.toThrow("this network has no population of inputs");
+    await expect(create({ input: { to: ["E", "E[0:2]"] } })).rejects.toThrow("populations and slices that do not overlap");
+    await expect(create({ input: { to: ["X"] } })).rejects.toThrow('input.to[0] is "X"; it takes a population');
+    await expect(create({ size: 7 })).rejects.toThrow("size is 7; it takes 40");
+    await expect(ReservoirComputer.create({ ...spiked, input: {} } as never)).rejects.toThrow("whose spikes the rows are");
+    await expect(ReservoirComputer.create({ ...spiked, inputSize: 2 } as never)).rejects.toThrow("inputSize is 2; it takes 3");
+    await using computer = await ReservoirComputer.create(spiked, { engine: "cpu" });
+    await expect(computer.run(Matrix.from([[0, 0.5, 0]]))).rejects.toThrow("input 1 is 0.5; it takes how often a channel spikes");
+    await expect(ReservoirComputer.create(driven, { engine: "cuda:1" })).rejects.toThrow();
+    await using device = await ReservoirComputer.create(driven, { engine: "sim" });
+    expect(() => device.step([0, 0])).toThrow("makes no single steps at once on a device");
+  });
+
+  it("stops before a row in which a potential is not finite", async () => {
+    const wild = {
+      ...driven,
+      populations: { E: { size: 3, neuron: "izhikevich", stateTimeConstant: 10 } },
+      projections: [],
+      inputSize: 1,
+      input: {},
+    };
+    await using computer = await ReservoirComputer.create({ ...wild, input: { scaling: 1e30 } } as never, { engine: "cpu" });
+    const inputs = Matrix.from([[0], [0], [0], [1e8], [0]]);
+    await expect(computer.run(inputs)).rejects.toThrow(/step 3|after step/);
+    const { step } = computer.state;
+    expect(step).toBe(3);
+    const next = await computer.run(inputs.slice(0, 1));
+    computer.reset();
+    const straight = await computer.run(Matrix.from([[0], [0], [0], [0]]));
+    expect(next.data).toEqual(straight.data.slice(9));
+  });
+});
