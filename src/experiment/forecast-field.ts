@@ -8,7 +8,9 @@ import { type FieldDescription, underModel } from "./model-options.js";
 import { describedRows, ownTransforms, type PreparedSeries, standardises } from "./prepare.js";
 import { radiusOf, seenBeside, type TrialOptions } from "./trial.js";
 
-/** Lambda is chosen by forecasts, if the file leaves it out and the training part is long enough. */
+/**
+ * Lambda is chosen by forecasts, if the file leaves it out and the training part is long enough.
+ */
 export function planField(
   experiment: ForecastExperiment,
   { seed, engine, threads, signal }: TrialOptions,

@@ -6,7 +6,9 @@ import { historyOf, type NvarDescription, underModel } from "./model-options.js"
 import { describedRows, type PreparedSeries, standardises } from "./prepare.js";
 import { seenBeside, type TrialOptions } from "./trial.js";
 
-/** Lambda is chosen by forecasts, if the file leaves it out and the training part is long enough. */
+/**
+ * Lambda is chosen by forecasts, if the file leaves it out and the training part is long enough.
+ */
 export function planNvar(experiment: ForecastExperiment, { signal }: TrialOptions, trained: readonly PreparedSeries[]): ModelPlan {
   const { task, washout } = experiment;
   const { type: _, ...model } = experiment.model as NvarDescription;

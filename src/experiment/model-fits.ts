@@ -6,7 +6,10 @@ import { isRegistered } from "../reservoir/registered/model.js";
 import type { OpenExperiment } from "./description.js";
 import { historyOf, modelTypeOf, type NvarDescription } from "./model-options.js";
 
-/** What a model in place of a reservoir has no use for, by where it stands; before defaults are filled in. */
+/**
+ * What a model in place of a reservoir has no use for, by where it stands; before defaults are
+ * filled in.
+ */
 const unusedByNvar = ["reservoir", "liquid", "readout"] as const;
 
 /** @throws ArgumentError for fields that a model without a reservoir does not read */

@@ -193,13 +193,16 @@ export const driverCalls = {
   cuLaunchKernelEx: signature("cuLaunchKernelEx", "pointer", "handle", "pointer", "pointer"),
   // CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned
   // int gridDimZ, unsigned int blockDimX,
-  //                         unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
+  //                         unsigned int blockDimY, unsigned int blockDimZ, unsigned int
+  // sharedMemBytes, CUstream hStream,
   //                         void **kernelParams, void **extra)
   cuLaunchKernel: signature("cuLaunchKernel", "handle", "u32", "u32", "u32", "u32", "u32", "u32", "u32", "handle", "pointer", "pointer"),
   // CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
   // unsigned int gridDimZ,
-  //                                    unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
-  //                                    unsigned int sharedMemBytes, CUstream hStream, void **kernelParams)
+  //                                    unsigned int blockDimX, unsigned int blockDimY, unsigned int
+  // blockDimZ,
+  //                                    unsigned int sharedMemBytes, CUstream hStream, void
+  // **kernelParams)
   cuLaunchCooperativeKernel: signature(
     "cuLaunchCooperativeKernel",
     "handle",

@@ -34,7 +34,9 @@ const takesDimensions = "a number, or a list of up to three";
 const isDimensions = (size: unknown): size is Dimensions => typeof size === "number" || Array.isArray(size);
 const dimensions = checked<Dimensions>(takesDimensions, isDimensions);
 
-/** What a launch takes. Its values are read by `LaunchConfigMemory.fill`, which allocates nothing. */
+/**
+ * What a launch takes. Its values are read by `LaunchConfigMemory.fill`, which allocates nothing.
+ */
 export const launchTable = {
   grid: given(dimensions, "Blocks."),
   block: given(dimensions, "Threads of a block."),

@@ -153,7 +153,9 @@ export class Communicator extends Owned {
     if (result[0] !== 0 && result[0] !== 7) throw new NcclError(result[0]!, "ncclCommGetAsyncError");
   }
 
-  /** Ends the communicator with the work that it has under way, which may wait for ever otherwise. */
+  /**
+   * Ends the communicator with the work that it has under way, which may wait for ever otherwise.
+   */
   abort(): void {
     if (this.disposed || this.#state.aborted) return;
     this.#state.aborted = true;
@@ -310,7 +312,9 @@ export function joinCommunicator(context: Context, options: JoinOptions): Commun
   return new Communicator(context, rank, size, { library, handle: handle[0]! });
 }
 
-/** Makes the calls of several ranks, or several calls, as one. @throws NcclError; what `work` throws */
+/**
+ * Makes the calls of several ranks, or several calls, as one. @throws NcclError; what `work` throws
+ */
 export function communicatorGroup(work: () => void): void {
   const library = loadedNccl();
   library?.call("ncclGroupStart");

@@ -85,7 +85,9 @@ export interface CsvTable {
   readonly text: Readonly<Record<string, readonly string[]>>;
   /** The names of all columns of the file; without a header their index as text. */
   readonly header: readonly string[];
-  /** The row of the file that each row of the matrix comes from, counted from 1 as an editor does. */
+  /**
+   * The row of the file that each row of the matrix comes from, counted from 1 as an editor does.
+   */
   readonly lines: readonly number[];
   /** How many values were missing, and were filled or dropped as `missing` says. */
   readonly missing: number;

@@ -28,7 +28,9 @@ export function putRegistered({ tensors, metadata }: MutableContent, prefix: str
   metadata[`${prefix}reservoir`] = stableJson({ config });
 }
 
-/** @throws ModelFileError if its kind is not registered, or a tensor is not one of its description */
+/**
+ * @throws ModelFileError if its kind is not registered, or a tensor is not one of its description
+ */
 export async function getRegistered(reader: TensorReader, prefix: string, note: { readonly config: object }): Promise<RegisteredModel> {
   const { reservoirKinds } = await import("../reservoir/registered/kind.js");
   const { registeredModel, resolveRegistered } = await import("../reservoir/registered/model.js");

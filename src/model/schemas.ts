@@ -215,7 +215,9 @@ export const describedReservoir = given(
   "Its description.",
 );
 
-/** The options of `Forecaster.create`. What is left out stays so: some defaults follow from others. */
+/**
+ * The options of `Forecaster.create`. What is left out stays so: some defaults follow from others.
+ */
 export const forecasterOptionsTable = {
   reservoir: describedReservoir,
   model: optional(callback<RowModel>(rowModelTakes), "A model of yours of the next row."),

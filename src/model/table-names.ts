@@ -21,7 +21,10 @@ export interface TableNames {
   readonly timeUnit?: TimeUnit | undefined;
   /** The column that tells several series apart. */
   readonly group?: string | undefined;
-  /** Rows that a forecast is warmed up on, beside those that transforms take. Left out, all there are. */
+  /**
+   * Rows that a forecast is warmed up on, beside those that transforms take. Left out, all there
+   * are.
+   */
   readonly warmup?: number | undefined;
 }
 
@@ -44,7 +47,10 @@ export const tableNamesOption = optional(
   "Names of the table that the rows come from, for `spillway forecast`.",
 );
 
-/** @throws ArgumentError for other numbers of names than of columns, and for a name that stands twice */
+/**
+ * @throws ArgumentError for other numbers of names than of columns, and for a name that stands
+ * twice
+ */
 export function checkTableNames(
   table: TableNames | undefined,
   { columns, known, inputs }: { readonly columns: number; readonly known: number; readonly inputs: number },

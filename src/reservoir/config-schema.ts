@@ -141,7 +141,9 @@ export function resolveConfig(options: ReservoirOptions): ReservoirConfig {
   return { ...rest, feedback: { ...feedback, size } };
 }
 
-/** A description whose cell has no leak rates and, with a matrix O, a dense W. @throws ArgumentError */
+/**
+ * A description whose cell has no leak rates and, with a matrix O, a dense W. @throws ArgumentError
+ */
 function withCell(config: Parsed, { leakRate }: ReservoirOptions): Parsed {
   if (!config.cell) return config;
   if (leakRate !== undefined && leakRate !== 1)

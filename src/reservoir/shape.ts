@@ -57,7 +57,10 @@ export interface SpikingShape {
 /** Sizes of any reservoir. */
 export type AnyShape = ModelShape | SpikingShape;
 
-/** The sizes of a model of any kind: of a composed one, those of its parts; none of a registered kind. */
+/**
+ * The sizes of a model of any kind: of a composed one, those of its parts; none of a registered
+ * kind.
+ */
 export function shapesOf(model: AnyModel): AnyShape | readonly AnyShape[] | undefined {
   if (model.kind === "registered") return undefined;
   return model.kind === "composite" ? model.parts.map(shapeOf) : anyShapeOf(model);

@@ -44,7 +44,9 @@ export function reservoirStep(
   return next;
 }
 
-/** What neuron r keeps of the state: row r of O x, or its own x, and its factor if a cell has one. */
+/**
+ * What neuron r keeps of the state: row r of O x, or its own x, and its factor if a cell has one.
+ */
 function kept({ cell }: ReservoirModel, r: number, state: FloatArray, round: Round): { readonly keep?: number; readonly value: number } {
   if (!cell) return { value: state[r]! };
   const value = cell.orthogonal ? rowDot(cell.orthogonal, r, state, round) : state[r]!;

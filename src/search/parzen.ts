@@ -218,7 +218,9 @@ function keepNear({ means, inverse, from, to }: NumberColumn, logs: Float64Array
   return kept;
 }
 
-/** The same of two columns and of all kernels, which is most of the work: in the order they lie in. */
+/**
+ * The same of two columns and of all kernels, which is most of the work: in the order they lie in.
+ */
 function keepNearAll(
   { means, inverse, from, to }: NumberColumn,
   second: NumberColumn | undefined,

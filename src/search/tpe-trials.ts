@@ -29,7 +29,9 @@ export class TpeTrials {
   #scaled: Float64Array[];
   /** What estimates know of values by place, of numbers; NaN if it is unknown. */
   #masses: Float64Array[];
-  /** Places of all trials that count, in order, good ones too; behind `#counted` it is not known. */
+  /**
+   * Places of all trials that count, in order, good ones too; behind `#counted` it is not known.
+   */
   #counting = new Int32Array(64);
   #counted = 0;
   /** All places below this are in `#counting` if they count. */
@@ -247,7 +249,10 @@ export class OtherTrials {
   }
 }
 
-/** Puts a place into a list in order, which keeps at most so many; behind those it is no better than. */
+/**
+ * Puts a place into a list in order, which keeps at most so many; behind those it is no better
+ * than.
+ */
 function insert(list: number[], i: number, most: number, before: (a: number, b: number) => boolean): void {
   if (list.length === most && (most === 0 || !before(i, list[most - 1]!))) return;
   let at = list.length;

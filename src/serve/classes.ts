@@ -50,7 +50,9 @@ export class ClassBatches {
     return this.#waiting.length;
   }
 
-  /** @throws ArgumentError for sequences that the model does not take, and what `Work.take` throws */
+  /**
+   * @throws ArgumentError for sequences that the model does not take, and what `Work.take` throws
+   */
   classify(sequences: readonly Matrix[], shares: boolean, signal: AbortSignal): Promise<Answer> {
     return new Promise((done, failed) => {
       this.#waiting.push({ sequences, shares, signal, done, failed });

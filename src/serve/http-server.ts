@@ -111,7 +111,10 @@ export function pathOf({ url = "/" }: IncomingMessage): string {
   return url.split("?", 1)[0]!;
 }
 
-/** Listens, and gives the port. @throws SpillwayError if the port is taken or the address is not here */
+/**
+ * Listens, and gives the port. @throws SpillwayError if the port is taken or the address is not
+ * here
+ */
 export function listen(server: Server, port: number, host = "127.0.0.1"): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", ({ code, message }: NodeJS.ErrnoException) => {

@@ -6,7 +6,9 @@ export const most = {
   values: 2 ** 18,
   /** Sequences in one request, and in one batch of several. */
   sequences: 4096,
-  /** Rows times neurons in one request for classes, and in one batch: states are held for that time. */
+  /**
+   * Rows times neurons in one request for classes, and in one batch: states are held for that time.
+   */
   states: 2 ** 26,
   /** Bytes of bodies, and of answers that are not read yet, that are held at a time. */
   heldBytes: 128 * 2 ** 20,

@@ -10,7 +10,9 @@ export interface Gauge {
   readonly read: () => number;
 }
 
-/** Counts of requests and their seconds by path. Paths are those of routes: there are only so many. */
+/**
+ * Counts of requests and their seconds by path. Paths are those of routes: there are only so many.
+ */
 export class Metrics {
   readonly #answers = new Map<string, number>();
   readonly #seconds = new Map<string, { readonly counts: number[]; sum: number; all: number }>();

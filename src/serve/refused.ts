@@ -28,7 +28,10 @@ const statuses: Partial<Readonly<Record<ErrorCode, number>>> = {
   limit: 422,
 };
 
-/** The status of an error, and what the client reads of it. What is no error of a request's is kept back. */
+/**
+ * The status of an error, and what the client reads of it. What is no error of a request's is kept
+ * back.
+ */
 export function answerOf(error: unknown): readonly [status: number, body: ErrorBody] {
   const status = error instanceof RequestError ? error.status : error instanceof SpillwayError ? (statuses[error.code] ?? 500) : 500;
   if (status === 500) return [500, bodyOf("device", "the server failed at this request; its log says why")];

@@ -41,7 +41,10 @@ const stamps = {
   start: optional(stampKind, "The time stamp of the first row; the others follow by the model's step."),
 } satisfies OptionTable;
 
-/** Rows of known inputs, T x `columns`, one a step; with a grid, or rows with time stamps, of which each step takes its own. */
+/**
+ * Rows of known inputs, T x `columns`, one a step; with a grid, or rows with time stamps, of which
+ * each step takes its own.
+ */
 export function knownKind(columns: number, grid: TimeGrid | undefined): Kind<MatrixLike | TimedRows> {
   const rows = seriesOf(columns);
   if (!grid) return rows;

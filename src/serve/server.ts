@@ -259,7 +259,10 @@ class Serving implements ModelServer {
     return this.#closing ? { Connection: "close" } : {};
   }
 
-  /** Answers with a sentence. What of the body is still coming is thrown away for a moment, then cut off. */
+  /**
+   * Answers with a sentence. What of the body is still coming is thrown away for a moment, then cut
+   * off.
+   */
   #refuse(request: IncomingMessage, response: ServerResponse, error: unknown): void {
     if (response.destroyed || response.headersSent) return void response.destroy();
     const [status, body] = answerOf(error);

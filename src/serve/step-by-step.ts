@@ -33,7 +33,9 @@ export function stepByStepRoutes<State>(model: StepByStep<State>, work: Work, se
     if (warmup) await model.warmUp(warmup, options);
   };
 
-  /** @throws ArgumentError if there are no rows, RequestError for more outputs than one answer holds */
+  /**
+   * @throws ArgumentError if there are no rows, RequestError for more outputs than one answer holds
+   */
   const rowsOf = ({ inputs, known: beforehand, steps, teacher }: Rows): Rows => {
     if (driven > 0 && !inputs) throw new ArgumentError("inputs", undefined, `rows of finite numbers, T x ${driven}`);
     if (driven === 0 && steps === undefined && !teacher)

@@ -1,11 +1,13 @@
 // Settings and lambda chosen by closed-loop forecasts inside the training part, and the ensembles
 // that are made of what was chosen.
+
 import { describe, expect, it } from "vitest";
 import { Forecaster, Matrix, mackeyGlass, NonFiniteStateError, nrmse } from "../../src/index.js";
 import { isNoWorse, losses } from "../../src/model/forecaster/loss.js";
 import { forecastAll } from "../../src/model/forecaster/validation.js";
 import { type GramAccumulator, IllConditionedError, ridge, type TrainedReadout } from "../../src/readout/index.js";
 import { ridgePath } from "../../src/readout/ridge-path.js";
+import { describedBy } from "../../src/reservoir/kinds.js";
 
 const series = mackeyGlass(700);
 const reservoir = { size: 40, seed: 1 };

@@ -1,5 +1,6 @@
 // Forecaster and Classifier learn with any trainer: this package's by name or as objects, and the
 // user's own.
+
 import { describe, expect, it } from "vitest";
 import {
   Classifier,
@@ -12,6 +13,7 @@ import {
   softmaxRegression,
 } from "../../src/index.js";
 import { type SeriesLike, SoftmaxReadout, type Trainer } from "../../src/readout/index.js";
+import { describedBy } from "../../src/reservoir/kinds.js";
 import { registerCounted } from "../engine/counted.js";
 
 const series = Matrix.from(Array.from({ length: 400 }, (_, t) => [Math.sin(t / 5), Math.cos(t / 7)]));

@@ -8,7 +8,10 @@ export interface ServeCommandOptions extends ServeOptions {
   readonly print: (text: string) => void;
 }
 
-/** Serves a model file, or that of a run's folder, prints where it is, and ends when the signal says so. */
+/**
+ * Serves a model file, or that of a run's folder, prints where it is, and ends when the signal says
+ * so.
+ */
 export async function serve(path: string, { signal, print, ...options }: ServeCommandOptions): Promise<void> {
   const file = await modelFileOf(path);
   const server = await serveModel(file, options);

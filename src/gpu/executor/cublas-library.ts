@@ -15,7 +15,8 @@ const calls = {
   cublasSetStream: signature("cublasSetStream_v2", "handle", "handle"),
   // cublasStatus_t cublasSgemm_v2(cublasHandle_t handle, cublasOperation_t transa,
   // cublasOperation_t transb, int m, int n, int k, const float *alpha,
-  //                               const float *A, int lda, const float *B, int ldb, const float *beta, float *C, int ldc)
+  //                               const float *A, int lda, const float *B, int ldb, const float
+  // *beta, float *C, int ldc)
   cublasSgemm: signature(
     "cublasSgemm_v2",
     ...(["handle", "i32", "i32", "i32", "i32", "i32", "pointer", "address", "i32", "address", "i32", "pointer", "address", "i32"] as const),

@@ -23,7 +23,10 @@ export type Representation = "statistics" | "last" | "mean" | "last+mean" | "out
 /** Which way a sequence is run: from its first row on, and from its last one back. */
 export type Directions = "both" | "forward";
 
-/** A reservoir of a classifier: a liquid, one of a registered kind, or a rate reservoir, whose size has a default. */
+/**
+ * A reservoir of a classifier: a liquid, one of a registered kind, or a rate reservoir, whose size
+ * has a default.
+ */
 export type ClassifierReservoir =
   | SpikingReservoirOptions
   | RegisteredReservoirOptions

@@ -1,4 +1,5 @@
-// Sequences as the reservoirs of a classifier see them: z-scores, where the sequences lie, and z-scores
+// Sequences as the reservoirs of a classifier see them: z-scores, where the sequences lie, and
+// z-scores
 // of their differences.
 import type { Matrix } from "../../numerics/index.js";
 import { type AnyReservoirComputer, DeviceMatrix } from "../../reservoir/index.js";

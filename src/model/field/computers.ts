@@ -13,7 +13,9 @@ export interface FieldReservoirs {
   readonly threads: number | undefined;
 }
 
-/** One list a member. @throws ArgumentError if the description takes other inputs than a group sees */
+/**
+ * One list a member. @throws ArgumentError if the description takes other inputs than a group sees
+ */
 export async function openReservoirs(
   { seen, groups }: FieldGeometry,
   { shared, members = 1 }: FieldSettings,

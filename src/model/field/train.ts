@@ -52,7 +52,9 @@ export async function trainField(source: FieldSource, work: WorkOptions): Promis
   return { members: await trainMembers(source, ridge({ ...options, lambda }), instead, half(work, 1)), choice };
 }
 
-/** Each member on all rows; `instead` trains if the normal equations of `trainer` cannot be solved. */
+/**
+ * Each member on all rows; `instead` trains if the normal equations of `trainer` cannot be solved.
+ */
 async function trainMembers(source: FieldSource, trainer: RidgeTrainer, instead: RidgeTrainer, work: WorkOptions) {
   const { data } = source;
   return askMembers(source, work, async (computers, each): Promise<FieldGroups> => {

@@ -1,4 +1,5 @@
-// The bands around a forecast: split conformal by step, from the errors that chose the model. After a
+// The bands around a forecast: split conformal by step, from the errors that chose the model. After
+// a
 // logarithm or a power they are measured on its scale.
 import { ArgumentError } from "../../core/errors.js";
 import { Matrix } from "../../numerics/index.js";
@@ -117,7 +118,9 @@ function commonScale(transforms: readonly FittedTransforms[]): ValueScale | unde
   return isSame ? scaleOf(transforms[0]!) : undefined;
 }
 
-/** What came less what was forecast, on a scale; what has no place there is as far off as can be. */
+/**
+ * What came less what was forecast, on a scale; what has no place there is as far off as can be.
+ */
 function errorsOn(scale: ValueScale, { targets, errors }: MeasuredErrors): Matrix<Float64Array> {
   const forecasts = new Matrix(
     targets.rows,

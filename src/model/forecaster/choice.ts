@@ -1,4 +1,5 @@
-// What a model's settings and lambda are chosen by: closed-loop forecasts of the asked horizon, from
+// What a model's settings and lambda are chosen by: closed-loop forecasts of the asked horizon,
+// from
 // validation starts inside the training part. What is tried stands in candidates.ts.
 import { ArgumentError } from "../../core/errors.js";
 import { Matrix } from "../../numerics/index.js";

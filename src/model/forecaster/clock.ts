@@ -1,4 +1,5 @@
-// The time stamps of a Forecaster's rows: on which grid they stand, where its state stands on it, and
+// The time stamps of a Forecaster's rows: on which grid they stand, where its state stands on it,
+// and
 // what the calendar says of rows to come.
 import { ArgumentError } from "../../core/errors.js";
 import { Matrix, type MatrixLike } from "../../numerics/index.js";
@@ -218,7 +219,10 @@ export class Clock {
     return out;
   }
 
-  /** The grid that ends at the last of some stamps. @throws ArgumentError if they are not on the trained one */
+  /**
+   * The grid that ends at the last of some stamps. @throws ArgumentError if they are not on the
+   * trained one
+   */
   #onGrid(column: TimeColumn, name: string): TimeGrid {
     const trained = this.#trained;
     if (!trained) throw ArgumentError.because(`${name} was given; this forecaster was trained without time stamps`, { field: "times" });

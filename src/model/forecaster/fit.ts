@@ -13,7 +13,9 @@ import type { ForecasterSettings } from "./options.js";
 import { chooseDefaults, openReservoir, type PlannedCandidate, planCandidates, plannedRidge, plannedWashout } from "./plan.js";
 import type { MaskColumns } from "./road.js";
 
-/** The members of a forecaster, and how they agree: the median of each group, then over the groups. */
+/**
+ * The members of a forecaster, and how they agree: the median of each group, then over the groups.
+ */
 export interface TrainedMembers {
   readonly members: readonly ForecasterMember[];
   /** For each member the kept pair that it belongs to. */
@@ -92,7 +94,9 @@ export async function fitMembers(source: FitSource, work: WorkOptions): Promise<
   return { members, groups: groups.flatMap(({ candidate }, g) => candidate.reservoirs.map(() => g)), choice, calendar };
 }
 
-/** Members of one candidate; `instead` trains if the normal equations of `trainer` cannot be solved. */
+/**
+ * Members of one candidate; `instead` trains if the normal equations of `trainer` cannot be solved.
+ */
 type Group = Omit<MemberTraining, "lags" | "transforms"> & { readonly candidate: PlannedCandidate; readonly instead?: Trainer };
 
 /** Trains the members of each group on all rows. */

@@ -18,7 +18,9 @@ export interface ForecastBand {
 export class Forecast extends Matrix<Float64Array> {
   /** The time stamp of each step, in the form of the training data; undefined if it had none. */
   readonly times: readonly string[] | undefined;
-  /** A band for each of the `intervals` that were asked for, in their order; undefined without any. */
+  /**
+   * A band for each of the `intervals` that were asked for, in their order; undefined without any.
+   */
   readonly bands: readonly ForecastBand[] | undefined;
 
   constructor({ rows, cols, data }: Matrix<Float64Array>, times?: readonly string[], bands?: readonly ForecastBand[]) {

@@ -1,10 +1,13 @@
-// What is known beforehand of the rows of a series, beside the rows before them. With known inputs the
+// What is known beforehand of the rows of a series, beside the rows before them. With known inputs
+// the
 // last row that was seen waits for what is known of the next.
 import { ArgumentError } from "../../core/errors.js";
 import type { Matrix } from "../../numerics/index.js";
 import { beside, checkColumns, lastRows } from "./data.js";
 
-/** @throws ArgumentError if known inputs are missing, were not asked for, or are of other columns */
+/**
+ * @throws ArgumentError if known inputs are missing, were not asked for, or are of other columns
+ */
 export function checkKnown(known: Matrix | undefined, count: number, name: string): void {
   if (count > 0 && !known)
     throw ArgumentError.because(`${name} is missing; this forecaster takes ${count} known inputs a row`, { field: "known" });

@@ -11,7 +11,9 @@ export interface LossContext {
   /** Whether a column changes at all; one that does not counts for nothing. */
   readonly changing: readonly boolean[];
   readonly horizon: number;
-  /** starts * horizon x D: 1 where the target was filled and not measured; undefined if none was. */
+  /**
+   * starts * horizon x D: 1 where the target was filled and not measured; undefined if none was.
+   */
   readonly filled?: Float64Array | undefined;
 }
 

@@ -34,7 +34,10 @@ export const plannedSize = 300;
 /** Members of an ensemble, if there is a horizon to choose by. */
 export const plannedMembers = 5;
 
-/** Rows at the start that train nothing, if there is a horizon and it is not said: a fifth of a short series. */
+/**
+ * Rows at the start that train nothing, if there is a horizon and it is not said: a fifth of a
+ * short series.
+ */
 export function plannedWashout(rows: number): number {
   return Math.min(100, Math.floor(rows / 5));
 }

@@ -1,5 +1,6 @@
 // Reservoirs that a search proposes, over the same rows: each its own description, seed and
-// penalties, trained and asked together if an engine can. What a seed draws is kept for the next ones.
+// penalties, trained and asked together if an engine can. What a seed draws is kept for the next
+// ones.
 import { ArgumentError } from "../../core/errors.js";
 import { isSparse, Matrix, type Seed } from "../../numerics/index.js";
 import { isOwnActivation } from "../../reservoir/activations.js";

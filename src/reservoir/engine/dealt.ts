@@ -1,6 +1,7 @@
 // An engine of several devices: members of ensembles and sweeps and sequences of batches are dealt
 // out, each device has its share, and results come in order, with the bits of one device. A single
-// reservoir's sequence runs on the first device, or on all of them if that is modelled to be faster.
+// reservoir's sequence runs on the first device, or on all of them if that is modelled to be
+// faster.
 import { SpillwayError } from "../../core/errors.js";
 import { Matrix } from "../../numerics/index.js";
 import type {
@@ -57,7 +58,8 @@ export function dealtEngine(name: string, engines: readonly Engine[]): Engine {
     ...(first.sweep && { sweep: (work) => sweepShares(name, engines, work) }),
     ...(first.sweepForecasts && { sweepForecasts: (work) => forecastShares(name, engines, work) }),
   };
-  // The rest is the first device's: what it can do, and what it takes. Copied as it is described, since
+  // The rest is the first device's: what it can do, and what it takes. Copied as it is described,
+  // since
   // to read a limit may open the device. It has no context: there are several.
   const { context: _, close: __, beside: ___, ...rest } = Object.getOwnPropertyDescriptors(first) as PropertyDescriptorMap;
   return Object.defineProperties({} as Engine, { ...rest, ...Object.getOwnPropertyDescriptors(own) });

@@ -9,7 +9,9 @@ import { WorkPacer } from "../work.js";
 import type { EnsembleOptions, EnsembleSession } from "./ensembles.js";
 import { accumulate, addRows } from "./training.js";
 
-/** Loads an ensemble by the engine if it can, else for one after the other. @throws as `Engine.open` */
+/**
+ * Loads an ensemble by the engine if it can, else for one after the other. @throws as `Engine.open`
+ */
 export async function openEnsemble(engine: Engine, models: readonly EngineModel[], options: EngineOptions = {}): Promise<EnsembleSession> {
   return engine.openEnsemble?.(models, options) ?? openOneByOne(engine, models, options);
 }

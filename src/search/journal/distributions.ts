@@ -26,7 +26,9 @@ function described(distribution: Distribution): object {
     : { name: "IntDistribution", attributes: { log, step, low, high } };
 }
 
-/** The distribution of a text, also in the forms of older and newer versions. @throws RecordError */
+/**
+ * The distribution of a text, also in the forms of older and newer versions. @throws RecordError
+ */
 export function distributionOf(text: string): Distribution {
   const found = known.get(text);
   if (found) return found;

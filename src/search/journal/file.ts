@@ -20,7 +20,9 @@ export interface JournalFileOptions {
    * "exclusive".
    */
   readonly lock?: "link" | "exclusive" | undefined;
-  /** Seconds after which a lock is broken whose owner does nothing; default 30, as Optuna has it. */
+  /**
+   * Seconds after which a lock is broken whose owner does nothing; default 30, as Optuna has it.
+   */
   readonly grace?: number | undefined;
 }
 

@@ -51,7 +51,10 @@ return 1`;
 
 /** Records that are read at a time. */
 const piece = 1000;
-/** Milliseconds in which a server has to answer the first time, or a record has to follow its number. */
+/**
+ * Milliseconds in which a server has to answer the first time, or a record has to follow its
+ * number.
+ */
 const patience = 10_000;
 
 /**
