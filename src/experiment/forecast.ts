@@ -67,7 +67,9 @@ export async function runForecast(
     const dt = scoring.dt ?? data.dt;
     const context: ScoreContext = { scoring, reference, dt, lyapunovExponent: scoring.lyapunovExponent ?? data.lyapunovExponent };
     const asked = experiment.baselines.filter((each) => each !== "majority");
-    const baselines = await watch.time("baselines", async () => baselineForecasts(asked, starts, horizon, data.axis?.grid.step));
+    const baselines = options.withBaselines
+      ? await watch.time("baselines", async () => baselineForecasts(asked, starts, horizon, data.axis?.grid.step))
+      : [];
     const ranked = rankedBaselines(baselines);
     const forecasts = options.isFirst
       ? await watch.time("bands", () => writtenForecasts(experiment, data, { prepared, starts, outcomes, ranked, model, plan }))

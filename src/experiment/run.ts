@@ -163,6 +163,7 @@ class Run {
       trainer: this.#trainer,
       isFirst: k === 0,
       withFigures: k === 0 && outputs.report,
+      withBaselines: true,
       engine,
       threads,
       profile,

@@ -188,7 +188,7 @@ export class SettingEvaluator {
   async score({ experiment, data, seed, trainers }: SeedJob): Promise<number[]> {
     try {
       const ladder = trainers.length > 1 ? LadderTrainer.of(trainers) : undefined;
-      const options = { isFirst: false, withFigures: false, onProgress: () => undefined };
+      const options = { isFirst: false, withFigures: false, withBaselines: false, onProgress: () => undefined };
       const trial = await runTask(experiment, data, { ...this.#run, ...options, seed, trainer: ladder ?? trainers[0]!, ladder });
       await trial.dispose();
       const { score } = this.#objective;

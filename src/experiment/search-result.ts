@@ -48,6 +48,8 @@ export interface FinishedSearch {
   readonly folder: string | undefined;
   /** What of the space differs from an earlier command's; undefined if nothing. */
   readonly change: string | undefined;
+  /** Trials of another program that the study began with. */
+  readonly adopted: number;
 }
 
 /** Reads a search.json. @throws FileError, SpillwayError */

@@ -236,7 +236,7 @@ class Search {
     }
     const [different] = study.different;
     if (different) throw differentResults(study.different.length, different);
-    return { result, best, refit, folder, change: study.change };
+    return { result, best, refit, folder, change: study.change, adopted: study.adopted };
   }
 }
 

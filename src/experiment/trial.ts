@@ -38,6 +38,11 @@ export interface TrialOptions extends EngineChoiceOptions {
   readonly isFirst: boolean;
   /** Whether its figures are wanted: those of the first seed are. */
   readonly withFigures: boolean;
+  /**
+   * Whether a forecast is held against baselines, those that nobody named included. A trial of a
+   * search is not: they are the same for all, and some take as long as the reservoir.
+   */
+  readonly withBaselines: boolean;
   readonly signal: AbortSignal;
   /** Called with the share that is done, 0 to 1. */
   readonly onProgress: (share: number) => void;

@@ -21,7 +21,8 @@ export function spaceChange(before: SearchSpace, now: SearchSpace): { readonly r
   return noticed.length > 0 ? { noticed: noticed.join("; ") } : {};
 }
 
-function differenceOf(old: SearchParameter, given: SearchParameter): string | undefined {
+/** What of a parameter differs beside its bounds, in words; undefined if nothing. */
+export function differenceOf(old: SearchParameter, given: SearchParameter): string | undefined {
   if (old.kind !== given.kind) return `is ${given.kind} and was ${old.kind}`;
   if (old.kind === "choice") {
     const [was, is] = [old, given].map(({ choices }) => JSON.stringify(choices));

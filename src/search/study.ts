@@ -36,6 +36,8 @@ export class Study {
   readonly sampler: Sampler;
   /** What of the space differs from the one the study was made with; undefined if nothing. */
   readonly change: string | undefined;
+  /** Trials that another program had written to the study before it was first opened here. */
+  readonly adopted: number;
   readonly #ledger: StudyLedger;
   readonly #study: StoredStudy;
   readonly #worker: string;
@@ -46,7 +48,8 @@ export class Study {
   #beats = 0;
 
   /**
-   * Makes a study, or goes on with the one of this name.
+   * Makes a study, or goes on with the one of this name. One that another program made, such as
+   * Optuna, is taken with its trials (`adopted`), and is of this space from then on.
    * @throws ArgumentError for a space that the study was not made with: another kind, scale, list
    * of choices or direction. Other bounds are taken; `change` says so
    */
@@ -66,30 +69,31 @@ export class Study {
       if (study.name === name) view.take(trial);
     });
     log.apply(await storage.read(0));
+    let adopted = 0;
     for (;;) {
       const study = log.studies.get(name);
-      if (study) {
-        const change = checkStudy(study, space, direction, storage.name);
-        return new Study(new StudyLedger(storage, log, study, by), view, { space, sampler, direction, change });
-      }
-      const create: StudyOperation = { by, type: "createStudy", name, direction };
+      const change = study && checkStudy(study, space, direction, storage.name);
+      if (study?.attributes.has(spaceAttribute))
+        return new Study(new StudyLedger(storage, log, study, by), view, { space, sampler, direction, change, adopted });
+      const create: StudyOperation[] = study ? [] : [{ by, type: "createStudy", name, direction }];
       // Attributes name the study by its place, which is known if nobody wrote meanwhile.
-      const id = await nextStudyId(storage, log);
+      const id = study ? study.id : await nextStudyId(storage, log);
       const told = Object.entries({ [spaceAttribute]: JSON.stringify(space.description), ...attributes });
       const beside = told.map(
         ([key, value]): StudyOperation => ({ by, type: "studyAttribute", study: id, system: false, name: key, value }),
       );
-      await storage.append([create, ...beside], log.length);
+      if (await storage.append([...create, ...beside], log.length)) adopted = study?.trials.length ?? 0;
       log.apply(await storage.read(log.length));
     }
   }
 
-  private constructor(ledger: StudyLedger, view: StudyView, of: Pick<Study, "space" | "sampler" | "direction" | "change">) {
+  private constructor(ledger: StudyLedger, view: StudyView, of: Pick<Study, "space" | "sampler" | "direction" | "change" | "adopted">) {
     this.name = ledger.study.name;
     this.space = of.space;
     this.direction = of.direction;
     this.sampler = of.sampler;
     this.change = of.change;
+    this.adopted = of.adopted;
     this.#ledger = ledger;
     this.#study = ledger.study;
     this.#worker = ledger.worker;

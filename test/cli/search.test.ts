@@ -1,6 +1,6 @@
 // `spillway search` and `spillway runs` as commands: parts and their merge, a storage of its own,
 // what is printed of trials and runs, exit codes.
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -51,7 +51,19 @@ describe("spillway search", () => {
   });
 
   it("is the whole of its parts, which are merged and gone on with", async () => {
-    await run("search", "n.yaml", "--out", "whole", "--quiet", "--workers", "2");
+    const { stdout: said } = await run("search", "n.yaml", "--out", "whole", "--quiet", "--workers", "2");
+    // What the best setting is worth beside the baselines, and where its model is.
+    expect(said).toMatch(/^(Better|Worse) than .*nrmse 0\.\d+ times/m);
+    const model = /^model: (.*)$/m.exec(said)![1]!;
+    expect(existsSync(join(cwd, model, "model.safetensors"))).toBe(true);
+    const listed = (await run("runs", "whole")).stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => line.split(/ {2,}/));
+    expect(listed.slice(1)).toEqual([
+      ["n", "search", "finished", "nrmse", expect.any(String), "6 trials"],
+      ["n/n-best", "run", "finished", "nrmse", expect.any(String), "2 seeds"],
+    ]);
     for (const shard of ["0/2", "1/2"]) expect((await run("search", "n.yaml", "--shard", shard, "--quiet")).code).toBe(0);
     const merged = await run("runs", "n", "--merge", "n-0-of-2", "n-1-of-2");
     expect(merged).toMatchObject({ code: 0, stdout: expect.stringContaining("6 trials came in, 0 were there already") });

@@ -5,6 +5,7 @@ import {
   MemoryStorage,
   randomSampler,
   type SpaceDescription,
+  type StoredParameter,
   Study,
   StudyLog,
   type StudyOperation,
@@ -136,6 +137,31 @@ describe("a study", () => {
     await Study.open({ space, storage });
     await expect(Study.open({ space: other, storage })).rejects.toThrow(`the study study in memory is of another space: ${difference};`);
     await expect(Study.open({ space, storage, direction: "maximise" })).rejects.toThrow('direction is "maximise"; it takes "minimise"');
+  });
+
+  it("takes a study that another program made, with its trials, unless they are of another space", async () => {
+    const range = { low: 0, high: 1, log: false, step: undefined };
+    const written = async (parameters: Readonly<Record<string, StoredParameter>>): Promise<MemoryStorage> => {
+      const storage = new MemoryStorage();
+      const by = "another";
+      await storage.append([
+        { by, type: "createStudy", name: "study", direction: "minimise" },
+        { by, type: "createTrial", study: 0, template: { state: "complete", value: 0.5, parameters } },
+      ]);
+      return storage;
+    };
+    const storage = await written({ a: { value: 0.25, distribution: { kind: "float", ...range } } });
+    const study = await Study.open({ space: { a: space["a"]! }, storage });
+    expect([study.adopted, study.best?.params]).toEqual([1, { a: 0.25 }]);
+    // From then on it has a space, and nothing is another program's.
+    expect((await Study.open({ space: { a: space["a"]! }, storage })).adopted).toBe(0);
+    await expect(Study.open({ space: { d: { float: [0, 1] } }, storage })).rejects.toThrow("is of another space: a is no longer in it");
+    const log = await written({ a: { value: 0.25, distribution: { kind: "float", ...range, low: 0.1, log: true } } });
+    await expect(Study.open({ space, storage: log })).rejects.toThrow(
+      "the study study in memory, which another program made, is of another space: a has log false and had true in trial 0; take another name",
+    );
+    const other = await written({ sr: { value: 0.25, distribution: { kind: "float", ...range } } });
+    await expect(Study.open({ space, storage: other })).rejects.toThrow("its trials have sr, and not a, b, c; take another name");
   });
 
   it("goes on with other bounds and says so", async () => {

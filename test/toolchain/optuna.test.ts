@@ -135,6 +135,19 @@ describe.each([
   });
 });
 
+it("is Optuna's from the first trial on, and ours with all of them", async () => {
+  const path = join(folder, "theirs.log");
+  const seen = optuna(["file", path], 15);
+  const study = await Study.open({ storage: journalFile(path), name: "both", space, sampler: tpe({ seed: 1 }) });
+  expect(study.adopted).toBe(15);
+  await expectAlike(study, seen);
+  await study.tell((await study.ask(8)).map((trial) => [trial, score(trial.params)]));
+  expect(study.best!.value).toBeLessThanOrEqual(seen.best[1]);
+  await expectAlike(study, optuna(["file", path], 5));
+  const again = await Study.open({ storage: journalFile(path), name: "both", space });
+  expect([again.adopted, again.finished]).toEqual([0, 28]);
+});
+
 it("takes a waiting trial once, whoever wants it", async () => {
   const path = join(folder, "claims.log");
   const one = await Study.open({ storage: journalFile(path), name: "both", space, sampler: randomSampler({ seed: 1 }) });

@@ -264,7 +264,7 @@ async function listRuns(folder: string, { json }: { readonly json?: boolean }): 
   } catch (error) {
     throw new FileError(folder, "no such folder; runs are written to runs/, or where --out says", "missing", error);
   }
-  const found = (await Promise.all(names.map((name) => runOf(join(folder, name), name)))).flatMap((run) => run ?? []);
+  const found = (await Promise.all(names.map((name) => listedIn(join(folder, name), name)))).flat();
   if (json) return JSON.stringify(found, undefined, 2);
   if (found.length === 0) return `${folder}: no runs`;
   return formatTable(
@@ -297,7 +297,15 @@ interface RunFile {
   readonly config?: unknown;
 }
 
-async function runOf(folder: string, name: string): Promise<ListedRun | undefined> {
+/** A run, a search, or both if they have one name; behind a search the run of its best setting. */
+async function listedIn(folder: string, name: string): Promise<readonly ListedRun[]> {
+  const listed = [await runIn(folder, name), await searchIn(folder, name)];
+  const best = `${basename(folder)}-best`;
+  if (listed[1]) listed.push(await runIn(join(folder, best), `${name}/${best}`));
+  return listed.flatMap((each) => each ?? []);
+}
+
+async function searchIn(folder: string, name: string): Promise<ListedRun | undefined> {
   const searched = (await readJson(join(folder, "search.json"))) as SearchResult | undefined;
   if (searched?.format === "spillway-search") {
     const { complete, pruned, failed } = searched.trials;
@@ -306,6 +314,10 @@ async function runOf(folder: string, name: string): Promise<ListedRun | undefine
     return { name, kind: "search", state, score: searched.score, value: searched.test ?? searched.validation, done };
   }
   if (await exists(join(folder, "journal.log"))) return { name, kind: "search", state: "running or stopped", done: "-" };
+  return undefined;
+}
+
+async function runIn(folder: string, name: string): Promise<ListedRun | undefined> {
   const run = (await readJson(join(folder, "result.json"))) as RunFile | undefined;
   if (!run || !Array.isArray(run.scores) || !Array.isArray(run.seeds)) return undefined;
   const [first] = run.scores;

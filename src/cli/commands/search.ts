@@ -3,6 +3,7 @@ import "../../index.js";
 import { join } from "node:path";
 import { formatBytes } from "../../core/bytes.js";
 import { visible } from "../../core/text.js";
+import { verdictOf } from "../../experiment/report-section.js";
 import { searchExperiment } from "../../experiment/search.js";
 import { type ExperimentSearchOptions, experimentSearchTable, secondsOf } from "../../experiment/search-options.js";
 import { readSearch } from "../../experiment/search-plan.js";
@@ -49,6 +50,8 @@ export async function search(
       set,
     );
     progress.end();
+    if (finished.adopted > 0)
+      progress.note(`trials of another program that count, as if this experiment had given their values: ${finished.adopted}`);
     if (finished.change !== undefined) progress.note(`the space has changed: ${finished.change}`);
     const text = json ? JSON.stringify(finished.result, undefined, 2) : describeSearch(finished);
     const { interrupted } = finished.result;
@@ -104,7 +107,7 @@ function formatSeconds(seconds: number): string {
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Number((seconds / 3600).toPrecision(2))} h`;
 }
 
-function describeSearch({ result, folder, best: experiment }: FinishedSearch): string {
+function describeSearch({ result, folder, best: experiment, refit }: FinishedSearch): string {
   const { name, score, better, trials, best, validation, passedOver, freshSeeds, test, importance, interrupted } = result;
   const counted = `${trials.complete} complete, ${trials.pruned} pruned, ${trials.failed} failed`;
   if (!best) return `${name}: no trial is complete (${counted})`;
@@ -128,14 +131,22 @@ function describeSearch({ result, folder, best: experiment }: FinishedSearch): s
       ["on the test part, trained on all rows", figure(test)],
     ]),
     ...describePassedOver(passedOver),
+    ...describeRefit(refit),
     ...(folder === undefined
       ? []
       : [
           "",
           `best: ${join(folder, "best.yaml")}`,
+          ...(refit && experiment?.outputs?.model !== false ? [`model: ${join(folder, `${experiment?.name}`)}`] : []),
           ...(experiment?.outputs?.report === false ? [] : [`report: ${join(folder, "report.html")}`]),
         ]),
   ].join("\n");
+}
+
+/** How the best setting does against the baselines of the test part. */
+function describeRefit(refit: FinishedSearch["refit"]): string[] {
+  const verdict = refit && verdictOf(refit);
+  return verdict ? ["", verdict] : [];
 }
 
 /** A line about trials that were better, and could not be trained again. */

@@ -1,4 +1,4 @@
-"""Goes on with the study "both" of a journal, and prints what Optuna says of it as JSON.
+"""Goes on with the study "both" of a journal, or makes it, and prints what Optuna says of it as JSON.
 
 Usage: optuna_study.py file PATH TRIALS | redis URL PREFIX TRIALS"""
 import json
@@ -31,7 +31,10 @@ class PatientFile(File):
 
 kind, *where, count = sys.argv[1:]
 backend = PatientFile(where[0]) if kind == "file" else Redis(where[0], prefix=where[1])
-study = optuna.load_study(study_name="both", storage=optuna.storages.JournalStorage(backend))
+storage = optuna.storages.JournalStorage(backend)
+names = [each.study_name for each in optuna.get_all_study_summaries(storage)]
+make = optuna.load_study if "both" in names else optuna.create_study
+study = make(study_name="both", storage=storage)
 
 
 def objective(trial):
