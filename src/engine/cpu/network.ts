@@ -5,7 +5,8 @@ import { loadWasm, type WasmInstance, wasmInstance, wasmMemoryLimit, wasmReserve
 import { EngineCapacityError } from "../../reservoir/engine.js";
 import { drawNetwork } from "../../spikes/network/draw.js";
 import type { NetworkEngine } from "../../spikes/network/engines.js";
-import type { NetworkModel, NetworkPlan } from "../../spikes/network/plan.js";
+import type { NetworkModel, NetworkPlan, PlasticTable } from "../../spikes/network/plan.js";
+import { NetworkPlasticity } from "../../spikes/network/plasticity.js";
 import { initialState, type NetworkRunState, type NetworkSession, notFinite, type StepSpikes } from "../../spikes/network/session.js";
 import { placeRegions, type Region } from "./memory.js";
 
@@ -93,8 +94,10 @@ export class WasmNetwork implements NetworkSession {
   #step = 0;
   /** Room for input spikes of a call, grown at need behind everything else. */
   #inputRoom: Region | undefined;
+  readonly #plasticity: NetworkPlasticity;
 
   constructor(model: NetworkModel) {
+    this.#plasticity = new NetworkPlasticity(model);
     const { regions, totalBytes } = layOut(model);
     const instance = wasmInstance(totalBytes - wasmReserved);
     const { precision, synapses } = model;
@@ -187,6 +190,14 @@ export class WasmNetwork implements NetworkSession {
     return this.#floats(name, this.model.size).slice();
   }
 
+  get plastic(): readonly PlasticTable[] {
+    return this.model.plastic;
+  }
+
+  getWeights(k: number): FloatArray | undefined {
+    return this.#plasticity.weights(k);
+  }
+
   getState(): NetworkRunState {
     const { size, receptors, ringRows } = this.model;
     const { buffer } = this.#memory;
@@ -203,6 +214,7 @@ export class WasmNetwork implements NetworkSession {
       held: new Int32Array(buffer, this.#regions.held.address, size).slice(),
       pending,
       filtered: this.#floats("filtered", size).slice(),
+      ...this.#plasticity.getState(),
     };
   }
 
@@ -215,6 +227,7 @@ export class WasmNetwork implements NetworkSession {
     new Int32Array(buffer, this.#regions.ring.address, state.pending.length).set(state.pending);
     this.#row = 0;
     this.#step = state.step;
+    this.#plasticity.setState(state);
   }
 
   advance(steps: number, inputs: StepSpikes | undefined, record: boolean): StepSpikes | undefined {
@@ -222,11 +235,18 @@ export class WasmNetwork implements NetworkSession {
     const parts: Uint32Array[] = [];
     let count = 0;
     for (let done = 0; done < steps; ) {
-      const most = Math.min(mostSteps, steps - done);
+      // Weights change between the steps, on the host's side.
+      const most = this.#plasticity.isEmpty ? Math.min(mostSteps, steps - done) : 1;
       this.#giveInputs(inputs, done, most);
+      if (!this.#plasticity.isEmpty) this.#beginStep(inputs?.neurons.subarray(inputs.offsets[done], inputs.offsets[done + 1]) ?? []);
       const ran = this.#run(this.#regions.fields.address, most, this.#row, this.#step | 0);
       const finished = ran < 0 ? -1 - ran : ran;
       if (ran < 0) throw notFinite(this.#step + finished, this.model);
+      if (!this.#plasticity.isEmpty) {
+        const { buffer } = this.#memory;
+        const fired = new Uint32Array(buffer, this.#regions.spikeOffsets.address, 2)[1];
+        this.#plasticity.end(new Uint32Array(buffer, this.#regions.spikes.address, fired));
+      }
       if (record) {
         const { buffer } = this.#memory;
         const firsts = new Uint32Array(buffer, this.#regions.spikeOffsets.address, finished + 1);
@@ -246,6 +266,12 @@ export class WasmNetwork implements NetworkSession {
       to += part.length;
     }
     return { offsets, neurons };
+  }
+
+  #beginStep(channels: ArrayLike<number>): void {
+    const { ringRows, receptors, size } = this.model;
+    const ring = new Int32Array(this.#memory.buffer, this.#regions.ring.address, ringRows * receptors * size);
+    this.#plasticity.begin(ring, this.#row, channels);
   }
 
   /** Writes the input spikes of the steps of a call. */

@@ -168,6 +168,81 @@ export interface PopulationConfig {
   readonly stateTimeConstant: number | null;
 }
 
+/**
+ * Short-term plasticity (Tsodyks, Pawelzik and Markram 1998, "Neural networks with dynamic
+ * synapses", Neural Computation 10:821): of the weight, a spike brings the share u x, with
+ *
+ *     u = u e^(-t / facilitation);  u = u + release (1 - u)
+ *     x = 1 - (1 - x) e^(-t / recovery);  afterwards x = x - u x
+ *
+ * t being the time since the source's last spike. The first spike finds u = release and x = 1.
+ */
+export interface ShortTermPlasticityConfig {
+  /** Tells the kinds apart. */
+  readonly kind: "shortTerm";
+  /** U, the share of the resources that a spike after a long rest uses; above 0, at most 1. */
+  readonly release: number;
+  /** How fast the resources x come back, ms. */
+  readonly recoveryTimeConstant: number;
+  /** How fast u falls back, ms; default 0: u is always `release`, and synapses only depress. */
+  readonly facilitationTimeConstant: number;
+}
+
+/**
+ * Spike-timing-dependent plasticity by pairs of spikes. A synapse of size w, with traces x of the
+ * spikes that reached it and y of its target's own, changes at each spike:
+ *
+ *     one arrives:       w = w - learningRate depressionRatio S q^depressionExponent y
+ *     the target fires:  w = w + learningRate S p^potentiationExponent x
+ *
+ * and stays between minimumWeight and maximumWeight. x and y decay with the time constants, and
+ * each spike adds 1 to its trace afterwards: every pair of spikes counts, but for two at one time.
+ *
+ * - "bounded" (Guetig et al. 2003, Journal of Neuroscience 23:3697): S = maximumWeight -
+ *   minimumWeight, q = (w - minimumWeight) / S, p = 1 - q. Exponents of 0, the default, are the
+ *   additive rule, of 1 the multiplicative one.
+ * - "powerLaw" (Morrison, Aertsen and Diesmann 2007, Neural Computation 19:1437): S =
+ *   referenceWeight, p = q = w / S, exponents by default 0.4 and 1.
+ *
+ * Weights are sizes: a projection of negative weights keeps its sign. A spike reaches its synapse
+ * after the delay; the target's own reach it at once.
+ */
+export interface SpikeTimingConfig {
+  /** Tells the kinds apart. */
+  readonly kind: "stdp";
+  /** How fast x decays, ms. */
+  readonly potentiationTimeConstant: number;
+  /** How fast y decays, ms. */
+  readonly depressionTimeConstant: number;
+  /** lambda, a share of S. */
+  readonly learningRate: number;
+  /** alpha; default 1. */
+  readonly depressionRatio: number;
+  /** How a change depends on the weight; default "bounded". */
+  readonly weightDependence: "bounded" | "powerLaw";
+  /** mu of potentiation; default 0, with powerLaw 0.4. */
+  readonly potentiationExponent: number;
+  /** mu of depression; default 0, with powerLaw 1. */
+  readonly depressionExponent: number;
+  /** S of powerLaw, in the unit of the projection's weights; null for bounded. */
+  readonly referenceWeight: number | null;
+  /** The smallest size, in the unit of the weights; default 0. */
+  readonly minimumWeight: number;
+  /** The largest size. */
+  readonly maximumWeight: number;
+}
+
+/** How the synapses of a projection change while the network runs. */
+export type ProjectionPlasticityConfig = ShortTermPlasticityConfig | SpikeTimingConfig;
+
+/** What a user writes of it. */
+export type ProjectionPlasticityOptions =
+  | (Pick<ShortTermPlasticityConfig, "kind" | "release" | "recoveryTimeConstant"> & {
+      readonly facilitationTimeConstant?: number | undefined;
+    })
+  | (Pick<SpikeTimingConfig, "kind" | "potentiationTimeConstant" | "depressionTimeConstant" | "learningRate" | "maximumWeight"> &
+      Optional<Omit<SpikeTimingConfig, "kind">>);
+
 /** Synapses from the neurons of one population to those of another. */
 export interface ProjectionConfig {
   /** A population, or a slice of it: "L4E[0:100]". */
@@ -186,6 +261,8 @@ export interface ProjectionConfig {
   readonly selfConnections: boolean;
   /** Whether two neurons may be connected by several synapses. */
   readonly multiple: boolean;
+  /** How the synapses change while the network runs; null if they do not. */
+  readonly plasticity: ProjectionPlasticityConfig | null;
 }
 
 /** A network's description with every default filled in. It is JSON and determines every bit. */
@@ -224,7 +301,7 @@ export interface PopulationOptions extends Omit<Optional<PopulationConfig>, "neu
 }
 
 /** What a user writes of a projection. */
-export interface ProjectionOptions extends Omit<Optional<ProjectionConfig>, "from" | "to" | "connect" | "weight" | "delay"> {
+export interface ProjectionOptions extends Omit<Optional<ProjectionConfig>, "from" | "to" | "connect" | "weight" | "delay" | "plasticity"> {
   /** A population, or a slice of it: "L4E[0:100]". */
   readonly from: string;
   /** A population of neurons, or a slice of it. */
@@ -235,6 +312,8 @@ export interface ProjectionOptions extends Omit<Optional<ProjectionConfig>, "fro
   readonly weight: number | DistributionOptions;
   /** ms, rounded to whole steps; default one step. */
   readonly delay?: number | DistributionOptions | undefined;
+  /** How the synapses change while the network runs; default null, not at all. */
+  readonly plasticity?: ProjectionPlasticityOptions | null | undefined;
 }
 
 /** What a user writes: populations, projections, and every field that differs from the defaults. */

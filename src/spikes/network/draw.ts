@@ -5,7 +5,16 @@ import { machineMemory } from "../../core/machine-memory.js";
 import { allocate, philox4x32 } from "../../numerics/index.js";
 import { EngineCapacityError } from "../../reservoir/engine/errors.js";
 import type { Values } from "./config.js";
-import { type NetworkModel, type NetworkPlan, type NetworkTable, networkStreams, type PlannedPopulation } from "./plan.js";
+import {
+  type NetworkModel,
+  type NetworkPlan,
+  type NetworkTable,
+  networkStreams,
+  type PlannedPopulation,
+  type PlannedProjection,
+  type PlasticTable,
+} from "./plan.js";
+import { expectedSynapses } from "./planning.js";
 import { sample, samplerOf, stepsOf } from "./sampler.js";
 import { type Draws, wiringOf } from "./wiring.js";
 
@@ -14,19 +23,25 @@ import { type Draws, wiringOf } from "./wiring.js";
  * fit the machine; ArgumentError if sums of input do not fit 32 bits
  */
 export function drawNetwork(plan: NetworkPlan): NetworkModel {
-  const bytes = plan.expectedSynapses * (plan.oneSign ? 6 : 8);
+  const bytes = plan.projections.reduce((sum, each) => sum + bytesOf(each, plan) * expectedSynapses(each), 0);
   const limit = machineMemory();
   if (bytes > limit || plan.expectedSynapses >= 2 ** 32) {
     const most = Math.min(limit, 2 ** 32 * 6);
     throw new EngineCapacityError(`the ${Math.round(plan.expectedSynapses)} synapses of ${plan.size} neurons`, bytes, most, "take fewer");
   }
-  const synapses = drawTable(plan);
-  checkSums(plan, synapses);
-  return { ...plan, kind: "network", synapses, ...initialValues(plan) };
+  const { synapses, plastic } = drawSynapses(plan);
+  checkSums(plan, synapses, plastic);
+  return { ...plan, kind: "network", synapses, plastic, ...initialValues(plan) };
 }
 
-/** The synapses of a plan. */
-export function drawTable(plan: NetworkPlan): NetworkTable {
+/** Bytes of a synapse: place and units, and of stdp weight, number and source by target. */
+function bytesOf({ plasticity }: PlannedProjection, { oneSign, precision }: NetworkPlan): number {
+  if (plasticity?.kind === "stdp") return precision === "float32" ? 20 : 24;
+  return plasticity || !oneSign ? 8 : 6;
+}
+
+/** The synapses of a plan: those that stay as they are, and those of plastic projections. */
+export function drawSynapses(plan: NetworkPlan): Pick<NetworkModel, "synapses" | "plastic"> {
   const { size, inputs, cellBits, fractionBits, oneSign, ringRows } = plan;
   const sources = size + inputs;
   const scale = 2 ** fractionBits;
@@ -34,10 +49,12 @@ export function drawTable(plan: NetworkPlan): NetworkTable {
   const bySource = Array.from({ length: sources }, (): number[] => []);
   const offsets = new Uint32Array(sources + 1);
   const signs = new Int8Array(sources).fill(1);
+  const changing = wirings.map(({ projection }) => (projection.plasticity ? new PlasticBuilder(projection, cellBits) : undefined));
   wirings.forEach((wiring, w) => {
     const { first, size } = wiring.projection.source;
     for (let j = first; j < first + size; j++) {
       bySource[j]!.push(w);
+      if (changing[w]) continue;
       offsets[j + 1] = offsets[j + 1]! + wiring.degree(j);
       if (oneSign) signs[j] = wiring.projection.sign;
     }
@@ -62,13 +79,20 @@ export function drawTable(plan: NetworkPlan): NetworkTable {
       const { receptor, weight, delay, sign } = wiring.projection;
       const degree = wiring.degree(j);
       const first = receptor * size;
-      const signed = oneSign ? 1 : sign;
-      for (let k = 0; k < degree; k++, count++) {
+      const builder = changing[w];
+      const signed = builder ? builder.signOf(sign) : oneSign ? 1 : sign;
+      for (let k = 0; k < degree; k++) {
         wiring.draw(draws, j, numbered + k, k);
         const { own } = draws;
         const steps = own ? own[3]! : stepsOf(delay, draws.block[2]!);
-        place[count] = ((steps << cellBits) | (first + draws.target)) >>> 0;
-        unit[count] = own ? Math.floor(own[2]! * scale + 0.5) : signed * Math.floor(sample(weight, draws.block[1]!) * scale + 0.5);
+        const cell = ((steps << cellBits) | (first + draws.target)) >>> 0;
+        const size = own ? Math.floor(own[2]! * scale + 0.5) : signed * Math.floor(sample(weight, draws.block[1]!) * scale + 0.5);
+        if (builder) {
+          builder.add(j, cell, size);
+          continue;
+        }
+        place[count] = cell;
+        unit[count++] = size;
         at[steps + 1] = at[steps + 1]! + 1;
       }
       if (wiring.isNumbered) numbered += degree;
@@ -83,16 +107,82 @@ export function drawTable(plan: NetworkPlan): NetworkTable {
       units[to] = unit[k]!;
     }
   }
-  return { offsets, places, cellBits, units, signs };
+  return { synapses: { offsets, places, cellBits, units, signs }, plastic: changing.flatMap((each) => each?.table(size) ?? []) };
+}
+
+/** The synapses of one plastic projection as they are drawn, source after source. */
+class PlasticBuilder {
+  readonly #projection: PlannedProjection;
+  readonly #cellBits: number;
+  readonly #sources: number[] = [];
+  readonly #places: number[] = [];
+  readonly #units: number[] = [];
+
+  constructor(projection: PlannedProjection, cellBits: number) {
+    this.#projection = projection;
+    this.#cellBits = cellBits;
+  }
+
+  /** What a drawn size is times: sizes of stdp stand without their sign. */
+  signOf(sign: number): number {
+    return this.#projection.plasticity!.kind === "stdp" ? 1 : sign;
+  }
+
+  add(source: number, place: number, units: number): void {
+    this.#sources.push(source - this.#projection.source.first);
+    this.#places.push(place);
+    this.#units.push(this.#projection.plasticity!.kind === "stdp" ? Math.abs(units) : units);
+  }
+
+  /** @param neurons N of the network */
+  table(neurons: number): PlasticTable {
+    const { source, target, receptor, plasticity } = this.#projection;
+    const count = this.#places.length;
+    const delayOf = (s: number) => this.#places[s]! >>> this.#cellBits;
+    // Sources rise already; of one source, synapses of equal delay stay in the order they were drawn in.
+    const order = Uint32Array.from({ length: count }, (_, s) => s);
+    order.sort((a, b) => this.#sources[a]! - this.#sources[b]! || delayOf(a) - delayOf(b) || a - b);
+    const places = Uint32Array.from(order, (s) => this.#places[s]!);
+    const offsets = firsts(this.#sources, source.size);
+    const isTiming = plasticity!.kind === "stdp";
+    const first = receptor * neurons + target.first;
+    const mask = 2 ** this.#cellBits - 1;
+    const targets = isTiming ? Uint32Array.from(places, (place) => (place & mask) - first) : new Uint32Array(0);
+    const incomingOffsets = isTiming ? firsts(targets, target.size) : new Uint32Array(0);
+    const next = incomingOffsets.slice();
+    const [incoming, sources] = [new Uint32Array(targets.length), new Uint32Array(targets.length)];
+    targets.forEach((i, s) => {
+      incoming[next[i]!] = s;
+      sources[next[i]!] = this.#sources[order[s]!]!;
+      next[i] = next[i]! + 1;
+    });
+    const units = Int32Array.from(order, (s) => this.#units[s]!);
+    return { projection: this.#projection, offsets, places, units, incomingOffsets, incoming, sources };
+  }
+}
+
+/** Where the entries of each of n owners begin, once they are sorted, and where the last ones end. */
+function firsts(owners: ArrayLike<number>, n: number): Uint32Array {
+  const offsets = new Uint32Array(n + 1);
+  for (let s = 0; s < owners.length; s++) offsets[owners[s]! + 1] = offsets[owners[s]! + 1]! + 1;
+  for (let k = 0; k < n; k++) offsets[k + 1] = offsets[k + 1]! + offsets[k]!;
+  return offsets;
 }
 
 /** @throws ArgumentError if the input that can reach a neuron at once does not fit 32 bits */
-export function checkSums(plan: NetworkPlan, { places, units, cellBits }: NetworkTable): void {
+export function checkSums(plan: NetworkPlan, { places, units, cellBits }: NetworkTable, plastic: readonly PlasticTable[]): void {
   const mask = 2 ** cellBits - 1;
   const sums = new Float64Array(plan.receptors * plan.size);
   for (let s = 0; s < places.length; s++) {
     const cell = places[s]! & mask;
     sums[cell] = sums[cell]! + Math.abs(units[s]!);
+  }
+  for (const { projection, places: own, units: drawn } of plastic) {
+    const most = projection.plasticity!.kind === "stdp" ? Math.ceil(projection.plasticity!.most) : undefined;
+    for (let s = 0; s < own.length; s++) {
+      const cell = own[s]! & mask;
+      sums[cell] = sums[cell]! + (most ?? Math.abs(drawn[s]!));
+    }
   }
   checkLargestSum(
     plan,

@@ -11,6 +11,8 @@ import { SpikingNetwork, type SpikingNetworkOptions, spikingNetworkTable } from 
 const kind = "spillway-network";
 const lists = ["potential", "recovery", "currents", "filtered"] as const;
 const wholes = ["held", "pending"] as const;
+/** What only networks with plastic projections carry. */
+const plasticLists = ["plastic", "resources"] as const;
 
 /** Writes a network's description and state to a safetensors file. @throws FileError */
 export async function saveNetwork(path: string, network: SpikingNetwork): Promise<void> {
@@ -21,6 +23,13 @@ export async function saveNetwork(path: string, network: SpikingNetwork): Promis
     tensors[name] = { dtype: data instanceof Float32Array ? "F32" : "F64", shape: [data.length], data };
   }
   for (const name of wholes) tensors[name] = { dtype: "I32", shape: [state[name].length], data: state[name] };
+  if (state.fired.length > 0) {
+    tensors["fired"] = { dtype: "I32", shape: [state.fired.length], data: state.fired };
+    for (const name of plasticLists) {
+      const data = state[name];
+      if (data.length > 0) tensors[name] = { dtype: data instanceof Float32Array ? "F32" : "F64", shape: [data.length], data };
+    }
+  }
   await writeSafetensors(path, tensors, { kind, version: "1", step: String(state.step), config: JSON.stringify(network.config) });
 }
 
@@ -48,13 +57,21 @@ export async function loadNetwork(path: string, options: SpikingNetworkOptions =
       if (tensor?.dtype !== dtype) throw wrong(`the tensor "${name}" is ${tensor ? tensor.dtype : "missing"}; it takes ${dtype}`);
       return tensor.data;
     };
+    const start = await network.getState();
+    const carried = (name: "fired" | (typeof plasticLists)[number]) => {
+      if (start[name].length === 0) return start[name];
+      return list(name, name === "fired" ? "I32" : name === "resources" ? "F64" : type);
+    };
     const state = {
       step,
       ...Object.fromEntries(lists.map((name) => [name, list(name, type) as FloatArray])),
       ...Object.fromEntries(wholes.map((name) => [name, list(name, "I32") as Int32Array])),
+      ...Object.fromEntries((["fired", ...plasticLists] as const).map((name) => [name, carried(name)])),
     } as unknown as NetworkRunState;
-    for (const name of lists) if (!state[name].every(Number.isFinite)) throw wrong(`the tensor "${name}" has a number that is not finite`);
-    if (state.held.some((steps) => steps < 0)) throw wrong('the tensor "held" has a number below 0');
+    for (const name of [...lists, ...plasticLists])
+      if (!(state[name] as FloatArray).every(Number.isFinite)) throw wrong(`the tensor "${name}" has a number that is not finite`);
+    for (const name of ["held", "fired"] as const)
+      if (state[name].some((steps) => steps < 0)) throw wrong(`the tensor "${name}" has a number below 0`);
     await network.setState(state);
     return network;
   } catch (error) {

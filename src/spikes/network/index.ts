@@ -15,8 +15,12 @@ export type {
   PopulationOptions,
   ProjectionConfig,
   ProjectionOptions,
+  ProjectionPlasticityConfig,
+  ProjectionPlasticityOptions,
   ReceptorConfig,
   ReceptorOptions,
+  ShortTermPlasticityConfig,
+  SpikeTimingConfig,
   Values,
 } from "./config.js";
 export type { NetworkCurrent } from "./currents.js";
@@ -31,16 +35,20 @@ export type {
   NeuronRange,
   PlannedInput,
   PlannedNeuron,
+  PlannedPlasticity,
   PlannedPopulation,
   PlannedProjection,
   PlannedReceptor,
   PlannedRule,
+  PlannedShortTerm,
+  PlannedSpikeTiming,
   PlannedUpswing,
+  PlasticTable,
   WordSampler,
   WordSteps,
 } from "./plan.js";
 export { planNetwork } from "./planning.js";
-export type { NetworkRecord, NetworkRunOptions } from "./recording.js";
+export type { NetworkRecord, NetworkRunOptions, NetworkWeights } from "./recording.js";
 export { ReferenceNetwork } from "./reference.js";
 export type { NetworkInputOptions, NetworkReservoirConfig, NetworkReservoirOptions } from "./reservoir.js";
 export type { NetworkRunState, NetworkSession, StepSpikes } from "./session.js";

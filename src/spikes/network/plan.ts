@@ -131,6 +131,38 @@ export type PlannedRule =
       readonly grid: readonly [number, number, number] | null;
     };
 
+/** Short-term plasticity by steps, in binary64. */
+export interface PlannedShortTerm {
+  readonly kind: "shortTerm";
+  readonly release: number;
+  /** dt / tau. */
+  readonly recoveryRate: number;
+  /** dt / tau, or null if nothing is left of u after a spike. */
+  readonly facilitationRate: number | null;
+}
+
+/** Spike-timing-dependent plasticity in units of weight, rounded to the network's precision. */
+export interface PlannedSpikeTiming {
+  readonly kind: "stdp";
+  /** What a step leaves of the traces of sources and of targets. */
+  readonly sourceKeep: number;
+  readonly targetKeep: number;
+  /** learningRate S, and that times depressionRatio. */
+  readonly potentiation: number;
+  readonly depression: number;
+  readonly potentiationExponent: number;
+  readonly depressionExponent: number;
+  readonly isBounded: boolean;
+  /** 1 / S. */
+  readonly perScale: number;
+  /** Bounds of sizes. */
+  readonly least: number;
+  readonly most: number;
+}
+
+/** How a projection's synapses change. */
+export type PlannedPlasticity = PlannedShortTerm | PlannedSpikeTiming;
+
 /** A projection. */
 export interface PlannedProjection {
   /** Its place in the description's list. */
@@ -153,6 +185,8 @@ export interface PlannedProjection {
   readonly weight: WordSampler;
   /** WordSteps: a spike of step t moves a potential first in step t + 1 + delay. */
   readonly delay: WordSteps;
+  /** null for synapses that stay as they are. */
+  readonly plasticity: PlannedPlasticity | null;
 }
 
 /** A network that can be drawn. */
@@ -188,6 +222,8 @@ export interface NetworkPlan {
   readonly largestUnits: number;
   /** Whether every source has weights of one sign: units then lie without it, in 16 bits. */
   readonly oneSign: boolean;
+  /** The longest delay of projections with spike-timing-dependent plasticity, in steps. */
+  readonly historySteps: number;
 }
 
 /** Numbers of the streams that networks draw from (rule 7's, as those of liquids are). */
@@ -209,10 +245,32 @@ export interface NetworkTable {
   readonly signs: Int8Array;
 }
 
+/** The synapses of a plastic projection: source j of its S has entries offsets[j] to offsets[j + 1]. */
+export interface PlasticTable {
+  readonly projection: PlannedProjection;
+  /** S + 1 values. */
+  readonly offsets: Uint32Array;
+  /** As those of `NetworkTable`, in order of source and delay. */
+  readonly places: Uint32Array;
+  /** Weights before the first step, in units: sizes for stdp, with their signs for shortTerm. */
+  readonly units: Int32Array;
+  /**
+   * For stdp the same synapses by target: target i of the projection's T has entries
+   * incomingOffsets[i] to incomingOffsets[i + 1] of `incoming`, which are numbers of synapses, and
+   * of `sources`, counted within the projection. Else empty.
+   */
+  readonly incomingOffsets: Uint32Array;
+  readonly incoming: Uint32Array;
+  readonly sources: Uint32Array;
+}
+
 /** A network as an engine runs it: nothing left to draw. */
 export interface NetworkModel extends NetworkPlan {
   readonly kind: "network";
+  /** Of the projections without plasticity. */
   readonly synapses: NetworkTable;
+  /** Of those with plasticity, in the plan's order. */
+  readonly plastic: readonly PlasticTable[];
   /** N values from rest, in the precision; for Izhikevich neurons in mV. */
   readonly initialPotential: FloatArray;
   /**

@@ -11,8 +11,17 @@ import type {
   NetworkOptions,
   PopulationConfig,
   ProjectionConfig,
+  SpikeTimingConfig,
 } from "./config.js";
-import type { NetworkPlan, NeuronRange, PlannedInput, PlannedNeuron, PlannedPopulation, PlannedProjection } from "./plan.js";
+import type {
+  NetworkPlan,
+  NeuronRange,
+  PlannedInput,
+  PlannedNeuron,
+  PlannedPlasticity,
+  PlannedPopulation,
+  PlannedProjection,
+} from "./plan.js";
 import { delaySteps, leastOf, mostOf, mostSteps, negated, poissonSteps, samplerOf } from "./sampler.js";
 import { receptorOf, resolveNetworkConfig, sliceOf } from "./schema.js";
 
@@ -52,19 +61,26 @@ function plan(config: NetworkConfig): NetworkPlan {
   const drafts = config.projections.map((projection, index) => draft(projection, index, config, places, globalRange));
   const fractionBits = config.fractionBits ?? mostBits(drafts, places);
   const earlier = new Map<number, number>();
-  const numbered = drafts.map(({ from, to, ...projection }): PlannedProjection & { from: number; to: number } => {
-    const pair = names.length * to + from;
-    const before = earlier.get(pair) ?? 0;
-    earlier.set(pair, before + 1);
-    return { ...projection, number: pair + names.length * names.length * before, from, to };
-  });
+  const numbered = drafts.map(
+    ({ from, to, changes, mostWeight: _mostWeight, ...projection }): PlannedProjection & { from: number; to: number } => {
+      const plasticity = changes?.(2 ** fractionBits) ?? null;
+      const pair = names.length * to + from;
+      const before = earlier.get(pair) ?? 0;
+      earlier.set(pair, before + 1);
+      return { ...projection, plasticity, number: pair + names.length * names.length * before, from, to };
+    },
+  );
   const largestUnits = numbered.reduce((largest, each) => Math.max(largest, inUnits(sizeOf(each), fractionBits, each.index)), 0);
+  for (const { plasticity, index } of numbered)
+    if (plasticity?.kind === "stdp")
+      inUnits(plasticity.most / 2 ** fractionBits, fractionBits, `projections[${index}].plasticity.maximumWeight`);
   const projections = numbered.sort((a, b) => a.from - b.from || a.to - b.to || a.index - b.index);
+  const constant = projections.filter(({ plasticity }) => plasticity === null);
   const oneSign =
     largestUnits < 65536 &&
-    projections.every((each) => !hasOwnWeights(each)) &&
-    projections.every((each) => leastOf(each.weight) >= 0) &&
-    projections.every((each) => projections.every((other) => other.from !== each.from || other.sign === each.sign));
+    constant.every((each) => !hasOwnWeights(each)) &&
+    constant.every((each) => leastOf(each.weight) >= 0) &&
+    constant.every((each) => constant.every((other) => other.from !== each.from || other.sign === each.sign));
   const populations = names.flatMap((name): PlannedPopulation[] => {
     const place = places.get(name)!;
     return isInput(place) ? [] : [population(name, place, config, fractionBits)];
@@ -94,21 +110,30 @@ function plan(config: NetworkConfig): NetworkPlan {
       return isInput(place) ? [{ name, place: place.place, ...globalRange(place) }] : [];
     }),
     projections: projections.map(({ from: _from, to: _to, ...projection }) => projection),
-    expectedSynapses: projections.reduce((sum, each) => sum + expected(each), 0),
+    expectedSynapses: projections.reduce((sum, each) => sum + expectedSynapses(each), 0),
     largestUnits,
     oneSign,
+    historySteps: projections.reduce((most, each) => (each.plasticity?.kind === "stdp" ? Math.max(most, longestOf(each)) : most), 0),
   };
 }
 
-type Draft = Omit<PlannedProjection, "number"> & { readonly from: number; readonly to: number };
+type Draft = Omit<PlannedProjection, "number" | "plasticity"> & {
+  readonly from: number;
+  readonly to: number;
+  /** The plasticity with so many units a mV. */
+  readonly changes: ((unitsPerMv: number) => PlannedPlasticity) | undefined;
+  /** mV, of stdp. */
+  readonly mostWeight: number;
+};
 
 function draft(
   projection: ProjectionConfig,
   index: number,
-  { populations, timeStep }: NetworkConfig,
+  network: NetworkConfig,
   places: ReadonlyMap<string, Place>,
   globalRange: (place: Place) => NeuronRange,
 ): Draft {
+  const { populations, timeStep } = network;
   const field = `projections[${index}]`;
   const ranged = (value: string, end: string) => {
     const { name, from, to } = sliceOf(value, `${field}.${end}`, populations);
@@ -126,6 +151,10 @@ function draft(
   );
   const receptor = receptorOf(projection.receptor, target.place.config, `${field}.receptor`);
   checkConductances(projection, target.place.config, leastOf(weight) * sign, field);
+  const { plasticity } = projection;
+  const resistance = resistanceOf(target.place.config);
+  if (plasticity?.kind === "stdp")
+    checkSizes(projection, plasticity, sign, leastOf(weight) / resistance, mostOf(weight) / resistance, field);
   return {
     index,
     from: source.place.place,
@@ -139,6 +168,8 @@ function draft(
     sign,
     weight,
     delay: delaySteps(projection.delay, timeStep, `${field}.delay`),
+    changes: plasticity ? (unitsPerMv) => plasticityOf(projection, network, resistance * unitsPerMv) : undefined,
+    mostWeight: plasticity?.kind === "stdp" ? plasticity.maximumWeight * resistance : 0,
   };
 }
 
@@ -201,6 +232,63 @@ function checkConductances(
     throw new ArgumentError(`${field}.connect.synapses[${listed}]`, connect.synapses[listed], takes);
 }
 
+/** @throws ArgumentError if a weight may begin with another sign, or beyond its bounds */
+function checkSizes(
+  { weight, connect }: ProjectionConfig,
+  { minimumWeight, maximumWeight }: SpikeTimingConfig,
+  sign: number,
+  least: number,
+  most: number,
+  field: string,
+): void {
+  const between = `${Math.min(sign * minimumWeight, sign * maximumWeight)} to ${Math.max(sign * minimumWeight, sign * maximumWeight)}`;
+  const isIn = (size: number) => size >= minimumWeight * (1 - 1e-12) && size <= maximumWeight * (1 + 1e-12);
+  if (!isIn(least) || !isIn(most))
+    throw new ArgumentError(
+      `${field}.weight`,
+      weight,
+      `weights from ${between}, the bounds of its plasticity; distributions take least and most`,
+    );
+  if (connect.rule !== "list") return;
+  const outside = connect.synapses.findIndex((each) => each.length === 4 && !isIn(sign * each[2]!));
+  if (outside >= 0)
+    throw new ArgumentError(
+      `${field}.connect.synapses[${outside}]`,
+      connect.synapses[outside],
+      `weights from ${between}, as its plasticity`,
+    );
+}
+
+/** The numbers of a step; `scale` units are one of the projection's weights. */
+function plasticityOf({ plasticity }: ProjectionConfig, { timeStep, precision }: NetworkConfig, scale: number): PlannedPlasticity {
+  if (plasticity!.kind === "shortTerm") {
+    const { release, recoveryTimeConstant, facilitationTimeConstant } = plasticity!;
+    return {
+      kind: "shortTerm",
+      release,
+      recoveryRate: timeStep / recoveryTimeConstant,
+      facilitationRate: facilitationTimeConstant === 0 ? null : timeStep / facilitationTimeConstant,
+    };
+  }
+  const given = plasticity as SpikeTimingConfig;
+  const round = precision === "float32" ? Math.fround : (value: number) => value;
+  const { minimumWeight, maximumWeight, referenceWeight, learningRate, depressionRatio } = given;
+  const size = (referenceWeight ?? maximumWeight - minimumWeight) * scale;
+  return {
+    kind: "stdp",
+    sourceKeep: round(decay(given.potentiationTimeConstant, timeStep)),
+    targetKeep: round(decay(given.depressionTimeConstant, timeStep)),
+    potentiation: round(learningRate * size),
+    depression: round(learningRate * depressionRatio * size),
+    potentiationExponent: given.potentiationExponent,
+    depressionExponent: given.depressionExponent,
+    isBounded: referenceWeight === null,
+    perScale: round(1 / size),
+    least: round(minimumWeight * scale),
+    most: round(maximumWeight * scale),
+  };
+}
+
 function hasOwnWeights({ rule }: Pick<PlannedProjection, "rule">): boolean {
   return rule.rule === "list" && rule.synapses.some((synapse) => synapse.length === 4);
 }
@@ -212,14 +300,14 @@ function sizeOf({ rule, weight }: Pick<PlannedProjection, "rule" | "weight">): n
 }
 
 /** The longest delay of a projection in steps. */
-function longestOf({ rule, delay }: PlannedProjection): number {
+function longestOf({ rule, delay }: Pick<PlannedProjection, "rule" | "delay">): number {
   const listed = rule.rule === "list" ? rule.synapses.reduce((most, each) => Math.max(most, each[3] ?? 0), 0) : 0;
   return Math.max(listed, mostSteps(delay));
 }
 
 /** The most bits with which every weight has 16 bits, and no more than 24. */
 function mostBits(drafts: readonly Draft[], places: ReadonlyMap<string, Place>): number {
-  let largest = drafts.reduce((most, each) => Math.max(most, sizeOf(each)), 0);
+  let largest = drafts.reduce((most, each) => Math.max(most, sizeOf(each), each.mostWeight), 0);
   for (const { config: population } of places.values())
     if (population.background) largest = Math.max(largest, Math.abs(population.background.weight) * resistanceOf(population));
   if (largest === 0) return 12;
@@ -247,8 +335,8 @@ function meanOf(given: DistributionConfig): number {
   return given.distribution === "normal" ? given.mean : 1;
 }
 
-/** mV a unit of current. */
-function resistanceOf({ capacitance, neuron }: PopulationConfig): number {
+/** mV a unit of current, of a population's weights. */
+export function resistanceOf({ capacitance, neuron }: PopulationConfig): number {
   return capacitance === null || neuron === null || neuron.type === "izhikevich" ? 1 : neuron.membraneTimeConstant / capacitance;
 }
 
@@ -267,7 +355,12 @@ function scaled(given: DistributionConfig, factor: number): DistributionConfig {
 }
 
 /** Synapses on average over seeds. */
-function expected({ rule, source, target, selfConnections }: PlannedProjection): number {
+export function expectedSynapses({
+  rule,
+  source,
+  target,
+  selfConnections,
+}: Pick<PlannedProjection, "rule" | "source" | "target" | "selfConnections">): number {
   const pairs = source.size * target.size;
   switch (rule.rule) {
     case "fixedTotalNumber":

@@ -25,6 +25,13 @@ export interface NetworkRunOptions extends WorkOptions {
    * states of a readout.
    */
   readonly states?: { readonly of: readonly string[]; readonly everyMs?: number | undefined } | undefined;
+  /**
+   * Record weights of projections with spike-timing-dependent plasticity, by their number in the
+   * description, every so many ms: of all synapses, or of `sample` of each, evenly spread.
+   */
+  readonly weights?:
+    | { readonly of: readonly number[]; readonly sample?: number | undefined; readonly everyMs?: number | undefined }
+    | undefined;
   /** Spikes for populations of inputs; times from the beginning of the run, whole amplitudes. */
   readonly inputs?: Readonly<Record<string, SpikePattern>> | undefined;
   /** Currents that begin and end, constant or by row of a series. */
@@ -42,6 +49,22 @@ export interface NetworkRecord {
   readonly potentials: Readonly<Record<string, Matrix>>;
   /** T x the neurons of the populations, in their order. */
   readonly states: Matrix | undefined;
+  /**
+   * By number of the projection, T x synapses in the order of `SpikingNetwork.weights`, in the unit of
+   * its weights.
+   */
+  readonly weights: Readonly<Record<string, Matrix>>;
+}
+
+/** The synapses of a plastic projection as they are now, in order of source and delay. */
+export interface NetworkWeights {
+  /** Neurons, counted within their populations. */
+  readonly sources: Uint32Array;
+  readonly targets: Uint32Array;
+  /** ms. */
+  readonly delays: Float64Array;
+  /** In the unit of the projection's weights, with their sign. */
+  readonly weights: Float64Array;
 }
 
 const everyMs = optional(positive("ms"), "How often; left out, every step.");
@@ -58,6 +81,14 @@ export const networkRunTable = {
     "Potentials of chosen neurons.",
   ),
   states: optional(object({ of: given(names, "Whose filtered spikes."), everyMs }), "Filtered spikes, for readouts."),
+  weights: optional(
+    object({
+      of: given(list(whole(), "a list of numbers of projections", 1), "Projections with spike-timing-dependent plasticity."),
+      sample: optional(whole({ atLeast: 1, takes: "a whole number of at least 1" }), "Synapses of each; left out, all."),
+      everyMs,
+    }),
+    "Weights that change.",
+  ),
   inputs: optional(
     record(
       checked<SpikePattern>("a SpikePattern", (value) => value instanceof SpikePattern),

@@ -3,7 +3,15 @@
 import { type FloatArray, philox4x32, portableExp } from "../../numerics/index.js";
 import { drawNetwork } from "./draw.js";
 import type { NetworkEngine } from "./engines.js";
-import { type NetworkModel, type NetworkPlan, networkStreams, type PlannedNeuron, type PlannedPopulation } from "./plan.js";
+import {
+  type NetworkModel,
+  type NetworkPlan,
+  networkStreams,
+  type PlannedNeuron,
+  type PlannedPopulation,
+  type PlasticTable,
+} from "./plan.js";
+import { NetworkPlasticity } from "./plasticity.js";
 import { stepsOf } from "./sampler.js";
 import { copyState, initialState, type NetworkRunState, type NetworkSession, notFinite, type StepSpikes } from "./session.js";
 
@@ -19,9 +27,11 @@ export class ReferenceNetwork implements NetworkSession {
   #row = 0;
   #drive: FloatArray;
   readonly #block = new Uint32Array(4);
+  readonly #plasticity: NetworkPlasticity;
 
   constructor(model: NetworkModel) {
     this.model = model;
+    this.#plasticity = new NetworkPlasticity(model);
     this.#round = model.precision === "float32" ? Math.fround : (value) => value;
     this.#state = initialState(model);
     this.#drive = model.drive;
@@ -40,12 +50,21 @@ export class ReferenceNetwork implements NetworkSession {
     return this.#state[name].slice();
   }
 
+  get plastic(): readonly PlasticTable[] {
+    return this.model.plastic;
+  }
+
+  getWeights(k: number): FloatArray | undefined {
+    return this.#plasticity.weights(k);
+  }
+
   getState(): NetworkRunState {
-    return copyState(this.#state, this.#row, this.model.receptors * this.model.size);
+    return { ...copyState(this.#state, this.#row, this.model.receptors * this.model.size), ...this.#plasticity.getState() };
   }
 
   setState(state: NetworkRunState): void {
     this.#state = copyState(state);
+    this.#plasticity.setState(state);
     this.#row = 0;
   }
 
@@ -55,8 +74,10 @@ export class ReferenceNetwork implements NetworkSession {
     for (let k = 0; k < steps; k++) {
       const given = inputs?.neurons.subarray(inputs.offsets[k], inputs.offsets[k + 1]) ?? [];
       for (const channel of given) this.#deliver(this.model.size + channel, 0);
+      if (!this.#plasticity.isEmpty) this.#plasticity.begin(this.#state.pending, this.#row, given);
       const fired = this.#step();
       if (fired === undefined) throw notFinite(this.#state.step, this.model);
+      if (!this.#plasticity.isEmpty) this.#plasticity.end(fired);
       if (record) for (const neuron of fired) neurons.push(neuron);
       offsets[k + 1] = neurons.length;
     }

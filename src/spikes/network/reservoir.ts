@@ -100,6 +100,13 @@ export function plannedReservoir(config: NetworkReservoirConfig): PlannedReservo
   const { size: _, inputSize: __, rowMs, input, ...network } = config;
   const plan = planNetwork(network);
   const read = plan.populations.filter(({ stateKeep }) => stateKeep !== null);
+  const plastic = plan.config.projections.findIndex(({ plasticity }) => plasticity !== null);
+  if (plastic >= 0)
+    throw new ArgumentError(
+      `projections[${plastic}].plasticity`,
+      plan.config.projections[plastic]!.plasticity,
+      "null: a reservoir begins each sequence alike; SpikingNetwork runs plastic networks",
+    );
   if (read.length === 0)
     throw new ArgumentError(
       "populations",

@@ -26,7 +26,7 @@ import {
 } from "../../core/options.js";
 import type { NeuronType } from "../../reservoir/spiking-config.js";
 import { neuronDefaults, neuronTables } from "../neurons/schema.js";
-import { notNegative, positive, share } from "../options.js";
+import { notNegative, notNegativeNumber, positive, positiveNumber, share } from "../options.js";
 import type {
   ConnectConfig,
   DistributionConfig,
@@ -35,6 +35,8 @@ import type {
   NetworkOptions,
   PopulationConfig,
   ProjectionConfig,
+  ProjectionPlasticityConfig,
+  SpikeTimingConfig,
   Values,
 } from "./config.js";
 
@@ -174,6 +176,37 @@ export const populationTable = {
   ),
 } satisfies { [Field in keyof PopulationConfig]: Option<unknown, unknown> };
 
+const exponent = optional(share, "mu; left out, that of the rule.");
+type WrittenPlasticity =
+  | Exclude<ProjectionPlasticityConfig, SpikeTimingConfig>
+  | (Omit<SpikeTimingConfig, "potentiationExponent" | "depressionExponent"> & {
+      readonly potentiationExponent?: number | undefined;
+      readonly depressionExponent?: number | undefined;
+    });
+const plasticity = byName<WrittenPlasticity>("kind", {
+  shortTerm: {
+    release: given(number({ above: 0, atMost: 1 }), "U: the share of the resources that a spike after a long rest uses."),
+    recoveryTimeConstant: given(positive("ms"), "How fast the resources come back."),
+    facilitationTimeConstant: option(notNegative("ms"), 0, "How fast u falls back; 0: u is always the release."),
+  },
+  stdp: {
+    potentiationTimeConstant: given(positive("ms"), "Decay of the trace of spikes that arrived."),
+    depressionTimeConstant: given(positive("ms"), "Decay of the trace of the target's spikes."),
+    learningRate: given(positiveNumber, "lambda."),
+    depressionRatio: option(notNegativeNumber, 1, "alpha: how much stronger depression is than potentiation."),
+    weightDependence: option(choice("bounded", "powerLaw"), "bounded", "How a change depends on the weight."),
+    potentiationExponent: exponent,
+    depressionExponent: exponent,
+    referenceWeight: option(
+      either("a weight above 0, or null", nothing, positiveNumber),
+      null,
+      "The weight that powerLaw is measured in; null for bounded.",
+    ),
+    minimumWeight: option(notNegativeNumber, 0, "The smallest size of a weight."),
+    maximumWeight: given(positiveNumber, "The largest size of a weight."),
+  },
+});
+
 /** The fields of a projection. */
 export const projectionTable = {
   from: given(text("the name of a population, or a slice such as E[0:100]"), "Where the synapses come from."),
@@ -184,6 +217,11 @@ export const projectionTable = {
   delay: optional(drawn, "ms, rounded to whole steps; left out, one step."),
   selfConnections: option(flag, true, "Whether a neuron may be connected to itself."),
   multiple: option(flag, true, "Whether two neurons may have several synapses."),
+  plasticity: option(
+    either("null, or an object whose kind is shortTerm or stdp", nothing, plasticity) as Kind<WrittenPlasticity | null>,
+    null,
+    "How the synapses change while the network runs; null: not at all.",
+  ),
 } satisfies { [Field in keyof ProjectionConfig]: Option<unknown, unknown> };
 
 const anyPopulation: Kind<Readonly<Record<string, unknown>>> = record(
@@ -329,9 +367,11 @@ function readProjection(
   {
     receptor,
     delay,
+    plasticity: changes,
     ...rest
-  }: Omit<ProjectionConfig, "receptor" | "delay"> & {
+  }: Omit<ProjectionConfig, "receptor" | "delay" | "plasticity"> & {
     readonly receptor?: string | undefined;
+    readonly plasticity: WrittenPlasticity | null;
     readonly delay?: DistributionConfig | undefined;
   },
   field: string,
@@ -346,6 +386,26 @@ function readProjection(
     ...rest,
     receptor: Object.keys(target.receptors)[place]!,
     delay: delay ?? { distribution: "constant", value: timeStep },
+    plasticity: changes && readPlasticity(changes, `${field}.plasticity`),
+  };
+}
+
+function readPlasticity(written: WrittenPlasticity, field: string): ProjectionPlasticityConfig {
+  if (written.kind === "shortTerm") return written;
+  const { weightDependence, referenceWeight, minimumWeight, maximumWeight } = written;
+  if (minimumWeight >= maximumWeight)
+    throw new ArgumentError(`${field}.minimumWeight`, minimumWeight, `a size below maximumWeight, ${maximumWeight}`);
+  const isBounded = weightDependence === "bounded";
+  if (isBounded !== (referenceWeight === null))
+    throw new ArgumentError(
+      `${field}.referenceWeight`,
+      referenceWeight,
+      isBounded ? "null, as weights are measured by their bounds; it is for powerLaw" : "a weight above 0 with powerLaw",
+    );
+  return {
+    ...written,
+    potentiationExponent: written.potentiationExponent ?? (isBounded ? 0 : 0.4),
+    depressionExponent: written.depressionExponent ?? (isBounded ? 0 : 1),
   };
 }
 

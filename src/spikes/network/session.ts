@@ -3,7 +3,8 @@
 // recorders are put together above it, in spiking-network.ts.
 import { SpillwayError } from "../../core/errors.js";
 import type { FloatArray } from "../../numerics/index.js";
-import type { NetworkModel, NetworkPlan } from "./plan.js";
+import type { NetworkModel, NetworkPlan, PlasticTable } from "./plan.js";
+import { initialPlasticity } from "./plasticity.js";
 
 /** Spikes in order of step, then of neuron (or of input channel). */
 export interface StepSpikes {
@@ -29,6 +30,18 @@ export interface NetworkRunState {
   readonly pending: Int32Array;
   /** Filtered spikes, N values: 0 in populations that keep none. */
   readonly filtered: FloatArray;
+  /**
+   * How often each source fired, now and at each earlier time that plastic projections look back to:
+   * rows of N + I values, newest first. Empty, as the two lists behind it, without such projections.
+   */
+  readonly fired: Int32Array;
+  /**
+   * Of each projection with spike-timing-dependent plasticity: sizes of weights in units, then
+   * traces of its sources, a row for each time of `fired`, then traces of its targets.
+   */
+  readonly plastic: FloatArray;
+  /** Of each projection with short-term plasticity: u, x and the last step of its sources. */
+  readonly resources: Float64Array;
 }
 
 /** A network that is loaded and has a state. Calls may not overlap. */
@@ -51,6 +64,10 @@ export interface NetworkSession extends AsyncDisposable {
   setDrive(drive: FloatArray): void | Promise<void>;
   /** A copy of the potentials from rest, or of the filtered spikes: N values. */
   getValues(name: "potential" | "filtered"): FloatArray | Promise<FloatArray>;
+  /** The synapses of the plastic projections, in the plan's order. */
+  readonly plastic: readonly PlasticTable[];
+  /** Sizes of the weights of plastic projection k, in units; undefined unless they change. */
+  getWeights(k: number): FloatArray | undefined | Promise<FloatArray | undefined>;
   /** A copy of the state. */
   getState(): NetworkRunState | Promise<NetworkRunState>;
   /** Puts the network into a state that `getState` gave. */
@@ -60,7 +77,9 @@ export interface NetworkSession extends AsyncDisposable {
 }
 
 /** The state before the first step. */
-export function initialState(model: NetworkPlan & Pick<NetworkModel, "initialPotential">): NetworkRunState {
+export function initialState(
+  model: NetworkPlan & Pick<NetworkModel, "initialPotential"> & Partial<Pick<NetworkModel, "plastic">>,
+): NetworkRunState {
   const { size, receptors, ringRows, initialPotential, populations } = model;
   const zeros = (length: number) => new (initialPotential.constructor as new (length: number) => FloatArray)(length);
   const recovery = zeros(size);
@@ -74,6 +93,7 @@ export function initialState(model: NetworkPlan & Pick<NetworkModel, "initialPot
     held: new Int32Array(size),
     pending: new Int32Array(ringRows * receptors * size),
     filtered: zeros(size),
+    ...initialPlasticity(model),
   };
 }
 
@@ -92,6 +112,9 @@ export function copyState(state: NetworkRunState, row = 0, rowCells = 0): Networ
     held: state.held.slice(),
     pending: inOrder,
     filtered: state.filtered.slice(),
+    fired: state.fired,
+    plastic: state.plastic,
+    resources: state.resources,
   };
 }
 

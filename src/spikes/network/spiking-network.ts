@@ -7,17 +7,20 @@ import type { NetworkConfig, NetworkOptions } from "./config.js";
 import { CurrentDrive } from "./currents.js";
 import { initialValues } from "./draw.js";
 import { networkEngine } from "./engines.js";
-import type { NetworkPlan } from "./plan.js";
-import { planNetwork } from "./planning.js";
+import type { NetworkPlan, PlasticTable } from "./plan.js";
+import { planNetwork, resistanceOf } from "./planning.js";
+import { weightOutside } from "./plasticity.js";
 import {
   inputSpikes,
   type NetworkRecord,
   type NetworkRunOptions,
+  type NetworkWeights,
   networkRunTable,
   populationOf,
   SpikeRecorder,
   wholeSteps,
 } from "./recording.js";
+import { sliceOf } from "./schema.js";
 import type { NetworkRunState, NetworkSession, StepSpikes } from "./session.js";
 
 /** Where a network runs. */
@@ -87,7 +90,7 @@ export class SpikingNetwork implements AsyncDisposable {
    * stopped; SpillwayError if a potential is not finite, with the network as it was before
    */
   async run(durationMs: number, options: NetworkRunOptions = {}): Promise<NetworkRecord> {
-    const { spikes, potentials, states, inputs, currents, ...work } = resolve(networkRunTable, options);
+    const { spikes, potentials, states, weights, inputs, currents, ...work } = resolve(networkRunTable, options);
     const { plan } = this;
     const { timeStep } = this.config;
     const steps = wholeSteps(durationMs, timeStep, "durationMs");
@@ -96,6 +99,7 @@ export class SpikingNetwork implements AsyncDisposable {
     const sorted = [...recorded].sort((a, b) => a.first - b.first);
     const recorder = new SpikeRecorder(sorted);
     const samples = [...this.#potentialSamples(potentials, steps, timeStep), ...this.#stateSamples(states, steps, timeStep)];
+    const plastic = this.#weightSamples(weights, steps, timeStep);
     const given = inputSpikes(plan, inputs ?? {}, steps);
     const drive = new CurrentDrive(plan, this.#drive, currents ?? [], steps);
     const pacer = new WorkPacer(work, steps);
@@ -109,7 +113,7 @@ export class SpikingNetwork implements AsyncDisposable {
         if (drive.changes && t === changed) await this.#session.setDrive(drive.at(t));
         changed = change;
         const stops = [t + (this.#session.stepsPerCall ?? chunkSteps), steps, change];
-        for (const { every } of samples) stops.push((Math.floor(t / every) + 1) * every);
+        for (const { every } of [...samples, ...plastic]) stops.push((Math.floor(t / every) + 1) * every);
         const next = Math.min(...stops);
         const found = await this.#session.advance(next - t, given && part(given, t, next), sorted.length > 0);
         if (found) recorder.add(found, t, timeStep);
@@ -117,6 +121,7 @@ export class SpikingNetwork implements AsyncDisposable {
         if (due.length > 0) {
           for (const { every, values, take } of due) take(await this.#session.getValues(values), next / every - 1);
         }
+        for (const { every, k, take } of plastic) if (next % every === 0) take((await this.#session.getWeights(k))!, next / every - 1);
         t = next;
         await pacer.pause(t);
       }
@@ -134,7 +139,64 @@ export class SpikingNetwork implements AsyncDisposable {
       rates: Object.fromEntries(sorted.map(({ name, size }) => [name, patterns[name]!.times.length / size / (durationMs / 1000)])),
       potentials: Object.fromEntries(samples.flatMap(({ name, matrix }) => (name === undefined ? [] : [[name, matrix]]))),
       states: samples.find(({ name }) => name === undefined)?.matrix,
+      weights: Object.fromEntries(plastic.map(({ index, matrix }) => [index, matrix])),
     };
+  }
+
+  /**
+   * The synapses of a projection with spike-timing-dependent plasticity, and their weights now.
+   * @param projection its number in the description @throws ArgumentError if it has none
+   */
+  async weights(projection: number): Promise<NetworkWeights> {
+    const { k, table, perUnit } = this.#plastic(projection, "projection");
+    const { source, target, receptor } = table.projection;
+    const { cellBits, size, config, populations, inputPopulations } = this.plan;
+    const firstOf = ({ first }: { readonly first: number }) =>
+      [...populations, ...inputPopulations].find((each) => first >= each.first && first < each.first + each.size)!.first;
+    const units = (await this.#session.getWeights(k))!;
+    const sources = new Uint32Array(units.length);
+    for (let j = 0; j < source.size; j++) sources.fill(source.first - firstOf(source) + j, table.offsets[j], table.offsets[j + 1]);
+    const first = receptor * size + firstOf(target);
+    return {
+      sources,
+      targets: Uint32Array.from(table.places, (place) => (place & (2 ** cellBits - 1)) - first),
+      delays: Float64Array.from(table.places, (place) => (place >>> cellBits) * config.timeStep),
+      weights: Float64Array.from(units, (each) => each * perUnit),
+    };
+  }
+
+  /** A projection whose weights change, and what one unit is. @throws ArgumentError */
+  #plastic(projection: number, field: string): { readonly k: number; readonly table: PlasticTable; readonly perUnit: number } {
+    const { plastic } = this.#session;
+    const k = plastic.findIndex((each) => each.projection.index === projection && each.projection.plasticity?.kind === "stdp");
+    const table = plastic[k];
+    if (!table) {
+      const known = plastic.filter((each) => each.projection.plasticity?.kind === "stdp").map((each) => each.projection.index);
+      const takes = known.length > 0 ? known.sort((a, b) => a - b).join(", ") : "none: no projection of this network has it";
+      throw new ArgumentError(field, projection, `the number of a projection with spike-timing-dependent plasticity: ${takes}`);
+    }
+    const { config, fractionBits } = this.plan;
+    const to = sliceOf(config.projections[projection]!.to, "to", config.populations).name;
+    return { k, table, perUnit: (table.projection.sign * 2 ** -fractionBits) / resistanceOf(config.populations[to]!) };
+  }
+
+  #weightSamples(
+    asked: { readonly of: readonly number[]; readonly sample?: number | undefined; readonly everyMs?: number | undefined } | undefined,
+    steps: number,
+    timeStep: number,
+  ) {
+    if (!asked) return [];
+    const every = wholeSteps(asked.everyMs ?? timeStep, timeStep, "weights.everyMs");
+    return asked.of.map((index, place) => {
+      const { k, table, perUnit } = this.#plastic(index, `weights.of[${place}]`);
+      const synapses = table.places.length;
+      const count = Math.min(synapses, asked.sample ?? synapses);
+      const matrix = rowsOf(this.plan, Math.floor(steps / every), count);
+      const take = (units: FloatArray, row: number) => {
+        for (let n = 0; n < count; n++) matrix.row(row)[n] = units[Math.floor((n * synapses) / count)]! * perUnit;
+      };
+      return { index, k, every, matrix, take };
+    });
   }
 
   #potentialSamples(
@@ -194,9 +256,11 @@ export class SpikingNetwork implements AsyncDisposable {
 
   /** Puts the network into a state that `getState` gave. @throws ArgumentError for another network's */
   async setState(state: NetworkRunState): Promise<void> {
-    for (const name of ["potential", "recovery", "currents", "held", "pending", "filtered"] as const)
+    for (const name of ["potential", "recovery", "currents", "held", "pending", "filtered", "fired", "plastic", "resources"] as const)
       if (state[name].length !== this.#start[name].length)
         throw new ArgumentError(`state.${name}`, state[name].length, `${this.#start[name].length} values`);
+    const outside = weightOutside(this.plan, this.#session.plastic, state.plastic);
+    if (outside !== undefined) throw new ArgumentError("state.plastic", outside, "weights in units within the bounds of their plasticity");
     await this.#session.setState(state);
   }
 

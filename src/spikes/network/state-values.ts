@@ -2,6 +2,7 @@
 // that readouts see, then all else. Whole numbers are exact in either precision.
 import { allocate, type FloatArray } from "../../numerics/index.js";
 import type { NetworkPlan, NeuronRange } from "./plan.js";
+import { initialPlasticity } from "./plasticity.js";
 import type { NetworkRunState } from "./session.js";
 
 /** Units of pending input are kept as high * 65536 + low, which binary32 holds exactly. */
@@ -56,5 +57,7 @@ export function stateOf(values: FloatArray, plan: NetworkPlan, read: readonly Ne
     recovery: recovery.slice(),
     currents: currents.slice(),
     held: Int32Array.from(held),
+    // Reservoirs have no plastic projections.
+    ...initialPlasticity(plan),
   };
 }

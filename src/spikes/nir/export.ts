@@ -48,13 +48,16 @@ interface Layer {
  * delay between two of them. `networkFromNir` makes a network of the same spikes from it.
  *
  * @throws ArgumentError for what NIR cannot say: other neurons than leaky integrate-and-fire ones,
- * refractoriness, Poisson spikes from outside, several receptors, and matrices beyond 67 million
+ * refractoriness, Poisson spikes from outside, several receptors, plasticity, and matrices beyond 67 million
  * numbers; EngineCapacityError as `drawNetwork`
  */
 export function networkToNir(options: NetworkOptions, settings: NirExportOptions = {}): NirExport {
   const { timeUnit, spikeDuration } = resolve(nirExportTable, settings);
   const plan = planNetwork(options);
   const { config, populations } = plan;
+  config.projections.forEach(({ plasticity }, k) => {
+    if (plasticity) throw new ArgumentError(`projections[${k}].plasticity`, plasticity, "null: weights of NIR do not change");
+  });
   for (const { name } of populations) refuseWhatNirLacks(name, config.populations[name]!);
   const layers: readonly Layer[] = [...populations, ...plan.inputPopulations];
   const model = drawNetwork(plan);

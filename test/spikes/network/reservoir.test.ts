@@ -157,6 +157,9 @@ describe("a network as a reservoir", () => {
     await expect(create({ populations: silent })).rejects.toThrow(
       "it takes at least one with a stateTimeConstant: its filtered spikes are the states",
     );
+    const depressing = { kind: "shortTerm", release: 0.5, recoveryTimeConstant: 100 } as const;
+    const projections = [{ from: "E", to: "E", connect: "allToAll", weight: 1, plasticity: depressing }] as const;
+    await expect(create({ projections })).rejects.toThrow(/projections\[0\]\.plasticity.*SpikingNetwork runs plastic networks/);
     await expect(create({ rowMs: 0.7 })).rejects.toThrow("rowMs is 0.7; it takes a whole number of steps of 0.5 ms");
     await expect(create({ input: null })).rejects.toThrow("this network has no population of inputs");
     await expect(create({ input: { to: ["E", "E[0:2]"] } })).rejects.toThrow("populations and slices that do not overlap");

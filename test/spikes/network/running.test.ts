@@ -54,7 +54,7 @@ describe("a network that runs", () => {
 
   it("records nothing that is not asked for", async () => {
     await using running = await SpikingNetwork.create(network);
-    expect(await running.run(10)).toEqual({ durationMs: 10, spikes: {}, rates: {}, potentials: {}, states: undefined });
+    expect(await running.run(10)).toEqual({ durationMs: 10, spikes: {}, rates: {}, potentials: {}, states: undefined, weights: {} });
   });
 
   it("records potentials of chosen neurons, and filtered spikes for readouts", async () => {

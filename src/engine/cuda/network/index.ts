@@ -14,8 +14,8 @@ import {
   tableSum,
   uploadTable,
 } from "../../../spikes/gpu/network/table.js";
-import { checkLargestSum, checkSums, drawTable as drawOnHost, initialValues } from "../../../spikes/network/draw.js";
-import type { NetworkModel, NetworkPlan } from "../../../spikes/network/plan.js";
+import { checkLargestSum, checkSums, drawSynapses, initialValues } from "../../../spikes/network/draw.js";
+import type { NetworkModel, NetworkPlan, PlasticTable } from "../../../spikes/network/plan.js";
 import { initialState, type NetworkRunState, type NetworkSession, type StepSpikes } from "../../../spikes/network/session.js";
 import { usableMemory } from "../memory.js";
 import { spinLimitOf } from "../spin-limit.js";
@@ -48,6 +48,8 @@ export class DeviceNetwork implements NetworkSession {
   readonly stepsPerCall: number;
   /** Milliseconds from the plan to the synapses as the kernel takes them. */
   readonly drawingMs: number;
+  /** None: networks with plastic projections are refused. */
+  readonly plastic: readonly PlasticTable[] = [];
   readonly #stepper: DeviceNetworkStepper;
   readonly #held: Held;
   #work: Promise<unknown> = Promise.resolve();
@@ -87,6 +89,8 @@ export class DeviceNetwork implements NetworkSession {
     return this.#stepper.getValues(name);
   }
 
+  getWeights(): undefined {}
+
   getState(): NetworkRunState {
     return this.#stepper.getState(this.plan.ringRows);
   }
@@ -119,6 +123,8 @@ export async function openNetwork(
   const { info } = context;
   const engine = options.engine ?? "cuda";
   if (info.attributes.cooperativeLaunch === 0) throw new EngineUnavailableError(engine, `${info.name} has no cooperative launches`);
+  const plastic = plan.projections.find(({ plasticity }) => plasticity !== null);
+  if (plastic) throw new EngineUnavailableError(engine, `projections[${plastic.index}] has plasticity, which runs on the host alone`);
   const why = whyGeneral(plan);
   if (why && options.plan && options.plan !== "general")
     throw new EngineUnavailableError(engine, `the plan "${options.plan}" does not run it: ${why}; take "general", or leave it out`);
@@ -167,9 +173,9 @@ export async function openNetwork(
 async function tableOf(stream: Stream, context: Context, plan: NetworkPlan | NetworkModel, held: Held): Promise<DeviceTable> {
   if ("synapses" in plan) return uploadTable(context, plan.synapses, held);
   if (!isDrawnThere(plan)) {
-    const drawn = drawOnHost(plan);
-    checkSums(plan, drawn);
-    return uploadTable(context, drawn, held);
+    const { synapses, plastic } = drawSynapses(plan);
+    checkSums(plan, synapses, plastic);
+    return uploadTable(context, synapses, held);
   }
   const table = await drawTable(stream, context, plan, held);
   checkLargestSum(plan, await largestReach(stream, context, table, plan.size));

@@ -13,6 +13,8 @@ export function whyGeneral({ populations, inputs, receptors, oneSign, projection
   if (receptors > 1) return "a population has several receptors";
   if (inputs > 0) return "it has populations of inputs";
   if (!oneSign) return "the weights of a source have both signs, or more than 16 bits";
+  const plastic = projections.find(({ plasticity }) => plasticity !== null);
+  if (plastic) return `projections[${plastic.index}] has plasticity`;
   if (projections.some(reachesAtOnce)) return "a projection has a delay of 0";
   if (populations.some(({ stateKeep }) => stateKeep !== null)) return "filtered spikes are kept for a readout";
   return undefined;

@@ -272,6 +272,7 @@ export class DeviceNetworkStepper {
       ...{ potential: state.slice(0, size), recovery: allocate(precision, size), filtered: allocate(precision, size) },
       ...Object.fromEntries(this.#lists.map((name, k) => [name, state.slice(k * size, (k + 1) * size)])),
       ...{ currents: state.slice(this.#lists.length * size), held: this.#context.read(this.#carried.held), pending },
+      ...{ fired: new Int32Array(0), plastic: allocate(precision, 0), resources: new Float64Array(0) },
     };
   }
 

@@ -1,0 +1,103 @@
+// A plastic network here and in Brian2: spike-timing-dependent plasticity among excitatory neurons,
+// short-term plasticity of inhibition. It prints how far spikes and weights differ, and the time of
+// both. It needs Brian2 (Debian: python3-brian).
+//   npx tsx bench/cpu/plasticity-brian.ts [seconds=1] [python=/usr/bin/python3]
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { WasmNetwork } from "../../src/engine/cpu/network.js";
+import { loadWasm } from "../../src/numerics/wasm/index.js";
+import { drawNetwork, type NetworkOptions, type PlasticTable, planNetwork } from "../../src/spikes/index.js";
+
+const { seconds = "1", python = "/usr/bin/python3" } = Object.fromEntries(process.argv.slice(2).map((each) => each.split("=")));
+const durationMs = Number(seconds) * 1000;
+const stdp = {
+  kind: "stdp",
+  ...{ potentiationTimeConstant: 20, depressionTimeConstant: 30, learningRate: 0.005, depressionRatio: 1.05 },
+  ...{ maximumWeight: 1, potentiationExponent: 0.5, depressionExponent: 0.5 },
+} as const;
+const shortTerm = { kind: "shortTerm", release: 0.3, recoveryTimeConstant: 200, facilitationTimeConstant: 100 } as const;
+const neuron = {
+  type: "leakyIntegrateAndFire",
+  ...{ membraneTimeConstant: 20, restingPotential: 0, threshold: 15, resetPotential: 0, refractoryPeriod: 0 },
+} as const;
+const current = { distribution: "uniform", from: 15.5, to: 22 } as const;
+const options: NetworkOptions = {
+  kind: "network",
+  precision: "float64",
+  fractionBits: 22,
+  seed: 1,
+  populations: { E: { size: 80, neuron, receptors: { jump: { timeConstant: 0 } }, current }, I: { like: "E", size: 20 } },
+  projections: [
+    {
+      ...{ from: "E", to: "E", connect: { rule: "bernoulli", probability: 0.2 }, weight: { distribution: "uniform", from: 0.2, to: 0.8 } },
+      ...{ delay: { distribution: "uniform", from: 0.5, to: 5 }, selfConnections: false, plasticity: stdp },
+    },
+    { from: "I", to: "E", connect: { rule: "bernoulli", probability: 0.3 }, weight: -2, delay: 1, plasticity: shortTerm },
+  ],
+};
+await loadWasm();
+const model = drawNetwork(planNetwork(options));
+const [timing, dynamic] = model.plastic as [PlasticTable, PlasticTable];
+const { timeStep } = model.config;
+
+function listed({ offsets, places, projection }: PlasticTable, weights: ArrayLike<number>) {
+  const sources: number[] = [];
+  for (let j = 0; j < projection.source.size; j++)
+    for (let s = offsets[j]!; s < offsets[j + 1]!; s++) sources.push(projection.source.first + j);
+  return {
+    sources,
+    targets: Array.from(places, (place) => place & (2 ** model.cellBits - 1)),
+    // Brian2 takes in a spike at the end of its step, here it is the beginning of the next.
+    delays: Array.from(places, (place) => (place >>> model.cellBits) * timeStep),
+    weights: Array.from(weights, (units) => units / 2 ** model.fractionBits),
+  };
+}
+
+const folder = mkdtempSync(join(tmpdir(), "spillway-brian-"));
+try {
+  const file = join(folder, "network.json");
+  const { driveGain } = model.populations[0]!.neuron;
+  writeFileSync(
+    file,
+    JSON.stringify({
+      ...{ size: model.size, durationMs, timeStep, threshold: 15, tau: 20, stdp, shortTerm },
+      drive: Array.from(model.drive, (each) => each / driveGain),
+      timing: listed(timing, timing.units),
+      dynamic: listed(dynamic, dynamic.units),
+    }),
+  );
+  const network = new WasmNetwork(model);
+  const began = process.cpuUsage();
+  const spikes = network.advance(durationMs / timeStep, undefined, true)!;
+  const { user, system } = process.cpuUsage(began);
+  // What the last spikes change is changed when the next step begins.
+  network.advance(1, undefined, false);
+  const mine: [number, number][] = [];
+  for (let t = 0; t + 1 < spikes.offsets.length; t++)
+    for (let s = spikes.offsets[t]!; s < spikes.offsets[t + 1]!; s++) mine.push([t, spikes.neurons[s]!]);
+  const { status, stdout, stderr } = spawnSync(python, [join(import.meta.dirname, "plasticity.py"), file], {
+    encoding: "utf8",
+    maxBuffer: 2 ** 28,
+  });
+  if (status !== 0) throw new Error(`Brian2 did not run: ${stderr}`);
+  const there = JSON.parse(stdout.trim().split("\n").at(-1)!) as {
+    version: string;
+    seconds: number;
+    spikes: [number, number][];
+    weights: number[];
+  };
+  const same = mine.findIndex(([t, r], k) => there.spikes[k]?.[0] !== t || there.spikes[k]?.[1] !== r);
+  const weights = listed(timing, network.getWeights(0)!).weights;
+  const changed = listed(timing, timing.units).weights.map((before, s) => Math.abs(weights[s]! - before));
+  const apart = weights.map((each, s) => Math.abs(each - there.weights[s]!));
+  console.log(`${cpus()[0]!.model}, ${availableParallelism()} cores, Node ${process.versions.node}, Brian2 ${there.version} (NumPy)`);
+  console.log(`${model.size} neurons, ${weights.length} synapses with stdp, ${dynamic.units.length} with shortTerm, ${durationMs} ms`);
+  console.log(`spikes: ${mine.length} here, ${there.spikes.length} there; ${same < 0 ? "all the same" : `the same up to spike ${same}`}`);
+  console.log(`weights changed by up to ${Math.max(...changed)}, mean ${changed.reduce((a, b) => a + b, 0) / changed.length}`);
+  console.log(`they differ by at most ${Math.max(...apart)}`);
+  console.log(`processor time: ${((user + system) / 1e6).toFixed(2)} s here, ${there.seconds.toFixed(2)} s there`);
+} finally {
+  rmSync(folder, { recursive: true });
+}
