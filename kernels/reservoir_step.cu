@@ -92,8 +92,9 @@ template <typename Real> __device__ __forceinline__ void unpackState(const Real*
 #define DENSE_STEP(NAME, REAL, WEIGHT, ROWS, BATCH)                                                                                          \
   extern "C" __global__ void __launch_bounds__(128, 4)                                                                                       \
       NAME(const WEIGHT* W, const REAL* xIn, REAL* xOut, const Chunk* chunk, const REAL* leak, const REAL* keep, int N, int stride,          \
-           int activation, REAL noiseLevel, unsigned key0, unsigned key1, int t) {                                                           \
-    denseStep<REAL, WEIGHT, ROWS, BATCH>(W, xIn, xOut, chunk, leak, keep, N, stride, activation, noiseLevel, key0, key1, t);                 \
+           int activation, REAL noiseLevel, unsigned key0, unsigned key1, int t, int from, const unsigned long long* others, int count) {     \
+    denseStep<REAL, WEIGHT, ROWS, BATCH>(W, xIn, xOut, chunk, leak, keep, N, stride, activation, noiseLevel, key0, key1, t, from,            \
+                                         Others{others, count});                                                                             \
   }
 DENSE_STEP(dense_step_f32, float, float, 1, 8)
 DENSE_STEP(dense_step_f64, double, double, 1, 8)
@@ -104,9 +105,9 @@ DENSE_STEP(dense_step_f64_bf16, double, bfloat16, 2, 2)
   extern "C" __global__ void __launch_bounds__(1024)                                                                                         \
       NAME(const WEIGHT* values, const COLUMN* columns, const unsigned* offsets, const int* rows, int slices, const REAL* xIn, REAL* xOut,   \
            const Chunk* chunk, const REAL* leak, const REAL* keep, int N, int activation, REAL noiseLevel, unsigned key0, unsigned key1,     \
-           int t) {                                                                                                                          \
+           int t, const unsigned long long* others, int count) {                                                                             \
     sparseStep<REAL, WEIGHT, COLUMN, V, STAGED>(values, columns, offsets, rows, slices, xIn, xOut, chunk, leak, keep, N, activation,         \
-                                                noiseLevel, key0, key1, t);                                                                  \
+                                                noiseLevel, key0, key1, t, Others{others, count});                                           \
   }
 #define SPARSE_STEPS(NAME, REAL, WEIGHT)                                                                                                     \
   SPARSE_STEP(sparse_step_##NAME##_u16_staged, REAL, WEIGHT, unsigned short, 4, true)                                                        \

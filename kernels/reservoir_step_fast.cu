@@ -8,8 +8,9 @@ using namespace streamed;
 #define DENSE_STEP(NAME, WEIGHT, ROWS, BATCH)                                                                                                \
   extern "C" __global__ void __launch_bounds__(128, 4)                                                                                       \
       NAME(const WEIGHT* W, const float* xIn, float* xOut, const Chunk* chunk, const float* leak, const float* keep, int N, int stride,      \
-           int activation, float noiseLevel, unsigned key0, unsigned key1, int t) {                                                          \
-    denseStep<float, WEIGHT, ROWS, BATCH, true>(W, xIn, xOut, chunk, leak, keep, N, stride, activation, noiseLevel, key0, key1, t);          \
+           int activation, float noiseLevel, unsigned key0, unsigned key1, int t, int from, const unsigned long long* others, int count) {    \
+    denseStep<float, WEIGHT, ROWS, BATCH, true>(W, xIn, xOut, chunk, leak, keep, N, stride, activation, noiseLevel, key0, key1, t, from,     \
+                                                Others{others, count});                                                                      \
   }
 DENSE_STEP(dense_step_f32_fast, float, 1, 8)
 DENSE_STEP(dense_step_f32_bf16_fast, bfloat16, 4, 2)
@@ -18,16 +19,16 @@ DENSE_STEP(dense_step_f32_bf16_fast, bfloat16, 4, 2)
 extern "C" __global__ void __launch_bounds__(128, 4)
     dense_step_f32_int8(const int8* W, const float* scales, const float* xIn, float* xOut, const Chunk* chunk, const float* leak,
                         const float* keep, int N, int stride, int activation, float noiseLevel, unsigned key0, unsigned key1, int t) {
-  denseStep<float, int8, 4, 2, true>(W, xIn, xOut, chunk, leak, keep, N, stride, activation, noiseLevel, key0, key1, t, scales);
+  denseStep<float, int8, 4, 2, true>(W, xIn, xOut, chunk, leak, keep, N, stride, activation, noiseLevel, key0, key1, t, 0, Others{nullptr, 0}, scales);
 }
 
 #define SPARSE_STEP(NAME, WEIGHT, COLUMN, V, STAGED)                                                                                         \
   extern "C" __global__ void __launch_bounds__(1024)                                                                                         \
       NAME(const WEIGHT* values, const COLUMN* columns, const unsigned* offsets, const int* rows, int slices, const float* xIn, float* xOut, \
            const Chunk* chunk, const float* leak, const float* keep, int N, int activation, float noiseLevel, unsigned key0, unsigned key1,  \
-           int t) {                                                                                                                          \
+           int t, const unsigned long long* others, int count) {                                                                             \
     sparseStep<float, WEIGHT, COLUMN, V, STAGED, true>(values, columns, offsets, rows, slices, xIn, xOut, chunk, leak, keep, N, activation,  \
-                                                       noiseLevel, key0, key1, t);                                                           \
+                                                       noiseLevel, key0, key1, t, Others{others, count});                                    \
   }
 #define SPARSE_STEPS(NAME, WEIGHT)                                                                                                           \
   SPARSE_STEP(sparse_step_##NAME##_u16_staged_fast, WEIGHT, unsigned short, 4, true)                                                         \

@@ -100,19 +100,28 @@ template <typename Real> struct Neuron {
   }
 };
 
+/** Where x goes beside xOut: the same place in the memory of `count` other devices. */
+struct Others {
+  const unsigned long long* addresses;
+  int count;
+  template <typename Real> __device__ __forceinline__ void put(int place, Real x) const {
+    for (int k = 0; k < count; k++) ((Real*)addresses[k])[place] = x;
+  }
+};
+
 /**
  * Dense: a warp makes ROWS rows, a lane one of the 32 partial sums of each; BATCH tiles of weights
- * are loaded before they are used. With `scales` row r of W is scales[r] times what its weights
- * say.
+ * are loaded before they are used. W begins with row `from`. With `scales` row r of W is scales[r]
+ * times what its weights say.
  */
 template <typename Real, typename Weight, int ROWS, int BATCH, bool FAST = false>
 static __device__ __forceinline__ void denseStep(const Weight* __restrict__ W, const Real* __restrict__ xIn, Real* __restrict__ xOut,
                                                  const Chunk* __restrict__ chunk, const Real* __restrict__ leak, const Real* __restrict__ keep, int N,
-                                                 int stride, int activation, Real noiseLevel, unsigned key0, unsigned key1, int t,
-                                                 const Real* __restrict__ scales = nullptr) {
+                                                 int stride, int activation, Real noiseLevel, unsigned key0, unsigned key1, int t, int from,
+                                                 const Others others, const Real* __restrict__ scales = nullptr) {
   const int V = Lanes<Real, Weight>::V;
   const int lane = threadIdx.x & 31;
-  const int first = (blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5)) * ROWS;
+  const int first = from + (blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5)) * ROWS;
   if (first >= N) return;
   const int mine = first + lane;
   const bool owner = lane < ROWS && mine < N;
@@ -122,7 +131,7 @@ static __device__ __forceinline__ void denseStep(const Weight* __restrict__ W, c
   Real sum[ROWS];
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
-    w[r] = W + (size_t)min(first + r, N - 1) * stride + lane * V;
+    w[r] = W + (size_t)(min(first + r, N - 1) - from) * stride + lane * V;
     sum[r] = (Real)0;
   }
   const Real* x = xIn + lane * V;
@@ -166,7 +175,10 @@ static __device__ __forceinline__ void denseStep(const Weight* __restrict__ W, c
     if (lane == r) dot = total;
   }
   if (scales && owner) dot = portable::mul(scales[mine], dot);
-  if (owner) xOut[placeOf(mine, V)] = neuron.next(dot, mine, activation, noiseLevel, key0, key1);
+  if (!owner) return;
+  const Real after = neuron.next(dot, mine, activation, noiseLevel, key0, key1);
+  xOut[placeOf(mine, V)] = after;
+  others.put(placeOf(mine, V), after);
 }
 
 /** V weights and V columns of a lane's next entries. */
@@ -187,7 +199,7 @@ static __device__ __forceinline__ void sparseSlice(int slice, const Weight* __re
                                                    const unsigned* __restrict__ offsets, const int* __restrict__ rows, const Real* x,
                                                    const Real* __restrict__ xIn, Real* __restrict__ xOut, const Chunk* __restrict__ chunk,
                                                    const Real* __restrict__ leak, const Real* __restrict__ keep, int N, int activation,
-                                                   Real noiseLevel, unsigned key0, unsigned key1, int t) {
+                                                   Real noiseLevel, unsigned key0, unsigned key1, int t, const Others others) {
   const int lane = threadIdx.x & 31;
   const int r = rows[slice * 4 + (lane >> 3)];
   const bool owner = (lane & 7) == 0 && r >= 0;
@@ -207,7 +219,10 @@ static __device__ __forceinline__ void sparseSlice(int slice, const Weight* __re
     c += 32;
   }
   const Real dot = portable::butterfly8(sum);
-  if (owner) xOut[r] = neuron.next(dot, r, activation, noiseLevel, key0, key1);
+  if (!owner) return;
+  const Real after = neuron.next(dot, r, activation, noiseLevel, key0, key1);
+  xOut[r] = after;
+  others.put(r, after);
 }
 
 extern __shared__ double dynamicShared[];
@@ -219,7 +234,7 @@ extern __shared__ double dynamicShared[];
 template <typename Real, typename Weight, typename Column, int V, bool STAGED, bool FAST = false>
 static __device__ __forceinline__ void sparseStep(const Weight* values, const Column* columns, const unsigned* offsets, const int* rows, int slices,
                                                   const Real* xIn, Real* xOut, const Chunk* chunk, const Real* leak, const Real* keep, int N,
-                                                  int activation, Real noiseLevel, unsigned key0, unsigned key1, int t) {
+                                                  int activation, Real noiseLevel, unsigned key0, unsigned key1, int t, const Others others) {
   const Real* x = xIn;
   if (STAGED) {
     Real* staged = (Real*)dynamicShared;
@@ -230,7 +245,7 @@ static __device__ __forceinline__ void sparseStep(const Weight* values, const Co
   // Neighbouring slices go to different blocks: all multiprocessors have as many.
   for (int slice = (threadIdx.x >> 5) * gridDim.x + blockIdx.x; slice < slices; slice += gridDim.x * (blockDim.x >> 5))
     sparseSlice<Real, Weight, Column, V, FAST>(slice, values, columns, offsets, rows, x, xIn, xOut, chunk, leak, keep, N, activation, noiseLevel,
-                                         key0, key1, t);
+                                               key0, key1, t, others);
 }
 
 }  // namespace streamed

@@ -72,7 +72,7 @@ export function isDrawnInPlace({ size, connectionProbability, topology, radiusMe
 }
 
 /** Whether the host has room for a W that was drawn elsewhere, if its values are read. */
-export const isDrawnLater = ({ size, connectionProbability }: ReservoirConfig): boolean =>
+export const isDrawnLater = ({ size, connectionProbability }: Pick<ReservoirConfig, "size" | "connectionProbability">): boolean =>
   connectionProbability * (size - 1) * size <= leastConnections;
 
 /**

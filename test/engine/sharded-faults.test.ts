@@ -8,12 +8,20 @@ import type { DriverCall, DriverFunction } from "../../src/gpu/driver-calls.js";
 import { type Fault, FaultyDriver } from "../../src/gpu/fault-injection.js";
 import { openDevice } from "../../src/gpu/index.js";
 import { Matrix } from "../../src/numerics/index.js";
+import { GramAccumulator } from "../../src/readout/index.js";
+import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import { dealtEngine } from "../../src/reservoir/engine/dealt.js";
+import { accumulate } from "../../src/reservoir/engine/training.js";
 import type { Engine, EngineSession } from "../../src/reservoir/engine.js";
+import { plainFeatures } from "../../src/reservoir/features.js";
+import { buildDrawnModel } from "../../src/reservoir/weights.js";
 import { simulatedDriver } from "../../src/sim/index.js";
 import { amount, casesOf } from "../exhaustive.js";
 import { bits, model, randomMatrix, randomReadout } from "./contract.js";
 import { nvcc } from "./sharded/nvcc.js";
+
+/** Three devices, none of which has room for 300 x 300 weights in binary32. */
+const small = simulatedDriver({ devices: 3, memoryBytes: 370_000, launchBytes: 2 ** 24 });
 
 const of = model({ size: 20, inputSize: 1, storage: "dense", seed: 1 });
 const inputs = randomMatrix(6, 1, "float32", 3);
@@ -42,6 +50,19 @@ function devices(faults: readonly Fault[], Kind = FaultyDriver) {
   );
   return { driver, engines, engine: engines[0]!.beside(engines.slice(1)) as Engine };
 }
+
+/** A driver that writes down the letters of calls in their order. */
+const listeningTo = (order: string[], letters: Readonly<Record<string, string>>) =>
+  class extends FaultyDriver {
+    override resolve<Name extends DriverCall>(name: Name): DriverFunction<Name> {
+      const call = super.resolve(name);
+      const letter = letters[name];
+      return (...values) => {
+        if (letter) order.push(letter);
+        return call(...values);
+      };
+    }
+  };
 
 const options = { plan: "sharded", spinLimit: 1e6 };
 
@@ -115,17 +136,7 @@ describe("a reservoir over three devices", () => {
 
   it("has all devices wait for what was before, and only then launches on any", async () => {
     const order: string[] = [];
-    class Listening extends FaultyDriver {
-      override resolve<Name extends DriverCall>(name: Name): DriverFunction<Name> {
-        const call = super.resolve(name);
-        const letter = { cuStreamWaitEvent: "w", cuLaunchKernelEx: "L" }[name as string];
-        return (...values) => {
-          if (letter) order.push(letter);
-          return call(...values);
-        };
-      }
-    }
-    const { engine } = devices([], Listening);
+    const { engine } = devices([], listeningTo(order, { cuStreamWaitEvent: "w", cuLaunchKernelEx: "L" }));
     const session = await engine.open(of, options);
     order.length = 0;
     await session.run({ inputs }, {});
@@ -163,6 +174,135 @@ describe("a reservoir over three devices", () => {
     await again.dispose();
     for (const each of engines) each.close();
   });
+});
+
+describe.each([
+  [
+    "a launch for each step, W drawn, sums shared out",
+    { size: 140, precision: "float64", storage: "dense" },
+    { plan: "sharded", kernelSource: "shipped" },
+  ],
+  ["persistent kernels, W drawn", { size: 20, storage: "dense" }, options],
+] as const)("a reservoir over three devices: %s", async (_name, given, asked) => {
+  const described = { ...given, inputSize: 1, seed: 1, radiusMethod: "circularLaw" } as const;
+  const host = model(described);
+  const drawn = await buildDrawnModel(resolveConfig(described), devices([]).engine);
+  const rows = randomMatrix(5, 1, host.precision, 3);
+  const targets = randomMatrix(5, 1, "float64", 4);
+  const weights = randomReadout(host, 1);
+
+  /** Runs, closes the loop, and learns. */
+  async function allOf(session: EngineSession): Promise<readonly Uint32Array[]> {
+    session.reset();
+    const states = Matrix.zeros(5, host.size, host.precision);
+    await session.run({ inputs: rows }, { into: states });
+    const answers = await session.generate({ readout: weights, steps: 3 });
+    const sink = new GramAccumulator({ stateSize: host.size, inputSize: 1, outputSize: 1, features: plainFeatures });
+    await accumulate(session, { inputs: rows }, { targets, washout: 0, sink });
+    return [bits(states.data), bits(answers.data), bits(sink.sums().gram.data)];
+  }
+
+  const right = await allOf(await referenceEngine.open(host));
+  const kept = (engines: ReturnType<typeof devices>["engines"]) =>
+    engines.flatMap((each) =>
+      each
+        .context()
+        .held()
+        .filter(({ kind }) => kind !== "module"),
+    );
+
+  const { driver, engine } = devices([]);
+  engine.plan(drawn, asked);
+  const before = new Map(driver.uses);
+  const session = await engine.open(drawn, asked);
+  const opened = new Map(driver.uses);
+  const found = await allOf(session);
+  const worked = new Map(driver.uses);
+  await session.dispose();
+  it("has the bits of the host's W", () => expect(found).toEqual(right));
+
+  const used = (pattern: RegExp, from: ReadonlyMap<string, number>, to: ReadonlyMap<string, number>) =>
+    [...to].map(([call, count]) => [call, from.get(call) ?? 0, count] as const).filter(([call, a, b]) => pattern.test(call) && b > a);
+
+  it.each(
+    casesOf(used(/^cu(MemAlloc|Memcpy|Memset|ModuleLoad|LaunchKernel|CtxEnablePeer|StreamCreate|EventCreate)/, before, opened), ([call]) =>
+      /LaunchKernel/.test(call),
+    ),
+  )("leaves nothing behind when %s fails as it opens, after %i uses and up to %i", async (call, from, to) => {
+    const step = Math.max(1, Math.floor((to - from) / amount(8, 2)));
+    for (let use = from + 1; use <= to; use += step) {
+      const { engine, engines } = devices([{ call: call as Fault["call"], use, code: 400 }]);
+      await expect(engine.open(drawn, asked), `${call}, use ${use}`).rejects.toMatchObject({
+        code: expect.stringMatching(/device|memory/),
+      });
+      expect(kept(engines), `${call}, use ${use}`).toEqual([]);
+      for (const each of engines) each.close();
+    }
+  });
+
+  it.each(
+    casesOf(
+      used(/^cu(LaunchKernel|MemcpyPeer|MemcpyDtoD|MemAlloc|Memset|StreamWaitEvent|EventRecord|EventCreate|StreamCreate)/, opened, worked),
+      ([call]) => /Launch|MemcpyPeer/.test(call),
+    ),
+  )("works again after %s failed, after %i uses and up to %i", async (call, from, to) => {
+    const step = Math.max(1, Math.floor((to - from) / amount(12, 1)));
+    for (let use = from + Math.ceil(step / 2); use <= to; use += step) {
+      const { engine, engines } = devices([{ call: call as Fault["call"], use, code: 400 }]);
+      const session = await engine.open(drawn, asked);
+      await expect(allOf(session), `${call}, use ${use}`).rejects.toMatchObject({ code: expect.stringMatching(/device|memory/) });
+      expect(await allOf(session), `${call}, use ${use}`).toEqual(right);
+      await session.dispose();
+      expect(kept(engines), `${call}, use ${use}`).toEqual([]);
+      for (const each of engines) each.close();
+    }
+  });
+});
+
+it("lets each launch of a step, and of sums of training, wait for what all devices did before", async () => {
+  const description = { size: 140, inputSize: 1, precision: "float64", storage: "dense", seed: 1 } as const;
+  const order: string[] = [];
+  const { engine } = devices([], listeningTo(order, { cuEventRecord: "r", cuStreamWaitEvent: "w", cuLaunchKernelEx: "L" }));
+  const session = await engine.open(model(description), { plan: "sharded", kernelSource: "shipped" });
+  order.length = 0;
+  const sink = new GramAccumulator({ stateSize: 140, inputSize: 1, outputSize: 1, features: plainFeatures });
+  const targets = randomMatrix(5, 1, "float64", 4);
+  await accumulate(session, { inputs: randomMatrix(5, 1, "float64", 3) }, { targets, washout: 0, sink });
+  await session.dispose();
+  // Five steps and two chunks: the first device is ready, two others wait, launch and are done, it
+  // launches, and waits for both. Copies between devices record and wait, too.
+  expect(order.join("").match(/r(w[rw]*Lr){2}Lww/g)).toHaveLength(7);
+});
+
+it("runs the sequences of a batch one after the other over all devices, and a closed loop, if W fits none of them", async () => {
+  const engines = [0, 1, 2].map((device) =>
+    deviceEngine({
+      name: `sim:${device}`,
+      open: () => openDevice({ driver: small, device, nvrtc: nvcc, onLeak: () => undefined }),
+      stepsPerChunk: 4,
+    }),
+  );
+  const description = { size: 300, inputSize: 1, storage: "dense", seed: 1, radiusMethod: "circularLaw", feedback: { size: 1 } } as const;
+  const host = model(description);
+  const all = dealtEngine("sim:0-2", engines);
+  const drawn = await buildDrawnModel(resolveConfig(description), all);
+  await expect(engines[0]!.open(drawn)).rejects.toThrow(
+    /a reservoir of 300 neurons with 90,000 weights on .* would take .* and the limit is/,
+  );
+  const sequences = [3, 2].map((rows, seed) => ({
+    inputs: randomMatrix(rows, 1, "float32", seed),
+    teacher: randomMatrix(rows, 1, "float32", seed + 5),
+  }));
+  const outcomes = [];
+  for (const session of [await all.open(drawn, { kernelSource: "shipped" }), await referenceEngine.open(host)]) {
+    const states = await session.batch(sequences, {});
+    session.reset();
+    const answers = await session.generate({ readout: randomReadout(host, 1), steps: 2, inputs: randomMatrix(2, 1, "float32", 6) });
+    outcomes.push([...states.map(({ data }) => bits(data)), bits(answers.data)]);
+    await session.dispose();
+  }
+  expect(outcomes[0]).toEqual(outcomes[1]);
+  for (const each of engines) each.close();
 });
 
 it("deals batches to sessions of one device each, beside the one over all", async () => {

@@ -38,3 +38,6 @@ export function givenDevice(context: Context): EngineDevice {
     close: () => undefined,
   };
 }
+
+/** What errors call a device among several: "cuda:1", "sim:0". */
+export const deviceName = ({ info, core }: Context): string => `${core.driver.takesPtxOnly === true ? "sim" : "cuda"}:${info.ordinal}`;

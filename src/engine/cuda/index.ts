@@ -22,6 +22,7 @@ import { DeviceClock } from "./profile.js";
 import { openKind, planKind } from "./registered.js";
 import { DeviceSession } from "./session.js";
 import { type ModelShape, shapeOf } from "./shape.js";
+import { whyNotSharded } from "./sharded/index.js";
 import { drawnSpectralRadius, spectralRadiusOnDevice } from "./spectrum/index.js";
 import { openSpiking, planSpiking } from "./spiking/index.js";
 import { spinLimitOf } from "./spin-limit.js";
@@ -92,7 +93,9 @@ function engineOf(name: string, device: EngineDevice, stepsPerChunk?: number, ot
     const { info } = context;
     const most = Math.min(usableMemory(info), memory ?? Number.POSITIVE_INFINITY);
     const peers = others.length > 0 ? [context, ...others.map((other) => other.context())] : undefined;
-    return { engine: name, device: info, memory: most, stepsPerChunk, whyNoCompiler: () => whyNoCompiler(context), peers };
+    const memoryOf = (peer: Context) =>
+      memory === undefined ? usableMemory(peer.info) : Math.min(usableMemory(peer.info), freeMemory(peer));
+    return { engine: name, device: info, memory: most, stepsPerChunk, whyNoCompiler: () => whyNoCompiler(context), peers, memoryOf };
   };
 
   const engine: DeviceEngine = {
@@ -100,8 +103,11 @@ function engineOf(name: string, device: EngineDevice, stepsPerChunk?: number, ot
 
     integers: true,
 
+    /** Of all devices that may share W. */
     get weightLimit() {
-      return usableMemory(device.context().info);
+      const contexts = [device.context(), ...others.map((other) => other.context())];
+      const distinct = whyNotSharded(contexts) === undefined ? [...new Set(contexts)] : contexts.slice(0, 1);
+      return distinct.reduce((sum, { info }) => sum + usableMemory(info), 0);
     },
 
     async probe() {

@@ -49,6 +49,15 @@ export function sessionBytes({ size, inputSize, outputSize, precision }: ModelSh
   return elementBytes(precision) * size * (inputSize + outputSize + 4);
 }
 
+/** What says that a reservoir, or its part, has no room on a device. */
+export const tooLarge = ({ size, nonzeros }: ModelShape, device: string, needed: number, limit: number): EngineCapacityError =>
+  new EngineCapacityError(
+    `a reservoir of ${size} neurons with ${nonzeros.toLocaleString("en")} weights on ${device}`,
+    needed,
+    limit,
+    'take fewer neurons, a smaller connectionProbability, weightPrecision "bfloat16" ("int8" or "q4_k" where W is dense), or precision float32',
+  );
+
 /**
  * Sizes the chunks of a session to fit into `limit` bytes.
  * @throws EngineCapacityError if not even one step does
@@ -61,14 +70,7 @@ export function planMemory(shape: ModelShape, loop: TimeLoopPlan, limit: number,
   const fixedBytes = loop.bytes + sessionBytes(shape);
   const wanted = Math.min(mostSteps, mostChunkSteps, chunkBytes / (element * size), chunkMicroseconds / loop.microsecondsPerStep);
   const fits = Math.floor((limit - fixedBytes) / bytesPerStep);
-  if (fits < 1) {
-    throw new EngineCapacityError(
-      `a reservoir of ${size} neurons with ${shape.nonzeros.toLocaleString("en")} weights on ${device}`,
-      fixedBytes + bytesPerStep,
-      limit,
-      'take fewer neurons, a smaller connectionProbability, weightPrecision "bfloat16" ("int8" or "q4_k" where W is dense), or precision float32',
-    );
-  }
+  if (fits < 1) throw tooLarge(shape, device, fixedBytes + bytesPerStep, limit);
   const capacity = Math.max(1, Math.min(Math.floor(wanted), fits));
   return { capacity, fixedBytes, bytesPerStep, totalBytes: fixedBytes + capacity * bytesPerStep };
 }

@@ -3,7 +3,7 @@
 import { ArgumentError } from "../../core/errors.js";
 import type { Context, DeviceInfo } from "../../gpu/index.js";
 import { EngineCapacityError, type EngineOptions, type EnginePlan, EngineUnavailableError, formatBytes } from "../../reservoir/engine.js";
-import { type MemoryPlan, planMemory } from "./memory.js";
+import { type MemoryPlan, planMemory, tooLarge } from "./memory.js";
 import { persistentLoops } from "./persistent/index.js";
 import type { ModelShape } from "./shape.js";
 import { shardedLoops, whyNotSharded } from "./sharded/index.js";
@@ -27,7 +27,7 @@ export interface Choice {
  * seconds: such a plan is chosen for steps that are this much faster.
  */
 const worthDrawing = 1.5;
-const packedOnHost = [...persistentLoops.names, ...shardedLoops.names];
+const packedOnHost = persistentLoops.names;
 
 /** Where a choice is made. */
 export interface Place {
@@ -42,6 +42,8 @@ export interface Place {
   readonly whyNoCompiler?: () => string | undefined;
   /** As `TimeLoopOptions.peers`. */
   readonly peers?: readonly Context[] | undefined;
+  /** Bytes that may be used of a device among the peers; left out, `memory` of each. */
+  readonly memoryOf?: ((peer: Context) => number) | undefined;
 }
 
 /** What the option `kernelSource` takes. */
@@ -83,7 +85,9 @@ export function choices(shape: ModelShape, place: Place, options: EngineOptions 
   let refusal: EngineCapacityError | undefined;
   const fitting = plans.flatMap((loop) => {
     try {
-      return [{ loop, memory: planMemory(shape, loop, place.memory, place.device.name, place.stepsPerChunk) }];
+      checkPeers(shape, loop, place);
+      const { repeated, bytes } = onFirst(loop, place);
+      return [{ loop, memory: planMemory(shape, loop, place.memory - repeated * bytes, place.device.name, place.stepsPerChunk) }];
     } catch (error) {
       if (!(error instanceof EngineCapacityError)) throw error;
       if (!refusal || error.needed < refusal.needed) refusal = error;
@@ -92,6 +96,23 @@ export function choices(shape: ModelShape, place: Place, options: EngineOptions 
   });
   if (fitting.length === 0) throw refusal!;
   return fitting;
+}
+
+/** The seats that the first device has beside its own, and the bytes of each. */
+const onFirst = ({ peerBytes = 0 }: TimeLoopPlan, { peers = [] }: Place) => ({
+  repeated: peers.slice(1).filter((peer) => peer === peers[0]).length,
+  bytes: peerBytes,
+});
+
+/** @throws EngineCapacityError if a slice does not fit a device that is not the first */
+function checkPeers(shape: ModelShape, { peerBytes }: TimeLoopPlan, { peers = [], memory, memoryOf = () => memory }: Place): void {
+  if (peerBytes === undefined) return;
+  for (const peer of new Set(peers)) {
+    if (peer === peers[0]) continue;
+    const needed = peers.filter((each) => each === peer).length * peerBytes;
+    const limit = memoryOf(peer);
+    if (needed > limit) throw tooLarge(shape, `device ${peer.info.ordinal}, its part on ${peer.info.name}`, needed, limit);
+  }
 }
 
 function costOf({ name, microsecondsPerStep }: TimeLoopPlan, { drawn }: ModelShape): number {

@@ -93,6 +93,8 @@ export interface TimeLoop {
    * Bytes of weights that each step reads from device memory; left out if they stay on the chip.
    */
   readonly bytesPerStep?: number | undefined;
+  /** The other devices that share W; left out by loops of one device. */
+  readonly peers?: readonly Context[] | undefined;
   /** Enqueues a chunk; returns at once. */
   enqueue(stream: Stream, run: TimeLoopRun): void;
   /**
@@ -123,6 +125,8 @@ export interface TimeLoopPlan {
   readonly details: Readonly<Record<string, string | number | boolean>>;
   /** Device memory that it would hold, weights included. */
   readonly bytes: number;
+  /** What it would hold on each of the other devices, if there are any. */
+  readonly peerBytes?: number | undefined;
   /** Where its kernels come from; left out, they are shipped. */
   readonly kernelSource?: Exclude<EngineOptions["kernelSource"], "auto">;
   /** Whether its steps have the bits of docs/numerics.md; left out, they have. */

@@ -11,11 +11,13 @@ import { referenceEngine } from "../../../src/engine/reference/index.js";
 import { type Context, openDevices } from "../../../src/gpu/index.js";
 import { Matrix, type SparseMatrix } from "../../../src/numerics/index.js";
 import { GramAccumulator } from "../../../src/readout/index.js";
+import { resolveConfig } from "../../../src/reservoir/config-schema.js";
 import { accumulate } from "../../../src/reservoir/engine/training.js";
 import type { Engine, EngineSession } from "../../../src/reservoir/engine.js";
 import { plainFeatures } from "../../../src/reservoir/features.js";
 import type { ReservoirOptions } from "../../../src/reservoir/index.js";
 import type { ReservoirModel } from "../../../src/reservoir/model.js";
+import { buildDrawnModel } from "../../../src/reservoir/weights.js";
 import { simulatedDriver } from "../../../src/sim/index.js";
 import { onHardware, openHardware, size } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix, randomReadout } from "../contract.js";
@@ -94,6 +96,15 @@ describe("a reservoir over several devices", () => {
     expect(await statesOf(over(devices), of, steps, options)).toEqual(await statesOf(referenceEngine, of, steps));
   });
 
+  it.each(cases)("has them with a W that is drawn on the devices: %s", async (_, devices, config) => {
+    const { of, host } = await drawnAndHost({ inputSize: 2, seed: 5, ...config }, devices);
+    const session = await over(devices).open(of, options);
+    expect(session.plan.details).toMatchObject({ plan: "sharded", drawn: "on the devices" });
+    const steps = size(100, 10, 10);
+    expect(await runOn(session, steps)).toEqual(await statesOf(referenceEngine, host, steps));
+    await session.dispose();
+  });
+
   it("has the bits of one device, if W is larger than the chip also", async () => {
     const of = model({ size: size(6000, 60, 600), inputSize: 2, storage: "dense", spectralRadius: null, seed: 9 });
     const [engine] = [contextEngine(opened[0]!)];
@@ -105,14 +116,16 @@ describe("a reservoir over several devices", () => {
     ["shared memory", 2],
     ["shared memory and L2", 3],
   ])("has them with weights in %s", async (_, tiles) => {
-    const of = model({ size: 128 * tiles + 40, inputSize: 1, storage: "dense", seed: 2, connectionProbability: 0.3 });
+    const { of, host } = await drawnAndHost(
+      { size: 128 * tiles + 40, inputSize: 1, storage: "dense", seed: 2, connectionProbability: 0.3 },
+      2,
+    );
     const [first] = opened as [Context];
     // Room for one tile of W beside the states, or for all of them.
     const attributes = { ...first.info.attributes, sharedBytesPerBlockOptIn: 64 + 4 * 512 * (tiles + 1) + 16_384 * (tiles === 2 ? 2 : 1) };
     const fit = fitDense(mixed, of.size, { ...first.info, attributes }, 2)!;
     expect([fit.shared > 0, fit.streamed > 0]).toEqual([true, tiles === 3]);
-    const loop = shardedPlan(fit, shapeOf(of), seats(2));
-    await holds(loop, of, 10);
+    for (const each of [host, of]) await holds(shardedPlan(fit, shapeOf(of), seats(2)), each, 10, host);
   });
 
   it("has them as one slice by itself", async () => {
@@ -121,11 +134,11 @@ describe("a reservoir over several devices", () => {
   });
 
   it("has them with a sparse W in shared memory", async () => {
-    const of = model({ size: 150, inputSize: 1, storage: "sparse", connectionProbability: 0.8, seed: 3 });
-    const longest = longestRow(of.weights as SparseMatrix);
+    const { of, host } = await drawnAndHost({ size: 150, inputSize: 1, storage: "sparse", connectionProbability: 0.8, seed: 3 }, 2);
+    const longest = longestRow(host.weights as SparseMatrix);
     const fit = fitSparse({ ...sparseVariants[0]!, rounds: 2, held: 1, mixed: true }, of.size, longest, opened[0]!.info, 2)!;
     expect(fit.shared).toBeGreaterThan(0);
-    await holds(shardedPlan(fit, shapeOf(of), seats(2)), of, 6);
+    for (const each of [host, of]) await holds(shardedPlan(fit, shapeOf(of), seats(2)), each, 6, host);
   });
 
   it("goes on in pieces and step by step, with noise of the steps so far", async () => {
@@ -171,9 +184,14 @@ describe("a reservoir over several devices", () => {
     expect(results.slice(0, 3)).toEqual(results.slice(3));
   });
 
-  it("sums Gram matrices as one device does", async () => {
+  // 105 columns are 3 tiles, and 205 of squares 10.
+  it.each([
+    ["a launch for each step", "shipped", 3, plainFeatures],
+    ["persistent kernels", "auto", 2, { state: "squareHalf", input: true, squares: true }],
+  ] as const)("shares out Gram matrices, with the sums of one device: %s", async (_, kernelSource, devices, features) => {
+    const size = kernelSource === "auto" ? 100 : 300;
     const of = model({
-      size: 100,
+      size,
       inputSize: 2,
       storage: "dense",
       noiseLevel: 0.01,
@@ -181,12 +199,12 @@ describe("a reservoir over several devices", () => {
       leakRate: { from: 0.1, to: 1 },
       seed: 5,
     });
-    const sequence = { inputs: randomMatrix(60, 2, "float32", 3), teacher: randomMatrix(60, 2, "float32", 4) };
-    const targets = randomMatrix(60, 2, "float64", 6);
+    const sequence = { inputs: randomMatrix(40, 2, "float32", 3), teacher: randomMatrix(40, 2, "float32", 4) };
+    const targets = randomMatrix(40, 2, "float64", 6);
     const sums = [];
-    for (const session of [await over(2).open(of, options), await referenceEngine.open(of)]) {
-      const sink = new GramAccumulator({ stateSize: 100, inputSize: 2, outputSize: 2, features: plainFeatures });
-      await accumulate(session, sequence, { targets, washout: 5, sink });
+    for (const session of [await over(devices).open(of, { plan: "sharded", kernelSource }), await referenceEngine.open(of)]) {
+      const sink = new GramAccumulator({ stateSize: size, inputSize: 2, outputSize: 2, features });
+      for (const washout of [5, 0]) await accumulate(session, sequence, { targets, washout, sink });
       sums.push(sink.sums());
       await session.dispose();
     }
@@ -194,11 +212,73 @@ describe("a reservoir over several devices", () => {
   });
 });
 
+/** A W that is drawn on devices, and the same that the host draws. */
+async function drawnAndHost(given: ReservoirOptions, devices: number): Promise<{ of: ReservoirModel; host: ReservoirModel }> {
+  const described = { ...given, ...(given.spectralRadius === null ? {} : { radiusMethod: "circularLaw" as const }) };
+  const of = await buildDrawnModel(resolveConfig(described), over(devices));
+  expect(of.draws).toBeDefined();
+  return { of, host: model(described) };
+}
+
+const byLaunches = { plan: "sharded", kernelSource: "shipped" } as const;
+
+/** Sizes with a piece of rows for each device. */
+const spreadCases: readonly (readonly [string, number, ReservoirOptions])[] = [
+  [
+    "dense, with noise, feedback and a leak rate a neuron",
+    3,
+    { size: 300, storage: "dense", noiseLevel: 0.01, feedback: { size: 2 }, leakRate: { from: 0.1, to: 1 } },
+  ],
+  [
+    "dense in float64, states without a bound",
+    2,
+    { size: 70, storage: "dense", precision: "float64", activation: "relu", spectralRadius: 0.7 },
+  ],
+  ["with weights of bfloat16", 2, { size: 300, storage: "dense", weightPrecision: "bfloat16" }],
+  ["sparse, with noise", 3, { size: 230, storage: "sparse", connectionProbability: 0.1, noiseLevel: 0.01 }],
+  ["sparse in float64, rows of 50", 2, { size: 90, storage: "sparse", connectionProbability: 0.6, precision: "float64" }],
+  ["sparse with weights of bfloat16", 2, { size: 70, storage: "sparse", connectionProbability: 0.2, weightPrecision: "bfloat16" }],
+];
+
+describe("a reservoir over several devices by a launch for each step", () => {
+  it.each(spreadCases)("has the bits of the reference, drawn or not: %s", async (_, devices, config) => {
+    const { of, host } = await drawnAndHost({ inputSize: 2, seed: 5, ...config }, devices);
+    const steps = size(200, 5, 5);
+    const expected = await statesOf(referenceEngine, host, steps);
+    for (const each of [host, of]) {
+      const session = await over(devices).open(each, byLaunches);
+      expect(session.plan.details).toMatchObject({ plan: "sharded", devices });
+      expect(session.plan.details["drawn"]).toBe(each === of ? "on the devices" : undefined);
+      expect(await runOn(session, steps)).toEqual(expected);
+      expect(bits(session.getState().values)).toEqual(expected.slice(-bits(session.getState().values).length));
+      await session.dispose();
+    }
+  });
+
+  it.each([
+    ["through the input", { size: 140, inputSize: 3 }, "float32"],
+    ["through feedback weights", { size: 140, inputSize: 1, feedback: { size: 2 } }, "float64"],
+  ] as const)("closes the loop %s with a W that is drawn", async (_, config, precision) => {
+    const { of, host } = await drawnAndHost({ seed: 2, precision, storage: "dense", ...config }, 2);
+    const readout = randomReadout(of, 2, { state: "squareHalf", input: true, squares: true });
+    const inputs = randomMatrix(6, 1, precision, 4);
+    const results: Uint32Array[] = [];
+    for (const session of [await over(2).open(of, byLaunches), await referenceEngine.open(host)]) {
+      await runOn(session, 4);
+      const states = Matrix.zeros(6, of.size, precision) as Matrix;
+      const whole = await session.generate({ readout, steps: 6, inputs, into: states });
+      results.push(bits(whole.data), bits(states.data), bits(session.getState().values));
+      await session.dispose();
+    }
+    expect(results.slice(0, 3)).toEqual(results.slice(3));
+  });
+});
+
 /** Runs a loop by itself on the first device's memory, against the reference. */
-async function holds(plan: ReturnType<typeof shardedPlan>, of: ReservoirModel, steps: number): Promise<void> {
+async function holds(plan: ReturnType<typeof shardedPlan>, of: ReservoirModel, steps: number, host = of): Promise<void> {
   const [context] = opened as [Context];
   const loop = (await plan.open(context, of, {}))!;
-  const reference = await referenceEngine.open(of);
+  const reference = await referenceEngine.open(host);
   const states = Matrix.zeros(steps, of.size, of.precision) as Matrix;
   const inputs = randomMatrix(steps, of.inputSize, of.precision, 7);
   await reference.run({ inputs }, { into: states });
@@ -261,12 +341,38 @@ describe("the choice over several devices", () => {
   });
 
   it.each([
-    ["no NVRTC loads from any of 3 places", h200s(4, "no NVRTC loads from any of 3 places")],
     ["device 0 cannot reach the memory of device 1", h200s(2, undefined, false)],
     ["it takes up to 8 devices; there are 9", h200s(9)],
   ])("says why not: %s", (reason, place) => {
     expect(described(large(), place)).toMatchObject({ plan: "grid", notSharded: reason });
     expect(() => choices(large(), place, { plan: "sharded" })).toThrow(`the plan "sharded" is not to be had: ${reason}`);
+  });
+
+  it("takes a launch for each step without NVRTC, and says why it has no other kernels", () => {
+    const place = h200s(4, "no NVRTC loads from any of 3 places");
+    expect(described(large(), place)).toMatchObject({ plan: "sharded", kernel: "dense_step_f32", devices: 4 });
+    expect(() => choices(large(), place, { plan: "sharded", kernelSource: "nvrtc" })).toThrow("no NVRTC loads from any of 3 places");
+  });
+
+  // A quarter of 20 GB of weights in 5e9 / 4.5e6 us, and the devices' waits.
+  it("takes 100,000 neurons in bfloat16 that are drawn, in 1.1 ms a step over four devices", () => {
+    const shape = { ...large(), size: 100_000, nonzeros: 1e10, weightPrecision: "bfloat16" as const, drawn: true };
+    const found = choices(shape, h200s(4))[0]!;
+    expect(found.loop.details).toMatchObject({ kernel: "dense_step_f32_bf16", devices: 4 });
+    expect(found.loop.microsecondsPerStep).toBeGreaterThan(1110);
+    expect(found.loop.microsecondsPerStep).toBeLessThan(1150);
+  });
+
+  it("says which device has no room for its part, before anything is drawn", () => {
+    const shape = { ...large(), size: 100_000, nonzeros: 1e10 };
+    const place = { ...h200s(2), memoryOf: () => 1e10 };
+    expect(() => choices(shape, place, { plan: "sharded" })).toThrow(
+      /a reservoir of 100000 neurons with 10,000,000,000 weights on device 1, its part on H200 would take .* and the limit is /,
+    );
+    const twice = h200s(2);
+    const same = { ...twice, peers: [twice.peers![0]!, twice.peers![0]!], memory: 3e10 };
+    expect(() => choices(shape, same, { plan: "sharded" })).toThrow("on H200 would take");
+    expect(choices(shape, { ...same, memory: 5e10 }, { plan: "sharded" })).toHaveLength(1);
   });
 
   it("refuses the plan to one device", () => {

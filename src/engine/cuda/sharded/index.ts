@@ -1,17 +1,22 @@
-// The plan "sharded": rows of W in slices over several devices, each with a persistent kernel. It is
-// offered if an engine has several devices, all of them alike and within each other's reach.
+// The plan "sharded": rows of W in slices over several devices, each with a persistent kernel, or a
+// launch for each step if W has no room in those. It is offered if an engine has several devices, all
+// of them alike and within each other's reach.
 import type { Context, DeviceInfo } from "../../../gpu/index.js";
-import type { SparseMatrix } from "../../../numerics/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
+import { deviceName } from "../device.js";
 import { likelyLongest } from "../persistent/index.js";
 import { madeDenseFits, madeSparseFits } from "../persistent/made-shapes.js";
-import { longestRow } from "../persistent/pack.js";
 import { unitEntries } from "../persistent/shapes.js";
-import type { ModelShape } from "../shape.js";
+import { elementBytes, type ModelShape } from "../shape.js";
+import { launchMicroseconds, place, streamingRate } from "../streamed/index.js";
+import { chunkBytes, StreamedLoop } from "../streamed/loop.js";
+import { fastDetail } from "../streamed/weights.js";
 import type { TimeLoop, TimeLoopFamily, TimeLoopOptions, TimeLoopPlan } from "../time-loop.js";
 import { type AnyFit, isDense, shardedDetails, shardedEntry, shardedKernel } from "./kernel.js";
 import { ShardedLoop } from "./loop.js";
+import { canPlace, longestOf } from "./placed.js";
 import type { Seat } from "./slice.js";
+import { SpreadWeights, spreadRows } from "./spread.js";
 
 /** The most devices that a kernel knows: mostDevices of kernels/include/across.cuh. */
 const mostDevices = 8;
@@ -21,6 +26,12 @@ const mostDevices = 8;
  * with NVLink between all of them, by 1024 values.
  */
 const crossing = (devices: number): number => 0.09 + 0.2 * (32 - Math.clz32(devices - 1));
+
+/**
+ * What a step by launches takes beside reading W: two waits of one device for another, and no less
+ * than the host takes for its calls. Not measured on several GPUs yet.
+ */
+const handover = { wait: 5, call: 2.5 };
 
 /** Fits that are offered: the first may turn out not to be possible. */
 const offered = 3;
@@ -38,14 +49,14 @@ const alike = (a: DeviceInfo, b: DeviceInfo): boolean =>
 
 /** Why devices share no reservoir, or undefined if they can. */
 export function whyNotSharded(contexts: readonly Context[]): string | undefined {
-  const nameOf = ({ info }: Context) => `device ${info.ordinal}`;
+  const deviceOf = ({ info }: Context) => `device ${info.ordinal}`;
   const [first] = contexts;
   if (!first || contexts.length < 2) return 'it takes several devices, such as engine "cuda:0-3" or "cuda:all"';
   if (contexts.length > mostDevices) return `it takes up to ${mostDevices} devices; there are ${contexts.length}`;
   const other = contexts.find(({ info }) => !alike(first.info, info));
-  if (other) return `it takes devices that are alike; ${nameOf(first)} is a ${first.info.name}, ${nameOf(other)} a ${other.info.name}`;
+  if (other) return `it takes devices that are alike; ${deviceOf(first)} is a ${first.info.name}, ${deviceOf(other)} a ${other.info.name}`;
   for (const a of contexts)
-    for (const b of contexts) if (a !== b && !a.canAccess(b)) return `${nameOf(a)} cannot reach the memory of ${nameOf(b)}`;
+    for (const b of contexts) if (a !== b && !a.canAccess(b)) return `${deviceOf(a)} cannot reach the memory of ${deviceOf(b)}`;
   return undefined;
 }
 
@@ -57,23 +68,50 @@ function fits(shape: ModelShape, longest: number, contexts: readonly Context[]):
 }
 
 function plans(shape: ModelShape, device: DeviceInfo, options: TimeLoopOptions): readonly TimeLoopPlan[] {
-  const { peers = [], kernelSource = "auto", whyNoCompiler } = options;
-  if (peers.length === 0 || (kernelSource !== "auto" && kernelSource !== "nvrtc")) return [];
-  const contexts = peers;
-  if (whyNotSharded(contexts) !== undefined || contexts[0]!.info.ordinal !== device.ordinal) return [];
+  const { peers: contexts = [], kernelSource = "auto", whyNoCompiler } = options;
+  if (contexts.length === 0 || whyNotSharded(contexts) !== undefined || contexts[0]!.info.ordinal !== device.ordinal) return [];
+  const spread = kernelSource === "auto" || kernelSource === "shipped" ? spreadPlan(shape, contexts) : undefined;
+  const byLaunches = spread ? [spread] : [];
+  if ((kernelSource !== "auto" && kernelSource !== "nvrtc") || !canPlace(shape)) return byLaunches;
   const found = fits(shape, likelyLongest(shape), contexts).slice(0, offered);
-  if (found.length === 0 || whyNoCompiler?.() !== undefined) return [];
-  return found.map((fit) => shardedPlan(fit, shape, contexts));
+  if (found.length === 0 || whyNoCompiler?.() !== undefined) return byLaunches;
+  return [...found.map((fit) => shardedPlan(fit, shape, contexts)), ...byLaunches];
+}
+
+/** The plan that launches each step on all devices; undefined if W has no slices. */
+export function spreadPlan(shape: ModelShape, contexts: readonly Context[]): TimeLoopPlan | undefined {
+  const [{ info }] = contexts as readonly [Context];
+  const placed = place(shape, info);
+  const devices = contexts.length;
+  const rows = spreadRows(shape.size, placed.rowsOfPiece, devices);
+  if (!rows) return undefined;
+  const { kernel, fast, stateLength } = placed;
+  const share = Math.max(...rows.map(({ from, to }) => to - from)) / shape.size;
+  const bytesPerStep = Math.ceil(placed.bytes * share);
+  const bytes = bytesPerStep + Math.ceil(placed.more * share) + 4 * stateLength * elementBytes(shape.precision) + chunkBytes;
+  const onDevice = launchMicroseconds.streamed + 2 * handover.wait + bytesPerStep / streamingRate(placed, info);
+  return {
+    name: "sharded",
+    arithmetic: fast ? "fast" : "portable",
+    details: { kernel, devices, bytesPerStep, ...fastDetail(fast) },
+    ...{ bytes, peerBytes: bytes },
+    microsecondsPerStep: Math.max(onDevice, (4 * devices + 1) * handover.call),
+    open: (context, model) => {
+      const seats = contexts.map((each, d) => ({ context: each, name: deviceName(each), rows: rows[d]! }));
+      return new StreamedLoop("sharded", context, model, (stream, neuron) => new SpreadWeights(seats, stream, model, placed, neuron));
+    },
+  };
 }
 
 /** The plan that runs a reservoir as it fits devices, the first of which has its states. */
 export function shardedPlan(fit: AnyFit, shape: ModelShape, contexts: readonly Context[]): TimeLoopPlan {
   const { arithmetic } = shape;
   const made = { kernelSource: "nvrtc", arithmetic } as const;
+  const bytes = Math.ceil(fit.weightBytes / fit.devices) + fit.placeBytes;
   return {
     ...{ name: "sharded", ...made },
     details: { kernel: shardedEntry(fit, arithmetic), ...made, ...shardedDetails(fit) },
-    bytes: Math.ceil(fit.weightBytes / fit.devices) + fit.placeBytes,
+    ...{ bytes, peerBytes: bytes },
     microsecondsPerStep: fit.microsecondsPerStep + crossing(fit.devices),
     open: (_, model, { spinLimit }) => open(model, shape, fit, contexts, spinLimit),
   };
@@ -89,7 +127,7 @@ async function open(
   let fit: AnyFit | undefined = planned;
   if (!isDense(planned)) {
     // The plan went by the longest row that such a matrix is likely to have.
-    const longest = longestRow(model.weights as SparseMatrix);
+    const longest = longestOf(contexts[0]!, model);
     const units = planned.held + planned.shared + planned.streamed;
     if (Math.ceil(longest / unitEntries) !== units) [fit] = fits(shape, longest, contexts);
   }
@@ -97,10 +135,8 @@ async function open(
   const { blocks, devices } = fit;
   const seats = contexts.map((context, d): Seat => {
     const repeated = contexts.filter((each) => each === context).length > 1;
-    const { ordinal } = context.info;
-    const family = context.core.driver.takesPtxOnly === true ? "sim" : "cuda";
     const [from, to] = [Math.floor((blocks * d) / devices), Math.floor((blocks * (d + 1)) / devices)];
-    return { context, name: `${family}:${ordinal}`, from, to, repeated };
+    return { context, name: deviceName(context), from, to, repeated };
   });
   return ShardedLoop.open(model, shardedKernel(fit, model, shape.arithmetic), seats, spinLimit, shape.arithmetic);
 }

@@ -1,20 +1,22 @@
 // The kernels of a reservoir over several devices: those of the grid, compiled by NVRTC for a reach
 // across devices (kernels/include/across.cuh), and each device's slice of W. No launch is here.
-import type { Context, LaunchConfig } from "../../../gpu/index.js";
-import type { Matrix, SparseMatrix } from "../../../numerics/index.js";
+import type { Context, LaunchConfig, Stream } from "../../../gpu/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { AnyBuffer } from "../kernels.js";
 import { denseLayout, describeDense, given } from "../persistent/dense.js";
 import { compiledCode, type KernelCode, type NamedParameters } from "../persistent/kernel-code.js";
 import { stepParameters } from "../persistent/loop.js";
 import { madeEntry } from "../persistent/made-shapes.js";
-import { packDense, packSparse } from "../persistent/pack.js";
 import type { Arithmetic } from "../persistent/parts.js";
 import { type DenseFit, denseEntry, type SparseFit, sparseEntry } from "../persistent/shapes.js";
 import { describeSparse, sparseLayout } from "../persistent/sparse.js";
+import { drawnInPlace, placeDense, placeSparse } from "./placed.js";
 
 /** What across.cuh adds to a kernel's parameters, behind `spinLimit`. */
 const reachParameters = { peers: "const u64*", devices: "i32", firstBlock: "i32", after: "real*" } as const;
+
+/** What a plan says of a W that no host holds. */
+export const drawnDetail = { drawn: "on the devices" } as const;
 
 /** A fit of either storage. */
 export type AnyFit = DenseFit | SparseFit;
@@ -32,8 +34,8 @@ export interface ShardedKernel {
   readonly config: Pick<LaunchConfig, "shared"> & { readonly block: number };
   /** The argument that W is. */
   readonly weightsName: "weights" | "entries";
-  /** W of the blocks from `from` up to `to`. */
-  weights(context: Context, model: ReservoirModel, from: number, to: number): AnyBuffer;
+  /** W of the blocks from `from` up to `to`, once the stream has come this far. */
+  weights(context: Context, stream: Stream, model: ReservoirModel, from: number, to: number): AnyBuffer;
 }
 
 export const isDense = (fit: AnyFit): fit is DenseFit => "groups" in fit;
@@ -52,7 +54,7 @@ export function shardedKernel(fit: AnyFit, model: ReservoirModel, arithmetic: Ar
   const entry = shardedEntry(fit, arithmetic);
   const common = { entry, precision, fast: arithmetic === "fast", sharded: true };
   const known = (numbers: Readonly<Record<string, number>>) => given(model, { ...numbers, devices: fit.devices });
-  const shared = { fit, details: shardedDetails(fit) };
+  const shared = { fit, details: { ...shardedDetails(fit), ...(drawnInPlace(model) ? drawnDetail : {}) } };
   if (isDense(fit)) {
     const { rows, held, warps, mixed, weights } = fit.variant;
     const numbers = denseLayout(fit);
@@ -70,8 +72,7 @@ export function shardedKernel(fit: AnyFit, model: ReservoirModel, arithmetic: Ar
         ...reachParameters,
       },
       config: { block: warps * 32, shared: fit.sharedBytes },
-      weights: (context, { weights: w }, from, to) =>
-        context.upload(packDense(w as Matrix, fit, from, to) as Float32Array<ArrayBuffer>, { label: "W" }) as unknown as AnyBuffer,
+      weights: (context, stream, of, from, to) => placeDense(context, stream, of, fit, from, to),
     };
   }
   const { rounds, held, warps, mixed } = fit.variant;
@@ -88,7 +89,6 @@ export function shardedKernel(fit: AnyFit, model: ReservoirModel, arithmetic: Ar
       ...reachParameters,
     },
     config: { block: warps * 32, shared: fit.sharedBytes },
-    weights: (context, { weights: w }, from, to) =>
-      context.upload(packSparse(w as SparseMatrix, fit, from, to) as Uint32Array<ArrayBuffer>, { label: "W" }) as AnyBuffer,
+    weights: (context, stream, of, from, to) => placeSparse(context, stream, of, fit, from, to),
   };
 }

@@ -76,19 +76,32 @@ export class ShardedLoop implements TimeLoop {
       return undefined;
     for (const { context } of seats) for (const other of seats) if (context !== other.context) context.enableAccess(other.context);
     const slices: DeviceSlice[] = [];
+    let name = seats[0]!.name;
     try {
-      for (const [k, seat] of seats.entries()) slices.push(new DeviceSlice(seat, model, kernels[k]!, description));
+      for (const [k, seat] of seats.entries()) {
+        name = seat.name;
+        slices.push(new DeviceSlice(seat, model, kernels[k]!, description));
+      }
+      // Devices draw beside one another, and none waits for the states of one that still draws.
+      for (const { seat, stream } of slices) {
+        name = seat.name;
+        await stream.done();
+      }
       for (const slice of slices) slice.meet(slices);
       const told = { ...description, details: { arithmetic, ...description.details } };
       return new ShardedLoop(model, told, slices, limit, milliseconds);
     } catch (error) {
       abandonAll(slices);
-      throw error;
+      throw namedFailure(error, name);
     }
   }
 
   get closedSteps(): number {
     return 2048;
+  }
+
+  get peers(): readonly Context[] {
+    return this.#slices.slice(1).map(({ context }) => context);
   }
 
   /** Of the device that has most. */

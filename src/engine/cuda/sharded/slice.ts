@@ -58,7 +58,8 @@ export class DeviceSlice {
     const { context } = seat;
     this.context = context;
     try {
-      this.weights = this.#own(description.weights(context, model, seat.from, seat.to));
+      this.stream = this.#own(context.stream({ label: `slice of ${seat.name}` }));
+      this.weights = this.#own(description.weights(context, this.stream, model, seat.from, seat.to));
       const places = Math.ceil(description.fit.placeBytes / 8);
       this.places = this.#own(context.zeros("u64", places, { label: "exchanged states" }));
       this.report = this.#own(context.zeros("u64", reportWords, { label: "report of the blocks" }));
@@ -66,7 +67,6 @@ export class DeviceSlice {
       this.leak = this.#own(context.upload(model.leakRate as Float32Array<ArrayBuffer>, { label: "a" })) as unknown as AnyBuffer;
       this.before = this.#own(allocAny(context, realType(model.precision), model.size, "x before a chunk") as AnyBuffer) as RealSlice;
       this.done = this.#own(context.event({ timing: false }));
-      this.stream = this.#own(context.stream({ label: `slice of ${seat.name}` }));
       this.#aside = this.#own(context.stream({ label: `beside the slice of ${seat.name}` }));
     } catch (error) {
       abandonAll(this.#owned);

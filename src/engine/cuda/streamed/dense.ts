@@ -7,7 +7,7 @@ import type { WeightPrecision } from "../../../reservoir/weight-rounding.js";
 import { abandonAll } from "../dispose.js";
 import { type AnyBuffer, type AnyKernel, allocAny, realKernel, realType } from "../kernels.js";
 import { elementBytes } from "../shape.js";
-import { drawPackedRows } from "./drawn.js";
+import { drawPackedRows, type RowRange } from "./drawn.js";
 import { fastDetail, type NeuronArguments, rowsOfPiece, type StepArguments, type StreamedWeights } from "./weights.js";
 
 /**
@@ -67,7 +67,9 @@ export class DenseWeights implements StreamedWeights {
   readonly #kernel: AnyKernel;
   readonly #neuron: NeuronArguments;
   readonly #blocks: number;
+  readonly #rows: RowRange;
 
+  /** W, or the rows of it that a device has. */
   constructor(
     context: Context,
     stream: Stream,
@@ -76,35 +78,38 @@ export class DenseWeights implements StreamedWeights {
     precision: Precision,
     layout: DenseLayout,
     neuron: NeuronArguments,
+    rows: RowRange = { from: 0, to: weights.rows },
   ) {
     const { variant, lanes, rowsPerWarp, stride, fast } = layout;
     const name = denseKernel(layout);
     const type = weightType(layout);
+    const count = rows.to - rows.from;
     this.#size = weights.rows;
+    this.#rows = rows;
     this.#neuron = neuron;
     this.lanes = lanes;
     this.stateLength = stride;
-    this.bytes = layout.bytes;
-    this.#blocks = Math.ceil(weights.rows / ((threads / 32) * rowsPerWarp));
-    this.details = { kernel: name, blocks: this.#blocks, threads, rowsPerWarp, bytesPerStep: layout.bytes, ...fastDetail(fast) };
+    this.bytes = (layout.bytes / weights.rows) * count;
+    this.#blocks = Math.ceil(count / ((threads / 32) * rowsPerWarp));
+    this.details = { kernel: name, blocks: this.#blocks, threads, rowsPerWarp, bytesPerStep: this.bytes, ...fastDetail(fast) };
     this.#kernel = realKernel(context, fast ? "reservoir_step_fast" : "reservoir_step", name, precision, [
       ...([`const ${type}*`, "const real*", "real*", "const u64*", "const real*", "const real*", "i32", "i32"] as const),
-      ...(["i32", "real", "u32", "u32", "i32"] as const),
+      ...(["i32", "real", "u32", "u32", "i32", "i32", "const u64*", "i32"] as const),
     ]);
-    this.#weights = allocAny(context, type, weights.rows * stride, "W");
+    this.#weights = allocAny(context, type, count * stride, "W");
     try {
-      if (drawn) drawPackedRows(context, stream, drawn, variant, type, this.#weights, stride);
-      else pack(context, stream, weights, precision, layout, this.#weights);
+      if (drawn) drawPackedRows(context, stream, drawn, variant, type, this.#weights, stride, rows);
+      else pack(context, stream, weights, precision, layout, this.#weights, rows);
     } catch (error) {
       abandonAll([this.#weights]);
       throw error;
     }
   }
 
-  step(stream: Stream, { before, after, chunk, leak, keep, step }: StepArguments): void {
+  step(stream: Stream, { before, after, chunk, leak, keep, step, others }: StepArguments): void {
     const config = { grid: this.#blocks, block: threads };
-    const size = this.#size;
-    stream.launch(this.#kernel, config, this.#weights, before, after, chunk, leak, keep, size, this.stateLength, ...this.#neuron, step);
+    const own = [this.#weights, before, after, chunk, leak, keep, this.#size, this.stateLength, ...this.#neuron, step] as const;
+    stream.launch(this.#kernel, config, ...own, this.#rows.from, others ?? null, others?.length ?? 0);
   }
 
   dispose(): void {
@@ -113,7 +118,15 @@ export class DenseWeights implements StreamedWeights {
 }
 
 /** Sends rows as they are, in pieces, and lets the device put them in their places. */
-function pack(context: Context, stream: Stream, weights: Matrix, precision: Precision, layout: DenseLayout, target: AnyBuffer): void {
+function pack(
+  context: Context,
+  stream: Stream,
+  weights: Matrix,
+  precision: Precision,
+  layout: DenseLayout,
+  target: AnyBuffer,
+  { from, to }: RowRange,
+): void {
   const { rows: size, data } = weights;
   const real = realType(precision);
   const piece = rowsOfPiece(size, elementBytes(precision));
@@ -121,12 +134,12 @@ function pack(context: Context, stream: Stream, weights: Matrix, precision: Prec
   const kernel = realKernel(context, "reservoir_step", `pack_rows_${layout.variant}`, precision, parameters);
   const source = allocAny(context, real, piece * size, "rows of W on their way");
   try {
-    for (let row = 0; row < size; row += piece) {
-      const rows = Math.min(piece, size - row);
+    for (let row = from; row < to; row += piece) {
+      const rows = Math.min(piece, to - row);
       const values = (data as FloatArray).subarray(row * size, (row + rows) * size) as Float32Array<ArrayBuffer>;
       stream.upload(source.slice(0, rows * size) as DeviceSlice<"f32">, values);
       const grid = [Math.ceil(layout.stride / threads), Math.min(rows, 65535)] as const;
-      const packed = target.slice(row * layout.stride, (row + rows) * layout.stride);
+      const packed = target.slice((row - from) * layout.stride, (row - from + rows) * layout.stride);
       stream.launch(kernel, { grid, block: threads }, source, packed, rows, size, layout.stride);
     }
   } finally {

@@ -4,6 +4,7 @@ import { ArgumentError } from "../../../core/errors.js";
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
 import type { SparseMatrix } from "../../../numerics/index.js";
 import { EngineCapacityError } from "../../../reservoir/engine.js";
+import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { DrawnRounding, RowSums, WeightDraws } from "../../../reservoir/weight-draws.js";
 import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyBuffer, type AnyKernel, loadEntries } from "../kernels.js";
@@ -20,7 +21,19 @@ const distributionNumber = { uniform: 0, normal: 1, bernoulli: 2 } as const;
 export const drawArguments = ({ key, size, selfConnections, distribution, full, logMiss }: WeightDraws) =>
   [key[0], key[1], size, selfConnections ? 1 : 0, distributionNumber[distribution], full ? 1 : 0, logMiss] as const;
 
-const shape = (size: number) => ({ grid: Math.min(65535, Math.ceil(size / threads)), block: threads });
+/** Rows of W, from `from` up to `to`, which is not among them. */
+export interface RowRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** How the weights of a model that is drawn in place are rounded. */
+export const roundingOf = ({ precision, config: { weightPrecision } }: ReservoirModel): DrawnRounding =>
+  weightPrecision === "bfloat16" ? "bfloat16" : precision === "float32" ? "float32" : "none";
+
+const wholeOf = ({ size }: WeightDraws): RowRange => ({ from: 0, to: size });
+
+export const drawShape = (size: number) => ({ grid: Math.min(65535, Math.ceil(size / threads)), block: threads });
 
 /** Sums of each row's unscaled draws and of their squares. */
 export async function drawRowSums(context: Context, drawn: WeightDraws): Promise<RowSums> {
@@ -33,7 +46,7 @@ export async function drawRowSums(context: Context, drawn: WeightDraws): Promise
     owned.push(sums);
     const squares = context.alloc("f64", drawn.size, { label: "row sums of squares" });
     owned.push(squares);
-    stream.launch(kernel, shape(drawn.size), ...drawArguments(drawn), sums, squares);
+    stream.launch(kernel, drawShape(drawn.size), ...drawArguments(drawn), sums, squares);
     const nonzeros = connectionsIn(countDrawn(context, drawn));
     return { sums: await stream.download(sums), squares: await stream.download(squares), nonzeros };
   } finally {
@@ -51,7 +64,7 @@ export function countDrawn(context: Context, drawn: WeightDraws): Uint32Array {
     owned.push(counts);
     const stream = context.stream({ label: "counts" });
     owned.push(stream);
-    stream.launch(kernel, shape(drawn.size), ...drawArguments(drawn), counts);
+    stream.launch(kernel, drawShape(drawn.size), ...drawArguments(drawn), counts);
     stream.sync();
     return context.read(counts);
   } finally {
@@ -87,8 +100,9 @@ export interface DrawnCsr<T extends "f32" | "f64" = "f64"> {
   readonly values: DeviceBuffer<T>;
 }
 
-const roundingNumber = { none: 0, float32: 1, bfloat16: 2 } as const;
+export const roundingNumber = { none: 0, float32: 1, bfloat16: 2 } as const;
 
+/** `rowOffsets` are those of the rows that are drawn, from 0 on. */
 export function drawCsr<T extends "f32" | "f64" = "f64">(
   context: Context,
   stream: Stream,
@@ -96,11 +110,12 @@ export function drawCsr<T extends "f32" | "f64" = "f64">(
   rowOffsets: Uint32Array<ArrayBuffer>,
   rounding: DrawnRounding,
   type: T = "f64" as T,
+  { from, to }: RowRange = wholeOf(drawn),
 ): DrawnCsr<T> {
-  const parameters = [...drawParameters, "f64", "i32", "const u32*", "u32*", `${type}*`] as const;
+  const parameters = [...drawParameters, "f64", "i32", "const u32*", "u32*", `${type}*`, "i32", "i32"] as const;
   const name = type === "f64" ? "draw_csr" : "draw_csr_f32";
   const kernel = loadEntries(context, file, [name]).kernel(name, parameters as never) as AnyKernel;
-  const count = Math.max(1, rowOffsets[drawn.size]!);
+  const count = Math.max(1, rowOffsets[to - from]!);
   const made: { dispose(): void }[] = [];
   try {
     const offsets = context.upload(rowOffsets, { label: "offsets of W" });
@@ -109,8 +124,8 @@ export function drawCsr<T extends "f32" | "f64" = "f64">(
     made.push(columns);
     const values = context.alloc(type, count, { label: "values of W" });
     made.push(values);
-    const args = [...drawArguments(drawn), drawn.factor, roundingNumber[rounding], offsets, columns, values];
-    stream.launch(kernel, shape(drawn.size), ...(args as never[]));
+    const args = [...drawArguments(drawn), drawn.factor, roundingNumber[rounding], offsets, columns, values, from, to - from];
+    stream.launch(kernel, drawShape(to - from), ...(args as never[]));
     return { offsets, columns, values };
   } catch (error) {
     abandonAll(made);
@@ -169,15 +184,22 @@ export function drawSlices(
   const groups = 4 * layout.slices;
   stream.launch(
     kernel,
-    shape(groups),
+    drawShape(groups),
     ...([...drawArguments(drawn), drawn.factor, offsets, rows, groups, layout.entries, values, columns] as const),
   );
 }
 
-/** Draws, scales and rounds W into rows of N columns. */
-export function drawPlainRows(context: Context, stream: Stream, drawn: WeightDraws, rounding: DrawnRounding, target: AnyBuffer): void {
+/** Draws, scales and rounds W, or some rows of it, into rows of N columns. */
+export function drawPlainRows(
+  context: Context,
+  stream: Stream,
+  drawn: WeightDraws,
+  rounding: DrawnRounding,
+  target: AnyBuffer,
+  rows: RowRange = wholeOf(drawn),
+): void {
   const [name, type] = ({ none: ["f64", "f64"], float32: ["f32", "f32"], bfloat16: ["bf16", "u16"] } as const)[rounding];
-  drawRows(context, stream, drawn, `draw_plain_rows_${name}`, type, target, drawn.size);
+  drawRows(context, stream, drawn, `draw_plain_rows_${name}`, type, target, drawn.size, rows);
 }
 
 /** Draws, scales and rounds W into rows of N columns that are kept in the target's precision. */
@@ -186,10 +208,10 @@ export function drawRoundedRows(context: Context, stream: Stream, drawn: WeightD
   const kernel = loadEntries(context, file, [name]).kernel(name, [...drawParameters, "f64", "i32", `${target.dtype}*`]) as AnyKernel;
   stream.fill(target as never);
   const args = [...drawArguments(drawn), drawn.factor, roundingNumber[rounding], target];
-  stream.launch(kernel, shape(drawn.size), ...(args as never[]));
+  stream.launch(kernel, drawShape(drawn.size), ...(args as never[]));
 }
 
-/** Draws, scales and rounds W into packed rows of `stride` columns. */
+/** Draws, scales and rounds W, or some rows of it, into packed rows of `stride` columns. */
 export function drawPackedRows(
   context: Context,
   stream: Stream,
@@ -198,8 +220,9 @@ export function drawPackedRows(
   weightType: "f32" | "f64" | "u16",
   target: AnyBuffer,
   stride: number,
+  rows: RowRange = wholeOf(drawn),
 ): void {
-  drawRows(context, stream, drawn, `draw_rows_${variant}`, weightType, target, stride);
+  drawRows(context, stream, drawn, `draw_rows_${variant}`, weightType, target, stride, rows);
 }
 
 function drawRows(
@@ -210,8 +233,10 @@ function drawRows(
   weightType: "f32" | "f64" | "u16",
   target: AnyBuffer,
   stride: number,
+  { from, to }: RowRange,
 ): void {
-  const kernel = loadEntries(context, file, [name]).kernel(name, [...drawParameters, "f64", `${weightType}*`, "i32"]) as AnyKernel;
+  const parameters = [...drawParameters, "f64", `${weightType}*`, "i32", "i32", "i32"] as const;
+  const kernel = loadEntries(context, file, [name]).kernel(name, parameters) as AnyKernel;
   stream.fill(target as never);
-  stream.launch(kernel, shape(drawn.size), ...([...drawArguments(drawn), drawn.factor, target, stride] as const));
+  stream.launch(kernel, drawShape(to - from), ...([...drawArguments(drawn), drawn.factor, target, stride, from, to - from] as const));
 }

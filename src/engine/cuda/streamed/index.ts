@@ -10,6 +10,7 @@ import type { CompiledSource } from "../kernels.js";
 import { elementBytes, type ModelShape } from "../shape.js";
 import type { TimeLoopFamily, TimeLoopPlan } from "../time-loop.js";
 import { DenseWeights, denseKernel, denseLayout } from "./dense.js";
+import type { RowRange } from "./drawn.js";
 import { chunkBytes, StreamedLoop } from "./loop.js";
 import { NamedWeights, namedKernels, sourceDetail } from "./named.js";
 import { QuantizedWeights, quantizedLayout } from "./quantized.js";
@@ -24,7 +25,7 @@ import { fastDetail, type NeuronArguments, type StreamedWeights } from "./weight
  * memory, those that gather it from the second cache for that.
  */
 const bandwidth = { dense: 4.5e6, int8: 4.3e6, q4_k: 2.9e6, staged: 3.0e6, gathered: 1.4e6 };
-const launchMicroseconds = { streamed: 3, named: 5 };
+export const launchMicroseconds = { streamed: 3, named: 5 };
 
 /** The share of the H200's memory clock and bus width that this device has. */
 function relativeBandwidth(device: DeviceInfo): number {
@@ -37,7 +38,7 @@ function relativeBandwidth(device: DeviceInfo): number {
  * Where W would stand: what a plan needs to know before anything is allocated, and how it gets
  * there.
  */
-interface Placed {
+export interface Placed {
   readonly kernel: string;
   readonly fast: boolean;
   /** Bytes that a step reads, and those of W beside them. */
@@ -46,10 +47,16 @@ interface Placed {
   /** Values of the packed state. */
   readonly stateLength: number;
   readonly bandwidth: number;
-  load(context: Context, stream: Stream, model: ReservoirModel, neuron: NeuronArguments): StreamedWeights;
+  /** Rows whose states lie side by side: slices of W have whole numbers of them. 0: W has no slices. */
+  readonly rowsOfPiece: number;
+  load(context: Context, stream: Stream, model: ReservoirModel, neuron: NeuronArguments, rows?: RowRange): StreamedWeights;
 }
 
-function place(shape: ModelShape, device: DeviceInfo): Placed {
+/** Bytes of W a microsecond that a kernel gets from this device's memory. */
+export const streamingRate = ({ bandwidth: rate }: Placed, device: DeviceInfo): number => rate * relativeBandwidth(device);
+
+/** Where W of this shape would stand. */
+export function place(shape: ModelShape, device: DeviceInfo): Placed {
   if (shape.integers) return placeIntegers(shape, device);
   const { size, nonzeros, precision, weightPrecision, storage, arithmetic } = shape;
   const steps = storage === "dense" ? quantizedLayout(shape, device) : undefined;
@@ -62,6 +69,7 @@ function place(shape: ModelShape, device: DeviceInfo): Placed {
         more: 0,
         stateLength: steps.stride,
         bandwidth: bandwidth[steps.precision],
+        rowsOfPiece: 0,
       },
       load: (context, stream, { weights, draws }, neuron) => new QuantizedWeights(context, stream, weights as Matrix, draws, steps, neuron),
     };
@@ -75,10 +83,11 @@ function place(shape: ModelShape, device: DeviceInfo): Placed {
         more: 0,
         stateLength: layout.stride,
         bandwidth: bandwidth.dense,
+        rowsOfPiece: isQuantized(weightPrecision) ? 0 : 32 * layout.lanes,
       },
-      load: (context, stream, { weights, draws }, neuron) => {
+      load: (context, stream, { weights, draws }, neuron, rows) => {
         if (draws && isQuantized(weightPrecision)) throw new EngineUnavailableError("cuda", noSteps(shape, device));
-        return new DenseWeights(context, stream, weights as Matrix, draws, precision, layout, neuron);
+        return new DenseWeights(context, stream, weights as Matrix, draws, precision, layout, neuron, rows);
       },
     };
   }
@@ -86,10 +95,10 @@ function place(shape: ModelShape, device: DeviceInfo): Placed {
   const bytes = nonzeros * variant.entryBytes;
   const more = mostLayoutBytes(size, nonzeros, variant.entryBytes) - bytes;
   return {
-    ...{ kernel: sparseKernel(variant), fast: variant.fast, bytes, more, stateLength: size },
+    ...{ kernel: sparseKernel(variant), fast: variant.fast, bytes, more, stateLength: size, rowsOfPiece: 32 },
     bandwidth: bandwidth[variant.shared > 0 ? "staged" : "gathered"],
-    load: (context, stream, { weights, draws }, neuron) =>
-      new SparseWeights(context, stream, weights as SparseMatrix, draws, precision, variant, neuron),
+    load: (context, stream, { weights, draws }, neuron, rows) =>
+      new SparseWeights(context, stream, weights as SparseMatrix, draws, precision, variant, neuron, rows),
   };
 }
 
@@ -101,6 +110,7 @@ function placeIntegers(shape: ModelShape, device: DeviceInfo): Placed {
     ...{ kernel, fast: false, bytes, stateLength },
     more: shape.storage === "dense" ? 0 : mostLayoutBytes(shape.size, shape.nonzeros, entryBytes) - bytes,
     bandwidth: bandwidth[shape.storage === "dense" ? "dense" : staged ? "staged" : "gathered"],
+    rowsOfPiece: 0,
     load: (context, stream, model) => new IntegerWeights(context, stream, model, layout, device),
   };
 }
@@ -110,13 +120,13 @@ const noSteps = ({ size, weightPrecision }: ModelShape, device: DeviceInfo): str
 
 function plan(shape: ModelShape, device: DeviceInfo): TimeLoopPlan {
   const placed = place(shape, device);
-  const { kernel, fast, bytes, more, stateLength, bandwidth: rate } = placed;
+  const { kernel, fast, bytes, more, stateLength } = placed;
   return {
     name: "streamed",
     arithmetic: fast ? "fast" : "portable",
     details: { kernel, bytesPerStep: bytes, ...fastDetail(fast) },
     bytes: bytes + more + 4 * stateLength * elementBytes(shape.precision) + chunkBytes,
-    microsecondsPerStep: launchMicroseconds.streamed + bytes / (rate * relativeBandwidth(device)),
+    microsecondsPerStep: launchMicroseconds.streamed + bytes / streamingRate(placed, device),
     open: (context, model) => new StreamedLoop("streamed", context, model, (stream, neuron) => placed.load(context, stream, model, neuron)),
   };
 }

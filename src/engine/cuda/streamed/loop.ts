@@ -83,19 +83,23 @@ export class StreamedLoop implements TimeLoop {
     return this.#buffers.reduce((sum, buffer) => sum + buffer.byteLength, this.#weights.bytes);
   }
 
+  get peers(): readonly Context[] | undefined {
+    return this.#weights.peers;
+  }
+
   get bytesPerStep(): number {
     return this.#weights.bytes;
   }
 
   get details(): Readonly<Record<string, string | number | boolean>> {
-    return { ...this.#weights.details, stepsPerGraph: graphSteps };
+    return { ...this.#weights.details, ...(this.#weights.begin ? {} : { stepsPerGraph: graphSteps }) };
   }
 
   enqueue(stream: Stream, run: TimeLoopRun): void {
     const { steps } = run;
     this.#begin(stream, run.state, run.drive, run.feedback, run.states, run.firstStep, run.sequence);
     let left = steps;
-    if (left >= 2 * graphSteps || (this.#graph && left >= graphSteps)) {
+    if (!this.#weights.begin && (left >= 2 * graphSteps || (this.#graph && left >= graphSteps))) {
       this.#graph ??= stream.capture(
         (captured) => {
           for (let step = 0; step < graphSteps; step++) this.#step(captured, step);
@@ -113,6 +117,11 @@ export class StreamedLoop implements TimeLoop {
     const { steps, state, states, drive, feedback } = run;
     this.#begin(stream, state, drive, feedback, states, run.firstStep, run.sequence);
     if (this.#outputSize > 0) this.#drive(stream, run, 0, steps);
+    if (this.#weights.begin) {
+      this.#closedSteps(stream, run);
+      this.#end(stream, state, steps);
+      return true;
+    }
     const key = [run.steps, run.readout.weights.address, run.inputs.address, run.outputs.address, states.address, drive.address].join();
     // Another readout may lie where one was that is gone, and a graph holds what it was captured
     // with.
@@ -127,7 +136,9 @@ export class StreamedLoop implements TimeLoop {
     return true;
   }
 
-  check(): void {}
+  check(): void {
+    this.#weights.check?.();
+  }
 
   dispose(): void {
     disposeAll([this.#weights, ...this.#buffers, this.#closed?.graph, this.#graph]);
@@ -150,6 +161,7 @@ export class StreamedLoop implements TimeLoop {
     const { stateLength, lanes } = this.#weights;
     const grid = { grid: Math.ceil(stateLength / 256), block: 256 };
     stream.launch(this.#pack, grid, state, this.#states[0], this.#size, stateLength, lanes);
+    this.#weights.begin?.(stream, { state, drive, feedback, states, firstStep, sequence, packed: this.#states });
   }
 
   #step(stream: Stream, step: number): void {
@@ -201,6 +213,6 @@ function packingOf(context: Context, precision: Precision): StatePacking {
 }
 
 /** 1 - a, rounded once. */
-function keepRates(leak: FloatArray, precision: Precision): FloatArray {
+export function keepRates(leak: FloatArray, precision: Precision): FloatArray {
   return precision === "float32" ? Float32Array.from(leak, (a) => 1 - a) : Float64Array.from(leak, (a) => 1 - a);
 }

@@ -8,7 +8,7 @@ import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyBuffer, allocAny, type CompiledSource, realType } from "../kernels.js";
 import { NamedKernels, productBlocks, type RealInput, type SparseSlices } from "../named-kernels.js";
 import type { RealSlice } from "../time-loop.js";
-import { countDrawn, type DrawnRounding, drawCsr, drawRoundedRows, rowOffsetsOf } from "./drawn.js";
+import { countDrawn, drawCsr, drawRoundedRows, roundingOf, rowOffsetsOf } from "./drawn.js";
 import { type NeuronArguments, rowsOfPiece, type StepArguments, type StreamedWeights } from "./weights.js";
 
 /** The kernels of a step, in their order. */
@@ -95,9 +95,6 @@ export class NamedWeights implements StreamedWeights {
     disposeAll(this.#buffers);
   }
 }
-
-const roundingOf = ({ precision, config: { weightPrecision } }: ReservoirModel): DrawnRounding =>
-  weightPrecision === "bfloat16" ? "bfloat16" : precision === "float32" ? "float32" : "none";
 
 function sendRows(stream: Stream, { rows: size, data }: Matrix, target: AnyBuffer): void {
   const piece = rowsOfPiece(size, data.BYTES_PER_ELEMENT);

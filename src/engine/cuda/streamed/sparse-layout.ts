@@ -33,14 +33,15 @@ export function mostLayoutBytes(size: number, nonzeros: number, entryBytes: numb
 }
 
 /**
- * Sorts rows by length, longest first, and sizes the slices, by where each row begins in CSR form.
+ * Sorts rows by length, longest first, and sizes the slices, by where each row of W begins in CSR
+ * form. Only the rows from `from` up to `to`, if they are named.
  */
-export function sparseLayout(rowOffsets: Uint32Array): SparseLayout {
+export function sparseLayout(rowOffsets: Uint32Array, from = 0, to = rowOffsets.length - 1): SparseLayout {
   const size = rowOffsets.length - 1;
   const entries = entriesPerLoad(size, rowOffsets[size]!);
-  const slices = Math.ceil(size / sliceRows);
+  const slices = Math.ceil((to - from) / sliceRows);
   const length = (r: number) => rowOffsets[r + 1]! - rowOffsets[r]!;
-  const order = Uint32Array.from({ length: size }, (_, r) => r).sort((a, b) => length(b) - length(a) || a - b);
+  const order = Uint32Array.from({ length: to - from }, (_, r) => from + r).sort((a, b) => length(b) - length(a) || a - b);
   const rows = new Int32Array(slices * sliceRows).fill(-1);
   rows.set(order);
   const offsets = new Uint32Array(slices + 1);

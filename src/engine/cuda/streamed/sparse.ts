@@ -6,7 +6,7 @@ import type { WeightPrecision } from "../../../reservoir/weight-rounding.js";
 import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyBuffer, type AnyKernel, allocAny, realKernel, realType } from "../kernels.js";
 import { elementBytes } from "../shape.js";
-import { countDrawn, drawSlices, rowOffsetsOf } from "./drawn.js";
+import { countDrawn, drawSlices, type RowRange, rowOffsetsOf } from "./drawn.js";
 import { entriesPerLoad, packSlices, type SparseLayout, sparseLayout } from "./sparse-layout.js";
 import { fastDetail, type NeuronArguments, type StepArguments, type StreamedWeights } from "./weights.js";
 
@@ -80,8 +80,9 @@ export class SparseWeights implements StreamedWeights {
     precision: Precision,
     variant: SparseVariant,
     neuron: NeuronArguments,
+    { from, to }: RowRange = { from: 0, to: weights.rows },
   ) {
-    const layout = sparseLayout(drawn ? rowOffsetsOf(countDrawn(context, drawn)) : weights.rowOffsets);
+    const layout = sparseLayout(drawn ? rowOffsetsOf(countDrawn(context, drawn)) : weights.rowOffsets, from, to);
     const { columnType, valueType, threads, shared, fast } = variant;
     this.#size = weights.rows;
     this.#neuron = neuron;
@@ -92,7 +93,7 @@ export class SparseWeights implements StreamedWeights {
     this.#blocks = shared > 0 ? Math.min(layout.slices, context.info.attributes.multiprocessors) : blocks;
     this.#kernel = realKernel(context, fast ? "reservoir_step_fast" : "reservoir_step", sparseKernel(variant), precision, [
       ...([`const ${valueType}*`, `const ${columnType}*`, "const u32*", "const i32*", "i32", "const real*", "real*"] as const),
-      ...(["const u64*", "const real*", "const real*", "i32", "i32", "real", "u32", "u32", "i32"] as const),
+      ...(["const u64*", "const real*", "const real*", "i32", "i32", "real", "u32", "u32", "i32", "const u64*", "i32"] as const),
     ]);
     const keep = <B extends AnyBuffer>(buffer: B): B => {
       this.#buffers.push(buffer);
@@ -123,15 +124,13 @@ export class SparseWeights implements StreamedWeights {
     };
   }
 
-  step(stream: Stream, { before, after, chunk, leak, keep, step }: StepArguments): void {
+  step(stream: Stream, { before, after, chunk, leak, keep, step, others }: StepArguments): void {
     const { threads, shared } = this.#variant;
     const [values, columns, offsets, rows] = this.#buffers as [AnyBuffer, AnyBuffer, AnyBuffer, AnyBuffer];
     const config = { grid: this.#blocks, block: threads, shared };
-    stream.launch(
-      this.#kernel,
-      config,
-      ...([values, columns, offsets, rows, this.#slices, before, after, chunk, leak, keep, this.#size, ...this.#neuron, step] as const),
-    );
+    const w = [values, columns, offsets, rows, this.#slices] as const;
+    const own = [before, after, chunk, leak, keep, this.#size, ...this.#neuron, step] as const;
+    stream.launch(this.#kernel, config, ...w, ...own, others ?? null, others?.length ?? 0);
   }
 
   dispose(): void {

@@ -1,6 +1,6 @@
 // What the streamed loop needs of W: its place in device memory, and a step's launch. Dense and
 // sparse matrices each have a file.
-import type { DeviceSlice, Stream } from "../../../gpu/index.js";
+import type { Context, DeviceSlice, Stream } from "../../../gpu/index.js";
 import type { AnyKernel } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
 
@@ -14,6 +14,21 @@ export interface StepArguments {
   readonly keep: RealSlice;
   /** Steps after the one that the chunk's description stands at. */
   readonly step: number;
+  /** Where the same x goes on other devices, if they share W: the addresses of their `after`. */
+  readonly others?: DeviceSlice<"u64"> | undefined;
+}
+
+/** What the steps of a run begin with. */
+export interface StreamedRun {
+  /** N values: x before the run. */
+  readonly state: RealSlice;
+  readonly drive: RealSlice;
+  readonly feedback: RealSlice | undefined;
+  readonly states: RealSlice | undefined;
+  readonly firstStep: number;
+  readonly sequence: number;
+  /** The packed states of even and odd steps on the device of the loop. */
+  readonly packed: readonly [RealSlice, RealSlice];
 }
 
 /** Kernels of the form of pack_state_f32 and unpack_state_f32 (kernels/reservoir_step.cu). */
@@ -35,7 +50,16 @@ export interface StreamedWeights {
   readonly packing?: StatePacking;
   readonly bytes: number;
   readonly details: Readonly<Record<string, string | number | boolean>>;
+  /** The other devices that share W, if there are any. */
+  readonly peers?: readonly Context[] | undefined;
+  /**
+   * Called before the first step of a run by a W that several devices share; its steps are not
+   * captured in graphs.
+   */
+  begin?(stream: Stream, run: StreamedRun): void;
   step(stream: Stream, step: StepArguments): void;
+  /** @throws what ended the work of a device, once the stream has drained */
+  check?(): void;
   dispose(): void;
 }
 

@@ -1,0 +1,110 @@
+// A slice of W in the memory of its device as a fit wants it: packed on the host, or drawn in its
+// place, with the same bits (kernels/reservoir_weights.cu).
+import type { Context, Stream } from "../../../gpu/index.js";
+import type { Matrix, SparseMatrix } from "../../../numerics/index.js";
+import type { ReservoirModel } from "../../../reservoir/model.js";
+import { isDrawnLater, type WeightDraws } from "../../../reservoir/weight-draws.js";
+import { isQuantized } from "../../../reservoir/weight-rounding.js";
+import { abandonAll, type Disposes } from "../dispose.js";
+import { type AnyBuffer, type AnyKernel, allocAny, loadEntries, realType } from "../kernels.js";
+import { longestRow, packDense, packSparse, tileOrder, unitOrder } from "../persistent/pack.js";
+import type { DenseFit, SparseFit } from "../persistent/shapes.js";
+import type { ModelShape } from "../shape.js";
+import { countDrawn, drawArguments, drawParameters, drawShape, roundingNumber, roundingOf } from "../streamed/drawn.js";
+
+/** Stored of kernels/reservoir_weights.cu. */
+const storedNumber = { f32: 0, f64: 1, u16: 2 } as const;
+
+/** What a model's W is drawn from, if it is drawn in its place; steps are found on the host. */
+export const drawnInPlace = ({ draws, config }: ReservoirModel): WeightDraws | undefined =>
+  draws && !isQuantized(config.weightPrecision) ? draws : undefined;
+
+/** Whether there is a way to W: a W of steps is drawn on the host, which must have room for it. */
+export const canPlace = ({ drawn, weightPrecision, size, storage }: ModelShape): boolean =>
+  drawn !== true || !isQuantized(weightPrecision) || (storage === "dense" && isDrawnLater({ size, connectionProbability: 1 }));
+
+/** Entries of the longest row of a sparse W. */
+export function longestOf(context: Context, model: ReservoirModel): number {
+  const draws = drawnInPlace(model);
+  if (!draws) return longestRow(model.weights as SparseMatrix);
+  return countDrawn(context, draws).reduce((longest, count) => Math.max(longest, count), 0);
+}
+
+/** W of the blocks of a dense fit from `from` up to `to`, once the stream has come this far. */
+export function placeDense(context: Context, stream: Stream, model: ReservoirModel, fit: DenseFit, from: number, to: number): AnyBuffer {
+  const draws = drawnInPlace(model);
+  if (!draws) {
+    const packed = packDense(model.weights as Matrix, fit, from, to) as Float32Array<ArrayBuffer>;
+    return context.upload(packed, { label: "W" }) as unknown as AnyBuffer;
+  }
+  const { rows, warps, weights, precision } = fit.variant;
+  const type = weights === "bfloat16" ? "u16" : realType(precision);
+  const positions = rows * warps;
+  return drawn(context, stream, model, draws, {
+    ...{ name: "draw_grid", type, bytes: (fit.weightBytes / fit.blocks) * (to - from), order: tileOrder(fit) },
+    ...{ rows, first: from * positions, count: (to - from) * positions },
+  });
+}
+
+/** W of the blocks of a sparse fit from `from` up to `to`, once the stream has come this far. */
+export function placeSparse(context: Context, stream: Stream, model: ReservoirModel, fit: SparseFit, from: number, to: number): AnyBuffer {
+  const draws = drawnInPlace(model);
+  if (!draws) {
+    const packed = packSparse(model.weights as SparseMatrix, fit, from, to) as Uint32Array<ArrayBuffer>;
+    return context.upload(packed, { label: "W" }) as AnyBuffer;
+  }
+  const { rounds, warps, precision } = fit.variant;
+  const rows = 4 * rounds * warps;
+  return drawn(context, stream, model, draws, {
+    ...{ name: "draw_units", type: realType(precision), bytes: (fit.weightBytes / fit.blocks) * (to - from), order: unitOrder(fit) },
+    ...{ rows: rounds, first: from * rows, count: (to - from) * rows },
+  });
+}
+
+interface DrawnPlace {
+  readonly name: "draw_grid" | "draw_units";
+  /** Of a weight. */
+  readonly type: keyof typeof storedNumber;
+  readonly bytes: number;
+  /** The tile or unit that is in each place of storage. */
+  readonly order: Int32Array;
+  /** Rows of a warp, or its rounds. */
+  readonly rows: number;
+  readonly first: number;
+  readonly count: number;
+}
+
+function drawn(
+  context: Context,
+  stream: Stream,
+  model: ReservoirModel,
+  draws: WeightDraws,
+  { name, type, bytes, order, rows, first, count }: DrawnPlace,
+): AnyBuffer {
+  const dense = name === "draw_grid";
+  const target = dense ? (`${type}*` as const) : "u8*";
+  const parameters = [...drawParameters, "f64", "i32", "i32", "const i32*", "i32", "i32", "i32", "i32", target] as const;
+  const kernel = loadEntries(context, "reservoir_weights", [name]).kernel(name, parameters) as AnyKernel;
+  const owned: Disposes[] = [];
+  const own = <T extends Disposes>(thing: T): T => {
+    owned.push(thing);
+    return thing;
+  };
+  try {
+    const elementBytes = { f32: 4, f64: 8, u16: 2 }[type];
+    const weights = own(dense ? allocAny(context, type, bytes / elementBytes, "W") : allocAny(context, "u32", bytes / 4, "W")) as AnyBuffer;
+    const places = new Int32Array(order.length);
+    for (const [place, which] of order.entries()) places[which] = place;
+    const there = own(context.upload(places, { label: "places of W" }));
+    stream.fill(weights as never);
+    const how = [draws.factor, roundingNumber[roundingOf(model)], storedNumber[type]] as const;
+    const into = dense ? weights : weights.as("u8");
+    const args = [...drawArguments(draws), ...how, there, order.length, rows, first, count, into];
+    stream.launch(kernel, drawShape(count), ...(args as never[]));
+    there.dispose();
+    return weights;
+  } catch (error) {
+    abandonAll(owned);
+    throw error;
+  }
+}
