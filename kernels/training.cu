@@ -54,15 +54,18 @@ constexpr int tile = 64, depth = 32, blockRows = 1024, tileThreads = 256, part =
 /**
  * Adds the rows [first, last) of a member to its Gram matrix: for each pair of columns of a tile
  * the products in rising order, in blocks of 1024 rows, `inBlock` of which are there already. Tiles
- * are those of the lower triangle, `sums` and `totals` [member][tile][row of tile][column of tile].
+ * are those of the lower triangle from `firstTile` on, `sums` and `totals`
+ * [member][tile][row of tile][column of tile].
  */
 template <typename Real>
-__device__ __forceinline__ void gram(Rows<Real> rows, int first, int last, int inBlock, double* sums, double* totals) {
+__device__ __forceinline__ void gram(Rows<Real> rows, int first, int last, int inBlock, int firstTile, double* sums,
+                                                 double* totals) {
   __shared__ double left[depth][tile], right[depth][tile];
-  int tileRow = (int)((sqrtf(8.0f * blockIdx.x + 1.0f) - 1.0f) * 0.5f);
-  while ((tileRow + 1) * (tileRow + 2) / 2 <= (int)blockIdx.x) tileRow++;
-  while (tileRow * (tileRow + 1) / 2 > (int)blockIdx.x) tileRow--;
-  const int tileColumn = blockIdx.x - tileRow * (tileRow + 1) / 2;
+  const int number = firstTile + (int)blockIdx.x;
+  int tileRow = (int)((sqrtf(8.0f * number + 1.0f) - 1.0f) * 0.5f);
+  while ((tileRow + 1) * (tileRow + 2) / 2 <= number) tileRow++;
+  while (tileRow * (tileRow + 1) / 2 > number) tileRow--;
+  const int tileColumn = number - tileRow * (tileRow + 1) / 2;
   const size_t at = ((size_t)blockIdx.y * gridDim.x + blockIdx.x) * tile * tile;
   const int x = threadIdx.x % 16, y = threadIdx.x / 16;
   bool exact = true;
@@ -267,8 +270,8 @@ __device__ __forceinline__ void answer(Rows<Real> rows, const double* weights, c
 #define TRAINING(suffix, Real)                                                                                                                \
   /* grid: tiles of the lower triangle x members; block: 256 */                                                                               \
   extern "C" __global__ void __launch_bounds__(tileThreads)                                                                                   \
-      training_gram_##suffix(ROW_PARAMETERS(Real), int first, int last, int inBlock, double* sums, double* totals) {                          \
-    gram(ROWS(Real), first, last, inBlock, sums, totals);                                                                                     \
+      training_gram_##suffix(ROW_PARAMETERS(Real), int first, int last, int inBlock, int firstTile, double* sums, double* totals) {           \
+    gram(ROWS(Real), first, last, inBlock, firstTile, sums, totals);                                                                          \
   }                                                                                                                                           \
   /* grid: 1 x members; block: a multiple of 32 */                                                                                            \
   extern "C" __global__ void __launch_bounds__(256)                                                                                           \

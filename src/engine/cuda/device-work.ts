@@ -34,7 +34,7 @@ export interface DeviceTrainer {
 
 /**
  * Opens a trainer for a sink, or undefined if the sink is of a kind that takes its rows on the
- * host.
+ * host. With `peers`, other devices, the sums are shared out among all.
  */
 export type OpenTrainer = (
   context: Context,
@@ -42,6 +42,7 @@ export type OpenTrainer = (
   sink: TrainingSink,
   targets: number,
   stream: Stream,
+  peers?: readonly Context[],
 ) => DeviceTrainer | undefined;
 
 /**

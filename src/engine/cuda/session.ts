@@ -206,7 +206,7 @@ export class DeviceSession implements EngineSession {
     const { clock } = this.#parts;
     await this.#runOne(sequence, options, async (progress) => {
       const { context, openTrainer } = this.#parts;
-      const trainer = openTrainer(context, this.model, sink, targets.cols, this.#memory.compute);
+      const trainer = openTrainer(context, this.model, sink, targets.cols, this.#memory.compute, this.#memory.loop.peers);
       if (!trainer) {
         const inputs = hostInputs(sequence);
         await this.#chunks(sequence, 0, progress, { every: 1 }, ({ from, finite, kept }) => {

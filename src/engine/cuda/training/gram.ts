@@ -58,12 +58,25 @@ export function rowArguments(shape: RowShape, { states, statePitch, inputs, inpu
   return [states, inputs, targets, statePitch, inputPitch, size, seen, features.squares ? size : 0, constant ? 1 : 0, outputs, odd];
 }
 
-/** Sums of members that take in the same number of rows. */
+/** Tiles of the lower triangle, from `from` up to `to`, which is not among them. */
+export interface TileRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Tiles of the Gram matrix of rows of a shape. */
+export function gramTiles(shape: RowShape): number {
+  const edge = Math.ceil((rowFeatures(shape) + shape.outputs) / tile);
+  return (edge * (edge + 1)) / 2;
+}
+
+/** Sums of members that take in the same number of rows: all tiles, or those that a device has. */
 export class DeviceGrams {
   readonly members: number;
   /** Columns of a row. */
   readonly columns: number;
   readonly tiles: number;
+  readonly #firstTile: number;
   /** members x tiles x 64 x 64: of the unfinished block, and of those before it. */
   readonly sums: DeviceBuffer<"f64">;
   readonly totals: DeviceBuffer<"f64">;
@@ -72,14 +85,14 @@ export class DeviceGrams {
   #rows = 0;
   #inBlock = 0;
 
-  constructor(context: Context, shape: RowShape, members: number) {
+  constructor(context: Context, shape: RowShape, members: number, { from, to }: TileRange = { from: 0, to: gramTiles(shape) }) {
     this.members = members;
     this.#shape = shape;
     this.columns = rowFeatures(shape) + shape.outputs;
-    const edge = Math.ceil(this.columns / tile);
-    this.tiles = (edge * (edge + 1)) / 2;
+    this.tiles = to - from;
+    this.#firstTile = from;
     const name = `training_gram_${shape.precision === "float32" ? "f32" : "f64"}`;
-    this.#kernel = realKernel(context, "training", name, shape.precision, [...rowParameters, "i32", "i32", "i32", "f64*", "f64*"]);
+    this.#kernel = realKernel(context, "training", name, shape.precision, [...rowParameters, "i32", "i32", "i32", "i32", "f64*", "f64*"]);
     const values = members * this.tiles * tileValues;
     this.sums = context.alloc("f64", values, { label: "Gram matrices of a block" });
     try {
@@ -119,7 +132,7 @@ export class DeviceGrams {
   /** Enqueues rows in rising order. */
   add(stream: Stream, given: MemberRows): void {
     const config = { grid: [this.tiles, this.members] as const, block: threads };
-    const range = [0, given.rows, this.#inBlock];
+    const range = [0, given.rows, this.#inBlock, this.#firstTile];
     stream.launch(this.#kernel, config, ...([...rowArguments(this.#shape, given), ...range, this.sums, this.totals] as never[]));
     this.#rows += given.rows;
     this.#inBlock = (this.#inBlock + given.rows) % blockRows;
@@ -127,22 +140,38 @@ export class DeviceGrams {
 
   /**
    * The sums of a member after all that the stream was given; its `rows` are those that came here.
+   * With `into` they are written beside those of other tiles.
    */
-  async read(stream: Stream, member: number): Promise<GramBlocks> {
+  async read(
+    stream: Stream,
+    member: number,
+    into: Pick<GramBlocks, "sums" | "totals"> = {
+      sums: Matrix.zeros(this.columns, this.columns),
+      totals: Matrix.zeros(this.columns, this.columns),
+    },
+  ): Promise<GramBlocks> {
     const values = this.tiles * tileValues;
-    const of = async (buffer: DeviceBuffer<"f64">) =>
-      this.#triangle(await stream.download(buffer.slice(member * values, (member + 1) * values)));
-    return { rows: this.#rows, rowsInBlock: this.#inBlock, sums: await of(this.sums), totals: await of(this.totals) };
+    for (const name of ["sums", "totals"] as const)
+      this.#write(await stream.download(this[name].slice(member * values, (member + 1) * values)), into[name]);
+    return { rows: this.#rows, rowsInBlock: this.#inBlock, ...into };
   }
 
   dispose(): void {
     disposeAll([this.sums, this.totals]);
   }
 
-  /** Element (i, j), j <= i, of a member's tiles. */
-  #place(i: number, j: number): number {
-    const row = Math.floor(i / tile);
-    return (((row * (row + 1)) / 2 + Math.floor(j / tile)) * tile + (i % tile)) * tile + (j % tile);
+  /** Calls visit(place, element) for elements (i, j), j <= i, that lie in a member's tiles here. */
+  #forEach(visit: (place: number, element: number) => void): void {
+    const { columns, tiles } = this;
+    for (let t = 0; t < tiles; t++) {
+      const number = this.#firstTile + t;
+      let row = Math.floor((Math.sqrt(8 * number + 1) - 1) / 2);
+      while (((row + 1) * (row + 2)) / 2 <= number) row++;
+      while ((row * (row + 1)) / 2 > number) row--;
+      const [top, left] = [row * tile, (number - (row * (row + 1)) / 2) * tile];
+      for (let i = top; i < Math.min(columns, top + tile); i++)
+        for (let j = left; j <= Math.min(i, left + tile - 1); j++) visit((t * tile + i - top) * tile + j - left, i * columns + j);
+    }
   }
 
   #tiled(triangles: readonly (Matrix<Float64Array> | undefined)[]): Float64Array<ArrayBuffer> {
@@ -150,15 +179,16 @@ export class DeviceGrams {
     const out = new Float64Array(values * this.members);
     for (const [m, triangle] of triangles.entries())
       if (triangle)
-        for (let i = 0; i < this.columns; i++)
-          for (let j = 0; j <= i; j++) out[m * values + this.#place(i, j)] = triangle.data[i * this.columns + j]!;
+        this.#forEach((place, element) => {
+          out[m * values + place] = triangle.data[element]!;
+        });
     return out;
   }
 
-  #triangle(values: Float64Array): Matrix<Float64Array> {
-    const out = Matrix.zeros(this.columns, this.columns);
-    for (let i = 0; i < this.columns; i++) for (let j = 0; j <= i; j++) out.data[i * this.columns + j] = values[this.#place(i, j)]!;
-    return out;
+  #write(values: Float64Array, into: Matrix<Float64Array>): void {
+    this.#forEach((place, element) => {
+      into.data[element] = values[place]!;
+    });
   }
 }
 

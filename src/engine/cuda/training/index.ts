@@ -6,6 +6,7 @@ import { GramAccumulator } from "../../../readout/index.js";
 import type { TrainingSink } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { OpenTrainer } from "../device-work.js";
+import { DealtGrams } from "./dealt-grams.js";
 import { DeviceGram, openBlasTrainer } from "./device-blas.js";
 import { DeviceGrams, type GramTrainer, type RowShape } from "./gram.js";
 
@@ -13,8 +14,8 @@ import { DeviceGrams, type GramTrainer, type RowShape } from "./gram.js";
  * Sums for one sink, or undefined if it is no Gram accumulator of this model's shape whose sums
  * can be made here.
  */
-export const openTrainer: OpenTrainer = (context, model, sink, targets, stream) => {
-  const trainer = openGramTrainer(context, stream, model, [sink], targets);
+export const openTrainer: OpenTrainer = (context, model, sink, targets, stream, peers) => {
+  const trainer = openGramTrainer(context, stream, model, [sink], targets, peers);
   if (!trainer) return undefined;
   return {
     bytes: trainer.bytes,
@@ -25,13 +26,17 @@ export const openTrainer: OpenTrainer = (context, model, sink, targets, stream) 
   };
 };
 
-/** The same for the sinks of members that take in equal numbers of rows. */
+/**
+ * The same for the sinks of members that take in equal numbers of rows. With `peers` the sums of one
+ * sink are shared out among the devices.
+ */
 export function openGramTrainer(
   context: Context,
   stream: Stream,
   model: ReservoirModel,
   sinks: readonly TrainingSink[],
   targets: number,
+  peers: readonly Context[] = [],
 ): GramTrainer | undefined {
   const [first] = sinks;
   if (!(first instanceof GramAccumulator)) return undefined;
@@ -51,7 +56,8 @@ export function openGramTrainer(
   if (new Set(into).size < into.length) return undefined;
   const before = into.map((gram) => (gram.rows > 0 ? gram.blocks() : undefined));
   if (before.some((blocks) => blocks?.rowsInBlock !== before[0]?.rowsInBlock)) return undefined;
-  const grams = new DeviceGrams(context, shape, sinks.length);
+  const grams =
+    peers.length > 0 && sinks.length === 1 ? new DealtGrams(context, peers, shape) : new DeviceGrams(context, shape, sinks.length);
   try {
     grams.load(stream, before);
   } catch (error) {

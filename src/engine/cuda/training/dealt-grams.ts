@@ -1,0 +1,207 @@
+// A Gram matrix whose tiles are shared out among devices, each of which has copies of the rows. A
+// tile's sums are made by one device, in the order of docs/numerics.md rule 9: the bits are those of
+// one device. Tiles, not blocks of rows, since what moves is then the states of a block, N values a row,
+// and not sums of all blocks, F^2 / 2 values of twice the size; and no device holds them all.
+import type { Context, DeviceBuffer, DeviceEvent, DeviceSlice, Stream } from "../../../gpu/index.js";
+import type { GramBlocks } from "../../../numerics/index.js";
+import { namedFailure } from "../../../reservoir/engine/dealing.js";
+import { deviceName } from "../device.js";
+import { abandonAll, type Disposes, disposeAll } from "../dispose.js";
+import { type AnyBuffer, allocAny, realType } from "../kernels.js";
+import type { RealSlice } from "../time-loop.js";
+import { DeviceGrams, gramTiles, type MemberRows, type RowShape, type TileRange } from "./gram.js";
+
+/** Rows of training on a device that has none. */
+interface Copies {
+  readonly rows: number;
+  readonly states: AnyBuffer;
+  readonly inputs: AnyBuffer | null;
+  readonly targets: DeviceBuffer<"f64">;
+}
+
+/** The tiles of a device beside the one that has the rows. */
+class OtherTiles {
+  readonly context: Context;
+  readonly stream: Stream;
+  readonly grams: DeviceGrams;
+  readonly done: DeviceEvent;
+  readonly #shape: RowShape;
+  readonly #owned: Disposes[] = [];
+  #copies: Copies | undefined;
+
+  constructor(context: Context, shape: RowShape, range: TileRange) {
+    this.context = context;
+    this.#shape = shape;
+    const own = <T extends Disposes>(thing: T): T => {
+      this.#owned.push(thing);
+      return thing;
+    };
+    try {
+      this.stream = own(context.stream({ label: "Gram matrix" }));
+      this.done = own(context.event({ timing: false }));
+      this.grams = own(new DeviceGrams(context, shape, 1, range));
+    } catch (error) {
+      abandonAll(this.#owned);
+      throw error;
+    }
+  }
+
+  get bytes(): number {
+    return this.grams.bytes;
+  }
+
+  /** Copies the rows and adds them. */
+  add(given: MemberRows): void {
+    const { rows } = given;
+    const { size, inputSize, outputs } = this.#shape;
+    const copies = this.#room(rows);
+    const copy = (target: AnyBuffer | null, source: RealSlice | DeviceSlice<"f64"> | null, columns: number): RealSlice | null => {
+      if (!target || !source) return null;
+      const there = target.slice(0, rows * columns) as RealSlice<"f32">;
+      this.stream.copy(there, source.slice(0, rows * columns) as RealSlice<"f32">);
+      return there;
+    };
+    this.grams.add(this.stream, {
+      ...given,
+      states: copy(copies.states, given.states, size)!,
+      inputs: copy(copies.inputs, given.inputs, inputSize),
+      targets: copy(copies.targets as AnyBuffer, given.targets, outputs) as DeviceSlice<"f64">,
+    });
+  }
+
+  /** Memory for so many rows. */
+  #room(rows: number): Copies {
+    if (this.#copies && this.#copies.rows >= rows) return this.#copies;
+    this.#release();
+    const { size, inputSize, outputs, precision } = this.#shape;
+    const made: AnyBuffer[] = [];
+    const room = <T extends "f32" | "f64">(type: T, columns: number, label: string) => {
+      const buffer = allocAny(this.context, type, rows * columns, label);
+      made.push(buffer as AnyBuffer);
+      return buffer;
+    };
+    try {
+      const real = realType(precision);
+      this.#copies = {
+        rows,
+        states: room(real, size, "states to learn from"),
+        inputs: inputSize > 0 ? room(real, inputSize, "inputs to learn from") : null,
+        targets: room("f64", outputs, "targets"),
+      };
+      return this.#copies;
+    } catch (error) {
+      abandonAll(made);
+      throw error;
+    }
+  }
+
+  #release(): void {
+    const copies = this.#copies;
+    this.#copies = undefined;
+    disposeAll([copies?.states, copies?.inputs, copies?.targets]);
+  }
+
+  dispose(): void {
+    disposeAll([...this.#owned, this.#copies?.states, this.#copies?.inputs, this.#copies?.targets]);
+  }
+}
+
+/** Sums of one reservoir's rows, which lie on the first device. */
+export class DealtGrams {
+  readonly #context: Context;
+  readonly #own: DeviceGrams;
+  readonly #others: readonly OtherTiles[];
+  readonly #ready: DeviceEvent;
+
+  constructor(context: Context, peers: readonly Context[], shape: RowShape) {
+    this.#context = context;
+    const tiles = gramTiles(shape);
+    const devices = Math.min(tiles, peers.length + 1);
+    const range = (d: number): TileRange => ({ from: Math.floor((tiles * d) / devices), to: Math.floor((tiles * (d + 1)) / devices) });
+    const made: Disposes[] = [];
+    let where = context;
+    try {
+      this.#own = new DeviceGrams(context, shape, 1, range(0));
+      made.push(this.#own);
+      this.#ready = context.event({ timing: false });
+      made.push(this.#ready);
+      const others: OtherTiles[] = [];
+      for (const [k, peer] of peers.slice(0, devices - 1).entries()) {
+        where = peer;
+        const tiles = new OtherTiles(peer, shape, range(k + 1));
+        others.push(tiles);
+        made.push(tiles);
+      }
+      this.#others = others;
+    } catch (error) {
+      abandonAll(made);
+      throw namedFailure(error, deviceName(where));
+    }
+  }
+
+  /** Device memory in bytes, of the device that has most. */
+  get bytes(): number {
+    return Math.max(this.#own.bytes, ...this.#others.map(({ bytes }) => bytes));
+  }
+
+  /** Begins with these sums; undefined stands for no rows. */
+  load(stream: Stream, [blocks]: readonly (GramBlocks | undefined)[]): void {
+    this.#own.load(stream, [blocks]);
+    for (const { context, stream: theirs, grams } of this.#others) named(context, () => grams.load(theirs, [blocks]));
+  }
+
+  /** Enqueues rows in rising order; the stream goes on when all devices have added them. */
+  add(stream: Stream, given: MemberRows): void {
+    let where = this.#context;
+    try {
+      this.#ready.record(stream);
+      for (const other of this.#others) {
+        where = other.context;
+        other.stream.wait(this.#ready);
+        other.add(given);
+        other.done.record(other.stream);
+      }
+      where = this.#context;
+      this.#own.add(stream, given);
+      for (const { done } of this.#others) stream.wait(done);
+    } catch (error) {
+      // What was enqueued reads memory that the caller may now give back.
+      this.#settle();
+      throw namedFailure(error, deviceName(where));
+    }
+  }
+
+  /** As `DeviceGrams.read`. */
+  async read(stream: Stream, member: number): Promise<GramBlocks> {
+    const all = await this.#own.read(stream, member);
+    for (const { context, stream: theirs, grams } of this.#others)
+      try {
+        await grams.read(theirs, 0, all);
+      } catch (error) {
+        throw namedFailure(error, deviceName(context));
+      }
+    return all;
+  }
+
+  dispose(): void {
+    this.#settle();
+    disposeAll([this.#own, this.#ready, ...this.#others]);
+  }
+
+  #settle(): void {
+    for (const { stream } of this.#others)
+      try {
+        stream.sync();
+      } catch {
+        // What failed was told when it did.
+      }
+  }
+}
+
+function named(context: Context, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    throw namedFailure(error, deviceName(context));
+  }
+}
