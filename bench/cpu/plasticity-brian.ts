@@ -8,37 +8,13 @@ import { availableParallelism, cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { WasmNetwork } from "../../src/engine/cpu/network.js";
 import { loadWasm } from "../../src/numerics/wasm/index.js";
-import { drawNetwork, type NetworkOptions, type PlasticTable, planNetwork } from "../../src/spikes/index.js";
+import { drawNetwork, type PlasticTable, planNetwork, spikeHash } from "../../src/spikes/index.js";
+import { brianNetwork, brianShortTerm as shortTerm, brianPairs as stdp } from "../../test/spikes/network/plastic-network.js";
 
 const { seconds = "1", python = "/usr/bin/python3" } = Object.fromEntries(process.argv.slice(2).map((each) => each.split("=")));
 const durationMs = Number(seconds) * 1000;
-const stdp = {
-  kind: "stdp",
-  ...{ potentiationTimeConstant: 20, depressionTimeConstant: 30, learningRate: 0.005, depressionRatio: 1.05 },
-  ...{ maximumWeight: 1, potentiationExponent: 0.5, depressionExponent: 0.5 },
-} as const;
-const shortTerm = { kind: "shortTerm", release: 0.3, recoveryTimeConstant: 200, facilitationTimeConstant: 100 } as const;
-const neuron = {
-  type: "leakyIntegrateAndFire",
-  ...{ membraneTimeConstant: 20, restingPotential: 0, threshold: 15, resetPotential: 0, refractoryPeriod: 0 },
-} as const;
-const current = { distribution: "uniform", from: 15.5, to: 22 } as const;
-const options: NetworkOptions = {
-  kind: "network",
-  precision: "float64",
-  fractionBits: 22,
-  seed: 1,
-  populations: { E: { size: 80, neuron, receptors: { jump: { timeConstant: 0 } }, current }, I: { like: "E", size: 20 } },
-  projections: [
-    {
-      ...{ from: "E", to: "E", connect: { rule: "bernoulli", probability: 0.2 }, weight: { distribution: "uniform", from: 0.2, to: 0.8 } },
-      ...{ delay: { distribution: "uniform", from: 0.5, to: 5 }, selfConnections: false, plasticity: stdp },
-    },
-    { from: "I", to: "E", connect: { rule: "bernoulli", probability: 0.3 }, weight: -2, delay: 1, plasticity: shortTerm },
-  ],
-};
 await loadWasm();
-const model = drawNetwork(planNetwork(options));
+const model = drawNetwork(planNetwork(brianNetwork));
 const [timing, dynamic] = model.plastic as [PlasticTable, PlasticTable];
 const { timeStep } = model.config;
 
@@ -97,6 +73,9 @@ try {
   console.log(`spikes: ${mine.length} here, ${there.spikes.length} there; ${same < 0 ? "all the same" : `the same up to spike ${same}`}`);
   console.log(`weights changed by up to ${Math.max(...changed)}, mean ${changed.reduce((a, b) => a + b, 0) / changed.length}`);
   console.log(`they differ by at most ${Math.max(...apart)}`);
+  console.log(
+    `sum of its weights ${there.weights.reduce((a, b) => a + b, 0)}, first ${there.weights.slice(0, 3)}; hash of the spikes ${spikeHash(spikes)}`,
+  );
   console.log(`processor time: ${((user + system) / 1e6).toFixed(2)} s here, ${there.seconds.toFixed(2)} s there`);
 } finally {
   rmSync(folder, { recursive: true });

@@ -114,13 +114,18 @@ export function drawSynapses(plan: NetworkPlan): Pick<NetworkModel, "synapses" |
 class PlasticBuilder {
   readonly #projection: PlannedProjection;
   readonly #cellBits: number;
-  readonly #sources: number[] = [];
-  readonly #places: number[] = [];
-  readonly #units: number[] = [];
+  #count = 0;
+  #sources: Uint32Array;
+  #places: Uint32Array;
+  #units: Int32Array;
 
   constructor(projection: PlannedProjection, cellBits: number) {
+    const room = Math.ceil(1.1 * expectedSynapses(projection)) + 1000;
     this.#projection = projection;
     this.#cellBits = cellBits;
+    this.#sources = new Uint32Array(room);
+    this.#places = new Uint32Array(room);
+    this.#units = new Int32Array(room);
   }
 
   /** What a drawn size is times: sizes of stdp stand without their sign. */
@@ -129,21 +134,32 @@ class PlasticBuilder {
   }
 
   add(source: number, place: number, units: number): void {
-    this.#sources.push(source - this.#projection.source.first);
-    this.#places.push(place);
-    this.#units.push(this.#projection.plasticity!.kind === "stdp" ? Math.abs(units) : units);
+    const at = this.#count++;
+    if (at === this.#places.length) this.#grow();
+    this.#sources[at] = source - this.#projection.source.first;
+    this.#places[at] = place;
+    this.#units[at] = this.#projection.plasticity!.kind === "stdp" ? Math.abs(units) : units;
+  }
+
+  #grow(): void {
+    const room = 2 * this.#count;
+    const [sources, places, units] = [new Uint32Array(room), new Uint32Array(room), new Int32Array(room)];
+    sources.set(this.#sources);
+    places.set(this.#places);
+    units.set(this.#units);
+    [this.#sources, this.#places, this.#units] = [sources, places, units];
   }
 
   /** @param neurons N of the network */
   table(neurons: number): PlasticTable {
     const { source, target, receptor, plasticity } = this.#projection;
-    const count = this.#places.length;
+    const count = this.#count;
     const delayOf = (s: number) => this.#places[s]! >>> this.#cellBits;
-    // Sources rise already; of one source, synapses of equal delay stay in the order they were drawn in.
+    const offsets = firsts(this.#sources.subarray(0, count), source.size);
     const order = Uint32Array.from({ length: count }, (_, s) => s);
-    order.sort((a, b) => this.#sources[a]! - this.#sources[b]! || delayOf(a) - delayOf(b) || a - b);
+    // Sources rise already; of one source, synapses of equal delay stay in the order they were drawn in.
+    for (let j = 0; j < source.size; j++) order.subarray(offsets[j], offsets[j + 1]).sort((a, b) => delayOf(a) - delayOf(b) || a - b);
     const places = Uint32Array.from(order, (s) => this.#places[s]!);
-    const offsets = firsts(this.#sources, source.size);
     const isTiming = plasticity!.kind === "stdp";
     const first = receptor * neurons + target.first;
     const mask = 2 ** this.#cellBits - 1;

@@ -70,3 +70,31 @@ export const plasticNetwork: NetworkOptions = {
     },
   ],
 };
+
+export const brianPairs = {
+  kind: "stdp",
+  ...{ potentiationTimeConstant: 20, depressionTimeConstant: 30, learningRate: 0.005, depressionRatio: 1.05 },
+  ...{ maximumWeight: 1, potentiationExponent: 0.5, depressionExponent: 0.5 },
+} as const;
+export const brianShortTerm = { kind: "shortTerm", release: 0.3, recoveryTimeConstant: 200, facilitationTimeConstant: 100 } as const;
+const neuron = {
+  type: "leakyIntegrateAndFire",
+  ...{ membraneTimeConstant: 20, restingPotential: 0, threshold: 15, resetPotential: 0, refractoryPeriod: 0 },
+} as const;
+const current = { distribution: "uniform", from: 15.5, to: 22 } as const;
+
+/** A network that bench/cpu/plasticity-brian.ts runs in Brian2 too. Nothing is drawn while it runs. */
+export const brianNetwork: NetworkOptions = {
+  kind: "network",
+  precision: "float64",
+  fractionBits: 22,
+  seed: 1,
+  populations: { E: { size: 80, neuron, receptors: { jump: { timeConstant: 0 } }, current }, I: { like: "E", size: 20 } },
+  projections: [
+    {
+      ...{ from: "E", to: "E", connect: { rule: "bernoulli", probability: 0.2 }, weight: { distribution: "uniform", from: 0.2, to: 0.8 } },
+      ...{ delay: { distribution: "uniform", from: 0.5, to: 5 }, selfConnections: false, plasticity: brianPairs },
+    },
+    { from: "I", to: "E", connect: { rule: "bernoulli", probability: 0.3 }, weight: -2, delay: 1, plasticity: brianShortTerm },
+  ],
+};

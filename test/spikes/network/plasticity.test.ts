@@ -18,8 +18,9 @@ import {
   SpikePattern,
   SpikingNetwork,
   saveNetwork,
+  spikeHash,
 } from "../../../src/spikes/index.js";
-import { plasticNetwork } from "./plastic-network.js";
+import { brianNetwork, plasticNetwork } from "./plastic-network.js";
 
 await loadWasm();
 
@@ -175,6 +176,20 @@ describe("a plastic network", () => {
     other.setState(reference.getState());
     expect(other.advance(300, undefined, true)).toEqual(reference.advance(300, undefined, true));
     expect(other.getState()).toEqual(reference.getState());
+  });
+
+  it("fires the spikes of Brian2 2.5.1 and comes to its weights", () => {
+    const network = new WasmNetwork(drawNetwork(planNetwork(brianNetwork)));
+    const spikes = network.advance(2000, undefined, true)!;
+    // What the last spikes change is changed when the next step begins.
+    network.advance(1, undefined, false);
+    const weights = Array.from(network.getWeights(0)!, (units) => units / 2 ** brianNetwork.fractionBits!);
+    // Printed by bench/cpu/plasticity-brian.ts seconds=0.2.
+    expect([spikes.neurons.length, spikeHash(spikes)]).toEqual([966, "496ba47655dacb46"]);
+    expect(weights.reduce((a, b) => a + b, 0)).toBeCloseTo(606.5125870485454, 10);
+    expect(weights.slice(0, 3)).toEqual(
+      [0.26794564890757183, 0.4025589793850484, 0.29296128650598774].map((each) => expect.closeTo(each, 13)),
+    );
   });
 
   it("is drawn as it would be without plasticity", () => {
