@@ -32,9 +32,10 @@ class PatientFile(File):
 kind, *where, count = sys.argv[1:]
 backend = PatientFile(where[0]) if kind == "file" else Redis(where[0], prefix=where[1])
 storage = optuna.storages.JournalStorage(backend)
-names = [each.study_name for each in optuna.get_all_study_summaries(storage)]
-make = optuna.load_study if "both" in names else optuna.create_study
-study = make(study_name="both", storage=storage)
+try:
+    study = optuna.load_study(study_name="both", storage=storage)
+except KeyError:
+    study = optuna.create_study(study_name="both", storage=storage)
 
 
 def objective(trial):
