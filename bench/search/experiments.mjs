@@ -207,13 +207,14 @@ async function inProcess(job, out, running) {
 function print(name, results) {
   const mine = results.filter((result) => result.name === name);
   const of = (method) => mine.filter((result) => result.method === method);
-  const show = (value) => value.toPrecision(3);
+  const show = (value) => (value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential(2) : value.toPrecision(3));
   const cell = (method) => {
     const sorted = of(method)
       .map(({ value }) => value)
       .sort((a, b) => a - b);
     const at = (share) => sorted[Math.round(share * (sorted.length - 1))];
-    if (sorted.length < 2) return sorted.length === 0 ? "" : show(sorted[0]);
+    if (sorted.length === 0) return "";
+    if (method === "defaults") return show(sorted[0]);
     return `${show(at(0.5))} [${show(at(0.25))} ${show(at(0.75))}] of ${sorted.length}`;
   };
   const { better, baselines } = mine.find(({ method }) => method !== "defaults") ?? mine[0];

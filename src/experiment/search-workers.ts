@@ -1,5 +1,6 @@
 // Threads that evaluate trials of a search beside each other. Each has the data of the experiment
 // and evaluates a trial with all its seeds; who asks for trials and writes them is their parent.
+import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { SpillwayError } from "../core/errors.js";
 import type { TrialPlaces, TrialScores, TrialSetup, TrialTask } from "./search-trials.js";
@@ -21,12 +22,14 @@ interface Thread {
 }
 
 /**
- * So many threads. They start with the first trial. A thread that ends while it evaluates, such as
+ * So many places for trials, and as many threads, but no more than there are cores: each thread loads
+ * and compiles the package anew. They start with the first trial. A thread that ends while it evaluates, such as
  * by running out of memory, fails that trial and is replaced. At the signal all end at once, and
  * what they had in work is undefined.
  */
 export class TrialWorkers implements TrialPlaces {
   readonly count: number;
+  readonly #most: number;
   readonly #data: TrialWorkerData;
   readonly #signal: AbortSignal;
   readonly #waiting: Job[] = [];
@@ -36,6 +39,7 @@ export class TrialWorkers implements TrialPlaces {
 
   constructor(setup: TrialSetup, count: number, imports: readonly string[], signal: AbortSignal) {
     this.count = count;
+    this.#most = Math.min(count, availableParallelism());
     this.#data = { setup, imports };
     this.#signal = signal;
     signal.addEventListener("abort", this.#onAbort, { once: true });
@@ -59,7 +63,7 @@ export class TrialWorkers implements TrialPlaces {
 
   #giveOut(): void {
     while (this.#waiting.length > 0) {
-      const idle = this.#threads.find(({ job }) => job === undefined) ?? (this.#threads.length < this.count ? this.#start() : undefined);
+      const idle = this.#threads.find(({ job }) => job === undefined) ?? (this.#threads.length < this.#most ? this.#start() : undefined);
       if (!idle) return;
       idle.job = this.#waiting.shift()!;
       idle.worker.postMessage(idle.job.task);
