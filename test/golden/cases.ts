@@ -131,6 +131,46 @@ export const goldenRuns: readonly GoldenRun[] = [
     training: { ...training, input: true, lambda: 1e-4 },
   },
   {
+    name: "integers-sparse-100-leak-between",
+    config: {
+      size: 100,
+      arithmetic: "integer",
+      bias: 0.3,
+      biasDensity: 0.6,
+      leakRate: { from: 0.01, to: 1 },
+      spectralRadius: 1.1,
+      seed: 18,
+    },
+    sequences: 2,
+    steps: 300,
+    training: { ...training, lambda: 1e-4 },
+  },
+  {
+    // An odd number of neurons.
+    name: "integers-dense-33-feedback",
+    config: {
+      size: 33,
+      arithmetic: "integer",
+      storage: "dense",
+      connectionProbability: 0.7,
+      inputSize: 2,
+      inputScaling: [0.5, 0.2],
+      feedback: { size: 1, scaling: 0.8 },
+      initialState: { distribution: "normal", scaling: 2 },
+      seed: "integers",
+    },
+    sequences: 1,
+    steps: 300,
+    training: { ...training, input: true, lambda: 1e-4 },
+  },
+  {
+    name: "integers-int8-dense-130",
+    config: { size: 130, arithmetic: "integer", weightPrecision: "int8", connectionProbability: 1, leakRate: 1, inputSize: 2, seed: 8 },
+    sequences: 1,
+    steps: 250,
+    training: { ...training, transform: "squareHalf", lambda: 1e-3 },
+  },
+  {
     name: "float64-sparse-31-feedback",
     config: {
       size: 31,

@@ -90,6 +90,7 @@ export function describeCase({
     ["activation", config.activation],
     ["storage", config.storage],
     ["bfloat16", config.weightPrecision === "bfloat16"],
+    ["integerBits", config.arithmetic !== "integer" ? 0 : config.weightPrecision === "int8" ? 8 : 16],
     ["selfConnections", config.selfConnections],
     ["scaled", spectralRadius !== null],
     ["spectralRadius", spectralRadius ?? 0],

@@ -23,6 +23,8 @@ typedef struct {
 
   Draws weight_draws, input_draws, bias_draws, feedback_draws, initial_draws;
   bool self_connections, scaled, bfloat16, resolve_storage;
+  /** Bits of a weight in integer arithmetic: 16 or 8, or 0 without it. */
+  int integer_bits;
   double spectral_radius, measured_radius;
   InitialState initial_kind;
 
@@ -99,6 +101,47 @@ static double *draw_columns(const Model *model, const Draws *draws, uint32_t str
   return matrix;
 }
 
+static double nearest(double value) { return floor(value + .5); }
+
+static double within(double least, double value, double most) { return value < least ? least : value > most ? most : value; }
+
+/** Adds |q(w 2^e)| of some weights to a sum; whether each is at most `limit`. */
+static bool magnitudes(const double *weights, int count, int exponent, double limit, double *sum) {
+  for (int i = 0; i < count; i++) {
+    double size = fabs(nearest(ldexp(weights[i], exponent)));
+    if (size > limit) return false;
+    *sum += size;
+  }
+  return true;
+}
+
+/** Rule 18: rounds weights, biases, leak rates and the initial state to whole numbers of steps. */
+static void round_to_integers(Model *model) {
+  int n = model->size;
+  for (int r = 0; r < n; r++) {
+    double *row = model->values + model->row_start[r];
+    double *in = model->input_weights + r * model->inputs, *fed = model->feedback_weights + r * model->outputs;
+    int nonzeros = model->row_start[r + 1] - model->row_start[r], e = 14;
+    for (;; e--) {
+      double s = 0, t = 0, b = fabs(nearest(ldexp(model->bias[r], 15)));
+      if (e < 0) {
+        fprintf(stderr, "the weights of neuron %d are too large for integers\n", r);
+        exit(2);
+      }
+      if (magnitudes(row, nonzeros, e, model->integer_bits == 8 ? 127 : 32767, &s) && magnitudes(in, model->inputs, e, 32767, &t) &&
+          magnitudes(fed, model->outputs, e, 32767, &t) && 32768 * (s + 8 * t) + ldexp(b, e) + ldexp(1, e) < 0x1p31)
+        break;
+    }
+    for (int i = 0; i < nonzeros; i++) row[i] = ldexp(nearest(ldexp(row[i], e)), -e);
+    for (int i = 0; i < model->inputs; i++) in[i] = ldexp(nearest(ldexp(in[i], e)), -e);
+    for (int i = 0; i < model->outputs; i++) fed[i] = ldexp(nearest(ldexp(fed[i], e)), -e);
+    for (int i = 0; !model->sparse && i < nonzeros; i++) model->dense[(size_t)r * n + model->columns[model->row_start[r] + i]] = row[i];
+    model->bias[r] = nearest(model->bias[r] * 32768) / 32768;
+    model->leak_rate[r] = within(1, nearest(model->leak_rate[r] * 32768), 32768) / 32768;
+    model->initial_state[r] = within(-32767, nearest(model->initial_state[r] * 32768), 32767) / 32768;
+  }
+}
+
 static void draw_model(Model *model) {
   draw_weights(model);
   model->input_weights = draw_columns(model, &model->input_draws, STREAM_INPUT, model->inputs);
@@ -111,4 +154,5 @@ static void draw_model(Model *model) {
     model->leak_rate[r] = rounded(model, model->leak_rate[r]);
     model->initial_state[r] = rounded(model, model->initial_state[r]);
   }
+  if (model->integer_bits > 0) round_to_integers(model);
 }

@@ -54,6 +54,7 @@ static double noise_uniform_double(const uint32_t key[2], uint32_t step, uint32_
 #define NAME(name) name##_double
 #include "step.inc"
 
+#include "integer.h"
 #include "readout.h"
 #include "ridge.h"
 
@@ -145,6 +146,7 @@ static bool read_case(Case *c) {
   m->sparse = storage == 1;
   m->resolve_storage = storage == 2;
   m->bfloat16 = field("bfloat16") != 0;
+  m->integer_bits = (int)field("integerBits");
   m->self_connections = field("selfConnections") != 0;
   m->scaled = field("scaled") != 0;
   m->spectral_radius = field("spectralRadius");
@@ -204,7 +206,8 @@ static State initial_state(const Model *model, uint32_t sequence, int outputs) {
 static void advance(const Model *model, State *state, const double *u) {
   double *next = allocate((size_t)model->size, sizeof *next);
   memcpy(state->u, u, (size_t)model->inputs * sizeof *u);
-  (model->single ? advance_float : advance_double)(model, state->x, u, state->y, state->step, state->sequence, next);
+  if (model->integer_bits > 0) advance_integer(model, state->x, u, state->y, next);
+  else (model->single ? advance_float : advance_double)(model, state->x, u, state->y, state->step, state->sequence, next);
   free(state->x);
   state->x = next;
   state->step++;

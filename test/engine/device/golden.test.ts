@@ -7,7 +7,9 @@ import { cases, runGolden } from "../golden-suite.js";
 import { device, name } from "./engines.js";
 
 const fitting = cases.filter(({ config }) => config.size <= size(1000, 130, 130));
-const runs = fitting.flatMap((golden) => (["streamed", "named", "auto"] as const).map((plan) => ({ golden, plan })));
+const plansOf = ({ config }: (typeof cases)[number]) =>
+  config.arithmetic === "integer" ? (["streamed", "auto"] as const) : (["streamed", "named", "auto"] as const);
+const runs = fitting.flatMap((golden) => plansOf(golden).map((plan) => ({ golden, plan })));
 
 /** Each plan with a third of the cases, but for the two longest ones. */
 const represents = ({ golden }: (typeof runs)[number], index: number) =>
