@@ -5,6 +5,7 @@ import { allocate, type FloatArray, Matrix } from "../numerics/index.js";
 import { DeviceMatrix } from "../reservoir/device-matrix.js";
 import { NonFiniteStateError } from "../reservoir/engine/errors.js";
 import type { GenerateOptions, SequenceInput, SessionState, WorkOptions } from "../reservoir/engine.js";
+import { checkSteps } from "../reservoir/integer/weights.js";
 import type { RegisteredModel } from "../reservoir/registered/model.js";
 import type { EngineModel, NetworkState } from "../reservoir/spiking-model.js";
 import { WorkPacer } from "../reservoir/work.js";
@@ -124,6 +125,8 @@ export class SessionRecord {
 
   setState({ values, network, below, output, input, step }: SessionState): void {
     this.alive();
+    const model = this.#model;
+    if (model.kind === undefined && model.config.arithmetic === "integer") checkSteps(values);
     this.#place.setValues(values);
     if (network) this.#place.setNetwork?.(network);
     if (below) this.#place.setBelow?.(below);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import "../../src/index.js";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { referenceEngine } from "../../src/engine/reference/index.js";
-import { decodeReservoir, encodeReservoir, Forecaster, toOnnx } from "../../src/model/index.js";
+import { ConceptorMemory, decodeReservoir, encodeReservoir, Forecaster, toOnnx } from "../../src/model/index.js";
 import { isSparse, Matrix } from "../../src/numerics/index.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
 import { ReservoirComputer } from "../../src/reservoir/index.js";
@@ -110,6 +110,19 @@ describe("integer arithmetic", () => {
     await expect(ReservoirComputer.create(integer({ size: 20 }), { threads: 2, engine: "cpu" })).rejects.toThrow(/threads is 2/);
     await using forecaster = await Forecaster.fit(mackeyGlass(300, { seed: 1 }), { reservoir: integer({ size: 20 }) });
     await expect(toOnnx(forecaster)).rejects.toThrow(/computes in integers/);
+    const memory = ConceptorMemory.store([mackeyGlass(300, { seed: 1 })], { reservoir: integer({ size: 20 }) });
+    await expect(memory).rejects.toThrow(/reservoir.arithmetic is "integer".*a conceptor's states/);
+  });
+
+  it("refuses to be put into a state that is no whole number of steps, or beyond 16 bits", async () => {
+    await using computer = await ReservoirComputer.create(integer({ size: 3, spectralRadius: null }));
+    const { state } = computer;
+    for (const x of [0.1, 5, -1]) {
+      const values = Float32Array.of(0.5, x, 0);
+      expect(() => (computer.state = { ...state, values })).toThrow(/state\.values is .* at neuron 1; it takes whole steps of 2\^-15/);
+    }
+    computer.state = { ...state, values: Float32Array.of(0.5, -0.25, 2 ** -15) };
+    expect(Array.from(computer.state.values)).toEqual([0.5, -0.25, 2 ** -15]);
   });
 
   it("forecasts by a readout of whole numbers as well as binary32 does", async () => {

@@ -208,6 +208,8 @@ function described(reservoir: Partial<ReservoirOptions>, inputSize: number): Res
     throw ArgumentError.because("reservoir.feedback is set; a loaded reservoir feeds itself: leave it out", {
       field: "reservoir.feedback",
     });
+  if (options.arithmetic === "integer")
+    throw new ArgumentError("reservoir.arithmetic", "integer", '"portable" or "fast": a conceptor\'s states are no whole numbers of steps');
   return options as ReservoirOptions;
 }
 

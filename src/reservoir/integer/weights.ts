@@ -41,6 +41,14 @@ export function checkArithmetic(engine: Pick<Engine, "name" | "integers">, { ari
   );
 }
 
+/** @throws ArgumentError for a state that integer arithmetic does not hold */
+export function checkSteps(values: FloatArray): void {
+  const at = values.findIndex((x) => !Number.isInteger(x * unit) || Math.abs(x) >= 1);
+  if (at < 0) return;
+  const takes = 'whole steps of 2^-15 above -1 and below 1 with arithmetic "integer"';
+  throw ArgumentError.because(`state.values is ${values[at]} at neuron ${at}; it takes ${takes}`, { field: "state.values" });
+}
+
 /** The model with weights, biases, leak rates and initial state rounded to whole steps. */
 export function inIntegers(model: ReservoirModel): ReservoirModel {
   const { weights, inputWeights, feedbackWeights, bias, leakRate, initialState } = model;
