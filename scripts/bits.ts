@@ -1,8 +1,8 @@
 // Prints the places where the golden cases have the bits of the C programs: `npm run bits`. What is
-// not on this machine is left out; with --all other engines are fetched from the npm registry, and a
+// not on this machine is left out; with --all other engines come from the npm registry, and a
 // browser that is not there fails.
 import { execFile, execFileSync, spawn } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -13,6 +13,7 @@ import { build as buildPage } from "vite";
 import { findChromium } from "../src/plot/browser.js";
 import type { Place } from "../test/bits/cases.js";
 import { type Driven, hasFirefox, hasWebKit, openFirefox, openWebKit } from "../test/browser/driven.js";
+import { softwareWebGpu } from "../test/browser/software-webgpu.js";
 import { builtins } from "./builtins.mjs";
 
 const all = process.argv.includes("--all");
@@ -35,6 +36,8 @@ const packages = {
 /** A place, and how it gives its line of JSON. */
 interface Runner {
   readonly place: string;
+  /** Which of the golden sums it has, if not all. */
+  readonly part?: string;
   run(): Promise<string>;
 }
 
@@ -132,10 +135,9 @@ async function inBrowser(open: (url: string) => Promise<() => unknown>): Promise
   }
 }
 
-async function openHeadlessChromium(path: string, url: string): Promise<() => unknown> {
-  const profile = join(folder, "chromium");
-  mkdirSync(profile);
-  const child = spawn(path, ["--headless=new", "--no-sandbox", `--user-data-dir=${profile}`, url], { stdio: "ignore" });
+async function openHeadlessChromium(path: string, url: string, flags: readonly string[] = []): Promise<() => unknown> {
+  const profile = mkdtempSync(join(folder, "chromium-"));
+  const child = spawn(path, ["--headless=new", "--no-sandbox", `--user-data-dir=${profile}`, ...flags, url], { stdio: "ignore" });
   return () => child.kill();
 }
 
@@ -158,6 +160,13 @@ function browsers(): Runner[] {
       : {
           place: versionOf([chromium]).replace(/^(Chromium \d+).*/, "$1"),
           run: () => inBrowser((url) => openHeadlessChromium(chromium, url)),
+        },
+    chromium === undefined
+      ? missing("Chromium, WebGPU")
+      : {
+          place: `${versionOf([chromium]).replace(/^(Chromium \d+).*/, "$1")}, WebGPU by SwiftShader`,
+          part: "of integers",
+          run: () => inBrowser((url) => openHeadlessChromium(chromium, `${url}?engine=webgpu`, softwareWebGpu)),
         },
     hasFirefox()
       ? {
@@ -201,15 +210,18 @@ try {
   const runners = [...nodes(here[0], here[1], tiers), ...browsers(), ...fetched()];
   console.log("| place | golden sums | SHA-256 of all of them | s |\n|---|---|---|---|");
   const seen = new Set<string>();
-  for (const { place, run } of runners) {
+  for (const { place, part, run } of runners) {
     const begun = performance.now();
     const cells = await run().then(
       (line) => {
         const { sum, sums, different, error } = JSON.parse(line) as Place & { error?: string };
         if (error !== undefined) throw new Error(error.split("\n").slice(0, 3).join(" "));
-        seen.add(sum);
+        if (!part) seen.add(sum);
         failed ||= different.length > 0;
-        return [different.length === 0 ? `all ${sums} equal` : `differ: ${different.join(", ")}`, `${sum.slice(0, 16)}...`];
+        return [
+          different.length === 0 ? `all ${sums}${part ? ` ${part}` : ""} equal` : `differ: ${different.join(", ")}`,
+          `${sum.slice(0, 16)}...`,
+        ];
       },
       (error: Error) => {
         failed = true;

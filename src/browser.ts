@@ -10,6 +10,7 @@ const elsewhere = (name: string) => new EngineUnavailableError(name, "it runs in
 registerEngine("cpu", async () => (await import("./engine/cpu/index.js")).cpuEngine, { automatic: true });
 for (const name of ["cuda", "sim"])
   registerEngine(name, () => Promise.reject(elsewhere(name)), { automatic: false, numbered: true, needsNode: true });
+registerEngine("webgpu", async () => (await import("./engine/webgpu/index.js")).webgpuEngine, { automatic: false });
 registerEngine("reference", async () => (await import("./engine/reference/index.js")).referenceEngine, { automatic: false });
 registerNetworkEngine("reference", async () => (await import("./spikes/network/reference.js")).referenceNetworks);
 registerNetworkEngine(

@@ -4,12 +4,12 @@ import { findChromium } from "../../src/plot/browser.js";
 
 /**
  * Opens the Chromium of this machine. @throws Error if there is none: these tests are for
- * machines that have one.
+ * machines that have one. `more` are arguments of its command line.
  */
-export function openChromium(): Promise<Browser> {
+export function openChromium(more: readonly string[] = []): Promise<Browser> {
   const executablePath = findChromium();
   if (!executablePath) throw new Error("these tests need Chromium on the search path, or its path in SPILLWAY_CHROMIUM");
-  return chromium.launch({ executablePath, args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"] });
+  return chromium.launch({ executablePath, args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", ...more] });
 }
 
 /**
