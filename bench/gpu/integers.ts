@@ -2,6 +2,7 @@
 // the GPU, and the time of a step beside binary32's. Usage:
 //   npx tsx bench/gpu/integers.ts
 import { createHash } from "node:crypto";
+import "../../src/index.js";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
 import { Matrix } from "../../src/numerics/index.js";
