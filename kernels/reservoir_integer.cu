@@ -3,29 +3,14 @@
 // order. States stand in pairs of 16 bits between steps. Not here: readouts, which are those of
 // reservoir_step.
 #include "chunk.cuh"
+#include "integer.cuh"
+
+using namespace integer;
 
 namespace {
 
 /** e and a 2^15 of a neuron. */
 typedef int2 Row;
-
-__device__ __forceinline__ int low(unsigned pair) { return (int)(short)pair; }
-__device__ __forceinline__ int high(unsigned pair) { return (int)pair >> 16; }
-
-/** u* in steps of 2^-12: the nearest whole number, halves up, within 16 bits. */
-__device__ __forceinline__ int inputSteps(float u) {
-  const float v = fminf(32768.0f, fmaxf(-32768.0f, u * 4096.0f));
-  const float whole = floorf(v);
-  return min(32767, max(-32767, (int)whole + (v - whole >= 0.5f ? 1 : 0)));
-}
-
-/** tanh(z) in steps of 2^-15, of a z in steps of 2^-15. */
-__device__ __forceinline__ int tanhSteps(int z, const short* __restrict__ table) {
-  const int size = min(abs(z), (1 << 18) - 1), i = size >> 9;
-  const int from = table[i];
-  const int value = from + (((table[i + 1] - from) * (size & 511) + 256) >> 9);
-  return z < 0 ? -value : value;
-}
 
 /** Everything of one neuron but its dot product, loaded before the product. */
 struct Neuron {
@@ -44,17 +29,11 @@ struct Neuron {
 
   __device__ __forceinline__ short next(int dot, const short* table) const {
     const int z = (int)((unsigned)driven + (unsigned)dot) >> row.x;
-    const int y = x + ((row.y * (tanhSteps(z, table) - x) + 16384) >> 15);
+    const int y = leakyStep(z, row.y, x, table);
     if (state) *state = (float)y * 0x1p-15f;
     return (short)y;
   }
 };
-
-/** Sums of `lanes` neighbouring lanes, in each of them. */
-__device__ __forceinline__ int summed(int sum, int lanes) {
-  for (int offset = lanes >> 1; offset > 0; offset >>= 1) sum += __shfl_xor_sync(0xffffffffu, sum, offset);
-  return sum;
-}
 
 /** Eight weights of 16 bits with eight states. */
 __device__ __forceinline__ int multiplied(uint4 w, uint4 x, int sum) {

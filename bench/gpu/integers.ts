@@ -86,4 +86,35 @@ for (const [name, options] of reservoirs) {
   const [floatPlan, binary] = await stepTime(cuda, made(floats), steps);
   console.log(`| ${name} | ${integers.toPrecision(3)} | ${plan} | ${binary.toPrecision(3)} | ${floatPlan} |`);
 }
+
+/** Microseconds a step of `count` sequences of 1000 steps: the median of five. */
+async function batchTime(model: ReservoirModel, count: number): Promise<number> {
+  const session = await cuda.open(model);
+  const sequences = Array.from({ length: count }, (_, k) => ({
+    inputs: new Matrix(
+      1000,
+      1,
+      Float32Array.from({ length: 1000 }, (_, t) => Math.sin(0.3 * t + k)),
+    ),
+  }));
+  const times = [];
+  for (let k = 0; k < 6; k++) {
+    const begun = performance.now();
+    await session.batch(sequences, { keep: "last" });
+    times.push((1000 * (performance.now() - begun)) / 1000);
+  }
+  await session.dispose();
+  return times.slice(1).toSorted((a, b) => a - b)[2]!;
+}
+
+console.log("\nMicroseconds a step of a batch of 264 sequences, last states to the host, median of 5 runs\n");
+console.log("| reservoir | integers | binary32 |");
+console.log("|---|---|---|");
+for (const [name, options] of reservoirs.slice(0, 5)) {
+  const { weightPrecision: _, ...floats } = { weightPrecision: undefined, ...options };
+  const made = (given: ReservoirOptions): ReservoirModel => buildModel(resolveConfig({ ...given, seed: 1 }));
+  const integers = await batchTime(made({ ...options, arithmetic: "integer" }), 264);
+  const binary = await batchTime(made(floats), 264);
+  console.log(`| ${name} | ${integers.toPrecision(3)} | ${binary.toPrecision(3)} |`);
+}
 cuda.close();

@@ -1,10 +1,11 @@
 // A model's small matrices and its state on the device: all but W, which is the time loop's. In
 // integer arithmetic the matrices are words of 32 bits; the state is binary32 in any.
 import type { Context } from "../../gpu/index.js";
-import { allocate, type FloatArray, Matrix } from "../../numerics/index.js";
+import { allocate, type FloatArray, type Matrix } from "../../numerics/index.js";
 import { integerRows } from "../../reservoir/integer/weights.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import { abandonAll, disposeAll } from "./dispose.js";
+import { inWords } from "./integer-words.js";
 import { type AnyBuffer, allocAny, realType } from "./kernels.js";
 import type { RealSlice } from "./time-loop.js";
 
@@ -25,7 +26,7 @@ export class DeviceModel {
       this.#buffers.push(buffer);
       return buffer;
     };
-    const { inputWeights, bias, feedbackWeights } = model.config.arithmetic === "integer" ? inWords(model) : model;
+    const { inputWeights, bias, feedbackWeights } = model.config.arithmetic === "integer" ? inWords(model, integerRows(model)) : model;
     try {
       this.inputWeights = model.inputSize > 0 ? upload(transposed(inputWeights), "W_in") : null;
       this.bias = upload(bias, "b");
@@ -42,17 +43,6 @@ export class DeviceModel {
   dispose(): void {
     disposeAll(this.#buffers);
   }
-}
-
-/** W_in, b and W_fb of a model in integers: words of 32 bits, as `integerRows` has them. */
-function inWords(model: ReservoirModel): Pick<ReservoirModel, "inputWeights" | "bias" | "feedbackWeights"> {
-  const rows = integerRows(model);
-  const words = (values: ArrayLike<number>) => new Float32Array(Int32Array.from(values).buffer);
-  return {
-    inputWeights: new Matrix(model.size, model.inputSize, words(rows.inputWeights)),
-    bias: words(rows.bias),
-    ...(model.feedbackWeights && { feedbackWeights: new Matrix(model.size, model.outputSize, words(rows.feedbackWeights)) }),
-  };
 }
 
 function transposed({ rows, cols, data }: Matrix): FloatArray {

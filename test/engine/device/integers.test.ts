@@ -51,7 +51,7 @@ describe.each(shapes)("a reservoir in integers on a device: %s", (_, options) =>
     expect(new Set(here[0]).size).toBeGreaterThan(made.size === 1 ? 4 : 50);
   });
 
-  it("has the CPU's states of a batch", async () => {
+  it("has the CPU's states of a batch, from W in shared memory", async () => {
     const sequences = [sequence(3, 5), sequence(5, 9), sequence(7, 1)];
     const [there, here] = await both(async (engine) => {
       const session = await engine.open(made);
@@ -76,6 +76,31 @@ describe.each(shapes)("a reservoir in integers on a device: %s", (_, options) =>
       return [bits(answers.data), bits(into.data)];
     });
     expect(there).toEqual(here);
+  });
+});
+
+describe("an ensemble in integers on a device", () => {
+  it.each([
+    ["dense", { size: 45, connectionProbability: 1, feedback: {} }],
+    ["sparse", { size: 70, bias: 0.2 }],
+    ["dense in 8 bits, from memory", { size: 370, connectionProbability: 1, weightPrecision: "int8" }],
+    ["sparse, from memory", { size: 370, connectionProbability: 0.5, storage: "sparse" }],
+  ] as const satisfies readonly (readonly [string, ReservoirOptions])[])("has the CPU's states: %s", async (_, options) => {
+    const models = [1, 2, 3].map((seed) => model(integer({ ...options, seed })));
+    const rows = options.size > 300 ? 3 : steps;
+    const feedback = "feedback" in options && { teacher: randomMatrix(rows, 1, "float32", 4, 12) };
+    const sequences = models.map((_, k) => ({ inputs: randomMatrix(rows, 1, "float32", 7 + k, 12), ...feedback }));
+    const ensemble = await device.openEnsemble!(models);
+    const states = await ensemble.run(sequences, { keep: "all" });
+    if (options.size < 300 || onHardware) expect(ensemble.plan.details["kernels"]).toMatch(/^ensemble_integer_/);
+    await ensemble.dispose();
+    for (const [k, each] of models.entries()) {
+      const session = await cpuEngine.open(each);
+      const into = Matrix.zeros(rows, each.size, "float32");
+      await session.run(sequences[k]!, { into });
+      await session.dispose();
+      expect(bits(states[k]!.data)).toEqual(bits(into.data));
+    }
   });
 });
 

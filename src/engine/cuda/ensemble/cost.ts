@@ -28,14 +28,13 @@ const padding = 1.2;
 export function ensembleMicroseconds(shapes: readonly ModelShape[], device: DeviceInfo): number | undefined {
   const groups = new Map<string, { readonly shape: ModelShape; count: number }>();
   for (const shape of shapes) {
-    const { size, inputSize, outputSize, precision, storage, arithmetic } = shape;
-    const key = JSON.stringify([size, inputSize, outputSize, precision, storage, arithmetic]);
+    const { size, inputSize, outputSize, precision, storage, arithmetic, integers } = shape;
+    const key = JSON.stringify([size, inputSize, outputSize, precision, storage, arithmetic, integers]);
     const group = groups.get(key);
     if (group) group.count++;
     else groups.set(key, { shape, count: 1 });
   }
   let sum = 0;
-  if (shapes.some(({ integers }) => integers)) return undefined;
   for (const { shape, count } of groups.values()) {
     const cost = groupMicroseconds(shape, count, device);
     if (cost === undefined) return undefined;
@@ -45,9 +44,9 @@ export function ensembleMicroseconds(shapes: readonly ModelShape[], device: Devi
 }
 
 function groupMicroseconds(shape: ModelShape, count: number, device: DeviceInfo): number | undefined {
-  const { size, nonzeros, precision, storage, arithmetic } = shape;
+  const { size, nonzeros, precision, storage, arithmetic, integers } = shape;
   const sliced = storage === "sparse" ? { slots: Math.ceil(size / 32) * 32, entries: Math.ceil(padding * nonzeros) } : undefined;
-  const kernel = chooseEnsembleKernel(device, { size, precision, arithmetic, sliced });
+  const kernel = chooseEnsembleKernel(device, { size, precision, arithmetic, integers, sliced });
   if (!kernel) return undefined;
   const width = elementBytes(precision) / 4;
   const rounds = Math.ceil(count / device.attributes.multiprocessors);

@@ -37,7 +37,8 @@ export function worthwhile(context: Context, members: readonly { readonly model:
     const { model } = members[indices[0]!]!;
     const element = model.precision === "float32" ? 4 : 8;
     const pattern = plan.patterns.get(model);
-    const bytes = pattern ? pattern.entries * (element + 2) : model.size ** 2 * element;
+    const entryBytes = kernel.integers ? (pattern ? 4 : 2) : pattern ? element + 2 : element;
+    const bytes = entryBytes * (pattern ? pattern.entries : model.size ** 2);
     const together = (Math.ceil(indices.length / multiprocessors) * bytes) / bytesPerSecond;
     return together < indices.length * microsecondsAlone * 1e-6;
   });

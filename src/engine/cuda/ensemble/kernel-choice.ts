@@ -11,6 +11,8 @@ export interface EnsembleKernel {
   readonly arithmetic: "portable" | "fast";
   /** How the weights are stored for it. */
   readonly storage: "dense" | "sliced";
+  /** Whether it computes in integers: its parameters are then words (integer-words.ts). */
+  readonly integers?: boolean;
   /** Whether the weights stay on the multiprocessor for all steps. */
   readonly resident: boolean;
   readonly threads: number;
@@ -24,6 +26,8 @@ export interface MemberShape {
   readonly precision: Precision;
   /** "fast" takes kernels whose products and sums are fused. */
   readonly arithmetic: "portable" | "fast";
+  /** Whether members compute in integers; `arithmetic` is then of no meaning. */
+  readonly integers?: boolean | undefined;
   /** Of sparse weights: slots and entries of the largest pattern. */
   readonly sliced?: { readonly slots: number; readonly entries: number } | undefined;
 }
@@ -56,7 +60,28 @@ const suffixOf = (arithmetic: MemberShape["arithmetic"]): string => (arithmetic 
  */
 export function chooseEnsembleKernel(device: DeviceInfo, shape: MemberShape): EnsembleKernel | undefined {
   const limit = device.attributes.sharedBytesPerBlockOptIn;
+  if (shape.integers) return integerKernels(shape).find(({ shared }) => shared <= limit);
   return [registerKernel(shape), residentSparse(shape), general(shape)].find((kernel) => kernel && kernel.shared <= limit);
+}
+
+/** Lanes and columns of a dense row in integers are in fours of pairs. */
+const pairsOfTurn = 4;
+
+/** Words of a dense W in integers. */
+export const integerWords = (size: number): number => Math.ceil(size / (2 * pairsOfTurn)) * pairsOfTurn * size;
+
+/** The kernel that keeps W in shared memory, and the one that reads it in each step. */
+function integerKernels({ size, sliced }: MemberShape): readonly EnsembleKernel[] {
+  const storage = sliced ? "sliced" : "dense";
+  const name = `ensemble_integer_${sliced ? "sparse" : "dense"}`;
+  const threads = Math.min(1024, sliced ? sliced.slots : Math.ceil((lanes * size) / 32) * 32);
+  const states = 4 * (sliced ? Math.ceil(size / 2) * 2 : Math.ceil(size / (2 * pairsOfTurn)) * 2 * pairsOfTurn);
+  const weights = 4 * (sliced ? sliced.entries : integerWords(size));
+  const kernel = { file: "reservoir_ensemble_integer", arithmetic: "portable", integers: true, storage, threads } as const;
+  return [
+    { ...kernel, name: `${name}_shared`, resident: true, shared: states + weights },
+    { ...kernel, name, resident: false, shared: states },
+  ];
 }
 
 function registerKernel({ size, precision, arithmetic, sliced }: MemberShape): EnsembleKernel | undefined {

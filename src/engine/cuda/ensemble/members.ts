@@ -36,8 +36,13 @@ const sliceTypes: readonly RealParameter[] = ["const i32*", "const u16*", "const
  * The kernel of a choice: weights, for sliced ones their patterns, and then what all ensemble
  * kernels take.
  */
-export function ensembleKernel(context: Context, { file, name, storage }: EnsembleKernel, precision: "float32" | "float64"): AnyKernel {
-  return realKernel(context, file, name, precision, ["const real*", ...(storage === "sliced" ? sliceTypes : []), ...parameterTypes]);
+export function ensembleKernel(
+  context: Context,
+  { file, name, storage, integers }: EnsembleKernel,
+  precision: "float32" | "float64",
+): AnyKernel {
+  const own: RealParameter[] = [...(storage === "sliced" ? sliceTypes : []), ...(integers ? (["const i16*"] as const) : [])];
+  return realKernel(context, file, name, precision, ["const real*", ...own, ...parameterTypes]);
 }
 
 /** Series one after the other, each of them once. */

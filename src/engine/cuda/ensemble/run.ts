@@ -63,7 +63,6 @@ export function planMembers(context: Context, members: readonly { readonly model
   const patterns = new Map<ReservoirModel, SlicedPattern>();
   const byColumns = new Map<ArrayLike<number>, SlicedPattern>();
   const groups = new Map<string, number[]>();
-  if (members.some(({ model }) => model.config.arithmetic === "integer")) return undefined;
   for (const [r, { model }] of members.entries()) {
     const sparse = sparseWeights(model);
     if (sparse && sparse.cols > 65_536) return undefined;
@@ -83,7 +82,10 @@ export function planMembers(context: Context, members: readonly { readonly model
     const { size, precision, config } = members[indices[0]!]!.model;
     const sliced = indices.map((r) => patterns.get(members[r]!.model)).filter((pattern) => pattern !== undefined);
     const entries = Math.max(0, ...new Set(sliced.map((pattern) => pattern.entries)));
-    const shape = { size, precision, arithmetic: floatingArithmetic(config), sliced: sliced[0] && { slots: sliced[0].slots, entries } };
+    const shape = {
+      ...{ size, precision, arithmetic: floatingArithmetic(config), integers: config.arithmetic === "integer" },
+      sliced: sliced[0] && { slots: sliced[0].slots, entries },
+    };
     const kernel = chooseEnsembleKernel(context.info, shape);
     if (!kernel) return undefined;
     planned.push({ kernel, indices });

@@ -36,7 +36,7 @@ export class Uploads {
   }
 
   /** A matrix of whole numbers, one row an item; what short rows leave of theirs means nothing. */
-  table<T extends "i32" | "u32" | "u16">(dtype: T, rows: readonly HostArray[], columns: number, label: string): DeviceBuffer<T> {
+  table<T extends "i32" | "u32" | "u16" | "i16">(dtype: T, rows: readonly HostArray[], columns: number, label: string): DeviceBuffer<T> {
     const buffer = this.take(dtype, rows.length * columns, label);
     this.#fillRows(buffer as DeviceBuffer, rows, columns);
     return buffer;

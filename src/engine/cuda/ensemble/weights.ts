@@ -2,12 +2,15 @@
 // states, in device memory.
 import type { Context, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray, isSparse, type Matrix, type SparseMatrix } from "../../../numerics/index.js";
+import { tanhTable } from "../../../reservoir/integer/tanh.js";
+import { integerRows } from "../../../reservoir/integer/weights.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { abandonAll } from "../dispose.js";
 import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
 import { Distinct } from "./distinct.js";
-import type { EnsembleKernel } from "./kernel-choice.js";
+import { entriesInWords, inWords, pairsInWords, ratesInWords } from "../integer-words.js";
+import { type EnsembleKernel, integerWords } from "./kernel-choice.js";
 import { type SlicedPattern, sliceValues } from "./slices.js";
 import { Uploads } from "./uploads.js";
 
@@ -39,11 +42,18 @@ export class DeviceWeights {
       const gathered = (columns: number, label: string, values: (model: ReservoirModel) => FloatArray) =>
         memory.gathered(distinct.items, columns, label, values);
       const fedBack = outputSize * size;
+      const rows = new Map(kernel.integers ? distinct.items.map((model) => [model, integerRows(model)] as const) : []);
+      const parametersOf = new Map(
+        distinct.items.map((model) => [model, kernel.integers ? inWords(model, rows.get(model)!) : model] as const),
+      );
       const parameters = [
-        gathered(inputSize * size, "W_in", ({ inputWeights }) => transposed(inputWeights)),
-        gathered(fedBack, "W_fb", ({ feedbackWeights }) => (feedbackWeights ? transposed(feedbackWeights) : allocate(precision, fedBack))),
-        gathered(size, "b", ({ bias }) => bias),
-        gathered(size, "leak rates", ({ leakRate }) => leakRate),
+        gathered(inputSize * size, "W_in", (model) => transposed(parametersOf.get(model)!.inputWeights)),
+        gathered(fedBack, "W_fb", (model) => {
+          const { feedbackWeights } = parametersOf.get(model)!;
+          return feedbackWeights ? transposed(feedbackWeights) : allocate(precision, fedBack);
+        }),
+        gathered(size, "b", (model) => parametersOf.get(model)!.bias),
+        gathered(size, "leak rates", (model) => (kernel.integers ? ratesInWords(rows.get(model)!) : model.leakRate)),
         gathered(1, "noise levels", ({ noiseLevel }) => allocate(precision, 1).fill(noiseLevel) as FloatArray),
         memory.table(
           "u32",
@@ -53,11 +63,15 @@ export class DeviceWeights {
         ),
       ];
       this.initial = memory.gathered(models, size, "initial states", ({ initialState }) => initialState);
+      const steps = (weight: Matrix | SparseMatrix): Int16Array => rows.get(models.find((model) => model.weights === weight)!)!.weights;
       const matrices =
-        kernel.storage === "dense"
-          ? [memory.matrix(weights.items as Matrix[], size * size, "W", ({ data }) => data)]
-          : this.#sliced(models, weights.items as SparseMatrix[], patterns);
-      this.arguments = [...matrices, ...parameters];
+        kernel.storage === "sliced"
+          ? this.#sliced(models, weights.items as SparseMatrix[], patterns, kernel.integers ? steps : undefined)
+          : kernel.integers
+            ? [memory.matrix(weights.items, integerWords(size), "W", (weight) => pairsInWords(steps(weight), size))]
+            : [memory.matrix(weights.items as Matrix[], size * size, "W", ({ data }) => data)];
+      const table = kernel.integers ? [memory.table("i16", [tanhTable as Int16Array<ArrayBuffer>], tanhTable.length, "tanh")] : [];
+      this.arguments = [...matrices, ...table, ...parameters];
     } catch (error) {
       abandonAll([memory]);
       throw error;
@@ -74,7 +88,12 @@ export class DeviceWeights {
   }
 
   /** Values, the pattern of each weight matrix, and the patterns. */
-  #sliced(models: readonly ReservoirModel[], weights: readonly SparseMatrix[], patterns: Patterns): unknown[] {
+  #sliced(
+    models: readonly ReservoirModel[],
+    weights: readonly SparseMatrix[],
+    patterns: Patterns,
+    steps: ((weight: SparseMatrix) => Int16Array) | undefined,
+  ): unknown[] {
     const distinct = new Distinct<SlicedPattern>();
     const patternOf = new Int32Array(weights.length);
     for (const [r, model] of models.entries()) patternOf[this.#places[r]!.weights] = distinct.index(patterns.get(model)!);
@@ -85,6 +104,7 @@ export class DeviceWeights {
     const scratch = allocate(models[0]!.precision, entries);
     const values = memory.matrix([...weights.entries()], entries, "W", ([w, matrix]) => {
       const pattern = list[patternOf[w]!]!;
+      if (steps) return entriesInWords(pattern, steps(matrix));
       return sliceValues(pattern, matrix.values, scratch).subarray(0, pattern.entries) as FloatArray;
     });
     const table = <T extends "i32" | "u16">(
