@@ -4,6 +4,7 @@ import { ArgumentError } from "../core/errors.js";
 import { option, optional, resolve, type TableOf, whole } from "../core/options.js";
 import { Matrix, type MatrixLike } from "../numerics/index.js";
 import { series } from "../reservoir/inputs.js";
+import { stateSteps } from "../reservoir/integer/weights.js";
 import { seriesOf } from "../reservoir/options.js";
 import {
   type AnalysisOptions,
@@ -92,6 +93,7 @@ export async function echoStateIndex(source: AnyReservoirSource, options: EchoSt
     for (let p = 0; p < count; p++) {
       const values = start.values.slice();
       values.set(starts.row(p).subarray(0, size));
+      if (model.kind === undefined && model.config.arithmetic === "integer") values.set(stateSteps(values));
       const below = hidden > 0 ? { below: Float64Array.from(starts.row(p).subarray(size)) } : {};
       computer.state = { ...start, values, ...below };
       await computer.run(inputs, { signal, into: states });

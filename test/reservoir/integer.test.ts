@@ -1,5 +1,6 @@
 // Reservoirs in integers: rule 18 of docs/numerics.md, and what they refuse.
 import { describe, expect, it } from "vitest";
+import { echoStateIndex } from "../../src/analysis/index.js";
 import "../../src/index.js";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { referenceEngine } from "../../src/engine/reference/index.js";
@@ -121,6 +122,8 @@ describe("integer arithmetic", () => {
       const values = Float32Array.of(0.5, x, 0);
       expect(() => (computer.state = { ...state, values })).toThrow(/state\.values is .* at neuron 1; it takes whole steps of 2\^-15/);
     }
+    const { meets } = await echoStateIndex(integer({ size: 20, leakRate: 1 }), { length: 300 });
+    expect(meets).toBe(true);
     computer.state = { ...state, values: Float32Array.of(0.5, -0.25, 2 ** -15) };
     expect(Array.from(computer.state.values)).toEqual([0.5, -0.25, 2 ** -15]);
   });

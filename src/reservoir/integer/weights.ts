@@ -53,8 +53,6 @@ export function checkSteps(values: FloatArray): void {
 export function inIntegers(model: ReservoirModel): ReservoirModel {
   const { weights, inputWeights, feedbackWeights, bias, leakRate, initialState } = model;
   const exponents = rowExponents(model);
-  const inUnits = (values: FloatArray, least: number, most: number): FloatArray =>
-    values.map((value) => Math.max(least, Math.min(most, nearest(value * unit))) / unit) as FloatArray;
   return {
     ...model,
     weights: rounded(weights, exponents),
@@ -62,9 +60,16 @@ export function inIntegers(model: ReservoirModel): ReservoirModel {
     ...(feedbackWeights && { feedbackWeights: rounded(feedbackWeights, exponents) }),
     bias: inUnits(bias, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY),
     leakRate: inUnits(leakRate, 1, unit),
-    initialState: inUnits(initialState, -32767, 32767),
+    initialState: stateSteps(initialState),
   };
 }
+
+function inUnits(values: FloatArray, least: number, most: number): FloatArray {
+  return values.map((value) => Math.max(least, Math.min(most, nearest(value * unit))) / unit) as FloatArray;
+}
+
+/** A state's values at the nearest whole steps of 2^-15, held within 16 bits. */
+export const stateSteps = (values: FloatArray): FloatArray => inUnits(values, -32767, 32767);
 
 const nearest = (value: number): number => Math.floor(value + 0.5);
 
