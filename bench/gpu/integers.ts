@@ -41,7 +41,8 @@ const targets = Matrix.from(series.subarray(1, 1601)) as Matrix;
 
 console.log("| reservoir | SHA-256 of 1600 states | readout | closed loop of 100 | the CPU's |");
 console.log("|---|---|---|---|---|");
-for (const [name, options] of reservoirs) {
+// A readout of 4000 neurons takes the host long.
+for (const [name, options] of reservoirs.slice(0, 5)) {
   const hashes = [];
   for (const engine of [cuda, cpuEngine]) {
     const model = buildModel(resolveConfig({ ...options, seed: 1, arithmetic: "integer" }));
