@@ -6,10 +6,10 @@ import { tanhTable } from "../../../reservoir/integer/tanh.js";
 import { integerRows } from "../../../reservoir/integer/weights.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { abandonAll } from "../dispose.js";
+import { entriesInWords, inWords, pairsInWords, ratesInWords } from "../integer-words.js";
 import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
 import { Distinct } from "./distinct.js";
-import { entriesInWords, inWords, pairsInWords, ratesInWords } from "../integer-words.js";
 import { type EnsembleKernel, integerWords } from "./kernel-choice.js";
 import { type SlicedPattern, sliceValues } from "./slices.js";
 import { Uploads } from "./uploads.js";
@@ -101,11 +101,10 @@ export class DeviceWeights {
     const list = distinct.items;
     const entries = largest(list);
     const { slots } = list[0]!;
-    const scratch = allocate(models[0]!.precision, entries);
     const values = memory.matrix([...weights.entries()], entries, "W", ([w, matrix]) => {
       const pattern = list[patternOf[w]!]!;
       if (steps) return entriesInWords(pattern, steps(matrix));
-      return sliceValues(pattern, matrix.values, scratch).subarray(0, pattern.entries) as FloatArray;
+      return sliceValues(pattern, matrix.values, allocate(models[0]!.precision, pattern.entries));
     });
     const table = <T extends "i32" | "u16">(
       dtype: T,
