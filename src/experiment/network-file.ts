@@ -20,7 +20,7 @@ import {
 } from "../core/options.js";
 import { readText } from "../io/index.js";
 import type { Seed } from "../numerics/index.js";
-import { type MicrocircuitOptions, microcircuit, type NetworkOptions, planNetwork } from "../spikes/index.js";
+import { type MicrocircuitOptions, microcircuit, type NetworkConfig, type NetworkOptions, planNetwork } from "../spikes/index.js";
 import { wholeSteps } from "../spikes/network/recording.js";
 import { ExperimentError } from "./errors.js";
 import { applyOverrides } from "./overrides.js";
@@ -50,7 +50,7 @@ export interface NetworkExperiment {
   /** How long the network runs before, ms. */
   readonly discardMs: number;
   readonly references: readonly NetworkReference[];
-  readonly outputs: { readonly report: boolean; readonly spikes: boolean };
+  readonly outputs: { readonly report: boolean; readonly spikes: boolean; readonly weights: boolean };
 }
 
 const numbers = record(number(), "an object of numbers by population");
@@ -79,7 +79,11 @@ const table = {
     "Measures from elsewhere.",
   ),
   outputs: filled(
-    object({ report: option(flag, true, "Write report.html."), spikes: option(flag, false, "Write spikes.npz of the first seed.") }),
+    object({
+      report: option(flag, true, "Write report.html."),
+      spikes: option(flag, false, "Write spikes.npz of the first seed."),
+      weights: option(flag, false, "Write weights.npz of the first seed: plastic synapses as they are at the end."),
+    }),
     "What a run writes.",
   ),
 };
@@ -101,16 +105,18 @@ export function readNetworkExperiment(source: unknown): NetworkExperiment {
     network: network as NetworkExperiment["network"],
     seeds: seeds ?? [seed ?? "spillway"],
   };
-  const timeStep = timeStepOf(experiment);
+  const { timeStep, projections } = configOf(experiment);
+  if (rest.outputs.weights && !projections.some(({ plasticity }) => plasticity?.kind === "stdp"))
+    throw new ArgumentError("outputs.weights", true, "false, as no projection has spike-timing-dependent plasticity");
   wholeSteps(rest.durationMs, timeStep, "durationMs");
   if (rest.discardMs > 0) wholeSteps(rest.discardMs, timeStep, "discardMs");
   return experiment;
 }
 
 /** Checks the network, without drawing it. @throws ArgumentError */
-function timeStepOf(experiment: NetworkExperiment): number {
+function configOf(experiment: NetworkExperiment): NetworkConfig {
   try {
-    return planNetwork(networkOf(experiment, experiment.seeds[0]!)).config.timeStep;
+    return planNetwork(networkOf(experiment, experiment.seeds[0]!)).config;
   } catch (error) {
     throw error instanceof ArgumentError ? error.under("microcircuit" in experiment.network ? "network.microcircuit" : "network") : error;
   }

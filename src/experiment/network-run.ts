@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { resolve } from "../core/options.js";
-import { writeFileAtomic } from "../io/index.js";
+import { type NpySource, writeFileAtomic, writeNpz } from "../io/index.js";
 import type { Seed } from "../numerics/index.js";
 import { formatNumber } from "../plot/format.js";
 import { type Figure, plotPopulationRaster, plotPopulationRates, type ReportSection, type ReportTable, reportHtml } from "../plot/index.js";
@@ -66,7 +66,14 @@ export async function runNetworkExperiment(experiment: NetworkExperiment, option
   if (out !== undefined) announce?.(out);
   const folder = out === undefined ? undefined : await OutputFolder.create(join(out, experiment.name));
   const seeds: NetworkSeedResult[] = [];
-  let first: { readonly plan: NetworkPlan; readonly engine: string; readonly spikes: Readonly<Record<string, SpikePattern>> } | undefined;
+  let first:
+    | {
+        readonly plan: NetworkPlan;
+        readonly engine: string;
+        readonly spikes: Readonly<Record<string, SpikePattern>>;
+        readonly weights: Readonly<Record<string, NpySource>>;
+      }
+    | undefined;
   try {
     for (const [k, seed] of experiment.seeds.entries()) {
       if (signal?.aborted) break;
@@ -85,7 +92,12 @@ export async function runNetworkExperiment(experiment: NetworkExperiment, option
       const record = watch();
       const populations = Object.fromEntries(Object.entries(spikes).map(([name, pattern]) => [name, populationStatistics(pattern)]));
       seeds.push({ seed, populations, realTimeFactor: (1000 * record) / durationMs, timing: { draw, discard, record } });
-      first ??= { plan: network.plan, engine: network.engine, spikes };
+      first ??= {
+        plan: network.plan,
+        engine: network.engine,
+        spikes,
+        weights: experiment.outputs.weights ? await finalWeights(network) : {},
+      };
     }
   } catch (error) {
     if (!(signal?.aborted && error instanceof Error && error.name === "AbortError")) {
@@ -97,6 +109,7 @@ export async function runNetworkExperiment(experiment: NetworkExperiment, option
   const writes = {
     report: folder !== undefined && experiment.outputs.report && seeds.length > 0,
     spikes: experiment.outputs.spikes && first,
+    weights: experiment.outputs.weights && first,
   };
   const result: NetworkResult = {
     format: "spillway-network-result",
@@ -113,11 +126,19 @@ export async function runNetworkExperiment(experiment: NetworkExperiment, option
     config: experiment,
     versions: versions(),
     machine: describeMachine(),
-    files: folder ? ["result.json", ...(writes.spikes ? ["spikes.npz"] : []), ...(writes.report ? ["report.html"] : [])] : [],
+    files: folder
+      ? [
+          "result.json",
+          ...(writes.spikes ? ["spikes.npz"] : []),
+          ...(writes.weights ? ["weights.npz"] : []),
+          ...(writes.report ? ["report.html"] : []),
+        ]
+      : [],
   };
   if (!folder) return { result, folder: undefined, replaced: false };
   try {
     if (writes.spikes && first) await writeSpikePattern(folder.path("spikes.npz"), allSpikes(first.plan, first.spikes));
+    if (writes.weights && first) await writeNpz(folder.path("weights.npz"), first.weights);
     if (writes.report && first) {
       const section = networkSection(result, figuresOf(result, first.spikes));
       await writeFileAtomic(folder.path("report.html"), await reportHtml({ title: result.name, sections: [section] }));
@@ -129,6 +150,16 @@ export async function runNetworkExperiment(experiment: NetworkExperiment, option
     await folder.discard();
     throw folder.named(error);
   }
+}
+
+/** Sources, targets, delays and weights of every projection whose weights change, by its number. */
+async function finalWeights(network: SpikingNetwork): Promise<Record<string, NpySource>> {
+  const arrays: Record<string, NpySource> = {};
+  for (const [k, { plasticity }] of network.config.projections.entries()) {
+    if (plasticity?.kind !== "stdp") continue;
+    for (const [name, values] of Object.entries(await network.weights(k))) arrays[`${name}_${k}`] = values;
+  }
+  return arrays;
 }
 
 /** Seconds since the last call. */

@@ -18,6 +18,7 @@ const runFiles = [
   "history.csv",
   "templates.safetensors",
   "spikes.npz",
+  "weights.npz",
   "states.npy",
   "lengths.npy",
   "report.html",

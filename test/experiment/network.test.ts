@@ -7,6 +7,7 @@ import "../../src/index.js";
 import { run } from "../../src/cli/commands/run.js";
 import { silent } from "../../src/cli/progress.js";
 import { loadNetworkExperiment, readNetworkExperiment, runNetworkExperiment } from "../../src/experiment/index.js";
+import { readNpz } from "../../src/io/index.js";
 import { plotPopulationRates } from "../../src/plot/index.js";
 import { populationStatistics, readSpikePattern, SpikePattern } from "../../src/spikes/index.js";
 
@@ -28,6 +29,23 @@ describe("an experiment with a network", () => {
     const spikes = await readSpikePattern(join(out, "microcircuit", "spikes.npz"));
     expect(spikes.neuronCount).toBe(1544);
     expect(readFileSync(join(out, "microcircuit", "report.html"), "utf8")).toContain("Spikes by population");
+  });
+
+  it("writes the weights of plastic projections as they are at the end", async () => {
+    const plasticity = { kind: "stdp", potentiationTimeConstant: 20, depressionTimeConstant: 20, learningRate: 0.1, maximumWeight: 1 };
+    const projection = { from: "E", to: "E", connect: { rule: "fixedInDegree", number: 4 }, weight: 0.5, delay: 1 };
+    const experiment = (projections: readonly object[]) =>
+      readNetworkExperiment({
+        name: "learning",
+        network: { populations: { E: { size: 20, current: { distribution: "uniform", from: 18, to: 30 } } }, projections },
+        ...{ durationMs: 100, discardMs: 0, outputs: { weights: true, report: false } },
+      });
+    const { result, folder } = await runNetworkExperiment(experiment([projection, { ...projection, plasticity }]), { out });
+    expect(result.files).toEqual(["result.json", "weights.npz"]);
+    const arrays = await readNpz(join(folder!, "weights.npz"));
+    expect(Object.keys(arrays).sort()).toEqual(["delays_1", "sources_1", "targets_1", "weights_1"]);
+    expect(new Set(arrays["weights_1"]!.data as Float64Array).size).toBeGreaterThan(10);
+    expect(() => experiment([projection])).toThrow("outputs.weights is true; it takes false, as no projection has spike-timing");
   });
 
   it("says in a table how the populations fire", async () => {
