@@ -104,7 +104,8 @@ for (const name of readdirSync("dist", { recursive: true })) if (name.endsWith("
 // By the package's own name, so that a bundler for browsers takes the index of browsers here too.
 for (const path of [...computing.map((part) => `dist/${part}/index.js`), "dist/experiment/trial-worker.js"])
   writeFileSync(path, `import "spillway"; ${readFileSync(path, "utf8")}`);
-for (const name of ["spillway.wasm", "spillway-fused.wasm", "spillway-threads.wasm"]) cpSync(`src/numerics/wasm/${name}`, `dist/${name}`);
+for (const name of ["spillway.wasm", "spillway-fused.wasm", "spillway-threads.wasm", "spillway-export.wasm"])
+  cpSync(`src/numerics/wasm/${name}`, `dist/${name}`);
 cpSync("src/engine/cpu/worker.mjs", "dist/worker.mjs");
 cpSync("src/numerics/spectrum/dense-worker.mjs", "dist/dense-worker.mjs");
 cpSync("src/spikes/pattern/hdf5-worker.mjs", "dist/hdf5-worker.mjs");

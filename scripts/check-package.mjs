@@ -108,6 +108,7 @@ try {
     "dist/spillway.wasm",
     "dist/spillway-fused.wasm",
     "dist/spillway-threads.wasm",
+    "dist/spillway-export.wasm",
     "dist/worker.mjs",
     "dist/hdf5-worker.mjs",
     "dist/kernels/ptx/executor.ptx.br",

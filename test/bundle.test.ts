@@ -52,7 +52,12 @@ describe("the package in a bundle for browsers", () => {
 
   it("names no file of a thread of Node, which a bundler would take along", () => {
     const named = Array.from(texts().matchAll(/new URL\("([^"]*)", import\.meta\.url\)/g), ([, file]) => file!);
-    expect([...new Set(named)].sort()).toEqual(["./spillway-fused.wasm", "./spillway-threads.wasm", "./spillway.wasm"]);
+    expect([...new Set(named)].sort()).toEqual([
+      "./spillway-export.wasm",
+      "./spillway-fused.wasm",
+      "./spillway-threads.wasm",
+      "./spillway.wasm",
+    ]);
   });
 
   it("has one of each class, whichever part it comes from", () => {

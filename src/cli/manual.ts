@@ -86,15 +86,20 @@ export const manuals: Readonly<Record<string, Manual>> = {
     pages: ["forecasting"],
   },
   export: {
-    examples: ["spillway export runs/mackey-glass --to c --name tide", "spillway export model.safetensors --to onnx --use forecast"],
+    examples: [
+      "spillway export runs/mackey-glass --to c --name tide",
+      "spillway export model.safetensors --to onnx --use forecast",
+      "spillway export model.safetensors --to wasm",
+    ],
     notes: [
-      "C, of a forecaster or classifier: C99, no allocation, the bits of this package on every machine that computes in IEEE 754. ONNX, of a forecaster or classifier: --use and --stateful are for a forecaster's graph.",
+      "C, of a forecaster or classifier: C99, no allocation, the bits of this package on every machine that computes in IEEE 754. ONNX, of a forecaster or classifier: --use and --stateful are for a forecaster's graph. WebAssembly, of a forecaster or classifier: the bits of this package, in one module that imports nothing, and a host in JavaScript.",
     ],
     files: [
       ["DIR/NAME.c, DIR/NAME.h", "with --to c"],
       ["DIR/NAME.onnx", "with --to onnx"],
+      ["DIR/NAME.wasm, DIR/NAME.js", "with --to wasm"],
     ],
-    pages: ["small-machines", "file-formats"],
+    pages: ["small-machines", "in-the-browser", "file-formats"],
   },
   runs: {
     examples: [

@@ -181,9 +181,9 @@ export function createProgram(signal: AbortSignal, announce: (what: Announcement
 
   program
     .command("export")
-    .description("write a saved model as C, which needs no library, or as an ONNX graph")
+    .description("write a saved model as C, which needs no library, as an ONNX graph, or as one WebAssembly module")
     .argument("<model>", "a model file, or the folder of a run")
-    .addOption(new Option("--to <form>", "what it becomes").choices(["c", "onnx"]).makeOptionMandatory())
+    .addOption(new Option("--to <form>", "what it becomes").choices(["c", "onnx", "wasm"]).makeOptionMandatory())
     .option("-o, --out <dir>", "the folder that gets the files", ".")
     .addOption(flagOf(cTable, "name"))
     .addOption(flagOf(onnxTable, "use"))

@@ -3,6 +3,7 @@
  * spillway/model
  */
 
+export { saveWasm, toWasm, type WasmExportOptions, type WasmFiles } from "./wasm/index.js";
 export { type CFiles, type COptions, saveC, toC } from "./c/index.js";
 export { Classifier } from "./classifier/classifier.js";
 export type {

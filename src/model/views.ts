@@ -29,7 +29,7 @@ const drawStream = 49;
 type ViewSettings = Pick<ClassifierSettings, "differences" | "directions" | "thresholds" | "input">;
 
 /** A series by its place in SeenSeries, and whether it is run from its end. */
-interface View {
+export interface View {
   readonly of: 0 | 1;
   readonly backward: boolean;
 }

@@ -36,6 +36,12 @@ describe("spillway export", () => {
     expect(await readFile(join(cwd, "gesture.h"), "utf8")).toContain("int gesture_classify(gesture_work *work");
   });
 
+  it("writes a WebAssembly module and its host", async () => {
+    const ended = await spillway(["export", "model.safetensors", "--to", "wasm", "--name", "tide"], { cwd });
+    expect(ended).toMatchObject({ code: 0, stdout: "tide.wasm\ntide.js\n", stderr: "" });
+    expect(await readdir(cwd)).toEqual(expect.arrayContaining(["tide.wasm", "tide.js"]));
+  });
+
   it("writes a graph of a forecaster and of a classifier", async () => {
     expect(await spillway(["export", "model.safetensors", "--to", "onnx", "--use", "forecast"], { cwd })).toMatchObject({ code: 0 });
     expect(await spillway(["export", "classes.safetensors", "--to", "onnx", "--name", "classes"], { cwd })).toMatchObject({ code: 0 });

@@ -41,6 +41,7 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
       "isSpiking",
       "isTrainer",
       "activationOf",
+      "toWasm",
     ],
     ...["asTrained", "trainerOf", "knownLyapunovExponent", "samplingInterval", "digamma", "plotlySource", "encodeArray", "show"],
     ...["ensureFolder", "listFiles", "readBytes", "readText", "writeFileAtomic", "readNpy", "readSafetensors", "readWav", "saveReservoir"],

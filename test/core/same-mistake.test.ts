@@ -133,6 +133,7 @@ const withOptions: readonly Place[] = [
   ["loadModel", (wrong) => spillway.loadModel("test/nowhere", wrong)],
   ["loadReservoir", (wrong) => spillway.loadReservoir("test/nowhere", wrong)],
   ["saveC", (wrong) => model.saveC("test/nowhere", forecaster, wrong)],
+  ["saveWasm", (wrong) => model.saveWasm("test/nowhere", forecaster, wrong)],
   ["saveOnnx", (wrong) => model.saveOnnx("test/nowhere", forecaster, wrong)],
   ["registerEngine", (wrong) => engine.registerEngine("own", undefined as never, wrong)],
   ["openLab", (wrong) => openLab(wrong)],

@@ -25,7 +25,7 @@ export interface CExpected {
 const rows = 300;
 
 /** Two waves with noise, shifted by case. */
-function waves(cols: number, seed: number, length = rows): Matrix<Float64Array> {
+export function waves(cols: number, seed: number, length = rows): Matrix<Float64Array> {
   const draws = new RandomStream(seedKeys(seed).weights, 40);
   const out = Matrix.zeros(length, cols);
   for (let t = 0; t < length; t++)
@@ -282,7 +282,11 @@ ${
 }
 
 /** Cases of three classes: waves of a rate of the class, with noise; 14 to 30 rows. */
-function sequences(count: number, cols: number, seed: number): { readonly cases: Matrix<Float64Array>[]; readonly labels: string[] } {
+export function sequences(
+  count: number,
+  cols: number,
+  seed: number,
+): { readonly cases: Matrix<Float64Array>[]; readonly labels: string[] } {
   const draws = new RandomStream(seedKeys(seed).weights, 41);
   const labels = Array.from({ length: count }, (_, b) => ["slow", "middle", "quick"][b % 3]!);
   const cases = labels.map((_, b) => {

@@ -1,15 +1,24 @@
-// `spillway export`: a saved model as C, or as an ONNX graph.
+// `spillway export`: a saved model as C, as an ONNX graph, or as a WebAssembly module.
 import "../../index.js";
 import { join, normalize } from "node:path";
 import { ArgumentError } from "../../core/errors.js";
 import { modelFileOf } from "../../experiment/ahead.js";
 import { readBytes } from "../../io/index.js";
-import { type Classifier, type COptions, type Forecaster, loadModel, type OnnxOptions, saveC, saveOnnx } from "../../model/index.js";
+import {
+  type Classifier,
+  type COptions,
+  type Forecaster,
+  loadModel,
+  type OnnxOptions,
+  saveC,
+  saveOnnx,
+  saveWasm,
+} from "../../model/index.js";
 import { decodeModelFile } from "../../model/model-file.js";
 import { Pipeline } from "../../pipeline/index.js";
 
 /** What a model can be written as. */
-export const exportTargets = ["c", "onnx"] as const;
+export const exportTargets = ["c", "onnx", "wasm"] as const;
 
 /** What `spillway export` takes. */
 export interface ExportFlags extends COptions, OnnxOptions {
@@ -24,6 +33,7 @@ export async function exportModel(path: string, { to, out, name, use, stateful }
   const { model, close } = await opened(file);
   try {
     if (to === "c") return (await saveC(out, model, { name })).map(normalize).join("\n");
+    if (to === "wasm") return (await saveWasm(out, model, { name })).map(normalize).join("\n");
     const graph = join(out, `${name}.onnx`);
     await saveOnnx(graph, model, { use, stateful });
     return graph;

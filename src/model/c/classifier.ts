@@ -1,11 +1,10 @@
 // A classifier as one C source and its header: a sequence in, its class and the shares of all
 // classes out. States are summed as they come, so a sequence of any length takes the same memory.
-import { ArgumentError } from "../../core/errors.js";
 import { SoftmaxReadout } from "../../readout/index.js";
 import type { ReservoirModel } from "../../reservoir/index.js";
 import type { ClassifierParts } from "../classifier/file.js";
 import type { ClassifierSettings, Label } from "../classifier/options.js";
-import { viewsOf } from "../views.js";
+import { type View, viewsOf } from "../views.js";
 import {
   activationFunctions,
   arithmetic,
@@ -16,7 +15,7 @@ import {
   squareRoot,
   stepFunctions,
 } from "./functions.js";
-import { checkReservoir, checkWeights } from "./refuse.js";
+import { checkReservoir, checkWeights, unheld } from "./refuse.js";
 import { Constants, columnType, reservoirFields, reservoirValues, storageOf } from "./reservoir.js";
 import { textConstant, typeName } from "./text.js";
 
@@ -26,23 +25,33 @@ export interface ClassifierNote {
   readonly version: string;
 }
 
-const refuse = (what: string, field: string) => ArgumentError.because(`the model ${what}, which C does not hold`, { field });
+/** What a program takes of a classifier. @throws ArgumentError for what it does not hold */
+export function checkClassifier({ settings, members }: ClassifierParts) {
+  const { representation, layerNorm } = settings;
+  if (representation === "output") throw unheld('has the representation "output"', "representation");
+  if (layerNorm) throw unheld("normalises each case's features (layerNorm)", "layerNorm");
+  if (members.some(({ readout: { features } }) => features.squares || features.state !== "plain"))
+    throw unheld("transforms the features of its readout", "readout");
+  return {
+    views: (representation === "statistics" ? viewsOf(settings) : [{ of: 0, backward: false }]) as readonly View[],
+    reservoirs: members.map(({ models }) => models.map(checkReservoir)),
+    /** Outputs become shares by softmax of them times a factor, or are cut at 0. */
+    heads: members.map(({ readout, factor }) =>
+      readout instanceof SoftmaxReadout ? { softmax: true, factor: 1 } : { softmax: factor !== undefined, factor: factor ?? 0 },
+    ),
+  };
+}
 
 /** @throws ArgumentError for what C does not hold */
 export function cClassifier(parts: ClassifierParts, { name, version }: ClassifierNote): { source: string; header: string } {
   const { settings, classes, members, scale } = parts;
-  const { representation, thresholds, layerNorm, input } = settings;
-  if (representation === "output") throw refuse('has the representation "output"', "representation");
-  if (layerNorm) throw refuse("normalises each case's features (layerNorm)", "layerNorm");
+  const { representation, thresholds, input } = settings;
+  const { views, reservoirs, heads: readoutHeads } = checkClassifier(parts);
   const readouts = members.map(({ readout }) => readout);
-  if (readouts.some(({ features }) => features.squares || features.state !== "plain"))
-    throw refuse("transforms the features of its readout", "readout");
-  const reservoirs = members.map(({ models }) => models.map((model) => checkReservoir(model)));
   const all = reservoirs.flat();
   checkWeights(all);
   const channels = scale.mean.length;
   const statistics = representation === "statistics";
-  const views = statistics ? viewsOf(settings) : [{ of: 0, backward: false } as const];
   const [{ precision }] = all as [ReservoirModel];
   const needs: Needs = { ...storageOf(all), feedback: false, inputs: true, squareHalf: false, squares: false, sees: false };
   const activations = [...new Set(all.map(({ activation }) => activation))];
@@ -71,7 +80,7 @@ export function cClassifier(parts: ClassifierParts, { name, version }: Classifie
   );
   const heads = readouts.map(
     (readout, m) =>
-      `  { ${double(`readout_${m}`, readout.weights.data)}, ${double(`intercept_${m}`, readout.intercept)}, ${readout.weights.cols}, ${shareOf(readout instanceof SoftmaxReadout, members[m]!.factor, constants)} },`,
+      `  { ${double(`readout_${m}`, readout.weights.data)}, ${double(`intercept_${m}`, readout.intercept)}, ${readout.weights.cols}, ${Number(readoutHeads[m]!.softmax)}, ${constants.number(readoutHeads[m]!.factor)} },`,
   );
   const shape: Shape = {
     name,
@@ -121,12 +130,6 @@ interface Shape {
   readonly members: number;
   readonly views: number;
   readonly settings: ClassifierSettings;
-}
-
-/** How a readout's outputs become shares: 0 cut at 0, 1 softmax of them times a factor. */
-function shareOf(softmax: boolean, factor: number | undefined, constants: Constants): string {
-  if (softmax) return "1, 1.0";
-  return factor === undefined ? "0, 0.0" : `1, ${constants.number(factor)}`;
 }
 
 function headerOf({ name, channels, classes, size, levels, settings }: Shape, title: string, neuron: string): string {

@@ -10,7 +10,7 @@ import { readoutExponent } from "../integer-readout.js";
 import { columnsOf, type Standardisation, sameStandardisation } from "../standardisation.js";
 import { shiftFunction, tanhFunction } from "./integer-step.js";
 import type { ProgramNote } from "./program.js";
-import { checkMembers, type RateMember } from "./refuse.js";
+import { checkMembers, checkWeights, type RateMember } from "./refuse.js";
 import { Constants, columnType } from "./reservoir.js";
 import type { ArrayType } from "./text.js";
 
@@ -46,6 +46,7 @@ interface Plan {
 /** @throws ArgumentError for what C in integers does not hold */
 export function cIntegers(parts: ForecasterParts, { name, version }: ProgramNote): { source: string; header: string } {
   const members = checkMembers(parts);
+  checkWeights(members.map(({ model }) => model));
   const member = members[0]!;
   const { model, readout, road } = member;
   const feedback = model.outputSize > 0;

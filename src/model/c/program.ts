@@ -2,12 +2,13 @@
 // calls that a program makes.
 import type { CalendarFeature } from "../../series/calendar.js";
 import type { ForecasterParts } from "../forecaster/file.js";
+import { inScores } from "../forecaster/road.js";
 import { sightOf } from "../forecaster/seen.js";
 import { columnsOf, inScoresOf, type Standardisation, sameStandardisation, standardised } from "../standardisation.js";
 import { calendarFunction } from "./calendar.js";
 import { callsOf, headerOf, type Shape } from "./calls.js";
 import { activationFunctions, answerFunction, arithmetic, inIntegers, type Needs, numberTypes, stepFunctions } from "./functions.js";
-import { checkMembers, type RateMember } from "./refuse.js";
+import { checkMembers, checkWeights, type RateMember } from "./refuse.js";
 import { Constants, columnType, reservoirFields, reservoirValues, statesAs, storageOf } from "./reservoir.js";
 import type { ArrayType } from "./text.js";
 import { pastAfter, seenAfter, transformFunctions } from "./transforms.js";
@@ -23,6 +24,7 @@ export interface ProgramNote {
 /** @throws ArgumentError for what C does not hold */
 export function cProgram(parts: ForecasterParts, { name, version, calendar }: ProgramNote): { source: string; header: string } {
   const members = checkMembers(parts);
+  checkWeights(members.map(({ model }) => model));
   const shape = { ...shapeOf(name, members, parts), calendar };
   const { precision } = members[0]!.model;
   const needs = needsOf(members);
@@ -55,7 +57,8 @@ export function cProgram(parts: ForecasterParts, { name, version, calendar }: Pr
   return { source: source.join("\n"), header: headerOf(shape, title) };
 }
 
-function shapeOf(name: string, members: readonly RateMember[], { settings }: ForecasterParts): Omit<Shape, "calendar"> {
+/** What of a program its members say. */
+export function shapeOf(name: string, members: readonly RateMember[], { settings }: ForecasterParts): Omit<Shape, "calendar"> {
   const [{ model, readout, road }] = members as [RateMember];
   const outputs = readout.outputSize;
   return {
@@ -103,6 +106,18 @@ function memberStruct(needs: Needs, columns: ArrayType, hasPast: boolean): strin
   return `typedef struct {\n${fields.map((field) => `  ${field}`).join("\n")}\n} member;\n`;
 }
 
+/** What a closed loop takes: its scale, its readout, its range, and the last rows of the series. */
+export function loopOf(member: RateMember, { feedback, inputs, outputs }: Pick<Shape, "feedback" | "inputs" | "outputs">) {
+  const { road, readout } = member;
+  const loopScale = feedback || inputs < outputs ? road.targetScale : columnsOf(road.inputScale, 0, outputs);
+  return {
+    loopScale,
+    loop: sameStandardisation(loopScale, road.targetScale) ? readout : inScoresOf(readout, road.targetScale, loopScale),
+    held: road.held && inScores(road.held, loopScale),
+    recent: lastScores(member, loopScale, feedback),
+  };
+}
+
 function initialiser(
   member: RateMember,
   m: number,
@@ -113,12 +128,7 @@ function initialiser(
 ): string {
   const { model, readout, road, lags, state } = member;
   const sight = sightOf(inputs, outputs, lags, undefined);
-  const loopScale = feedback || inputs < outputs ? road.targetScale : columnsOf(road.inputScale, 0, outputs);
-  const loop = sameStandardisation(loopScale, road.targetScale) ? readout : inScoresOf(readout, road.targetScale, loopScale);
-  const held = road.held && {
-    lower: road.held.lower.map((value, o) => (value - loopScale.mean[o]!) / loopScale.deviation[o]!),
-    upper: road.held.upper.map((value, o) => (value - loopScale.mean[o]!) / loopScale.deviation[o]!),
-  };
+  const { loopScale, loop, held, recent } = loopOf(member, { feedback, inputs, outputs });
   const named = (type: ArrayType, name: string, values: ArrayLike<number> | undefined) => constants.add(type, `${name}_${m}`, values);
   const real = (name: string, values: ArrayLike<number> | undefined) => named(precision, name, values);
   const double = (name: string, values: ArrayLike<number> | undefined) => named("float64", name, values);
@@ -126,7 +136,6 @@ function initialiser(
     double(`${name}_mean`, mean),
     double(`${name}_deviation`, deviation),
   ];
-  const recent = lastScores(member, loopScale, feedback);
   const [stateType, standing] = statesAs(model, state.reservoir.values);
   const fields = [
     ...reservoirValues(model, needs, { name: String(m), activation, columns }, constants),

@@ -14,16 +14,16 @@ export interface RateMember extends MemberFile {
 /** Weights of W that a source file holds at most, of all members: some 256 MB of text. */
 const mostWeights = 2 ** 24;
 
-const refuse = (what: string, field?: string) =>
-  ArgumentError.because(`the model ${what}, which C does not hold`, { field: field ?? "model" });
+/** Why a model is not exported. */
+export const unheld = (what: string, field = "model") =>
+  ArgumentError.because(`the model ${what}, which an exported program does not hold`, { field });
 
 /** The members, if C holds them all. @throws ArgumentError */
 export function checkMembers({ settings, members }: ForecasterParts): readonly RateMember[] {
-  if (settings.hybrid) throw refuse("calls a model of yours");
-  if (settings.missing === "mask") throw refuse("takes a mask of missing values", "missing");
+  if (settings.hybrid) throw unheld("calls a model of yours");
+  if (settings.missing === "mask") throw unheld("takes a mask of missing values", "missing");
   const checked = members.map(checkMember);
   checkTransforms(checked);
-  checkWeights(checked.map(({ model }) => model));
   return checked;
 }
 
@@ -41,12 +41,12 @@ function checkTransforms(members: readonly RateMember[]): void {
   const { steps } = road.transforms;
   if (steps.length === 0) return;
   const own = unheldStep(steps);
-  if (own !== undefined) throw refuse(`transforms its series by ${own}`, "transforms");
-  if (model.outputSize > 0) throw refuse("transforms its series and has feedback", "transforms");
+  if (own !== undefined) throw unheld(`transforms its series by ${own}`, "transforms");
+  if (model.outputSize > 0) throw unheld("transforms its series and has feedback", "transforms");
   if (state.recent.cols === 0 || (road.known === 0 && model.inputSize !== state.recent.cols))
-    throw refuse("transforms its series beside inputs and targets", "transforms");
+    throw unheld("transforms its series beside inputs and targets", "transforms");
   if (members.some((member) => JSON.stringify(member.road.transforms) !== JSON.stringify(road.transforms)))
-    throw refuse("has members with other transforms", "transforms");
+    throw unheld("has members with other transforms", "transforms");
 }
 
 function checkMember({ model, ...rest }: MemberFile): RateMember {
@@ -55,13 +55,13 @@ function checkMember({ model, ...rest }: MemberFile): RateMember {
 
 /** A reservoir that C holds. @throws ArgumentError */
 export function checkReservoir(model: AnyModel): ReservoirModel {
-  if (model.kind === "spiking") throw refuse("has a spiking reservoir");
-  if (model.kind === "composite") throw refuse("has a reservoir that is composed of layers or groups");
-  if (model.kind === "registered") throw refuse(`has a reservoir of the kind "${model.config.kind}"`);
-  if (model.cell) throw refuse("has a reservoir with a cell of its own", "cell");
-  if (model.noiseLevel > 0) throw refuse(`has noise (noiseLevel ${model.config.noiseLevel}); set it to 0 and train again`, "noiseLevel");
-  if (model.config.arithmetic === "fast") throw refuse("has fast arithmetic", "arithmetic");
-  if (!activationsInC.includes(model.activation)) throw refuse(`has the activation "${model.activation}"`, "activation");
+  if (model.kind === "spiking") throw unheld("has a spiking reservoir");
+  if (model.kind === "composite") throw unheld("has a reservoir that is composed of layers or groups");
+  if (model.kind === "registered") throw unheld(`has a reservoir of the kind "${model.config.kind}"`);
+  if (model.cell) throw unheld("has a reservoir with a cell of its own", "cell");
+  if (model.noiseLevel > 0) throw unheld(`has noise (noiseLevel ${model.config.noiseLevel}); set it to 0 and train again`, "noiseLevel");
+  if (model.config.arithmetic === "fast") throw unheld("has fast arithmetic", "arithmetic");
+  if (!activationsInC.includes(model.activation)) throw unheld(`has the activation "${model.activation}"`, "activation");
   return model;
 }
 

@@ -71,16 +71,30 @@ export async function loadWasm(): Promise<void> {
 
 /** @throws SpillwayError naming the address if there is no module */
 async function fetchModule(url: URL): Promise<WasmModule> {
-  const refuse = (why: string, cause?: unknown) =>
-    new SpillwayError("file", `${url.href} is no WebAssembly module: ${why}. The .wasm files of the package belong beside the bundle`, {
-      cause,
+  return fetched(url)
+    .then(WebAssembly.compile)
+    .catch((cause: unknown) => {
+      throw cause instanceof SpillwayError ? cause : noModule(url, (cause as Error).message, cause);
     });
-  const failed = (cause: unknown) => {
-    throw refuse((cause as Error).message, cause);
-  };
-  const response = await fetch(url).catch(failed);
-  if (!response.ok) throw refuse(`the server answers ${response.status}`);
-  return response.arrayBuffer().then(WebAssembly.compile).catch(failed);
+}
+
+/** @throws SpillwayError naming the address if it has nothing */
+async function fetched(url: URL): Promise<ArrayBuffer> {
+  const response = await fetch(url).catch((cause: unknown) => {
+    throw noModule(url, (cause as Error).message, cause);
+  });
+  if (!response.ok) throw noModule(url, `the server answers ${response.status}`);
+  return response.arrayBuffer();
+}
+
+function noModule(url: URL, why: string, cause?: unknown): SpillwayError {
+  return new SpillwayError(
+    "file",
+    `${url.href} is no WebAssembly module: ${why}. The .wasm files of the package belong beside the bundle`,
+    {
+      cause,
+    },
+  );
 }
 
 /**
@@ -126,6 +140,13 @@ export function fusedKernels({ memory }: WasmInstance): FusedExports | undefined
     fused.set(memory, found);
   }
   return found;
+}
+
+/** The bytes of the module that exported models are data of. @throws SpillwayError, as loadWasm */
+export async function exportModule(): Promise<Uint8Array> {
+  const url = new URL("./spillway-export.wasm", import.meta.url);
+  const fs = globalThis.process?.getBuiltinModule?.("node:fs");
+  return fs ? fs.readFileSync(url) : new Uint8Array(await fetched(url));
 }
 
 /** Written out for bundlers to find the files. */

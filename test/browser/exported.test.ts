@@ -1,0 +1,76 @@
+// Exported modules in the browsers: their hosts, loaded by a page, say what the package says.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { extname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import "../../src/index.js";
+import { Classifier, Forecaster, saveWasm } from "../../src/model/index.js";
+import { sequences, waves } from "../model/c-cases.js";
+import { openChromium } from "./chromium.js";
+import { type Driven, openFirefox, openWebKit } from "./driven.js";
+
+const types: Readonly<Record<string, string>> = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };
+
+async function openedChromium(): Promise<Driven> {
+  const browser = await openChromium();
+  const page = await browser.newPage();
+  return {
+    goto: async (url) => void (await page.goto(url)),
+    evaluate: (body) => page.evaluate(`(async () => { ${body} })()`),
+    close: () => browser.close(),
+  };
+}
+
+describe("an exported module", () => {
+  const folder = mkdtempSync(join(tmpdir(), "spillway-exported-"));
+  let server: Server;
+  let expected: unknown;
+
+  beforeAll(async () => {
+    const series = waves(1, 1);
+    await using tide = await Forecaster.fit(series, { reservoir: { size: 40 }, lags: 3, members: 2 });
+    await using tiny = await Forecaster.fit(series, { reservoir: { size: 40, arithmetic: "integer" } });
+    const train = sequences(12, 2, 5);
+    await using gesture = await Classifier.fit(train.cases, train.labels, { reservoir: { size: 20 } });
+    await saveWasm(folder, tide, { name: "tide" });
+    await saveWasm(folder, tiny, { name: "tiny" });
+    await saveWasm(folder, gesture, { name: "gesture" });
+    writeFileSync(join(folder, "index.html"), '<!doctype html><html lang="en"><title>exported</title></html>');
+    const shares = await gesture.predictProba(train.cases.slice(0, 1));
+    expected = [[...(await tide.forecast(9)).data], [...(await tiny.forecast(9)).data], [...shares.data]];
+    const sequence = Array.from({ length: train.cases[0]!.rows }, (_, t) => Array.from(train.cases[0]!.row(t)));
+    writeFileSync(join(folder, "case.js"), `export default ${JSON.stringify(sequence)};`);
+    server = createServer((request, response) => {
+      const path = join(folder, request.url === "/" ? "index.html" : request.url!);
+      response.writeHead(200, { "content-type": types[extname(path)] ?? "text/plain" });
+      response.end(request.url === "/favicon.ico" ? undefined : readFileSync(path));
+    });
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  });
+  afterAll(() => {
+    server.close();
+    server.closeAllConnections();
+    rmSync(folder, { recursive: true });
+  });
+
+  it.each([
+    ["Chromium", openedChromium],
+    ["Firefox", openFirefox],
+    ["the WebKit of GTK", openWebKit],
+  ])("has the package's bits in %s", async (_, open) => {
+    const browser = await open();
+    try {
+      await browser.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+      const said = await browser.evaluate(`
+        const model = async (name) => (await import("/" + name + ".js")).load("/" + name + ".wasm");
+        const [tide, tiny, gesture] = [await model("tide"), await model("tiny"), await model("gesture")];
+        const sequence = (await import("/case.js")).default;
+        return [tide.forecast(9).flat(), tiny.forecast(9).flat(), gesture.classify(sequence).shares];`);
+      expect(said).toEqual(expected);
+    } finally {
+      await browser.close();
+    }
+  });
+});

@@ -1,0 +1,170 @@
+// Exported modules have the package's bits: every shape of model is run by its own host.
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { describe, expect, it } from "vitest";
+import "../../src/index.js";
+import { Classifier, type ClassifierOptions, Forecaster, type ForecasterOptions, saveWasm, toWasm } from "../../src/model/index.js";
+import { Matrix } from "../../src/numerics/index.js";
+import { sequences, waves } from "./c-cases.js";
+
+type Rows = number[][];
+interface Host {
+  readonly about: { readonly kind: string };
+  state: Uint8Array;
+  begin(): void;
+  reset(): void;
+  predict(row?: number[]): number[];
+  teach(row: number[], target: number[]): void;
+  observe(row: number[], known: number[]): void;
+  forecast(steps: number, outside?: Rows): Rows;
+  classify(rows: Rows): { readonly label: string; readonly shares: number[] } | undefined;
+}
+
+const rows = ({ rows: count, cols, data }: Matrix): Rows =>
+  Array.from({ length: count }, (_, t) => Array.from(data.subarray(t * cols, (t + 1) * cols)));
+const column = (matrix: Matrix, ...columns: number[]) => Matrix.from(rows(matrix).map((row) => columns.map((c) => row[c]!)));
+
+async function hostOf(model: Forecaster | Classifier): Promise<Host> {
+  const { module, host } = await toWasm(model);
+  const { load } = await import(`data:text/javascript,${encodeURIComponent(host)}`);
+  return load(module);
+}
+
+const small = { size: 30, seed: 5 } as const;
+const integers = { ...small, arithmetic: "integer" } as const;
+const steps = 25;
+
+describe("a forecaster as WebAssembly", () => {
+  it.each<readonly [string, number, ForecasterOptions]>([
+    ["sparse, with its input in the readout", 1, { reservoir: small, readout: { type: "ridge", input: true } }],
+    [
+      "two columns, dense, weights in 16 bits",
+      2,
+      { reservoir: { ...small, size: 101, connectionProbability: 1, weightPrecision: "bfloat16" } },
+    ],
+    [
+      "binary64, squares and a sigmoid",
+      2,
+      {
+        reservoir: { ...small, size: 77, connectionProbability: 1, precision: "float64", activation: "sigmoid" },
+        readout: { type: "ridge", transform: "squares" },
+      },
+    ],
+    [
+      "every second state squared, relu, other scales of inputs and targets",
+      1,
+      { reservoir: { ...small, activation: "relu" }, readout: { type: "ridge", transform: "squareHalf" }, standardise: "inputs" },
+    ],
+    ["members with lags, chosen by a horizon", 2, { reservoir: { size: 20 }, horizon: 10, season: 30, members: 4 }],
+    ["linear units, held outputs", 1, { reservoir: { ...small, activation: "identity" } }],
+    ["integers, sparse", 1, { reservoir: { ...integers, size: 60 } }],
+    ["integers, dense, in 8 bits", 2, { reservoir: { ...integers, connectionProbability: 1, weightPrecision: "int8", bias: 0.3 } }],
+    ["integers with members and lags", 1, { reservoir: integers, lags: 3, members: 3 }],
+  ])("%s", async (_, cols, options) => {
+    const series = waves(cols, 1);
+    await using model = await Forecaster.fit(series, options);
+    const host = await hostOf(model);
+    const standing = host.state;
+    expect(host.forecast(steps)).toEqual(rows(await model.forecast(steps)));
+    expect(host.state).toEqual(standing);
+    model.reset();
+    host.reset();
+    const next = series.subarray(0, 40);
+    expect(rows(next).map((row) => host.predict(row))).toEqual(rows(await model.predict(next)));
+    expect(host.forecast(steps)).toEqual(rows(await model.forecast(steps)));
+    host.begin();
+    expect(host.state).toEqual(standing);
+  });
+
+  it.each<readonly [string, ForecasterOptions]>([
+    ["known inputs", { reservoir: small }],
+    ["known inputs and lags in integers, members", { reservoir: integers, lags: 5, members: 3 }],
+  ])("%s", async (_, options) => {
+    const all = waves(3, 2);
+    const [series, known] = [column(all, 0), column(all, 1, 2)];
+    await using model = await Forecaster.fit({ series, known }, options);
+    const host = await hostOf(model);
+    const ahead = known.subarray(0, steps);
+    expect(host.forecast(steps, rows(ahead))).toEqual(rows(await model.forecast(steps, { known: ahead })));
+    await model.warmUp({ series: series.subarray(0, 30), known: known.subarray(0, 30) });
+    host.reset();
+    expect(host.forecast(steps, rows(ahead))).toEqual([]);
+    for (let t = 0; t < 30; t++) host.observe(rows(series)[t]!, rows(known)[t]!);
+    expect(host.forecast(steps, rows(ahead))).toEqual(rows(await model.forecast(steps, { known: ahead })));
+  });
+
+  it.each<readonly [string, number, ForecasterOptions]>([
+    ["feedback beside inputs", 2, { reservoir: { ...small, feedback: {} } }],
+    ["feedback alone, outputs not held", 0, { reservoir: { ...small, feedback: {} }, hold: false }],
+    ["feedback in integers", 1, { reservoir: { ...integers, feedback: {} } }],
+  ])("%s", async (_, inputs, options) => {
+    const targets = waves(2, 4);
+    const u = inputs > 0 ? waves(inputs, 3) : Matrix.zeros(targets.rows, 0);
+    await using model = await Forecaster.fit({ inputs: u, targets }, options);
+    const host = await hostOf(model);
+    const next = u.subarray(0, steps);
+    const drive = inputs > 0 ? next : { steps };
+    expect(host.forecast(steps, rows(next))).toEqual(rows(await model.forecast(steps, inputs > 0 ? { inputs: next } : {})));
+    expect(rows(next).map((row) => host.predict(row))).toEqual(rows(await model.predict(drive)));
+    await model.warmUp({ inputs: next, targets: targets.subarray(0, steps) });
+    host.reset();
+    for (let t = 0; t < steps; t++) host.teach(rows(next)[t]!, rows(targets)[t]!);
+    expect(rows(next).map((row) => host.predict(row))).toEqual(rows(await model.predict(drive)));
+  });
+
+  it("refuses what it does not hold, and a row of another length", async () => {
+    const series = waves(1, 1);
+    await using logged = await Forecaster.fit(series, { reservoir: small, transforms: ["log"] });
+    await expect(toWasm(logged)).rejects.toThrow("the model transforms its series, which an exported program does not hold");
+    await using model = await Forecaster.fit(series, { reservoir: small });
+    const host = await hostOf(model);
+    expect(() => host.predict([1, 2])).toThrow("a row has 2 values; the model takes 1");
+  });
+});
+
+describe("a classifier as WebAssembly", () => {
+  it.each<readonly [string, number, ClassifierOptions]>([
+    ["statistics, several members", 2, { reservoir: { size: 21 }, members: 3 }],
+    ["statistics of states and inputs, forwards, washout", 1, { reservoir: { size: 25 }, input: true, washout: 3, directions: "forward" }],
+    [
+      "last states and means, softmax, binary64",
+      2,
+      {
+        ...{ reservoir: { size: 15, precision: "float64" }, representation: "last+mean", readout: { type: "softmax" } },
+        ...{ input: true, members: 2, vote: "mean" },
+      },
+    ],
+    ["means", 1, { reservoir: { size: 15 }, representation: "mean" }],
+    ["integers, statistics of differences", 1, { reservoir: { ...integers, weightPrecision: "int8" }, differences: true }],
+  ])("%s", async (_, cols, options) => {
+    const train = sequences(24, cols, 5);
+    await using model = await Classifier.fit(train.cases, train.labels, options);
+    const host = await hostOf(model);
+    const { cases } = sequences(9, cols, 6);
+    const shares = await model.predictProba(cases);
+    const labels = await model.predict(cases);
+    expect(cases.map((one) => host.classify(rows(one)))).toEqual(
+      cases.map((__, b) => ({ label: labels[b], shares: Array.from(shares.row(b)) })),
+    );
+    expect(host.classify([])).toBeUndefined();
+    const long = Array.from({ length: 30_000 }, (__, t) => Array.from({ length: cols }, () => Math.sin(t)));
+    expect(host.classify(long)!.shares).toEqual(Array.from((await model.predictProba([Matrix.from(long)])).row(0)));
+  });
+});
+
+it("saveWasm writes a module that imports nothing and a host that loads it from its file", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "spillway-wasm-"));
+  try {
+    const series = waves(1, 1);
+    await using model = await Forecaster.fit(series, { reservoir: small });
+    expect(await saveWasm(folder, model, { name: "tide" })).toEqual([join(folder, "tide.wasm"), join(folder, "tide.js")]);
+    expect(WebAssembly.Module.imports(new WebAssembly.Module(await readFile(join(folder, "tide.wasm"))))).toEqual([]);
+    const { load } = await import(pathToFileURL(join(folder, "tide.js")).href);
+    const tide: Host = await load(join(folder, "tide.wasm"));
+    expect(tide.forecast(5)).toEqual(rows(await model.forecast(5)));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
