@@ -40,7 +40,7 @@ describe("the programs in docs/", () => {
       .filter((name) => name.endsWith(".md"))
       .flatMap((name) =>
         Array.from(
-          readFileSync(join("docs", name), "utf8").matchAll(/^```ts\n([\s\S]*?)^```$/gm),
+          readFileSync(join("docs", name), "utf8").matchAll(/^```ts(?: \w+)?\n([\s\S]*?)^```$/gm),
           ([, program], i) => [`${name.replace(".md", "")}-${i + 1}`, program!] as const,
         ),
       );
