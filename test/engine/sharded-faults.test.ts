@@ -7,14 +7,15 @@ import { referenceEngine } from "../../src/engine/reference/index.js";
 import type { DriverCall, DriverFunction } from "../../src/gpu/driver-calls.js";
 import { type Fault, FaultyDriver } from "../../src/gpu/fault-injection.js";
 import { openDevice } from "../../src/gpu/index.js";
-import { Matrix } from "../../src/numerics/index.js";
+import { Matrix, matrixSpectralRadius, seedKeys } from "../../src/numerics/index.js";
 import { GramAccumulator } from "../../src/readout/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import { dealtEngine } from "../../src/reservoir/engine/dealt.js";
 import { accumulate } from "../../src/reservoir/engine/training.js";
 import type { Engine, EngineSession } from "../../src/reservoir/engine.js";
 import { plainFeatures } from "../../src/reservoir/features.js";
-import { buildDrawnModel } from "../../src/reservoir/weights.js";
+import { unscaledDraws } from "../../src/reservoir/weight-draws.js";
+import { buildDrawnModel, drawWeights } from "../../src/reservoir/weights.js";
 import { simulatedDriver } from "../../src/sim/index.js";
 import { amount, casesOf } from "../exhaustive.js";
 import { bits, model, randomMatrix, randomReadout } from "./contract.js";
@@ -63,6 +64,15 @@ const listeningTo = (order: string[], letters: Readonly<Record<string, string>>)
       };
     }
   };
+
+/** What is left on devices beside modules, which live as long as they. */
+const kept = (engines: ReturnType<typeof devices>["engines"]) =>
+  engines.flatMap((each) =>
+    each
+      .context()
+      .held()
+      .filter(({ kind }) => kind !== "module"),
+  );
 
 const options = { plan: "sharded", spinLimit: 1e6 };
 
@@ -203,13 +213,6 @@ describe.each([
   }
 
   const right = await allOf(await referenceEngine.open(host));
-  const kept = (engines: ReturnType<typeof devices>["engines"]) =>
-    engines.flatMap((each) =>
-      each
-        .context()
-        .held()
-        .filter(({ kind }) => kind !== "module"),
-    );
 
   const { driver, engine } = devices([]);
   engine.plan(drawn, asked);
@@ -272,6 +275,51 @@ it("lets each launch of a step, and of sums of training, wait for what all devic
   // Five steps and two chunks: the first device is ready, two others wait, launch and are done, it
   // launches, and waits for both. Copies between devices record and wait, too.
   expect(order.join("").match(/r(w[rw]*Lr){2}Lww/g)).toHaveLength(7);
+});
+
+describe("the radius of a W that fits none of three devices", () => {
+  const engineOf = (memoryBytes: number, faults: readonly Fault[] = []) => {
+    const driver = new FaultyDriver(simulatedDriver({ devices: 3, memoryBytes, launchBytes: 2 ** 24 }), faults);
+    const engines = [0, 1, 2].map((device) =>
+      deviceEngine({ name: `sim:${device}`, open: () => openDevice({ driver, device, onLeak: () => undefined }) }),
+    );
+    return { driver, engines, engine: engines[0]!.beside(engines.slice(1)) };
+  };
+  const krylov = { method: "krylov" } as const;
+
+  it.each(
+    casesOf(
+      [
+        ["dense", 100, 1, 390_000],
+        ["sparse", 150, 0.4, 570_000],
+      ] as const,
+      ([storage]) => storage === "dense",
+    ),
+  )("is that of the host: %s", async (_, size, connectionProbability, memoryBytes) => {
+    const config = resolveConfig({ size, connectionProbability, seed: 3 });
+    const drawn = { draws: unscaledDraws(config, seedKeys(config.seed)), rounding: "none" } as const;
+    const { engine, engines } = engineOf(memoryBytes);
+    await expect(engines[0]!.spectralRadius!(drawn, krylov)).rejects.toThrow(/Krylov iteration .* would take .* and the limit is/);
+    expect(await engine.spectralRadius!(drawn, krylov)).toEqual(matrixSpectralRadius(drawWeights(config).matrix, krylov));
+    expect(kept(engines)).toEqual([]);
+  });
+
+  it.each(
+    casesOf(["cuLaunchKernelEx", "cuMemcpyPeerAsync", "cuMemAllocFromPoolAsync", "cuStreamWaitEvent", "cuEventRecord"] as const, (call) =>
+      /Peer/.test(call),
+    ),
+  )("leaves nothing behind when %s fails", async (call) => {
+    const config = resolveConfig({ size: 100, connectionProbability: 1, seed: 3 });
+    const drawn = { draws: unscaledDraws(config, seedKeys(config.seed)), rounding: "none" } as const;
+    for (let use = 1; use <= amount(12, 2); use++) {
+      const { engine, engines } = engineOf(390_000, [{ call, use: 2 * use, code: 400 }]);
+      await expect(engine.spectralRadius!(drawn, krylov), `use ${2 * use}`).rejects.toMatchObject({
+        code: expect.stringMatching(/device|memory/),
+      });
+      expect(kept(engines), `use ${2 * use}`).toEqual([]);
+      for (const each of engines) each.close();
+    }
+  });
 });
 
 it("runs the sequences of a batch one after the other over all devices, and a closed loop, if W fits none of them", async () => {

@@ -133,7 +133,12 @@ function engineOf(name: string, device: EngineDevice, stepsPerChunk?: number, ot
 
     spectralRadius: (matrix, radiusOptions) =>
       "draws" in matrix
-        ? drawnSpectralRadius(device.context(), matrix, radiusOptions)
+        ? drawnSpectralRadius(
+            device.context(),
+            matrix,
+            radiusOptions,
+            others.map((other) => other.context()),
+          )
         : spectralRadiusOnDevice(device.context(), matrix, radiusOptions),
 
     leastSquares: (x, y, workOptions) => leastSquaresOnDevice(device.context(), x, y, workOptions),

@@ -17,7 +17,15 @@ import { WorkPacer } from "../../../reservoir/work.js";
 import { freeMemory } from "../memory.js";
 import { connectionsIn, countDrawn, drawRowSums } from "../streamed/drawn.js";
 import { iterateOnDevice, iterationBytes } from "./krylov.js";
-import { blockOperator, type DeviceOperator, drawnOperator, isTakenDense, operatorBytes } from "./operators.js";
+import {
+  blockOperator,
+  type DeviceOperator,
+  drawnOperator,
+  drawnOperatorOver,
+  isTakenDense,
+  operatorBytes,
+  sliceBytes,
+} from "./operators.js";
 import { powerBytes, powerOnDevice } from "./power.js";
 
 /** Restarts are counted up to this many; most iterations need a few dozen. */
@@ -84,12 +92,14 @@ async function onOperator<T>(
 /**
  * The same of a random W that is drawn on the device and irreducible, which one of more than 64
  * connections a row is but for a chance below 1e-20. Methods "krylov" and "power" iterate; else the
- * circular law.
+ * circular law. A Krylov iteration whose matrix has no room on the device has its rows on `others`
+ * too, if there are any.
  */
 export async function drawnSpectralRadius(
   context: Context,
   { draws, rounding }: DrawnMatrix,
   options: SpectralRadiusOptions & WorkOptions = {},
+  others: readonly Context[] = [],
 ): Promise<SpectralRadius> {
   const { method } = options;
   if (method !== "krylov" && method !== "power") {
@@ -103,10 +113,18 @@ export async function drawnSpectralRadius(
   if (isPower && rounding !== "none" && isTakenDense(n, count))
     throw new ArgumentError("method", method, '"krylov" or "circularLaw" for a dense W that only the device holds, in less than binary64');
   const elementBytes = { none: 8, float32: 4, bfloat16: 2 }[rounding];
-  checkMemory(context, n, count, operatorBytes(n, count, elementBytes), isPower ? powerBytes(n) : krylovBytes(n, count));
+  const vectorBytes = isPower ? powerBytes(n) : krylovBytes(n, count);
+  const whole = operatorBytes(n, count, elementBytes);
+  const shared = !isPower && others.length > 0 && whole + vectorBytes > freeMemory(context);
+  if (!shared) checkMemory(context, n, count, whole, vectorBytes);
+  else {
+    const part = sliceBytes(n, count, elementBytes, others.length + 1);
+    for (const each of [context, ...others]) checkMemory(each, n, count, part, each === context ? vectorBytes : 0);
+  }
   return onOperator(
     context,
-    (stream) => drawnOperator(context, stream, draws, counts, rounding),
+    (stream) =>
+      shared ? drawnOperatorOver([context, ...others], draws, counts, rounding) : drawnOperator(context, stream, draws, counts, rounding),
     async (operator, stream) => {
       if (isPower) return powerRadius(n, await powerOnDevice(context, stream, operator, n, 0, options));
       const pacer = new WorkPacer(options, mostRestarts);

@@ -1,13 +1,15 @@
 // A square matrix in device memory and its product with a vector, in the order of the host's Krylov
 // iteration. No iteration here.
-import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../../gpu/index.js";
+import type { Context, DeviceBuffer, DeviceEvent, DeviceSlice, Stream } from "../../../gpu/index.js";
 import type { Component } from "../../../numerics/spectrum/components.js";
 import { powerOfTwoFactors } from "../../../numerics/spectrum/power-of-two.js";
+import { namedFailure } from "../../../reservoir/engine/dealing.js";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
-import { abandonAll, disposeAll } from "../dispose.js";
+import { deviceName } from "../device.js";
+import { abandonAll, type Disposes, disposeAll } from "../dispose.js";
 import { type AnyBuffer, type AnyKernel, allocAny, loadEntries } from "../kernels.js";
 import { NamedKernels, type SparseSlices } from "../named-kernels.js";
-import { connectionsIn, type DrawnRounding, drawCsr, drawPlainRows, rowOffsetsOf } from "../streamed/drawn.js";
+import { connectionsIn, type DrawnRounding, drawCsr, drawPlainRows, type RowRange, rowOffsetsOf } from "../streamed/drawn.js";
 
 /** A matrix that vectors are multiplied with. */
 export interface DeviceOperator {
@@ -56,10 +58,7 @@ export function drawnOperator(
   rounding: DrawnRounding,
 ): DeviceOperator {
   const { size } = draws;
-  if (!isTakenDense(size, connectionsIn(counts))) {
-    const { offsets, columns, values } = drawCsr(context, stream, draws, rowOffsetsOf(counts), rounding);
-    return sparseProduct(context, size, offsets, columns, values);
-  }
+  if (!isTakenDense(size, connectionsIn(counts))) return drawnSparse(context, stream, draws, counts, rounding);
   const type = ({ none: "f64", float32: "f32", bfloat16: "u16" } as const)[rounding];
   const rows = allocAny(context, type, size * size, "W");
   try {
@@ -68,6 +67,110 @@ export function drawnOperator(
   } catch (error) {
     abandonAll([rows]);
     throw error;
+  }
+}
+
+function drawnSparse(
+  context: Context,
+  stream: Stream,
+  draws: WeightDraws,
+  counts: Uint32Array,
+  rounding: DrawnRounding,
+  rows: RowRange = { from: 0, to: draws.size },
+): DeviceOperator {
+  const starts = rowOffsetsOf(counts.subarray(rows.from, rows.to));
+  const { offsets, columns, values } = drawCsr(context, stream, draws, starts, rounding, "f64", rows);
+  return sparseProduct(context, rows.to - rows.from, offsets, columns, values);
+}
+
+/** Rows of a block of krylov_product_f64: slices of a dense matrix have whole numbers of them. */
+export const rowsOfBlock = 32;
+
+/** Bytes of the largest slice of an operator that so many devices share, with x and y. */
+export function sliceBytes(n: number, count: number, elementBytes: number, devices: number): number {
+  const rows = Math.ceil(Math.ceil(n / rowsOfBlock) / devices) * rowsOfBlock;
+  return Math.ceil((operatorBytes(n, count, elementBytes) / n) * rows) + 8 * (n + rows);
+}
+
+/** A slice of a matrix on one device, and its product with a copy of x. */
+interface OperatorSlice {
+  readonly context: Context;
+  readonly stream: Stream;
+  readonly done: DeviceEvent;
+  readonly rows: RowRange;
+  readonly operator: DeviceOperator;
+  readonly x: DeviceBuffer<"f64">;
+  readonly y: DeviceBuffer<"f64">;
+}
+
+/**
+ * As `drawnOperator`, its rows in slices over devices that draw them: x goes to all of them in every
+ * product, and parts of y come back. A row's sum is that of one device.
+ */
+export function drawnOperatorOver(
+  contexts: readonly Context[],
+  draws: WeightDraws,
+  counts: Uint32Array,
+  rounding: DrawnRounding,
+): DeviceOperator {
+  const { size } = draws;
+  const dense = isTakenDense(size, connectionsIn(counts));
+  const type = ({ none: "f64", float32: "f32", bfloat16: "u16" } as const)[rounding];
+  const owned: Disposes[] = [];
+  const own = <T extends Disposes>(thing: T): T => {
+    owned.push(thing);
+    return thing;
+  };
+  const blocks = Math.ceil(size / rowsOfBlock);
+  const begin = (d: number): number => Math.min(size, Math.floor((blocks * d) / contexts.length) * rowsOfBlock);
+  const slices: OperatorSlice[] = [];
+  let where = contexts[0]!;
+  try {
+    const ready = own(where.event({ timing: false }));
+    for (const [d, context] of contexts.entries()) {
+      where = context;
+      const rows = { from: begin(d), to: begin(d + 1) };
+      if (rows.to === rows.from) continue;
+      const stream = own(context.stream({ label: "slice of a product" }));
+      const done = own(context.event({ timing: false }));
+      // The last block's rows may be more than there are.
+      const padded = Math.ceil((rows.to - rows.from) / rowsOfBlock) * rowsOfBlock;
+      let operator: DeviceOperator;
+      if (dense) {
+        const matrix = own(allocAny(context, type, padded * size, "W") as AnyBuffer);
+        drawPlainRows(context, stream, draws, rounding, matrix, rows);
+        operator = denseProduct(context, size, matrix, padded);
+      } else operator = own(drawnSparse(context, stream, draws, counts, rounding, rows));
+      const [x, y] = [size, padded].map((length) => own(context.alloc("f64", length, { label: "vector of a product" })));
+      slices.push({ context, stream, done, rows, operator, x: x!, y: y! });
+    }
+    return {
+      multiply(stream, x, y) {
+        ready.record(stream);
+        for (const slice of slices) {
+          slice.stream.wait(ready);
+          slice.stream.copy(slice.x, x);
+          slice.operator.multiply(slice.stream, slice.x, slice.y);
+          slice.done.record(slice.stream);
+        }
+        for (const { done, rows, y: part } of slices) {
+          stream.wait(done);
+          stream.copy(y.slice(rows.from, rows.to), part.slice(0, rows.to - rows.from));
+        }
+      },
+      dispose() {
+        for (const { stream } of slices)
+          try {
+            stream.sync();
+          } catch {
+            // What failed was told when it did.
+          }
+        disposeAll(owned);
+      },
+    };
+  } catch (error) {
+    abandonAll(owned);
+    throw namedFailure(error, deviceName(where));
   }
 }
 
@@ -123,15 +226,15 @@ function sparseBlock(context: Context, component: Component, count: number, expo
   }
 }
 
-function denseProduct(context: Context, n: number, matrix: AnyBuffer): DeviceOperator {
+function denseProduct(context: Context, n: number, matrix: AnyBuffer, rows = n): DeviceOperator {
   const type = matrix.dtype as "f64" | "f32" | "u16";
   const name = `krylov_product_${type === "u16" ? "bf16" : type}`;
   const parameters = [`const ${type}*`, "const f64*", "f64*", "i32", "i32"] as const;
   const kernel = loadEntries(context, "krylov_schur", [name]).kernel(name, parameters) as AnyKernel;
-  const shape = { grid: Math.ceil(n / 32), block: 320 };
+  const shape = { grid: Math.ceil(rows / rowsOfBlock), block: 320 };
   return {
     multiply: (stream, x, y) => stream.launch(kernel, shape, ...([matrix, x, y, n, n] as const)),
-    ...(type === "f64" ? { powerStep: powerStep(context, matrix as DeviceBuffer<"f64">, n) } : {}),
+    ...(type === "f64" && rows === n ? { powerStep: powerStep(context, matrix as DeviceBuffer<"f64">, n) } : {}),
     dispose: () => matrix.dispose(),
   };
 }
