@@ -43,10 +43,10 @@ keep(
   "forecast",
   plotForecast(await computer.generate(300, readout), series.slice(3000, 3300), { before: series.slice(2900, 3000), start: 3000 }),
 );
-keep("states", plotStateHeatmap(states.slice(0, 300), { centred: true }));
+keep("states", plotStateHeatmap(states.slice(0, 200), { centred: true }));
 keep("trajectories", plotTrajectories(states.slice(0, 300)));
-keep("phase-space", plotPhaseSpace(states.slice(500, 1500)));
-keep("phase-space-3d", plotPhaseSpace(lorenz(3000), { dimensions: 3, names: ["x", "y", "z"] }));
+keep("phase-space", plotPhaseSpace(states.slice(500, 1100)));
+keep("phase-space-3d", plotPhaseSpace(lorenz(2000), { dimensions: 3, names: ["x", "y", "z"] }));
 
 const driven = { size: 100, leakRate: 1, connectionProbability: 1, seed: 1 } as const;
 const degrees = [
