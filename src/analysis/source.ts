@@ -65,13 +65,25 @@ export function checkSource(source: unknown): void {
     throw new ArgumentError("source", source, "a description of a reservoir, a model or a ReservoirComputer");
 }
 
-/** Runs `use` on a rate reservoir that stands at its initial state. */
+/**
+ * Runs `use` on a rate reservoir that stands at its initial state.
+ * @throws ArgumentError for a reservoir whose units have no rates, or that has parts
+ */
 export function withReservoir<T>(
   source: ReservoirSource,
   engine: string | undefined,
   use: (computer: ReservoirComputer) => Promise<T>,
 ): Promise<T> {
-  return withAnyReservoir(source, engine, (computer) => use(computer as ReservoirComputer));
+  return withAnyReservoir(source, engine, async (computer) => {
+    const { model } = computer;
+    if ("parts" in model || !("activation" in model)) throw new ArgumentError("source", kindInWords(model), "one reservoir of rates");
+    return use(computer as ReservoirComputer);
+  });
+}
+
+function kindInWords(model: AnyModel): string {
+  if (model.kind === "registered") return `a reservoir of the kind ${model.config.kind}`;
+  return model.kind === "composite" ? "a composed reservoir" : "a spiking reservoir";
 }
 
 /** The same on a reservoir of either kind. */

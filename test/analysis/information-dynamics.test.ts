@@ -133,6 +133,12 @@ describe("information dynamics of a reservoir", () => {
     expect(edge.transfer.every(({ from, to }) => from !== to)).toBe(true);
   });
 
+  it("is of one reservoir of rates", async () => {
+    await expect(informationDynamics({ kind: "oscillator", size: 5 } as never, { length: 50 })).rejects.toThrow(
+      'source is "a reservoir of the kind oscillator"; it takes one reservoir of rates',
+    );
+  });
+
   it("takes inputs of washout and length", async () => {
     await expect(informationDynamics({ size: 5 }, { inputs: [1, 2, 3] })).rejects.toThrow('inputs is "3 rows"; it takes 5500');
     await expect(informationDynamics({ size: 5 }, { length: 30, history: 20 })).rejects.toThrow("length is 30; it takes at least 40");

@@ -1,7 +1,7 @@
 // All measures of one reservoir, one after the other. What each is stands in its own file.
 import { ArgumentError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
-import type { AnyModel, AnyReservoirComputer, ReservoirComputer } from "../../reservoir/index.js";
+import type { AnyReservoirComputer, ReservoirComputer } from "../../reservoir/index.js";
 import { anySeries } from "../../reservoir/inputs.js";
 import { informationCapacity } from "../capacity/index.js";
 import { echoStateIndex } from "../echo-state-index.js";
@@ -36,7 +36,7 @@ const measures: { readonly [Name in MeasureName]: Measure<Name> } = {
   generalisationRank: (computer, { common }) => generalisationRank(computer, { ...common, tolerance: rankTolerance }),
   lyapunovExponent: (computer, { driven }) => lyapunovExponent(computer, driven),
   echoStateIndex: (computer, { driven: { length, ...driven } }) => echoStateIndex(computer, driven),
-  informationDynamics: (computer, { driven }) => informationDynamics(ofRates(computer), driven),
+  informationDynamics: (computer, { driven }) => informationDynamics(computer as ReservoirComputer, driven),
 };
 
 /**
@@ -81,16 +81,4 @@ function drivenBy(inputs: AnalyseOptions["inputs"], computer: AnyReservoirComput
   const { rows } = anySeries(inputs, "inputs", computer.model.precision);
   const washout = Math.min(mostWashout, Math.floor(rows / 5));
   return { inputs, washout, length: rows - washout };
-}
-
-/** @throws ArgumentError for a reservoir whose units have no rates, or that has parts */
-function ofRates(computer: AnyReservoirComputer): ReservoirComputer {
-  const { model } = computer;
-  if ("parts" in model || !("activation" in model)) throw new ArgumentError("source", kindInWords(model), "one reservoir of rates");
-  return computer as ReservoirComputer;
-}
-
-function kindInWords(model: AnyModel): string {
-  if (model.kind === "registered") return `a reservoir of the kind ${model.config.kind}`;
-  return model.kind === "composite" ? "a composed reservoir" : "a spiking reservoir";
 }
