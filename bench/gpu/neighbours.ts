@@ -66,7 +66,10 @@ const [, dynamicsSeconds] = await timed(() => dynamics("cuda", 100));
 console.log("\n| information dynamics, dense, 5000 rows | connections | device s | host s | bits |\n|---|---|---|---|---|");
 console.log(`| 100 neurons | 9900 | ${dynamicsSeconds.toFixed(2)} | | |`);
 if (withHost) {
-  const [[found, few], [expected, hostSeconds]] = [await timed(() => dynamics("cuda", 10, 2000)), await timed(() => dynamics("cpu", 10, 2000))];
+  const [[found, few], [expected, hostSeconds]] = [
+    await timed(() => dynamics("cuda", 10, 2000)),
+    await timed(() => dynamics("cpu", 10, 2000)),
+  ];
   const bits = JSON.stringify(found) === JSON.stringify(expected) ? "equal" : "DIFFERENT";
   console.log(`| 10 neurons, 2000 rows | 90 | ${few.toFixed(2)} | ${hostSeconds.toFixed(2)} | ${bits} |`);
 }
