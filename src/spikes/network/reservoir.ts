@@ -53,11 +53,17 @@ declare module "../../reservoir/registered/options.js" {
 
 /** A description with every default filled in. */
 export interface NetworkReservoirConfig extends Omit<NetworkConfig, "kind"> {
+  /** The kind of reservoir. */
   readonly kind: "network";
+  /** N, the neurons of the populations whose filtered spikes are states. */
   readonly size: number;
+  /** I, the number of inputs. */
   readonly inputSize: number;
+  /** What synapses and W_in are drawn from. */
   readonly seed: Seed;
+  /** Model time of a row of inputs, ms. */
   readonly rowMs: number;
+  /** How rows act as currents; null: they are spikes of the populations of inputs. */
   readonly input: { readonly to: readonly string[]; readonly scaling: number; readonly connectivity: number } | null;
 }
 
