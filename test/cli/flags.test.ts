@@ -45,6 +45,7 @@ const own: Readonly<Record<string, string>> = {
   "run --set": "changes the experiment, not the run",
   "run --scale": "changes the experiment, not the run",
   "analyse --set": "changes the experiment, not the analysis",
+  "analyse --map-measures": "written as a,b, where the table takes a list",
   "analyse --measures": "written as a,b, where the table takes a list",
   "analyse --data": "the experiment's data as the table's inputs",
   "analyse --out": "a folder for the page that the command makes",

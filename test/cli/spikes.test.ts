@@ -221,7 +221,7 @@ describe("an experiment file on spikes", () => {
     ["liquid: { sise: 9, size: 9 }\ndata: { sounds: . }", 'unknown field "liquid.sise": did you mean "size"?'],
     [
       "reservoir: { kind: wet, size: 9 }\ndata: { sounds: . }",
-      'reservoir.kind is "wet"; it takes one of "spiking", "oscillator", "stateAffine", or nothing for a rate reservoir',
+      'reservoir.kind is "wet"; it takes one of "spiking", "oscillator", "stateAffine", "network", or nothing for a rate reservoir',
     ],
     ["liquid: { size: 9 }\ndata: { sounds: ., file: x }", "file or sounds, not both"],
     ["liquid: { size: 9 }\ndata: { sounds: . }\nencode: { encoder: morse }", 'encode.encoder is "morse"; it takes one of rate, latency'],

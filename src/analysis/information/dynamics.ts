@@ -169,8 +169,9 @@ const estimators: Readonly<Record<DynamicsEstimator, MakeEstimator>> = {
     }
     return {
       async storage(i) {
-        for await (const nats of natsOf(delayed(i, 0, 1), [], [delayed(i, 1, history)])) return nats;
-        throw new RangeError("no counts came");
+        let stored = Number.NaN;
+        for await (const nats of natsOf(delayed(i, 0, 1), [], [delayed(i, 1, history)])) stored = nats;
+        return stored;
       },
       async *transfers(to, froms) {
         const sources = froms.map((from) => delayed(from, 1, 1));
