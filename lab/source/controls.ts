@@ -35,12 +35,14 @@ export interface Controls {
 
 /**
  * Makes the controls in a form. `changed` is called with every movement, and with whether the
- * user's own data is the signal. Sliders that a topology does not have are hidden.
+ * user's own data is the signal. Sliders that a topology does not have are hidden. With a `suffix`,
+ * which ends their ids, they are those of a second setting, whose signal is the first's.
  */
 export function makeControls(
   form: HTMLFormElement,
   settings: LabSettings,
   changed: (settings: LabSettings, usesOwn: boolean) => void,
+  suffix = "",
 ): Controls {
   let current = settings;
   let usesOwn = false;
@@ -49,6 +51,13 @@ export function makeControls(
     current = cutToRange({ ...current, ...part });
     for (const show of shows) show();
     changed(current, usesOwn);
+  };
+  /** Puts a control into the form, under its label. */
+  const put = (label: string, control: HTMLInputElement | HTMLSelectElement, value?: HTMLOutputElement) => {
+    control.id = `control-${control.name}${suffix}`;
+    const whole = labelled(label, control, value);
+    form.append(whole);
+    return whole;
   };
   const choice = (name: "signal" | "topology" | "transform", words: Readonly<Record<string, string>>, label: string = name) => {
     const select = document.createElement("select");
@@ -61,10 +70,10 @@ export function makeControls(
     shows.push(() => {
       select.value = name === "signal" && usesOwn ? own : current[name];
     });
-    form.append(labelled(label, select));
+    put(label, select);
     return select;
   };
-  const signal = choice("signal", signals);
+  const signal = suffix === "" ? choice("signal", signals) : undefined;
   const topology = choice("topology", inWords(topologyNames()));
   for (const [name, { label, minimum, maximum, step }] of Object.entries(ranges)) {
     const key = name as NumericSetting;
@@ -74,13 +83,12 @@ export function makeControls(
     // A screen reader says a slider's value itself.
     value.ariaLive = "off";
     slider.addEventListener("input", () => change({ [key]: Number(slider.value) }));
-    const whole = labelled(label, slider, value);
+    const whole = put(label, slider, value);
     shows.push(() => {
       slider.value = String(current[key]);
       value.textContent = String(current[key]);
       whole.hidden = !hasEffect(key, current.topology);
     });
-    form.append(whole);
   }
   choice("transform", transforms, "the readout sees");
   const readInput = document.createElement("input");
@@ -95,20 +103,20 @@ export function makeControls(
   reset.textContent = "Defaults";
   reset.addEventListener("click", () => {
     usesOwn = false;
-    change(defaultSettings);
+    change(suffix === "" ? defaultSettings : { ...defaultSettings, signal: current.signal });
   });
   form.append(reset);
   for (const show of shows) show();
   return {
     offer(more, settings) {
       topology.append(...optionsOf(more.topologies));
-      signal.append(...optionsOf(more.signals));
+      signal?.append(...optionsOf(more.signals));
       change(settings);
     },
     offerOwn(name) {
-      const option = signal.querySelector<HTMLOptionElement>(`option[value="${own}"]`) ?? new Option("", own);
+      const option = signal?.querySelector<HTMLOptionElement>(`option[value="${own}"]`) ?? new Option("", own);
       option.textContent = name;
-      signal.append(option);
+      signal?.append(option);
       usesOwn = true;
       change({});
     },

@@ -2,9 +2,9 @@
 // lines.
 import type { Matrix, ReservoirComputer } from "../../src/index.js";
 import { divergingScale, seriesColour } from "../../src/plot/palette.js";
+import { type Axis, clearPanel, colour, drawLine, drawPanel, type Panel, stateColours, withAxis } from "./canvas.js";
 import type { LegendEntry } from "./legend.js";
 import { canvas } from "./page.js";
-import { type Axis, colour, drawLine, clearPanel, drawPanel, type Panel, stateColours, withAxis } from "./canvas.js";
 
 /** Steps that the views hold. */
 const span = 600;
@@ -14,6 +14,7 @@ const shownNeurons = 6;
 /** The last steps of a reservoir, in rings. */
 export class LiveView {
   readonly legend: readonly LegendEntry[];
+  readonly #suffix: string;
   readonly #computer: ReservoirComputer;
   readonly #input: Matrix;
   readonly #inputAxis: Axis;
@@ -27,10 +28,11 @@ export class LiveView {
   #panels: Readonly<Record<"heatmap" | "raster" | "trajectories" | "driven", Panel>> | undefined;
   #step = 0;
 
-  /** `unit` is that of the input. */
-  constructor(computer: ReservoirComputer, input: Matrix, unit: string) {
+  /** `unit` is that of the input; `suffix` ends the ids of the canvases. */
+  constructor(computer: ReservoirComputer, input: Matrix, unit: string, suffix: string) {
     const { size } = computer.model;
     const shown = Math.min(shownNeurons, size);
+    this.#suffix = suffix;
     this.#computer = computer;
     this.#input = input;
     this.#inputAxis = { range: rangeOf(input.data), title: `input (${unit})` };
@@ -104,10 +106,10 @@ export class LiveView {
     const x: Axis = { range: [-span, 0], title: "time from now (steps)" };
     const y: Axis = { range: [0, this.#before.length], title: "neuron", reversed: true };
     const state: Axis = { range: [-1, 1], title: "state" };
-    const heatmap = drawPanel(canvas("heatmap"), { x, y, right: { ...state, gap: 16 } });
+    const heatmap = drawPanel(canvas(`heatmap${this.#suffix}`), { x, y, right: { ...state, gap: 16 } });
     drawColours(heatmap);
-    const raster = drawPanel(canvas("raster"), { x, y });
-    const trajectories = drawPanel(canvas("trajectories"), { x, y: state, right: this.#inputAxis });
+    const raster = drawPanel(canvas(`raster${this.#suffix}`), { x, y });
+    const trajectories = drawPanel(canvas(`trajectories${this.#suffix}`), { x, y: state, right: this.#inputAxis });
     return { heatmap, raster, trajectories, driven: withAxis(trajectories, this.#inputAxis) };
   }
 

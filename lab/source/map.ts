@@ -35,11 +35,11 @@ export function makeMapView(settings: () => LabSettings, choose: (settings: LabS
   const problem = made("p", { id: "map-problem" });
   problem.setAttribute("role", "alert");
   const picture = made("img", { id: "map", hidden: true, tabIndex: 0 });
-  Object.assign(picture.style, { width: "100%", maxWidth: "44rem", display: "block", cursor: "crosshair" });
+  Object.assign(picture.style, { width: "100%", maxWidth: "44rem", cursor: "crosshair" });
   const point = made("p", { id: "map-point" });
   point.setAttribute("role", "status");
   const hint = "The analysis.json of spillway analyse with a map. A click, or the arrow keys and Enter, takes a point.";
-  const parts = [labelled("file", file), problem, labelled("measure", measure), picture, point];
+  const parts = [labelled("file of a map", file), problem, labelled("measure", measure), picture, point];
   const section = made("section", { id: "map-section" }, [
     made("h2", { textContent: "A map of measures" }),
     made("p", { className: "hint", textContent: hint }),

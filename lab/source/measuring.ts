@@ -13,6 +13,8 @@ export interface MeasureAnswer {
   readonly kind: Measure["kind"];
   /** The measure, or the sentence why there is none. */
   readonly result: Measure | string;
+  /** Whether nothing more comes for this request. */
+  readonly last: boolean;
 }
 
 let newest = 0;
@@ -26,6 +28,6 @@ export async function measureAll({ id, ...measured }: MeasureRequest): Promise<v
     await new Promise((resume) => setTimeout(resume, 0));
     if (id !== newest) return;
     const result = await measure(kind, measured).catch(sentenceOf);
-    postMessage({ id, kind, result } satisfies MeasureAnswer);
+    postMessage({ id, kind, result, last: kind === measureNames.at(-1) } satisfies MeasureAnswer);
   }
 }

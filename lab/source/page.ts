@@ -16,7 +16,6 @@ export function labelled(text: string, control: HTMLElement, value?: HTMLOutputE
   const label = document.createElement("label");
   field.className = "field";
   row.className = "row";
-  control.id ||= `control-${control.getAttribute("name")}`;
   label.htmlFor = control.id;
   label.textContent = text;
   row.append(label);

@@ -1,6 +1,7 @@
 // The worker that reads a file of the user's own. It gives one answer, and is then ended.
 import { type CsvColumn, csvColumns } from "../../src/io/index.js";
-import { type OwnChoices, type OwnSeries, readOwnSeries } from "../../src/lab/own-data.js";
+import type { OwnChoices, OwnSeries } from "../../src/lab/own-data.js";
+import { readOwnSeries } from "../../src/lab/own-series.js";
 import { sentenceOf } from "./sentence.js";
 
 export interface ReadingRequest {

@@ -4,9 +4,8 @@ import { memoryCapacity, spectrum } from "../analysis/index.js";
 import { ArgumentError } from "../core/errors.js";
 import { nrmse } from "../metrics/index.js";
 import { Forecaster } from "../model/index.js";
-import { Matrix } from "../numerics/index.js";
 import { type LabSettings, readoutOf, reservoirOf } from "./settings.js";
-import { type Drive, freeDrive, hashedSteps, signalOf, stateHash } from "./signal.js";
+import { type Drive, driveOf, hashedSteps, type OwnDrive, stateHash } from "./signal.js";
 
 /** One measure, by its kind. */
 export type Measure =
@@ -35,30 +34,11 @@ export interface Measured {
   readonly own?: OwnDrive | undefined;
 }
 
-/** A series of the user's own, as it travels between the page and its workers. */
-export interface OwnDrive {
-  readonly input: Float64Array;
-  /** To be predicted from the input; left out, the input goes on by itself. */
-  readonly target?: Float64Array | undefined;
-  /** The first rows, which train. */
-  readonly trainingRows: number;
-}
-
 const trainingRows = 2000;
 /** Steps that a forecast is shown for. */
 export const shownRows = 400;
 /** Eigenvalues of a larger matrix take seconds. */
 export const largestSpectrum = 400;
-
-/**
- * What drives the reservoir: the whole of the user's own series, or this many rows of the settings'
- * signal.
- */
-export function driveOf(settings: LabSettings, length: number, own: OwnDrive | undefined): Drive {
-  if (!own) return signalOf(settings, length);
-  const column = (values: Float64Array) => new Matrix(values.length, 1, values);
-  return own.target ? { input: column(own.input), target: column(own.target), free: false } : freeDrive(own.input);
-}
 
 /** Takes a measure. @throws Error with a sentence if the reservoir or the data do not allow it */
 export function measure(kind: Measure["kind"], { settings, own }: Measured): Promise<Measure> {

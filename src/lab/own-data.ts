@@ -1,10 +1,7 @@
-// A series of the user's own from CSV text: which columns there are, and the chosen ones as what
-// drives the lab's reservoir.
-import { ArgumentError } from "../core/errors.js";
-import { type CsvColumn, type CsvOptions, csvColumns, type MissingPolicy, parseCsv } from "../io/index.js";
-import { fitStandardisation, standardised } from "../model/standardisation.js";
-import { firstNonFinite } from "../numerics/index.js";
-import type { OwnDrive } from "./measures.js";
+// A series of the user's own, as the page knows it: how its file is read, what came of it, and its
+// part of an experiment. Nothing here reads a file: the page takes this at once.
+import type { CsvColumn, MissingPolicy } from "../io/index.js";
+import type { OwnDrive } from "./signal.js";
 
 /** How a file is read, and what of it is used. */
 export interface OwnChoices {
@@ -32,7 +29,7 @@ export interface OwnSeries {
   readonly choices: OwnChoices & { readonly input: number };
   readonly columns: readonly CsvColumn[];
   readonly drive: OwnDrive;
-  /** Rows of the file that are used, at most {@link mostRows}. */
+  /** Rows of the file that are used, at most `mostRows`. */
   readonly used: number;
   readonly rows: number;
   /** Values that were missing and were filled or dropped. */
@@ -45,42 +42,6 @@ export const defaultChoices: OwnChoices = { decimal: ".", missing: "error", stan
 export const mostBytes = 64 * 2 ** 20;
 /** The rows of a file that are used. */
 export const mostRows = 20_000;
-const fewestRows = 20;
-const mostColumns = 1000;
-
-/**
- * Reads CSV text.
- * @throws FormatError if the text is no table of numbers; ArgumentError if the table is too small
- * or too wide
- */
-export async function readOwnSeries(text: string, name: string, choices: OwnChoices): Promise<OwnSeries> {
-  const { header, decimal, missing, target, standardise, train } = choices;
-  const options: CsvOptions & { readonly source: string } = { header, decimal, missing, source: name };
-  const columns = await csvColumns(text, options);
-  if (columns.length > mostColumns)
-    throw ArgumentError.shape(`${name} has ${columns.length} columns; the lab takes up to ${mostColumns}`, { field: name });
-  const input = choices.input ?? columns.findIndex(({ numeric }) => numeric);
-  if (input < 0) throw ArgumentError.because(`${name} has no column of numbers`, { field: name });
-  const { matrix, missing: filled } = await parseCsv(text, { ...options, columns: target === undefined ? [input] : [input, target] });
-  const used = matrix.subarray(0, Math.min(matrix.rows, mostRows));
-  if (used.rows < fewestRows)
-    throw ArgumentError.shape(`${name} has ${used.rows} rows; the lab takes at least ${fewestRows}`, { field: name });
-  const infinite = firstNonFinite(used.data);
-  if (infinite >= 0)
-    throw ArgumentError.because(`${name}: a value is ${used.data[infinite]}; the lab takes finite numbers`, { field: name });
-  const trainingRows = Math.min(used.rows - 2, Math.max(fewestRows / 2, Math.round(train * used.rows)));
-  const scores = standardise ? standardised(fitStandardisation([used.subarray(0, trainingRows)]), used) : used;
-  const column = (c: number) => Float64Array.from(scores.column(c));
-  return {
-    name,
-    choices: { ...choices, input },
-    columns,
-    drive: { input: column(0), target: target === undefined ? undefined : column(1), trainingRows },
-    used: used.rows,
-    rows: matrix.rows,
-    missing: filled,
-  };
-}
 
 /** The data and split of an experiment file for `spillway run`. */
 export function experimentDataOf({

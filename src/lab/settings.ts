@@ -223,6 +223,21 @@ export function settingsToLink(settings: LabSettings): string {
   return new URLSearchParams(changed.map(([name, value]) => [name, String(value)])).toString();
 }
 
+/** A link to two settings beside each other: those of the first, and those of the second in one value. */
+export function comparisonToLink(first: LabSettings, second: LabSettings | undefined): string {
+  const link = new URLSearchParams(settingsToLink(first));
+  if (second) link.set(against, settingsToLink(second));
+  return link.toString();
+}
+
+/** The second settings that a link holds, if any; their signal is that of the first. */
+export function secondFromLink(link: string, known: Offered = whatIsHere()): LabSettings | undefined {
+  const second = new URLSearchParams(link.replace(/^[#?]/, "")).get(against);
+  return second === null ? undefined : { ...settingsFromLink(second, known), signal: settingsFromLink(link, known).signal };
+}
+
+const against = "against";
+
 /**
  * Settings from the end of a link. What it does not name, or names wrongly, is the default; a
  * number out of its range is cut to it. `known` are the topologies and signals that there are.

@@ -30,6 +30,25 @@ export function signalOf(settings: LabSettings, length: number): Drive {
   return { input: first(generated.inputs), target: first(generated.targets), free: false };
 }
 
+/** A series of the user's own, as it travels between the page and its workers. */
+export interface OwnDrive {
+  readonly input: Float64Array;
+  /** To be predicted from the input; left out, the input goes on by itself. */
+  readonly target?: Float64Array | undefined;
+  /** The first rows, which train. */
+  readonly trainingRows: number;
+}
+
+/**
+ * What drives the reservoir: the whole of the user's own series, or this many rows of the settings'
+ * signal.
+ */
+export function driveOf(settings: LabSettings, length: number, own: OwnDrive | undefined): Drive {
+  if (!own) return signalOf(settings, length);
+  const column = (values: Float64Array) => new Matrix(values.length, 1, values);
+  return own.target ? { input: column(own.input), target: column(own.target), free: false } : freeDrive(own.input);
+}
+
 /** A series whose next value is to be predicted. */
 export function freeDrive(values: Float64Array): Drive {
   const length = values.length - 1;

@@ -6,9 +6,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import "../../src/index.js";
 import { type Lab, openLab, ranges, settingsFromLink, stateHash } from "../../src/lab/index.js";
-import { driveOf } from "../../src/lab/measures.js";
-import { defaultChoices, readOwnSeries } from "../../src/lab/own-data.js";
+import { defaultChoices } from "../../src/lab/own-data.js";
+import { readOwnSeries } from "../../src/lab/own-series.js";
 import { signalNames, topologyNames, transforms } from "../../src/lab/settings.js";
+import { driveOf } from "../../src/lab/signal.js";
 import { openChromium } from "./chromium.js";
 import { type Driven, openFirefox, openWebKit } from "./driven.js";
 

@@ -4,9 +4,11 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import "../../src/index.js";
 import { defaultSettings, type Lab, openLab, stateHash } from "../../src/lab/index.js";
-import { driveOf } from "../../src/lab/measures.js";
-import { defaultChoices, readOwnSeries } from "../../src/lab/own-data.js";
-import { hasEffect, type NumericSetting, ranges, settingsFromLink, topologyNames } from "../../src/lab/settings.js";
+import { measure } from "../../src/lab/measures.js";
+import { defaultChoices } from "../../src/lab/own-data.js";
+import { readOwnSeries } from "../../src/lab/own-series.js";
+import { hasEffect, type NumericSetting, ranges, secondFromLink, settingsFromLink, topologyNames } from "../../src/lab/settings.js";
+import { driveOf } from "../../src/lab/signal.js";
 import { Matrix } from "../../src/numerics/index.js";
 import { registerTopology, sparseFromRows } from "../../src/reservoir/index.js";
 import { registerTask } from "../../src/tasks/index.js";
@@ -182,7 +184,17 @@ describe("the lab in Chromium", () => {
     const live = await page
       .locator('[role="status"], [role="alert"], output')
       .evaluateAll((all) => all.filter((one) => one.ariaLive !== "off").map(({ id }) => id));
-    expect(live.sort()).toEqual(["copied", "map-point", "map-problem", "own-problem", "own-summary", "remote-result", "results", "status"]);
+    expect(live.sort()).toEqual([
+      "copied",
+      "map-point",
+      "map-problem",
+      "own-problem",
+      "own-summary",
+      "remote-result",
+      "results",
+      "status",
+      "status-second",
+    ]);
     await page.close();
   });
 
@@ -230,6 +242,77 @@ describe("the lab in Chromium", () => {
     expect(await untilText(page, "#hash", hash)).toBe(states);
     expect(await page.textContent("#yaml")).toContain("lambda: 100");
     expect(page.url()).toContain("lambdaExponent=2");
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it("shows two settings side by side over the same data, and compares their errors", async () => {
+    const { page, errors } = await openPage(browser, { width: 1400, height: 1000 });
+    await page.goto(`${lab.url}#size=50&signal=lorenz`);
+    await untilText(page, "#results", /capacity/);
+    await page.click("#compare");
+    const second = (name: string) => page.locator(`#controls-second [name="${name}"]`);
+    await page.waitForSelector('#pictures[aria-busy="false"]');
+    expect(await cells(page)).toHaveLength(6);
+    for (const [words, a, b, difference] of await cells(page)) expect([b, difference!.replace(/[.0]/g, "")], words).toEqual([a, ""]);
+    await second("size").fill("80");
+    await second("leakRate").fill("0.6");
+    await page.waitForSelector('#pictures[aria-busy="true"]');
+    await page.waitForSelector('#pictures[aria-busy="false"]');
+    const first = { ...defaultSettings, size: 50, signal: "lorenz" } as const;
+    const other = { ...first, size: 80, leakRate: 0.6 };
+    const [mine, its] = [await measure("forecast", { settings: first }), await measure("forecast", { settings: other })];
+    if (mine.kind !== "forecast" || its.kind !== "forecast") throw new Error("no forecasts");
+    const shown = await cells(page);
+    expect(shown[0]).toEqual([
+      "error of the forecast (NRMSE)",
+      mine.score.toFixed(4),
+      its.score.toFixed(4),
+      expect.stringMatching(/^[+-]\d+\.\d{4}$/),
+    ]);
+    expect(Number(shown[0]![3])).toBeCloseTo(its.score - mine.score, 3);
+    expect(shown[1]!.slice(1, 3)).toEqual([String(mine.follows), String(its.follows)]);
+    expect(shown[4]).toEqual(["neurons", "50", "80", "+30"]);
+    expect(await page.textContent("#results")).toMatch(/^A: follows.*\. B: follows/);
+    for (const view of Object.keys(axes)) {
+      const [a, b] = [(await page.locator(`#${view}`).boundingBox())!, (await page.locator(`#${view}-second`).boundingBox())!];
+      expect([b.y, b.x > a.x + a.width], view).toEqual([a.y, true]);
+    }
+    // The same data for both.
+    expect(await second("signal").count()).toBe(0);
+    await page.selectOption('#controls select[name="signal"]', "mso");
+    await expect.poll(() => secondFromLink(new URL(page.url()).hash)).toEqual({ ...other, signal: "mso" });
+    const link = page.url();
+    await page.click("#swap");
+    await expect.poll(() => settingsFromLink(new URL(page.url()).hash)).toEqual({ ...other, signal: "mso" });
+    await page.waitForSelector('#pictures[aria-busy="false"]');
+    await page.click("#compare");
+    expect(await page.locator("canvas").count()).toBe(6);
+    expect(page.url()).not.toContain("against");
+    // The link opens both again.
+    await page.goto(link);
+    await page.reload();
+    await untilText(page, "#results", /^A: .* B: .*capacity/);
+    expect((await cells(page))[4]).toEqual(["neurons", "50", "80", "+30"]);
+    expect(await second("leakRate").inputValue()).toBe("0.6");
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it("compares on a phone too, with nothing beyond its edge", async () => {
+    const { page, errors } = await openPage(browser, { width: 390, height: 844 });
+    await page.goto(`${lab.url}#size=50&against=size%3D80`);
+    await untilText(page, "#results", /^A: .* B: .*capacity/);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    await page.click("#drawer");
+    for (const form of ["#controls", "#controls-second"]) {
+      const slider = page.locator(`${form} input[name="leakRate"]`);
+      await slider.scrollIntoViewIfNeeded();
+      const { x, width } = (await slider.boundingBox())!;
+      expect([x >= 0, x + width <= 390, width > 120], form).toEqual([true, true, true]);
+    }
+    await page.locator("figure:has(#forecast-second)").evaluate((one) => one.scrollIntoView());
+    expect(await wholeInSight(page, ["#forecast-second", '#controls-second input[name="leakRate"]'])).toEqual([]);
     expect(errors).toEqual([]);
     await page.close();
   });
@@ -398,12 +481,16 @@ describe("the lab in Chromium", () => {
     await page.selectOption("#own-missing", "interpolate");
     expect(await untilText(page, "#own-summary", /missing values/)).toContain(`gap.csv: ${markup}, 900 rows`);
     expect(await page.textContent("#own-problem")).toBe("");
-    expect(await page.locator("img").count()).toBe(0);
+    expect(await page.locator("img:not(#map)").count()).toBe(0);
     expect(await page.title()).toBe("Spillway lab");
     expect(errors).toEqual([]);
     await page.close();
   });
 });
+
+/** The table that compares two settings, row by row. */
+const cells = (page: Page) =>
+  page.locator("#comparison-rows tr").evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent!)));
 
 /** Dates, and two columns of numbers. */
 const row = (t: number) => `2016-07-0${1 + (t % 9)},${Math.sin(t / 5).toFixed(9)},${Math.cos(t / 5).toFixed(9)}`;

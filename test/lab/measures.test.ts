@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import "../../src/index.js";
-import { driveOf, type Measure, type Measured, measure, measureNames, shownRows } from "../../src/lab/measures.js";
+import { type Measure, type Measured, measure, measureNames, shownRows } from "../../src/lab/measures.js";
 import {
   cutToRange,
   defaultSettings,
@@ -12,7 +12,7 @@ import {
   topologyNames,
   transforms,
 } from "../../src/lab/settings.js";
-import { stateHash } from "../../src/lab/signal.js";
+import { driveOf, stateHash } from "../../src/lab/signal.js";
 
 const all = async (measured: Measured) => {
   const out: Partial<Record<Measure["kind"], Measure>> = {};

@@ -3,7 +3,8 @@ import { parse, stringify } from "yaml";
 import { parseExperimentText } from "../../src/experiment/file.js";
 import "../../src/index.js";
 import { defaultSettings } from "../../src/lab/index.js";
-import { defaultChoices, experimentDataOf, mostRows, readOwnSeries } from "../../src/lab/own-data.js";
+import { defaultChoices, experimentDataOf, mostRows } from "../../src/lab/own-data.js";
+import { readOwnSeries } from "../../src/lab/own-series.js";
 import { experimentOf } from "../../src/lab/settings.js";
 
 const rows = Array.from({ length: 100 }, (_, t) => `2016-07-${1 + (t % 28)},${t},${100 - t}`);

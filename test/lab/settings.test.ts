@@ -12,7 +12,17 @@ import {
   settingsToLink,
   stateHash,
 } from "../../src/lab/index.js";
-import { cutToRange, hasEffect, readoutOf, reservoirOf, signalNames, topologyNames, transforms } from "../../src/lab/settings.js";
+import {
+  comparisonToLink,
+  cutToRange,
+  hasEffect,
+  readoutOf,
+  reservoirOf,
+  secondFromLink,
+  signalNames,
+  topologyNames,
+  transforms,
+} from "../../src/lab/settings.js";
 
 const anySettings: fc.Arbitrary<LabSettings> = fc
   .record({
@@ -38,6 +48,18 @@ describe("the lab's link", () => {
     );
     expect(settingsToLink(defaultSettings)).toBe("");
     expect(settingsToLink({ ...defaultSettings, size: 500 })).toBe("size=500");
+  });
+
+  it("holds a second setting beside the first, whose signal it shares", () => {
+    fc.assert(
+      fc.property(anySettings, anySettings, (first, other) => {
+        const second = { ...other, signal: first.signal };
+        const link = `#${comparisonToLink(first, second)}`;
+        expect(settingsFromLink(link)).toEqual(first);
+        expect(secondFromLink(link)).toEqual(second);
+        expect(secondFromLink(`#${comparisonToLink(first, undefined)}`)).toBe(undefined);
+      }),
+    );
   });
 
   it("takes the default for what it does not understand, and cuts numbers to their range", () => {

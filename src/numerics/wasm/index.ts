@@ -65,8 +65,9 @@ export async function loadWasm(): Promise<void> {
     wasmModule();
     return;
   }
-  for (const kind of ["fused", "plain"] as const)
-    if (!modules.has(kind) && (kind === "plain" || hasExactMultiplyAdd())) modules.set(kind, await fetchModule(moduleUrl(kind)));
+  const wanted = (["fused", "plain"] as const).filter((kind) => !modules.has(kind) && (kind === "plain" || hasExactMultiplyAdd()));
+  const fetched = await Promise.all(wanted.map((kind) => fetchModule(moduleUrl(kind))));
+  for (const [k, kind] of wanted.entries()) modules.set(kind, fetched[k]!);
 }
 
 /** @throws SpillwayError naming the address if there is no module */

@@ -1,0 +1,44 @@
+// Reads a series of the user's own from CSV text: which columns there are, and the chosen ones as
+// what drives the lab's reservoir.
+import { ArgumentError } from "../core/errors.js";
+import { type CsvOptions, csvColumns, parseCsv } from "../io/index.js";
+import { fitStandardisation, standardised } from "../model/standardisation.js";
+import { firstNonFinite } from "../numerics/index.js";
+import { mostRows, type OwnChoices, type OwnSeries } from "./own-data.js";
+
+const fewestRows = 20;
+const mostColumns = 1000;
+
+/**
+ * Reads CSV text.
+ * @throws FormatError if the text is no table of numbers; ArgumentError if the table is too small
+ * or too wide
+ */
+export async function readOwnSeries(text: string, name: string, choices: OwnChoices): Promise<OwnSeries> {
+  const { header, decimal, missing, target, standardise, train } = choices;
+  const options: CsvOptions & { readonly source: string } = { header, decimal, missing, source: name };
+  const columns = await csvColumns(text, options);
+  if (columns.length > mostColumns)
+    throw ArgumentError.shape(`${name} has ${columns.length} columns; the lab takes up to ${mostColumns}`, { field: name });
+  const input = choices.input ?? columns.findIndex(({ numeric }) => numeric);
+  if (input < 0) throw ArgumentError.because(`${name} has no column of numbers`, { field: name });
+  const { matrix, missing: filled } = await parseCsv(text, { ...options, columns: target === undefined ? [input] : [input, target] });
+  const used = matrix.subarray(0, Math.min(matrix.rows, mostRows));
+  if (used.rows < fewestRows)
+    throw ArgumentError.shape(`${name} has ${used.rows} rows; the lab takes at least ${fewestRows}`, { field: name });
+  const infinite = firstNonFinite(used.data);
+  if (infinite >= 0)
+    throw ArgumentError.because(`${name}: a value is ${used.data[infinite]}; the lab takes finite numbers`, { field: name });
+  const trainingRows = Math.min(used.rows - 2, Math.max(fewestRows / 2, Math.round(train * used.rows)));
+  const scores = standardise ? standardised(fitStandardisation([used.subarray(0, trainingRows)]), used) : used;
+  const column = (c: number) => Float64Array.from(scores.column(c));
+  return {
+    name,
+    choices: { ...choices, input },
+    columns,
+    drive: { input: column(0), target: target === undefined ? undefined : column(1), trainingRows },
+    used: used.rows,
+    rows: matrix.rows,
+    missing: filled,
+  };
+}
