@@ -17,7 +17,7 @@ import { moduleWith } from "./module.js";
 
 /** A model as a WebAssembly module: what belongs into NAME.wasm and NAME.js. */
 export interface WasmFiles {
-  readonly module: Uint8Array<ArrayBuffer>;
+  readonly module: Uint8Array;
   readonly host: string;
 }
 
