@@ -5,7 +5,7 @@ import type { Matrix } from "../../numerics/index.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { FinishedChunk } from "./chunk-pipeline.js";
 import type { DeviceTrainer } from "./device-work.js";
-import { disposeAll } from "./dispose.js";
+import { abandonAll, type Disposes, disposeAll } from "./dispose.js";
 import type { DeviceClock } from "./profile.js";
 import type { RealSlice } from "./time-loop.js";
 
@@ -73,13 +73,28 @@ export class TrainingRun {
     if (!this.#onDevice || !this.#onHost || this.#onHost[0].length < values) {
       this.#release();
       const [context, label] = [this.#context, "targets"];
-      this.#onDevice = [context.alloc("f64", values, { label }), context.alloc("f64", values, { label })];
-      this.#onHost = [context.pinned("f64", values, { label }), context.pinned("f64", values, { label })];
+      const made: Disposes[] = [];
+      const kept = <T extends Disposes>(thing: T): T => {
+        made.push(thing);
+        return thing;
+      };
+      const two = <T extends Disposes>(make: () => T): [T, T] => [kept(make()), kept(make())];
+      try {
+        this.#onDevice = two(() => context.alloc("f64", values, { label }));
+        this.#onHost = two(() => context.pinned("f64", values, { label }));
+      } catch (error) {
+        this.#onDevice = undefined;
+        abandonAll(made);
+        throw error;
+      }
     }
     return { device: this.#onDevice[index]!, host: this.#onHost[index]! };
   }
 
   #release(): void {
-    disposeAll([...(this.#onDevice ?? []), ...(this.#onHost ?? [])]);
+    const both = [...(this.#onDevice ?? []), ...(this.#onHost ?? [])];
+    this.#onDevice = undefined;
+    this.#onHost = undefined;
+    disposeAll(both);
   }
 }

@@ -58,14 +58,14 @@ export class StreamedLoop implements TimeLoop {
       abandonAll([stream]);
       throw error;
     }
-    const packing = this.#weights.packing ?? packingOf(context, precision);
-    this.#pack = packing.pack;
-    this.#unpack = packing.unpack;
     const kept = <B extends DeviceBuffer>(buffer: B): B => {
       this.#buffers.push(buffer);
       return buffer;
     };
     try {
+      const packing = this.#weights.packing ?? packingOf(context, precision);
+      this.#pack = packing.pack;
+      this.#unpack = packing.unpack;
       stream.sync();
       stream.dispose();
       const state = () => kept(context.zeros(real, this.#weights.stateLength, { label: "x of the streamed loop" })) as RealSlice;
