@@ -37,7 +37,7 @@ export interface LabSettings {
   readonly noiseLevel: number;
   /** Of the readout: log10 of the ridge lambda. */
   readonly lambdaExponent: number;
-  /** What the readout sees of the states: one of {@link transforms}. */
+  /** What the readout sees of the states: plain, squareHalf or squares. */
   readonly transform: NonNullable<FeatureOptions["transform"]>;
   /** Whether the readout sees the input too. */
   readonly readInput: boolean;

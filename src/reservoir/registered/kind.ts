@@ -66,6 +66,7 @@ export interface KindRunner {
    * that is not, it stands before that row.
    */
   advance(inputs: FloatArray, states: FloatArray, rows: number): number | Promise<number>;
+  /** Gives memory back. Idempotent. */
   dispose(): Promise<void>;
 }
 
