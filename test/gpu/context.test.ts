@@ -115,14 +115,14 @@ describe("a leak", () => {
         collect();
         expect(leaks).toHaveLength(1);
       },
-      { timeout: 5000, interval: 20 },
+      { timeout: 25_000, interval: 20 },
     );
     expect(leaks[0]).toMatchObject({ kind: "buffer", label: "forgotten", bytes: 100 });
     expect(leaks[0]!.site).toMatch(/context\.test\.ts:\d+:\d+$/);
     expect(driver.outstanding()["memory"]).toBe(1);
     context.dispose();
     expect(driver.outstanding()).toEqual({});
-  });
+  }, 30_000);
 });
 
 describe("an error", () => {
