@@ -14,12 +14,20 @@ const preloadWasm = {
   },
 };
 
+/** The module of exported models, which the page never asks for, stays out of it. */
+const withoutExports = {
+  name: "without-exports",
+  generateBundle(_, bundle) {
+    for (const file of Object.keys(bundle)) if (/spillway-export-[^/]*\.wasm$/.test(file)) delete bundle[file];
+  },
+};
+
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
   base: "./",
   logLevel: "warn",
   worker: { format: "es" },
-  plugins: [preloadWasm],
+  plugins: [preloadWasm, withoutExports],
   build: {
     // What the first picture needs is one file: a browser asks a server for six at a time.
     rolldownOptions: { output: { codeSplitting: { groups: [{ name: "lab", tags: ["$initial"] }] } } },
