@@ -1,6 +1,7 @@
 // How long the lab takes from navigation to its first picture in a headless Chromium, and what the
 // time goes to. Every load has an empty cache.
-// Usage: npm run build && npx tsx bench/page/lab.ts [FOLDER...]   (of built pages, loaded in turn; needs a Chromium on the search path or in SPILLWAY_CHROMIUM)
+// Usage: npm run build && npx tsx bench/page/lab.ts [FOLDER...]   (of built pages, loaded in turn)
+// It needs a Chromium on the search path or in SPILLWAY_CHROMIUM.
 import os from "node:os";
 import { chromium } from "playwright-core";
 import "../../src/index.js";

@@ -1,5 +1,6 @@
-/* NCCL in C, as far as it is called, on the memory of the mock of libcuda, which is the host's. Ranks of one process do their work when the group ends; those of
-   several processes meet in shared memory, and one that waits too long for another has the error of a remote process that ended. */
+/* NCCL in C, as far as it is called, on the memory of the mock of libcuda, which is the host's.
+   Ranks of one process do their work when the group ends; those of several processes meet in shared
+   memory, and one that waits too long for another has the error of a remote process that ended. */
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
