@@ -308,9 +308,10 @@ function ofClasses(name: string, cols: number, options: ClassifierOptions): CCas
       await using model = await Classifier.fit(train.cases, train.labels, options);
       const files = await toC(model);
       const { cases } = sequences(9, cols, 6);
-      const shares = await model.predictProba(cases);
-      const labels = await model.predict(cases);
-      const numbers = Float64Array.from(cases.flatMap((_, b) => [...shares.row(b), model.classes.indexOf(labels[b]!)]));
+      const numbers: number[] = [];
+      // One by one: noise is drawn by a sequence's place among those of a call.
+      for (const one of cases)
+        numbers.push(...(await model.predictProba([one])).data, model.classes.indexOf((await model.predict([one]))[0]!));
       const calls = cases.map(
         ({ rows }, b) => `  class_number = model_classify(&work, case_${b}, ${rows}, out);
   show(out, 3);
@@ -326,7 +327,103 @@ function ofClasses(name: string, cols: number, options: ClassifierOptions): CCas
 ${calls.join("")}`,
         3,
       );
-      return { ...files, main, numbers };
+      return { ...files, main, numbers: Float64Array.from(numbers) };
+    },
+  };
+}
+
+/** A series that is fed back, with transforms, beside known inputs or alone: taught, predicted and forecast. */
+function ofFedBack(name: string, known: number, options: Options): CCase {
+  return {
+    name,
+    async make() {
+      await using model = await Forecaster.create(options);
+      const series = waves(1, 4);
+      const beside = waves(Math.max(1, known), 3, rows + steps);
+      const of = (first: number, count: number) => ({ known: beside.subarray(first, first + count) });
+      await model.fit(known > 0 ? { series, ...of(0, rows) } : series);
+      const files = await toC(model);
+      const first = await model.forecast(steps, known > 0 ? of(rows, steps) : {});
+      await model.warmUp(known > 0 ? { series: series.subarray(0, taken), ...of(0, taken) } : series.subarray(0, taken));
+      const second = await model.forecast(steps, known > 0 ? of(taken, steps) : {});
+      const predicted = await model.predict({ steps }, known > 0 ? of(taken, steps) : {});
+      const row = (t: string) => (known > 0 ? `beside + (${t}) * ${known}, ` : "");
+      const main = mainOf(
+        [array("series", series.subarray(0, taken)), array("beside", beside), "static model_state there;"],
+        `  (void)beside;
+  if (model_forecast(&state, ${steps}, ${row(String(rows))}out) != ${steps}) return 1;
+  show(out, ${steps});
+  model_reset(&state);
+  for (t = 0; t < ${taken}; t++) model_teach(&state, ${row("t")}series + t);
+  there = state;
+  if (model_forecast(&there, ${steps}, ${row(String(taken))}out) != ${steps}) return 1;
+  show(out, ${steps});
+  for (t = 0; t < ${steps}; t++) { model_predict(&state, ${row(`${taken} + t`)}out); show(out, 1); }
+`,
+        1,
+      );
+      return { ...files, main, numbers: values(first, second, predicted) };
+    },
+  };
+}
+
+/** A series of which values are missing, beside what is known and the calendar. */
+function withGaps(name: string, known: number, options: Options): CCase {
+  return {
+    name,
+    async make() {
+      await using model = await Forecaster.create(options);
+      const timed = options.calendar !== undefined;
+      const all = waves(1 + known, 2, rows + steps);
+      const series = Matrix.zeros(rows, 1);
+      const beside = Matrix.zeros(rows + steps, known);
+      for (let t = 0; t < rows + steps; t++) {
+        if (t < rows) series.data[t] = t > 0 && (t % 11 === 4 || t % 37 < 3) ? Number.NaN : all.row(t)[0]!;
+        beside.row(t).set(all.row(t).subarray(1));
+      }
+      const start = Date.UTC(2025, 0, 3);
+      const of = (first: number, end: number) => ({
+        ...(known > 0 && { known: beside.subarray(first, end) }),
+        ...(timed && {
+          times: Array.from({ length: end - first }, (_, t) => new Date(start + (first + t) * 3_600_000).toISOString().slice(0, 19)),
+        }),
+      });
+      await model.fit({ series, ...of(0, rows) });
+      const files = await toC(model);
+      const first = await model.forecast(steps, known > 0 ? { known: beside.subarray(rows, rows + steps) } : {});
+      await model.warmUp({ series: series.subarray(0, taken), ...of(0, taken) });
+      const second = await model.forecast(steps, known > 0 ? { known: beside.subarray(taken, taken + steps) } : {});
+      const columns = timed ? Number(files.header.match(/the last (\d+) of its known values/)![1]) : 0;
+      const width = known + columns;
+      const row = (t: string) => `${width > 0 ? `, row(${t})` : ""}`;
+      const main = mainOf(
+        [
+          array("series", series.subarray(0, taken)).replaceAll("NaN", "(0.0 / 0.0)"),
+          array("beside", beside),
+          `static double known[${rows + steps}][${Math.max(1, width)}];`,
+          width > 0
+            ? `static const double *row(int t)
+{
+  int i;
+  for (i = 0; i < ${known}; i++) known[t][i] = beside[t * ${known} + i];
+  ${columns > 0 ? `model_calendar(INT64_C(${start}) + t * INT64_C(3600000), known[t] + ${known});` : ""}
+  return known[t];
+}`
+            : "",
+        ],
+        `  (void)beside; (void)known;
+  ${width > 0 ? `for (t = 0; t < ${rows + steps}; t++) row(t);` : ""}
+  if (model_forecast(&state, ${steps}, ${width > 0 ? `row(${rows}), ` : ""}out) != ${steps}) return 1;
+  show(out, ${steps});
+  model_reset(&state);
+  if (model_observe(&state, series + 4${row("4")}) != 0) return 2;
+  for (t = 0; t < ${taken}; t++) if (model_observe(&state, series + t${row("t")}) != 1) return 3;
+  if (model_forecast(&state, ${steps}, ${width > 0 ? `row(${taken}), ` : ""}out) != ${steps}) return 4;
+  show(out, ${steps});
+`,
+        1,
+      );
+      return { ...files, main, numbers: values(first, second) };
     },
   };
 }
@@ -550,5 +647,84 @@ export const casesOfC: readonly CCase[] = [
     vote: "mean",
   }),
   ofClasses("classifier by means, ridge with one lambda", 1, { reservoir: { size: 15 }, representation: "mean" }),
+  ofSeries("the cell es2n", 1, { reservoir: { ...small, cell: { type: "es2n", proximity: 0.4 } } }),
+  ofSeries("the residual cell, weights in 16 bits, lags", 2, {
+    reservoir: { ...small, cell: { type: "residual", keep: 0.6, gain: 0.7 }, weightPrecision: "bfloat16" },
+    lags: 2,
+  }),
+  ofSeries("the Euler cell, sparse, binary64", 1, {
+    reservoir: { size: 60, precision: "float64", connectionProbability: 0.05, cell: { type: "euler", step: 0.1, damping: 0.05 } },
+  }),
+  ofSeries("noise in binary32, members", 1, { reservoir: { ...small, noiseLevel: 0.01 }, members: 2 }),
+  ofSeries("noise in binary64", 1, { reservoir: { size: 25, noiseLevel: 0.003, precision: "float64" } }),
+  ofSeries("fast arithmetic, weights in 8 bits", 1, {
+    reservoir: { ...small, storage: "dense", arithmetic: "fast", weightPrecision: "int8" },
+    engine: "reference",
+  }),
+  ofSeries("layers of other kinds, read as a whole", 2, {
+    reservoir: {
+      ...{
+        seed: 4,
+        layers: [
+          { size: 20, leakRate: 0.9 },
+          { size: 15, activation: "relu", cell: { type: "es2n", proximity: 0.5 } },
+        ],
+      },
+      ...{ connectionProbability: 0.4 },
+    },
+    readout: { type: "ridge", input: true, transform: "squares" },
+  }),
+  ofSeries("three layers with noise, of which the last is read", 1, {
+    reservoir: { size: 12, seed: 4, layers: [{}, { noiseLevel: 0.02 }, { size: 16, connectionProbability: 1 }], read: "last" },
+    lags: 2,
+  }),
+  ofSeries("layers in integers, members", 1, { reservoir: { ...integers, layers: [{}, { size: 30 }] }, members: 2 }),
+  ofSeries("groups that see other columns", 2, {
+    reservoir: { size: 14, seed: 9, groups: [{ inputs: [1] }, { size: 20 }, { inputs: [0], activation: "sigmoid" }] },
+  }),
+  withKnown("groups with known inputs", { reservoir: { size: 14, groups: [{ inputs: [0, 2] }, { inputs: [1] }] } }),
+  ofTransformed("squashed z-scores", 2, { reservoir: small, transforms: ["standardise", "squash", { difference: 1 }] }),
+  ofTransformed("candidates of other transforms and lags", 1, {
+    reservoir: { size: 20 },
+    horizon: 8,
+    choose: {
+      ...{ keep: 4, lambdas: [1e-4], starts: 4 },
+      candidates: [
+        { transforms: ["log"], lags: 3 },
+        { transforms: [{ difference: 4 }, "standardise"], lags: 0 },
+        { transforms: [], lags: 1 },
+      ],
+    },
+    members: 2,
+  }),
+  ofFedBack("feedback with a difference and a logarithm", 0, {
+    reservoir: { ...small, feedback: {} },
+    transforms: ["log", { difference: 3 }],
+  }),
+  ofFedBack("feedback beside known inputs with z-scores, noise", 2, {
+    reservoir: { ...small, feedback: {}, noiseLevel: 0.01 },
+    transforms: ["standardise", { difference: 1 }],
+  }),
+  withGaps("missing values", 0, { reservoir: small, missing: "mask" }),
+  withGaps("missing values beside known inputs, lags, a difference", 2, {
+    reservoir: { size: 20 },
+    ...{ missing: "mask", lags: 3, members: 2, transforms: [{ difference: 2 }] },
+  }),
+  withGaps("missing values beside known inputs and the calendar, in integers", 1, {
+    reservoir: integers,
+    ...{ missing: "mask", calendar: [{ cycle: "weekday" }, { cycle: "hour" }] },
+  }),
+  ofClasses("classifier by statistics with a layer norm, differences, layers", 2, {
+    reservoir: { layers: [{ size: 12 }, { size: 14 }], read: "last" } as ClassifierOptions["reservoir"],
+    ...{ differences: true, layerNorm: true },
+  }),
+  ofClasses("classifier by last states with a layer norm and squares", 1, {
+    reservoir: { size: 14, cell: { type: "es2n", proximity: 0.3 } },
+    ...{ representation: "last", layerNorm: true, scaleFeatures: false, readout: { type: "ridge", transform: "squares" } },
+  }),
+  ofClasses("classifier by means with noise, every second feature squared, softmax of groups", 2, {
+    reservoir: { size: 12, groups: [{ inputs: [0] }, { noiseLevel: 0.1 }] } as ClassifierOptions["reservoir"],
+    ...{ representation: "mean", input: true, scaleFeatures: false, readout: { type: "softmax", transform: "squareHalf" } },
+  }),
   ofInputs("feedback alone, outputs not held", 0, 2, { reservoir: { ...small, feedback: {} }, hold: false }),
 ];

@@ -8,6 +8,8 @@ import "../../src/index.js";
 import { constant } from "../../src/model/c/text.js";
 import { Classifier, type ClassifierOptions, Forecaster, type ForecasterOptions, saveC, toC } from "../../src/model/index.js";
 import { Matrix } from "../../src/numerics/index.js";
+import { registerActivation } from "../../src/reservoir/index.js";
+import { registerTransform } from "../../src/series/index.js";
 import { casesOfC } from "./c-cases.js";
 
 const series = Matrix.from(Array.from({ length: 120 }, (_, t) => [Math.sin(0.3 * t) + 0.01 * t + 3]));
@@ -16,13 +18,17 @@ const trained = (options: ForecasterOptions = {}) => Forecaster.fit(series, { re
 
 describe("toC", () => {
   it.each<readonly [string, () => Promise<Forecaster>]>([
-    ["has noise (noiseLevel 0.1); set it to 0 and train again", () => trained({ reservoir: { size: 12, noiseLevel: 0.1 } })],
-    ["has fast arithmetic", () => trained({ reservoir: { size: 12, arithmetic: "fast" } })],
-    ["transforms its series by squash", () => trained({ transforms: ["squash"] })],
-    ["transforms its series and has feedback", () => trained({ transforms: ["log"], reservoir: { size: 12, feedback: {} } })],
-    ["takes a mask of missing values", () => trained({ missing: "mask" })],
-    ["has a reservoir that is composed of layers or groups", () => trained({ reservoir: { layers: [{ size: 8 }, { size: 8 }] } })],
-    ["has a reservoir with a cell of its own", () => trained({ reservoir: { size: 12, cell: { type: "es2n", proximity: 0.5 } } })],
+    [
+      'has a reservoir of the kind "oscillator"',
+      () => trained({ reservoir: { kind: "oscillator", size: 12, inputSize: 1 } as ForecasterOptions["reservoir"] }),
+    ],
+    [
+      "transforms its series by stretchedByC, a function of yours",
+      () => {
+        registerTransform({ name: "stretchedByC", description: "Twice.", forward: (y) => 2 * y, back: (z) => z / 2, options: {} });
+        return trained({ transforms: [{ transform: "stretchedByC" }] });
+      },
+    ],
     ["calls a model of yours", () => trained({ model: (row) => [...row] })],
   ])("refuses a model that %s", async (what, make) => {
     await using model = await make();
@@ -50,15 +56,24 @@ describe("toC", () => {
     expect(code).toMatch(/int16_t x\[12\]/);
   });
 
-  it.each<readonly [string, ClassifierOptions]>([
-    ['has the representation "output"', { representation: "output" }],
-    ["has fast arithmetic", { reservoir: { size: 5, arithmetic: "fast" } }],
-    ["normalises each case's features (layerNorm)", { layerNorm: true, scaleFeatures: false }],
-    ["transforms the features of its readout", { readout: { type: "ridge", transform: "squares" } }],
-    ["has noise (noiseLevel 0.1)", { reservoir: { size: 5, noiseLevel: 0.1 } }],
+  it.each<readonly [string, () => ClassifierOptions]>([
+    ['has the representation "output", which trains a readout of every sequence', () => ({ representation: "output" })],
+    [
+      'has the activation "softsignInC" of yours; tanh, identity, relu, sigmoid are held',
+      () => {
+        registerActivation({
+          name: "softsignInC",
+          description: "z / (1 + |z|).",
+          options: {},
+          bounded: true,
+          f: (z) => z / (1 + Math.abs(z)),
+        });
+        return { reservoir: { size: 5, activation: "softsignInC" as "tanh" } };
+      },
+    ],
   ])("refuses a classifier that %s", async (what, options) => {
     const cases = [0, 1, 2, 3].map((b) => series.subarray(10 * b, 10 * b + 30));
-    await using model = await Classifier.fit(cases, ["a", "b", "a", "b"], { reservoir: { size: 5 }, ...options });
+    await using model = await Classifier.fit(cases, ["a", "b", "a", "b"], { reservoir: { size: 5 }, ...options() });
     await expect(toC(model)).rejects.toThrow(`the model ${what}`);
   });
 

@@ -1,164 +1,49 @@
 // What a program calls of an exported forecaster: where it begins, a row of the series, a forecast.
-import type { Precision } from "../../numerics/index.js";
-import type { CalendarFeature } from "../../series/calendar.js";
-import { calendarDeclaration } from "./calendar.js";
-import { typeName } from "./text.js";
-import { type CTransforms, pastLength } from "./transforms.js";
-
-/** What the calls depend on. */
-export interface Shape {
-  readonly name: string;
-  readonly precision: Precision;
-  /** Inputs of the reservoir. */
-  readonly inputs: number;
-  readonly outputs: number;
-  /** Columns that are known beforehand. */
-  readonly known: number;
-  readonly feedback: boolean;
-  /** Whether a closed loop is possible. */
-  readonly closes: boolean;
-  /** What of the calendar is among the known columns, which it ends. */
-  readonly calendar: readonly CalendarFeature[];
-  /** Whether states are whole numbers. */
-  readonly integers: boolean;
-  /** Neurons of each member. */
-  readonly sizes: readonly number[];
-  /** Rows of the series that each member's readout sees. */
-  readonly lags: readonly number[];
-  /** Rows of the series that were seen where the model stands. */
-  readonly seenRows: number;
-  /** Whether outputs of a closed loop are held in a range. */
-  readonly held: boolean;
-  /** Whether a readout sees more than the state. */
-  readonly sees: boolean;
-  /** Undefined if the series is taken as it is. */
-  readonly transforms?: CTransforms | undefined;
-}
-
-/** Columns that come from outside in a closed loop. */
-const outsideOf = ({ feedback, inputs, outputs }: Shape): number => (feedback ? inputs : inputs - outputs);
-
-const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
-
-/** Whether it takes the series row by row, with what is known of each. */
-const observes = ({ feedback, known }: Shape): boolean => known > 0 && !feedback;
+import { calendarColumns } from "../../series/calendar.js";
+import { givenOf, observes, outsideOf, pastOf, type Shape, stateFields } from "./shape.js";
+import { stepCall } from "./step.js";
+import { mostLost } from "./transforms.js";
 
 const lines = (isThere: boolean, text: string): string => (isThere ? text : "");
 
-/** The fields of the state that a model has, with their lengths. */
-function stateFields(shape: Shape): readonly (readonly [string, number])[] {
-  const { sizes, inputs, outputs, lags } = shape;
-  const fields: [string, number][] = [
-    ["x", total(sizes)],
-    ["next", Math.max(...sizes)],
-    ["u", sizes.length * inputs],
-    ["fed", shape.feedback || observes(shape) ? sizes.length * outputs : 0],
-    ["recent", total(lags) * outputs],
-  ];
-  return fields.filter(([, length]) => length > 0);
-}
-
-const isState = (field: string): boolean => field === "x" || field === "next";
-
-/** Values of the windows of one member's transforms. */
-const pastOf = ({ transforms }: Shape): number => (transforms ? pastLength(transforms) : 0);
-
-/** NAME.h */
-export function headerOf(shape: Shape, title: string): string {
-  const { name, precision, inputs, outputs, known, integers, calendar } = shape;
-  const guard = `${name.toUpperCase()}_H`;
-  const outside = outsideOf(shape);
-  const takesOutside = shape.closes && outside > 0;
-  const fields = stateFields(shape).map(
-    ([field, length]) => `  ${integers && isState(field) ? "int16_t" : typeName(precision)} ${field}[${length}];`,
-  );
-  if (pastOf(shape) > 0) fields.push(`  double past[${pastOf(shape) * shape.sizes.length}];`);
-  const columns = (count: number) => `${count} value${count === 1 ? "" : "s"}`;
-  const predict = shape.feedback
-    ? `/* Takes the inputs of a step (${columns(inputs)}) and gives the model's outputs (${columns(outputs)}), which are fed back. */
-void ${name}_predict(${name}_state *state, ${lines(inputs > 0, "const double *input, ")}double *output);
-
-/* Takes the inputs of a step, and in place of the model's own outputs the true ones. */
-void ${name}_teach(${name}_state *state, ${lines(inputs > 0, "const double *input, ")}const double *target);
-`
-    : observes(shape)
-      ? `/* Takes the next row of the series (${columns(outputs)}) and what was known of it (${columns(known)}). */
-void ${name}_observe(${name}_state *state, const double *row, const double *known);
-`
-      : `/* Takes the next row of inputs (${columns(inputs)}) and gives the prediction that it leads to (${columns(outputs)}).
-   \`output\` may be null: then the row is taken and nothing is predicted${lines(
-     pastOf(shape) > 0,
-     `. Differences take ${shape.transforms?.lost} rows first,
-   to which \`output\` is no number (NaN)`,
-   )}. */
-void ${name}_predict(${name}_state *state, const double *input, double *output);
-`;
-  const forecast = `/* Closed loop: the outputs of the next \`steps\` steps (steps x ${outputs}, row by row), each fed back${lines(takesOutside, `;\n   \`outside\` has ${columns(outside)} a step`)}.
-   Gives how many steps were done: fewer than asked if an output is not finite${lines(Math.max(...shape.lags) > 0 || observes(shape) || pastOf(shape) > 0, ", and 0 if too few\n   rows were seen since a reset")}. The state moves on: copy it before to go on from where it was. */
-int ${name}_forecast(${name}_state *state, int steps, ${lines(takesOutside, "const double *outside, ")}double *output);
-`;
-  return `/* ${title}
-   Values are in the units of the data. No call allocates; a state is all that a model remembers. */
-#ifndef ${guard}
-#define ${guard}
-${lines(integers || calendar.length > 0, "\n#include <stdint.h>\n")}
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-typedef struct {
-${fields.join("\n")}
-  int rows;
-} ${name}_state;
-
-/* Goes to where the trained model stands: behind the last row that it has seen. */
-void ${name}_begin(${name}_state *state);
-
-/* Goes to the initial state, before any row. */
-void ${name}_reset(${name}_state *state);
-
-${predict}
-${lines(calendar.length > 0, calendarDeclaration(name, calendar))}${lines(shape.closes, `${forecast}\n`)}#ifdef __cplusplus
-}
-#endif
-
-#endif
-`;
-}
-
 /** The functions that the header declares. */
-export function callsOf(shape: Shape, groups: readonly number[]): string {
-  const { name, inputs, lags, sizes } = shape;
+export function callsOf(shape: Shape, groups: readonly number[], lastRow: string): string {
+  const { name, inputs, lags, largest, masks, needs, transforms } = shape;
   const fields = new Map(stateFields(shape));
   const hasLags = Math.max(...lags) > 0;
   const mostLags = Math.max(...lags);
-  const lost = shape.transforms?.lost ?? 0;
+  const several = transforms !== undefined && transforms.lists.length > 1;
   const past = pastOf(shape);
-  const mostRows = Math.max(1, mostLags) + lost;
+  const most = transforms ? mostLost(transforms) : 0;
+  const lost = several ? "m->lost" : String(most);
+  const mostRows = Math.max(1, mostLags) + most;
+  const list = lines(several, "m->list, ");
   const windows = past > 0 ? `state->past + k * ${past}` : "(double *)0";
   const undone = (moves: number) =>
     lines(
-      shape.transforms !== undefined,
+      transforms !== undefined,
       `
       for (o = 0; o < OUTPUTS; o++) row[o] = made[o * MEMBERS + k];
-      undo(${windows}, row, ${moves});
+      undo(${list}${windows}, row, ${moves});
       for (o = 0; o < OUTPUTS; o++) made[o * MEMBERS + k] = row[o];`,
     );
   const forwarded = (from: string) =>
     `    for (o = 0; o < OUTPUTS; o++) row[o] = ${from}[o];
-    forward(${windows}, row);
+    forward(${list}${windows}, row);
 `;
   const memberHead = [
     "    const member *m = &members[k];",
     ...(inputs > 0 ? ["    real *u = state->u + k * INPUTS;"] : []),
     ...(fields.has("fed") ? ["    real *fed = state->fed + k * OUTPUTS;"] : []),
   ].join("\n");
-  const moveOn = `x += m->size;${lines(hasLags, "\n    recent += m->lags * OUTPUTS;")}`;
+  const moveOn = `x += m->width;${lines(hasLags, "\n    recent += m->lags * OUTPUTS;")}`;
   const cursors = `neuron *x = state->x;${lines(hasLags, "\n  real *recent = state->recent;")}`;
-  const step = `advance(m, x, state->next${lines(inputs > 0, ", u")}${lines(shape.feedback, ", fed")});`;
+  const step = stepCall(needs, {
+    ...{ reservoirs: "m->parts", count: "m->count", x: "x", next: "state->next", input: "u", fed: "fed", step: "state->step[k]++" },
+  });
   const seen = seenOf(shape);
   const say = (readout: string, intercept: string) =>
-    `${seen}answer(m, m->${readout}, m->${intercept}, x${lines(shape.sees, ", seen")}, y);`;
+    `${seen}answer(m, m->${readout}, m->${intercept}, x${lines(needs.composite, " + m->width - m->size")}${lines(shape.sees, ", seen")}, y);`;
   const push = lines(hasLags, "push(recent, m->lags, FROM);");
   const restore = (scale: string) =>
     `for (o = 0; o < OUTPUTS; o++) made[o * MEMBERS + k] = (double)y[o] * m->${scale}_deviation[o] + m->${scale}_mean[o];`;
@@ -179,7 +64,7 @@ export function callsOf(shape: Shape, groups: readonly number[]): string {
     starts
       .map((field) => `    for (i = 0; i < ${lengths[field]!}; i++) state->${field}[${offsets[field]!} + i] = ${sources[field] ?? "0"};`)
       .join("\n");
-  const lengths: Record<string, string> = { x: "m->size", u: "INPUTS", fed: "OUTPUTS", recent: "m->lags * OUTPUTS" };
+  const lengths: Record<string, string> = { x: "m->width", u: "INPUTS", fed: "OUTPUTS", recent: "m->lags * OUTPUTS" };
   const offsets: Record<string, string> = { x: "size", u: "k * INPUTS", fed: "k * OUTPUTS", recent: "window" };
   const beginning = (call: string, rows: string, sources: Readonly<Record<string, string>>) => `
 void ${name}_${call}(${name}_state *state)
@@ -188,15 +73,15 @@ void ${name}_${call}(${name}_state *state)
   for (k = 0; k < MEMBERS; k++) {
     const member *m = &members[k];
 ${copies(sources)}
-${lines(past > 0, `    for (i = 0; i < ${past}; i++) state->past[k * ${past} + i] = ${sources["past"] ?? "0"};\n`)}    size += m->size;${lines(hasLags, "\n    window += m->lags * OUTPUTS;")}
+${lines(past > 0, `    for (i = 0; i < ${past}; i++) state->past[k * ${past} + i] = ${sources["past"] ?? "0"};\n`)}${lines(masks > 0, `    for (i = 0; i < OUTPUTS; i++) state->last[i] = ${sources["last"] ?? "0"};\n`)}${lines(needs.noise, `    state->step[k] = ${sources["step"] ?? "0"};\n`)}    size += m->width;${lines(hasLags, "\n    window += m->lags * OUTPUTS;")}
   }
-  for (i = 0; i < ${Math.max(...sizes)}; i++) state->next[i] = 0;
+  for (i = 0; i < ${largest}; i++) state->next[i] = 0;
   state->rows = ${rows};
 }
 `;
   const inputRow = lines(inputs > 0, `    ${scores("input", "u", "", "INPUTS")}\n`);
-  const one = (call: string, parameters: string, body: string) => `
-void ${name}_${call}(${name}_state *state, ${parameters})
+  const one = (call: string, parameters: string, body: string, type = "void") => `
+${type} ${name}_${call}(${name}_state *state, ${parameters})
 {
   ${cursors}
 ${body}}
@@ -204,13 +89,13 @@ ${body}}
   const predict = one(
     "predict",
     `${lines(inputs > 0, "const double *input, ")}double *output`,
-    `  double made[OUTPUTS * MEMBERS]${lines(shape.transforms !== undefined, ", row[OUTPUTS]")};
+    `  double made[OUTPUTS * MEMBERS]${lines(transforms !== undefined, ", row[OUTPUTS]")};
   real y[OUTPUTS];
   int k, o${lines(inputs > 0, ", i")};
   for (k = 0; k < MEMBERS; k++) {
 ${memberHead}
-${shape.transforms ? forwarded("input") : ""}${lines(
-  lost > 0,
+${transforms && !shape.feedback ? forwarded("input") : ""}${lines(
+  most > 0,
   `    if (state->rows < ${lost}) {
       const double nothing = 0;
       for (o = 0; o < OUTPUTS; o++) made[o * MEMBERS + k] = nothing / nothing;
@@ -218,25 +103,37 @@ ${shape.transforms ? forwarded("input") : ""}${lines(
       continue;
     }
 `,
-)}${shape.transforms ? inputRow.replaceAll("input[", "row[") : inputRow}    ${step}
+)}${transforms && !shape.feedback ? inputRow.replaceAll("input[", "row[") : inputRow}    ${step}
 ${lines(hasLags, `    ${push.replace("FROM", "u")}\n`)}    if (output) {
       ${say("readout", "intercept")}
-      ${restore("target")}${undone(0)}
+      ${restore("target")}${undone(shape.feedback ? 1 : 0)}
 ${lines(shape.feedback, "      for (o = 0; o < OUTPUTS; o++) fed[o] = y[o];\n")}    }
     ${moveOn}
   }
-  count_row(state);
+${lines(
+  several,
+  `  if (output && state->rows < ${most})
+    for (k = 0; k < MEMBERS * OUTPUTS; k++) made[k] = (made[0] - made[0]) / (made[0] - made[0]);
+`,
+)}  count_row(state);
   if (output) medians(made, output);
 `,
   );
   const teach = one(
     "teach",
     `${lines(inputs > 0, "const double *input, ")}const double *target`,
-    `  int k, o${lines(inputs > 0, ", i")};
+    `  int k, o${lines(inputs > 0, ", i")};${lines(transforms !== undefined, "\n  double row[OUTPUTS];")}
   for (k = 0; k < MEMBERS; k++) {
 ${memberHead}
-${inputRow}    ${step}
-    for (o = 0; o < OUTPUTS; o++) fed[o] = (real)((target[o] - m->target_mean[o]) / m->target_deviation[o]);
+${transforms ? forwarded("target") : ""}${lines(
+  most > 0,
+  `    if (state->rows < ${lost}) {
+      ${moveOn.replaceAll("\n", "\n  ")}
+      continue;
+    }
+`,
+)}${inputRow}    ${step}
+    for (o = 0; o < OUTPUTS; o++) fed[o] = (real)((${transforms ? "row" : "target"}[o] - m->target_mean[o]) / m->target_deviation[o]);
     ${moveOn}
   }
   count_row(state);
@@ -245,20 +142,24 @@ ${inputRow}    ${step}
   const pendingInputs = (outside: string) => `for (o = 0; o < OUTPUTS; o++) u[o] = fed[o];
     ${scores(outside, "u", "OUTPUTS + ", "INPUTS - OUTPUTS")}
     ${step}`;
+  const given = givenOf(shape);
+  const own = masks > 0 || transforms !== undefined;
+  const known = masks > 0 ? "all" : "known";
   const observe = one(
     "observe",
-    shape.transforms ? "const double *measured, const double *known" : "const double *row, const double *known",
-    `  int k, o, i;${lines(shape.transforms !== undefined, "\n  double row[OUTPUTS];")}
-  for (k = 0; k < MEMBERS; k++) {
+    `const double *${own ? "measured" : "row"}${lines(given > 0, ", const double *known")}`,
+    `  int k, o, i;${lines(own, "\n  double row[OUTPUTS];")}
+${lines(masks > 0, maskedRow(shape))}  for (k = 0; k < MEMBERS; k++) {
 ${memberHead}
     if (state->rows > ${lost}) {
-    ${pendingInputs("known").replaceAll("\n", "\n  ")}
+    ${pendingInputs(known).replaceAll("\n", "\n  ")}
     }
-${shape.transforms ? forwarded("measured") : ""}    for (o = 0; o < OUTPUTS; o++) fed[o] = (real)((row[o] - m->input_mean[o]) / m->input_deviation[o]);
-${lines(hasLags, `    ${lines(lost > 0, `if (state->rows >= ${lost}) `)}${push.replace("FROM", "fed")}\n`)}    ${moveOn}
+${transforms ? forwarded(masks > 0 ? "state->last" : "measured") : lines(masks > 0, "    for (o = 0; o < OUTPUTS; o++) row[o] = state->last[o];\n")}    for (o = 0; o < OUTPUTS; o++) fed[o] = (real)((row[o] - m->input_mean[o]) / m->input_deviation[o]);
+${lines(hasLags, `    ${lines(most > 0, `if (state->rows >= ${lost}) `)}${push.replace("FROM", "fed")}\n`)}    ${moveOn}
   }
   count_row(state);
-`,
+${lines(masks > 0, "  return 1;\n")}`,
+    masks > 0 ? "int" : "void",
   );
   const outside = outsideOf(shape);
   const loopBody = shape.feedback
@@ -266,22 +167,22 @@ ${lines(hasLags, `    ${lines(lost > 0, `if (state->rows >= ${lost}) `)}${push.r
       ${say("loop_readout", "loop_intercept")}${hold}
       for (o = 0; o < OUTPUTS; o++) fed[o] = y[o];`
     : observes(shape)
-      ? `${pendingInputs("outside").replaceAll("\n", "\n  ")}
+      ? `${pendingInputs(masks > 0 ? "all" : "outside").replaceAll("\n", "\n  ")}
       ${say("loop_readout", "loop_intercept")}${hold}
       for (o = 0; o < OUTPUTS; o++) fed[o] = y[o];${lines(hasLags, `\n      ${push.replace("FROM", "y")}`)}`
       : `${say("loop_readout", "loop_intercept")}${hold}${lines(hasLags, `\n      ${push.replace("FROM", "y")}`)}
       for (o = 0; o < OUTPUTS; o++) u[o] = y[o];${lines(outside > 0, `\n      ${scores("outside", "u", "OUTPUTS + ", "INPUTS - OUTPUTS")}`)}
       ${step}`;
-  const least = (observes(shape) ? Math.max(1, mostLags) : mostLags) + lost;
+  const least = (observes(shape) ? Math.max(1, mostLags) : mostLags) + most;
   const forecast = `
 int ${name}_forecast(${name}_state *state, int steps, ${lines(outside > 0, "const double *outside, ")}double *output)
 {
-  double made[OUTPUTS * MEMBERS]${lines(shape.transforms !== undefined, ", row[OUTPUTS]")};
+  double made[OUTPUTS * MEMBERS]${lines(transforms !== undefined, ", row[OUTPUTS]")};
   real y[OUTPUTS];
-  int t, k, o${lines(outside > 0, ", i")};
-${lines(least > 0, `  if (state->rows < ${least}) return 0;\n`)}  for (t = 0; t < steps; t++) {
+  int t, k, o${lines(inputs > (shape.feedback ? 0 : shape.outputs), ", i")};
+${lines(masks > 0, `  double all[${shape.known}];\n`)}${lines(least > 0, `  if (state->rows < ${least}) return 0;\n`)}  for (t = 0; t < steps; t++) {
     ${cursors}
-    for (k = 0; k < MEMBERS; k++) {
+${lines(masks > 0, `    ${gatherKnown(shape, "outside", "0")}\n`)}    for (k = 0; k < MEMBERS; k++) {
 ${memberHead.replaceAll("    ", "      ")}
       ${loopBody}
       ${restore("loop")}${undone(1)}
@@ -304,12 +205,44 @@ ${lines(outside > 0, `    outside += ${outside};\n`)}  }
   if (state->rows < ${mostRows}) state->rows++;
 }
 `,
-    beginning("begin", standing, { x: "m->state[i]", u: "m->input[i]", fed: "m->fed[i]", recent: "m->recent[i]", past: "m->past[i]" }),
+    beginning("begin", standing, {
+      x: "m->state[i]",
+      u: "m->input[i]",
+      fed: "m->fed[i]",
+      recent: "m->recent[i]",
+      past: "m->past[i]",
+      last: `${lastRow}[i]`,
+      step: "m->step",
+    }),
     beginning("reset", "0", { x: "m->initial_state[i]" }),
     observes(shape) ? observe : predict,
     lines(shape.feedback, teach),
     lines(shape.closes, forecast),
   ].join("");
+}
+
+/** What is known of a row, with the mask before the calendar. */
+function gatherKnown({ masks, known, calendar }: Shape, given: string, flag: string): string {
+  const last = calendarColumns(calendar);
+  const own = known - masks - last;
+  return [
+    `for (i = 0; i < ${own}; i++) all[i] = ${given}[i];`,
+    `for (o = 0; o < OUTPUTS; o++) all[${own} + o] = ${flag};`,
+    `for (i = 0; i < ${last}; i++) all[${own + masks} + i] = ${given}[${own} + i];`,
+  ]
+    .filter((line) => !line.includes("i < 0;"))
+    .join("\n    ");
+}
+
+/** A row of which values may be missing: the last one stands for each, and the mask says which. */
+function maskedRow(shape: Shape): string {
+  return `  double all[${shape.known}];
+  for (o = 0; o < OUTPUTS; o++)
+    if (measured[o] != measured[o] && state->rows == 0) return 0;
+  ${gatherKnown(shape, "known", "measured[o] != measured[o]").replaceAll("\n    ", "\n  ")}
+  for (o = 0; o < OUTPUTS; o++)
+    if (measured[o] == measured[o]) state->last[o] = measured[o];
+`;
 }
 
 /** The lines that gather what a readout sees beside the state. */

@@ -1,10 +1,5 @@
-// The functions of an exported model in C99, in the order of docs/numerics.md. `real` is the
-// model's precision; every operation is rounded to it.
+// Functions of real numbers in C99, in the order of docs/numerics.md.
 import type { Precision } from "../../numerics/index.js";
-import type { Activation } from "../../reservoir/index.js";
-import { integerStepFunctions } from "./integer-step.js";
-import type { Constants } from "./reservoir.js";
-import { typeName } from "./text.js";
 
 /** Tells compilers to round every product, and refuses to be compiled if one would not. */
 export const arithmetic = `/* Every operation is rounded by itself: no fused multiply-add, no reordering, no wider numbers. */
@@ -21,10 +16,10 @@ export const arithmetic = `/* Every operation is rounded by itself: no fused mul
 #endif
 `;
 
-/** tanh, which both bounded activations take. */
-const tanhOf: Readonly<Record<Precision, string>> = {
+/** tanh by rule 4, `tanh_of_single` or `tanh_of_double`. */
+export const portableTanh: Readonly<Record<Precision, string>> = {
   float32: `/* tanh in binary32: docs/numerics.md of Spillway, rule 4. */
-static float tanh_of(float x)
+static float tanh_of_single(float x)
 {
   union { float value; uint32_t bits; } t, e;
   const float size = x < 0.0f ? -x : x;
@@ -58,7 +53,7 @@ static float tanh_of(float x)
 }
 `,
   float64: `/* tanh in binary64: docs/numerics.md of Spillway, rule 4. */
-static double tanh_of(double x)
+static double tanh_of_double(double x)
 {
   static const double degrees[9] = {
     0x1.28ad95cf92e62p-22, 0x1.71df2614b7264p-19, 0x1.a01999ed849b7p-16, 0x1.a01a0129e7000p-13, 0x1.6c16c184321cap-10,
@@ -95,161 +90,6 @@ static double tanh_of(double x)
 }
 `,
 };
-
-const activationBodies: Readonly<Record<string, string>> = {
-  tanh: "return tanh_of(z);",
-  identity: "return z;",
-  relu: "return z <= 0 ? 0 : z;",
-  sigmoid: "return (real)0.5 + (real)0.5 * tanh_of((real)0.5 * z);",
-};
-
-/** The names of the activations that C has. */
-export const activationsInC: readonly string[] = Object.keys(activationBodies);
-
-/** f(z) of the activations that a model takes; a member says which by its index in them. */
-export function activationFunctions(activations: readonly Activation[], precision: Precision): string {
-  const needsTanh = activations.some((each) => each === "tanh" || each === "sigmoid");
-  const [only] = activations;
-  const body =
-    activations.length === 1
-      ? `  (void)kind;\n  ${activationBodies[only!]}`
-      : [
-          "  switch (kind) {",
-          ...activations.map((each, k) => `  case ${k}: ${activationBodies[each]}`),
-          "  default: return z;",
-          "  }",
-        ].join("\n");
-  return `${needsTanh ? `${tanhOf[precision]}\n` : ""}/* f(z), rule 4. */\nstatic real activate(int kind, real z)\n{\n${body}\n}\n`;
-}
-
-/** How W is kept: in the model's precision, in the upper half of a binary32, or in whole steps. */
-export type WeightStorage = "real" | "bfloat16" | "int16_t" | "int8_t";
-
-/** Whether a step is one in integers. */
-export const inIntegers = ({ storage }: Pick<Needs, "storage">): boolean => storage === "int16_t" || storage === "int8_t";
-
-/** The types of a number, a weight of W and a state, and a state as a number. */
-export function numberTypes(precision: Precision, needs: Pick<Needs, "storage">): string {
-  const integers = inIntegers(needs);
-  return `typedef ${typeName(precision)} real;
-typedef ${needs.storage === "bfloat16" ? "uint16_t" : needs.storage} weight;
-typedef ${integers ? "int16_t" : "real"} neuron;
-#define STATE(x) ${integers ? "((real)(x) * 0x1p-15f)" : "(x)"}
-`;
-}
-
-const weightOf: Readonly<Record<"real" | "bfloat16", string>> = {
-  real: "#define WEIGHT_OF(w) (w)\n",
-  bfloat16: `static real weight_of(uint16_t upper)
-{
-  union { uint32_t bits; float value; } w;
-  w.bits = (uint32_t)upper << 16;
-  return w.value;
-}
-#define WEIGHT_OF(w) weight_of(w)
-`,
-};
-
-const sumOf = `
-/* A butterfly over \`count\` partial sums, rules 1 and 2. */
-static TYPE NAME(TYPE *partial, int count)
-{
-  int half, l;
-  for (half = count / 2; half >= 1; half /= 2)
-    for (l = 0; l < half; l++) partial[l] = partial[l] + partial[l + half];
-  return partial[0];
-}
-`;
-
-const dense = `
-/* Row r of a dense W times x, rule 1: 32 partial sums. */
-static real dense_row(const member *m, int r, const real *x)
-{
-  const weight *row = m->weights + (size_t)r * (size_t)m->size;
-  real partial[32] = {0};
-  int k;
-  for (k = 0; k < m->size; k++) partial[k & 31] = partial[k & 31] + WEIGHT_OF(row[k]) * x[k];
-  return sum_of(partial, 32);
-}
-`;
-
-const sparse = `
-/* Row r of a sparse W times x, rule 2: 8 partial sums by position. */
-static real sparse_row(const member *m, int r, const real *x)
-{
-  const uint32_t from = m->row_offsets[r], to = m->row_offsets[r + 1];
-  real partial[8] = {0};
-  uint32_t p;
-  for (p = from; p < to; p++) partial[(p - from) & 7] = partial[(p - from) & 7] + WEIGHT_OF(m->weights[p]) * x[m->columns[p]];
-  return sum_of(partial, 8);
-}
-`;
-
-/** What the functions have to do. */
-export interface Needs {
-  readonly storage: WeightStorage;
-  readonly dense: boolean;
-  readonly sparse: boolean;
-  readonly feedback: boolean;
-  readonly inputs: boolean;
-  readonly squareHalf: boolean;
-  readonly squares: boolean;
-  /** Whether a readout sees anything beside the state. */
-  readonly sees: boolean;
-}
-
-const lines = (isThere: boolean, text: string): string => (isThere ? text : "");
-const sum = (type: string, name: string): string => sumOf.replace(/TYPE/g, type).replace("NAME", name);
-
-/** One step of a reservoir. */
-export function stepFunctions(needs: Needs, constants: Constants): string {
-  const sumOfDoubles = sum("double", "sum_of_doubles");
-  const { storage } = needs;
-  if (storage === "int16_t" || storage === "int8_t") return `${sumOfDoubles}\n${integerStepFunctions(needs, constants)}`;
-  const row =
-    needs.dense && needs.sparse
-      ? "m->columns ? sparse_row(m, r, x) : dense_row(m, r, x)"
-      : needs.dense
-        ? "dense_row(m, r, x)"
-        : "sparse_row(m, r, x)";
-  return `${weightOf[storage]}${sum("real", "sum_of")}${sumOfDoubles}${lines(needs.dense, dense)}${lines(needs.sparse, sparse)}
-/* x' = (1 - a) x + a f(b + W_in u + W x${needs.feedback ? " + W_fb y" : ""}), rules 3 to 5. */
-static void advance(const member *m, real *x, real *next${lines(needs.inputs, ", const real *u")}${lines(needs.feedback, ", const real *y")})
-{
-  int r${lines(needs.inputs || needs.feedback, ", i")};
-  for (r = 0; r < m->size; r++) {
-    const real a = m->leak[r], keep = (real)1 - a;
-    real z = m->bias[r];
-${lines(needs.feedback, "    real fed = 0;\n")}${lines(needs.inputs, "    for (i = 0; i < INPUTS; i++) z = z + m->input_weights[r * INPUTS + i] * u[i];\n")}    z = z + (${row});
-${lines(needs.feedback, "    for (i = 0; i < OUTPUTS; i++) fed = fed + m->feedback_weights[r * OUTPUTS + i] * y[i];\n    z = z + fed;\n")}    next[r] = keep * x[r] + a * activate(m->activation, z);
-  }
-  for (r = 0; r < m->size; r++) x[r] = next[r];
-}
-`;
-}
-
-/** What a readout of a forecaster says. */
-export function answerFunction(needs: Needs): string {
-  return `/* y = W_out features + c, rules 9 and 10: in binary64, then rounded. */
-static void answer(const member *m, const double *weights, const double *intercept, const neuron *x${lines(needs.sees, ", const real *seen")}, real *y)
-{
-  int o, i, k;
-  for (o = 0; o < OUTPUTS; o++) {
-    const double *row = weights + (size_t)o * (size_t)m->features;
-    double partial[32] = {0};
-    k = 0;
-    for (i = 0; i < m->size; i++, k++) {
-      const double value = STATE(x[i]);
-      partial[k & 31] = partial[k & 31] + row[k] * ${needs.squareHalf ? "((i & 1) ? value * value : value)" : "value"};
-    }
-${lines(needs.sees, "    for (i = 0; i < m->seen; i++, k++) partial[k & 31] = partial[k & 31] + row[k] * (double)seen[i];\n")}${lines(
-  needs.squares,
-  "    for (i = 0; i < m->size; i++, k++) partial[k & 31] = partial[k & 31] + row[k] * ((double)STATE(x[i]) * (double)STATE(x[i]));\n",
-)}    y[o] = (real)(sum_of_doubles(partial, 32) + intercept[o]);
-  }
-}
-`;
-}
 
 /** e^x by rule 8. */
 export const portableExp = `/* e^x in binary64: docs/numerics.md of Spillway, rule 8. */

@@ -25,7 +25,7 @@ export interface CFiles {
 }
 
 /**
- * A trained model as C99, with the bits of this package (docs/numerics.md, rules 1 to 5 and 8 to
+ * A trained model as C99, with the bits of this package (docs/numerics.md, rules 1 to 6 and 8 to
  * 10); the compiler must not contract or reorder arithmetic, which GCC and Clang are told in the
  * source. Rows go in and out in the units of the data, as doubles.
  *
@@ -37,11 +37,11 @@ export interface CFiles {
  * row, NAME_forecast runs the closed loop, as `predict` and `forecast` do. A classifier:
  * NAME_classify gives the class of a sequence and the shares of all, as `predict` and
  * `predictProba` do.
+ * A reservoir with `arithmetic: "fast"` is written in portable arithmetic: the bits are those of the
+ * engine "reference".
  * @throws NotFittedError; ArgumentError for a model of another kind, a name that C does not take,
- * or what C does not hold: noise, an activation of your own, cells, composed and spiking
- * reservoirs, and fast arithmetic; of forecasters transforms of your own, a model of yours, and a
- * mask of missing values; of classifiers the representation "output", `layerNorm`, and a readout
- * that transforms its features
+ * or what C does not hold: spiking reservoirs and registered kinds, activations and transforms of
+ * your own, a model of yours, and of classifiers the representation "output"
  */
 export async function toC(model: Forecaster | Classifier, options: COptions = {}): Promise<CFiles> {
   if (!(model instanceof Forecaster || model instanceof Classifier))

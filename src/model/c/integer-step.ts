@@ -30,17 +30,18 @@ interface IntegerNeeds {
   readonly sparse: boolean;
   readonly feedback: boolean;
   readonly inputs: boolean;
+  readonly composite: boolean;
 }
 
 /** One step of a reservoir, with what it calls. */
-export function integerStepFunctions({ dense, sparse, feedback, inputs }: IntegerNeeds, constants: Constants): string {
+export function integerStepFunctions({ dense, sparse, feedback, inputs, composite }: IntegerNeeds, constants: Constants): string {
   const ofDense = "for (p = 0; p < (uint32_t)m->size; p++) sum += (int32_t)m->weights[(uint32_t)r * (uint32_t)m->size + p] * x[p];";
   const ofSparse = "for (p = m->row_offsets[r]; p < m->row_offsets[r + 1]; p++) sum += (int32_t)m->weights[p] * x[m->columns[p]];";
-  const product = dense && sparse ? `if (m->columns) ${ofSparse}\n    else ${ofDense}` : dense ? ofDense : ofSparse;
+  const product = dense && sparse ? `if (m->row_offsets) ${ofSparse}\n    else ${ofDense}` : dense ? ofDense : ofSparse;
+  const [most, count, seen] = composite ? ["MOST_SEEN", "m->inputs", "seen_by(m, x, u, i)"] : ["INPUTS", "INPUTS", "u[i]"];
   const driven = (array: string, count: string, vector: string) =>
     `    for (i = 0; i < ${count}; i++) sum += (int32_t)m->${array}[r * ${count} + i] * ${vector}[i];\n`;
-  const rounded = (vector: string, count: string, from: string) =>
-    `  for (i = 0; i < ${count}; i++) ${vector}[i] = in_steps(${from}[i]);\n`;
+  const rounded = (vector: string, count: string, from: string) => `  for (i = 0; i < ${count}; i++) ${vector}[i] = in_steps(${from});\n`;
   return `${shiftFunction}
 ${tanhFunction(constants)}
 /* An input in steps of 2^-12, to the nearest, halves up, held within 16 bits. */
@@ -55,14 +56,14 @@ static int16_t in_steps(real value)
 }
 
 /* x' = x + a (tanh(b + W_in u + W x${lines(feedback, " + W_fb y")}) - x). No sum leaves 32 bits. */
-static void advance(const member *m, neuron *x, neuron *next${lines(inputs, ", const real *u")}${lines(feedback, ", const real *y")})
+static void advance(const reservoir *m, neuron *x, neuron *next${lines(inputs, ", const real *u")}${lines(feedback, ", const real *y")})
 {
-${lines(inputs, "  int16_t driven[INPUTS];\n")}${lines(feedback, "  int16_t fed[OUTPUTS];\n")}  int r${lines(inputs || feedback, ", i")};
+${lines(inputs, `  int16_t driven[${most}];\n`)}${lines(feedback, "  int16_t fed[OUTPUTS];\n")}  int r${lines(inputs || feedback, ", i")};
   uint32_t p;
-${lines(inputs, rounded("driven", "INPUTS", "u"))}${lines(feedback, rounded("fed", "OUTPUTS", "y"))}  for (r = 0; r < m->size; r++) {
+${lines(inputs, rounded("driven", count, seen))}${lines(feedback, rounded("fed", "OUTPUTS", "y[i]"))}  for (r = 0; r < m->size; r++) {
     const int32_t before = x[r];
     int32_t sum = 0;
-${lines(inputs, driven("input_weights", "INPUTS", "driven"))}${lines(feedback, driven("feedback_weights", "OUTPUTS", "fed"))}    sum = sum * 8 + m->bias[r];
+${lines(inputs, driven("input_weights", count, "driven"))}${lines(feedback, driven("feedback_weights", "OUTPUTS", "fed"))}    sum = sum * 8 + m->bias[r];
     ${product}
     sum = tanh_of(shifted(sum, m->exponents[r]));
     next[r] = (int16_t)(before + shifted((int32_t)m->leak[r] * (sum - before) + 16384, 15));

@@ -10,7 +10,7 @@ import { readoutExponent } from "../integer-readout.js";
 import { columnsOf, type Standardisation, sameStandardisation } from "../standardisation.js";
 import { shiftFunction, tanhFunction } from "./integer-step.js";
 import type { ProgramNote } from "./program.js";
-import { checkMembers, checkWeights, type RateMember } from "./refuse.js";
+import { checkMembers, checkWeights, type Part, type RateMember } from "./refuse.js";
 import { Constants, columnType } from "./reservoir.js";
 import type { ArrayType } from "./text.js";
 
@@ -46,9 +46,13 @@ interface Plan {
 /** @throws ArgumentError for what C in integers does not hold */
 export function cIntegers(parts: ForecasterParts, { name, version }: ProgramNote): { source: string; header: string } {
   const members = checkMembers(parts);
-  checkWeights(members.map(({ model }) => model));
   const member = members[0]!;
-  const { model, readout, road } = member;
+  checkWeights(member.parts);
+  const {
+    readout,
+    road,
+    parts: [{ model }],
+  } = member as { parts: [Part] } & RateMember;
   const feedback = model.outputSize > 0;
   const outputs = readout.outputSize;
   const closes = feedback || model.inputSize >= outputs;
@@ -235,7 +239,7 @@ function advanceFunction({ name, model, feedback }: Plan, constants: Constants):
   const bias = ownBias ? `${add("int32_t", "bias", rows.bias)}[r]` : `((1 << ${e}[r]) >> 1)`;
   const leakOf = sameLeak ? String(leak) : `(int32_t)${add("uint16_t", "leak", rows.leakRate)}[r]`;
   const offsets = isSparse(weights) ? add(small ? "uint16_t" : "uint32_t", "row_offsets", weights.rowOffsets) : "";
-  const columns = isSparse(weights) ? add(columnType([model]), "columns", weights.columns) : "";
+  const columns = isSparse(weights) ? add(columnType([{ model, isAbove: false }]), "columns", weights.columns) : "";
   const product = isSparse(weights)
     ? `    for (p = ${offsets}[r]; p < ${offsets}[r + 1]; p++) sum += (int32_t)${w}[p] * state->x[${columns}[p]];`
     : `    for (p = 0; p < SIZE; p++) sum += (int32_t)${w}[(uint32_t)r * SIZE + p] * state->x[p];`;

@@ -6,12 +6,15 @@ import { inScores } from "../forecaster/road.js";
 import { sightOf } from "../forecaster/seen.js";
 import { columnsOf, inScoresOf, type Standardisation, sameStandardisation, standardised } from "../standardisation.js";
 import { calendarFunction } from "./calendar.js";
-import { callsOf, headerOf, type Shape } from "./calls.js";
-import { activationFunctions, answerFunction, arithmetic, inIntegers, type Needs, numberTypes, stepFunctions } from "./functions.js";
+import { callsOf } from "./calls.js";
+import { arithmetic } from "./functions.js";
+import { headerOf } from "./header.js";
 import { checkMembers, checkWeights, type RateMember } from "./refuse.js";
-import { Constants, columnType, reservoirFields, reservoirValues, statesAs, storageOf } from "./reservoir.js";
+import { Constants, memberFields, Reservoirs, reservoirNeeds, statesAs } from "./reservoir.js";
+import type { Shape } from "./shape.js";
+import { answerFunction, type Needs, numberTypes, stepFunctions } from "./step.js";
 import type { ArrayType } from "./text.js";
-import { pastAfter, seenAfter, transformFunctions } from "./transforms.js";
+import { type CTransforms, mostLost, pastAfter, seenAfter, transformFunctions } from "./transforms.js";
 
 /** What the program is called, and what the parts do not say. */
 export interface ProgramNote {
@@ -24,42 +27,45 @@ export interface ProgramNote {
 /** @throws ArgumentError for what C does not hold */
 export function cProgram(parts: ForecasterParts, { name, version, calendar }: ProgramNote): { source: string; header: string } {
   const members = checkMembers(parts);
-  checkWeights(members.map(({ model }) => model));
-  const shape = { ...shapeOf(name, members, parts), calendar };
-  const { precision } = members[0]!.model;
+  const reservoirsOf = members.map((member) => member.parts);
+  const all = reservoirsOf.flat();
+  checkWeights(all);
   const needs = needsOf(members);
-  const activations = [...new Set(members.map(({ model }) => model.activation))];
   const constants = new Constants();
-  const columns = columnType(members.map(({ model }) => model));
-  const rows = members.map((member, m) =>
-    initialiser(member, m, shape, needs, { activation: activations.indexOf(member.model.activation), columns }, constants),
-  );
-  const lost = shape.transforms?.lost ?? 0;
-  const step = stepFunctions(needs, constants);
-  const transforms = shape.transforms ? transformFunctions(shape.transforms, constants) : "";
+  const shape = { ...shapeOf(name, members, parts), calendar, needs };
+  const { precision, transforms, outputs } = shape;
+  const reservoirs = new Reservoirs(all, needs, constants);
+  const rows = members.map((member, m) => initialiser(member, m, shape, reservoirs, constants));
+  const step = stepFunctions(needs, precision, constants);
+  const activations = reservoirs.activations(precision);
+  const changes = transforms ? transformFunctions(transforms, constants, activations.includes("tanh_of_double")) : "";
+  const { recent } = members[0]!.state;
+  const lastRow = shape.masks > 0 ? constants.add("float64", "last_row", recent.row(recent.rows - 1)) : "0";
   const time = calendar.length > 0 ? calendarFunction(name, calendar, constants) : "";
-  const title = `Written by Spillway ${version}: a forecaster of ${shape.outputs} output${shape.outputs === 1 ? "" : "s"}.`;
+  const title = `Written by Spillway ${version}: a forecaster of ${outputs} output${outputs === 1 ? "" : "s"}.`;
   const source = [
     `/* ${title} */\n#include <float.h>\n#include <stddef.h>\n#include <stdint.h>\n#include "${name}.h"\n`,
     arithmetic,
     numberTypes(precision, needs),
-    `enum { MEMBERS = ${members.length}, INPUTS = ${shape.inputs}, OUTPUTS = ${shape.outputs} };\n`,
-    memberStruct(needs, columns, lost > 0),
-    ...(inIntegers(needs) ? [] : [activationFunctions(activations, precision)]),
+    `enum { MEMBERS = ${members.length}, INPUTS = ${shape.inputs}, OUTPUTS = ${outputs} };\n`,
+    reservoirs.types,
+    memberStruct(shape),
+    activations,
     constants.text,
     step,
     answerFunction(needs),
-    ...(shape.transforms ? [transforms] : []),
-    ...(calendar.length > 0 ? [time] : []),
+    changes,
+    time,
+    reservoirs.constants,
     `static const member members[MEMBERS] = {\n${rows.join("\n")}\n};\n`,
-    callsOf(shape, parts.groups),
+    callsOf(shape, parts.groups, lastRow),
   ];
-  return { source: source.join("\n"), header: headerOf(shape, title) };
+  return { source: source.filter((text) => text !== "").join("\n"), header: headerOf(shape, title) };
 }
 
 /** What of a program its members say. */
-export function shapeOf(name: string, members: readonly RateMember[], { settings }: ForecasterParts): Omit<Shape, "calendar"> {
-  const [{ model, readout, road }] = members as [RateMember];
+export function shapeOf(name: string, members: readonly RateMember[], { settings }: ForecasterParts): Omit<Shape, "calendar" | "needs"> {
+  const [{ model, readout, road, parts }] = members as [RateMember];
   const outputs = readout.outputSize;
   return {
     name,
@@ -67,41 +73,58 @@ export function shapeOf(name: string, members: readonly RateMember[], { settings
     inputs: model.inputSize,
     outputs,
     known: road.known,
+    masks: settings.missing === "mask" ? outputs : 0,
     feedback: model.outputSize > 0,
     closes: model.outputSize > 0 || model.inputSize >= outputs,
-    sizes: members.map((member) => member.model.size),
+    widths: members.map((member) => member.parts.reduce((sum, part) => sum + part.model.size, 0)),
+    largest: Math.max(...members.flatMap((member) => member.parts.map((part) => part.model.size))),
     lags: members.map(({ lags }) => lags),
-    seenRows: Math.min(...members.map(({ state }) => state.recent.rows)),
+    seenRows: seenRowsOf(members),
     held: settings.hold && members.every((member) => member.road.held !== undefined),
-    transforms: road.transforms.steps.length > 0 ? { ...road.transforms, outputs } : undefined,
-    integers: model.config.arithmetic === "integer",
+    transforms: transformsOf(members),
+    integers: parts[0]!.model.config.arithmetic === "integer",
     sees: members.some(({ readout: { features } }) => features.input),
   };
 }
 
+/** Rows that were seen, as far as they matter: a member keeps no more of them than it needs. */
+function seenRowsOf(members: readonly RateMember[]): number {
+  const lacks = members.filter(
+    ({ state, lags, road }) => state.recent.rows < Math.max(lags, road.known > 0 ? 1 : 0) + road.transforms.lost,
+  );
+  return Math.min(...lacks.map(({ state }) => state.recent.rows));
+}
+
+function transformsOf(members: readonly RateMember[]): CTransforms | undefined {
+  const lists = new Map(members.map(({ road }) => [JSON.stringify(road.transforms), road.transforms]));
+  if ([...lists.values()].every(({ steps }) => steps.length === 0)) return undefined;
+  return { lists: [...lists.values()], outputs: members[0]!.readout.outputSize };
+}
+
 function needsOf(members: readonly RateMember[]): Needs {
-  const [{ model, readout }] = members as [RateMember];
+  const [{ readout }] = members as [RateMember];
   return {
-    ...storageOf(members.map((member) => member.model)),
-    feedback: model.outputSize > 0,
-    inputs: model.inputSize > 0,
+    ...reservoirNeeds(members.map(({ parts }) => parts)),
     squareHalf: readout.features.state === "squareHalf",
     squares: readout.features.squares,
     sees: readout.features.input,
   };
 }
 
-function memberStruct(needs: Needs, columns: ArrayType, hasPast: boolean): string {
+function memberStruct({ needs, transforms }: Shape): string {
+  const several = transforms !== undefined && transforms.lists.length > 1;
   const fields = [
-    ...reservoirFields(needs, columns),
+    ...memberFields,
     "int features, seen, lags;",
     "const double *readout, *intercept, *loop_readout, *loop_intercept;",
     ...(needs.inputs ? ["const double *input_mean, *input_deviation;"] : []),
     "const double *target_mean, *target_deviation, *loop_mean, *loop_deviation, *lower, *upper;",
+    ...(several ? ["/* Which transforms it takes, and the rows that their differences lose. */", "int list, lost;"] : []),
     "/* Where the model stands. */",
-    ...(hasPast ? ["const double *past;"] : []),
+    ...(transforms && mostLost(transforms) > 0 ? ["const double *past;"] : []),
     "const neuron *state;",
     `const real ${needs.inputs ? "*input, " : ""}*fed, *recent;`,
+    ...(needs.noise ? ["uint32_t step;"] : []),
   ];
   return `typedef struct {\n${fields.map((field) => `  ${field}`).join("\n")}\n} member;\n`;
 }
@@ -118,17 +141,11 @@ export function loopOf(member: RateMember, { feedback, inputs, outputs }: Pick<S
   };
 }
 
-function initialiser(
-  member: RateMember,
-  m: number,
-  { feedback, outputs, inputs, precision }: Shape,
-  needs: Needs,
-  { activation, columns }: { readonly activation: number; readonly columns: ArrayType },
-  constants: Constants,
-): string {
-  const { model, readout, road, lags, state } = member;
+function initialiser(member: RateMember, m: number, shape: Shape, reservoirs: Reservoirs, constants: Constants): string {
+  const { feedback, outputs, inputs, precision, needs, transforms } = shape;
+  const { model, readout, road, lags, state, parts } = member;
   const sight = sightOf(inputs, outputs, lags, undefined);
-  const { loopScale, loop, held, recent } = loopOf(member, { feedback, inputs, outputs });
+  const { loopScale, loop, held, recent } = loopOf(member, shape);
   const named = (type: ArrayType, name: string, values: ArrayLike<number> | undefined) => constants.add(type, `${name}_${m}`, values);
   const real = (name: string, values: ArrayLike<number> | undefined) => named(precision, name, values);
   const double = (name: string, values: ArrayLike<number> | undefined) => named("float64", name, values);
@@ -136,23 +153,31 @@ function initialiser(
     double(`${name}_mean`, mean),
     double(`${name}_deviation`, deviation),
   ];
-  const [stateType, standing] = statesAs(model, state.reservoir.values);
+  const [stateType, standing] = statesAs(parts[0]!.model, standingOf(member));
+  const list = transforms?.lists.findIndex((each) => JSON.stringify(each) === JSON.stringify(road.transforms));
   const fields = [
-    ...reservoirValues(model, needs, { name: String(m), activation, columns }, constants),
+    ...reservoirs.add(parts, model.size, String(m)),
     [readout.weights.cols, readout.weights.cols - model.size * (readout.features.squares ? 2 : 1), lags],
     [double("readout", readout.weights.data), double("intercept", readout.intercept)],
     [double("loop_readout", loop.weights.data), double("loop_intercept", loop.intercept)],
     ...(needs.inputs ? [scale("input", road.inputScale)] : []),
     [...scale("target", road.targetScale), ...scale("loop", loopScale), double("lower", held?.lower), double("upper", held?.upper)],
+    ...(transforms && transforms.lists.length > 1 ? [[list, road.transforms.lost]] : []),
     [
-      ...(road.transforms.lost > 0 ? [double("past", pastAfter(state.recent, road.transforms))] : []),
+      ...(transforms && mostLost(transforms) > 0 ? [double("past", pastAfter(state.recent, road.transforms, mostLost(transforms)))] : []),
       named(stateType, "state", standing),
       ...(needs.inputs ? [real("input", state.reservoir.input)] : []),
       real("fed", feedback ? state.reservoir.output : recent.subarray(0, sight || road.known > 0 ? outputs : 0)),
       real("recent", lags > 0 ? recent : undefined),
+      ...(needs.noise ? [`${state.reservoir.step}u`] : []),
     ],
   ];
   return `  { ${fields.map((each) => each.join(", ")).join(",\n    ")} },`;
+}
+
+/** The states of a member's reservoirs where it stands, side by side. */
+export function standingOf({ state }: RateMember): Float64Array {
+  return Float64Array.from([...(state.reservoir.below ?? []), ...state.reservoir.values]);
 }
 
 /**

@@ -3,12 +3,21 @@ import { ArgumentError } from "../../core/errors.js";
 import { isSparse } from "../../numerics/index.js";
 import type { AnyModel, ReservoirModel } from "../../reservoir/index.js";
 import type { ForecasterParts, MemberFile } from "../forecaster/file.js";
-import { activationsInC } from "./functions.js";
+import { activationsInC } from "./step.js";
 import { unheldStep } from "./transforms.js";
 
-/** A member of a leaky rate reservoir, which C holds. */
-export interface RateMember extends MemberFile {
+/** A rate reservoir of a member: the whole of it, or a layer or group. */
+export interface Part {
   readonly model: ReservoirModel;
+  /** The channels of the inputs that a group sees; left out, all. */
+  readonly channels?: readonly number[] | undefined;
+  /** Whether it sees the layer below in place of the inputs. */
+  readonly isAbove: boolean;
+}
+
+/** A member of rate reservoirs, which a program holds. */
+export interface RateMember extends MemberFile {
+  readonly parts: readonly Part[];
 }
 
 /** Weights of W that a source file holds at most, of all members: some 256 MB of text. */
@@ -18,50 +27,43 @@ const mostWeights = 2 ** 24;
 export const unheld = (what: string, field = "model") =>
   ArgumentError.because(`the model ${what}, which an exported program does not hold`, { field });
 
-/** The members, if C holds them all. @throws ArgumentError */
+/** The members, if a program holds them all. @throws ArgumentError */
 export function checkMembers({ settings, members }: ForecasterParts): readonly RateMember[] {
   if (settings.hybrid) throw unheld("calls a model of yours");
-  if (settings.missing === "mask") throw unheld("takes a mask of missing values", "missing");
-  const checked = members.map(checkMember);
-  checkTransforms(checked);
+  const checked = members.map((member) => ({ ...member, parts: partsOf(member.model) }));
+  checkAlike(checked.flatMap(({ parts }) => parts));
+  const own = unheldStep(members.flatMap(({ road }) => road.transforms.steps));
+  if (own !== undefined) throw unheld(`transforms its series by ${own}, a function of yours`, "transforms");
   return checked;
 }
 
+/** @throws ArgumentError for reservoirs of more than one type of number */
+export function checkAlike(parts: readonly Part[]): void {
+  const kinds = new Set(parts.map(({ model: { precision, config } }) => (config.arithmetic === "integer" ? "integers" : precision)));
+  if (kinds.size > 1) throw unheld(`has reservoirs in ${[...kinds].join(" and ")} beside one another`, "arithmetic");
+}
+
 /** @throws ArgumentError for more weights than a source file holds */
-export function checkWeights(models: readonly ReservoirModel[]): void {
-  const weights = models.reduce((sum, model) => sum + weightsOf(model), 0);
+export function checkWeights(parts: readonly Part[]): void {
+  const weights = parts.reduce((sum, { model }) => sum + weightsOf(model), 0);
   if (weights > mostWeights)
     throw ArgumentError.because(`the reservoirs have ${weights} weights; a source file of C holds at most ${mostWeights}`, {
       field: "model",
     });
 }
 
-function checkTransforms(members: readonly RateMember[]): void {
-  const [{ model, road, state }] = members as [RateMember];
-  const { steps } = road.transforms;
-  if (steps.length === 0) return;
-  const own = unheldStep(steps);
-  if (own !== undefined) throw unheld(`transforms its series by ${own}`, "transforms");
-  if (model.outputSize > 0) throw unheld("transforms its series and has feedback", "transforms");
-  if (state.recent.cols === 0 || (road.known === 0 && model.inputSize !== state.recent.cols))
-    throw unheld("transforms its series beside inputs and targets", "transforms");
-  if (members.some((member) => JSON.stringify(member.road.transforms) !== JSON.stringify(road.transforms)))
-    throw unheld("has members with other transforms", "transforms");
-}
-
-function checkMember({ model, ...rest }: MemberFile): RateMember {
-  return { model: checkReservoir(model), ...rest };
-}
-
-/** A reservoir that C holds. @throws ArgumentError */
-export function checkReservoir(model: AnyModel): ReservoirModel {
+/** The rate reservoirs of a model that a program holds. @throws ArgumentError */
+export function partsOf(model: AnyModel): readonly Part[] {
   if (model.kind === "spiking") throw unheld("has a spiking reservoir");
-  if (model.kind === "composite") throw unheld("has a reservoir that is composed of layers or groups");
   if (model.kind === "registered") throw unheld(`has a reservoir of the kind "${model.config.kind}"`);
-  if (model.cell) throw unheld("has a reservoir with a cell of its own", "cell");
-  if (model.noiseLevel > 0) throw unheld(`has noise (noiseLevel ${model.config.noiseLevel}); set it to 0 and train again`, "noiseLevel");
-  if (model.config.arithmetic === "fast") throw unheld("has fast arithmetic", "arithmetic");
-  if (!activationsInC.includes(model.activation)) throw unheld(`has the activation "${model.activation}"`, "activation");
+  if (model.kind === undefined) return [{ model: checked(model), isAbove: false }];
+  const { groups } = model.config;
+  return model.parts.map((part, p) => ({ model: checked(part), channels: groups?.[p]?.inputs, isAbove: groups === undefined && p > 0 }));
+}
+
+function checked(model: ReservoirModel): ReservoirModel {
+  if (!activationsInC.includes(model.activation))
+    throw unheld(`has the activation "${model.activation}" of yours; ${activationsInC.join(", ")} are held`, "activation");
   return model;
 }
 

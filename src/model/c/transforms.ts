@@ -4,34 +4,32 @@ import { ArgumentError } from "../../core/errors.js";
 import type { Matrix } from "../../numerics/index.js";
 import { differenceOf, forwardStep, isDifference } from "../../series/transform-step.js";
 import { type FittedTransforms, transformed } from "../../series/transforms.js";
-import { portableExp } from "./functions.js";
+import { portableExp, portableTanh } from "./functions.js";
 import type { Constants } from "./reservoir.js";
 
 type Step = FittedTransforms["steps"][number];
 
 /** What a program needs of its transforms. */
 export interface CTransforms {
-  readonly steps: readonly Step[];
-  /** Rows that differences take before the first row that a model sees. */
-  readonly lost: number;
+  /** The lists of its members, each once. */
+  readonly lists: readonly FittedTransforms[];
   readonly outputs: number;
 }
 
-/** Values of all windows. */
-export const pastLength = ({ lost, outputs }: CTransforms): number => lost * outputs;
+/** Rows that the differences of any member take before the first row that it sees. */
+export const mostLost = ({ lists }: CTransforms): number => Math.max(...lists.map(({ lost }) => lost));
 
-/** The step that C does not hold: a function of the user's own, by name, or "squash". */
+/** Values of one member's windows, at most. */
+export const pastLength = (transforms: CTransforms): number => mostLost(transforms) * transforms.outputs;
+
+/** The name of the user's own step that a program does not hold. */
 export function unheldStep(steps: readonly Step[]): string | undefined {
-  for (const step of steps) {
-    if (typeof step !== "object") return step;
-    if ("transform" in step) return step.transform;
-  }
-  return undefined;
+  return steps.flatMap((step) => (typeof step === "object" && "transform" in step ? [step.transform] : []))[0];
 }
 
-/** What stands in the windows behind the last rows of a series; zeros if they are too few. */
-export function pastAfter(recent: Matrix, { steps, lost }: FittedTransforms): Float64Array {
-  const out = new Float64Array(lost * recent.cols);
+/** What stands in windows of so many rows behind the last rows of a series; zeros if they are too few. */
+export function pastAfter(recent: Matrix, { steps, lost }: FittedTransforms, rowsOf = lost): Float64Array {
+  const out = new Float64Array(rowsOf * recent.cols);
   if (recent.rows < lost) return out;
   let first = 0;
   for (const [i, step] of steps.entries()) {
@@ -129,72 +127,115 @@ static double pow_of(double x, double y)
 }
 `;
 
-/** C of one step on \`row\`, and of what undoes it; each in the order of the package. */
+const squash = `/* tanh(x - 1) in place of x, and what undoes it. */
+static double squash(double x) { return tanh_of_double(x - 1); }
+
+static double squash_undone(double x)
+{
+  const double least = -0x1.fffffffffffffp-1;
+  const double inside = x < least ? least : x > -least ? -least : x;
+  return 1 + 0.5 * log_of((1 + inside) / (1 - inside));
+}
+`;
+
+/** C of one step on `row`, and of what undoes it; each in the order of the package. */
 interface Written {
   readonly forward: string;
   readonly undo: string;
 }
 
-/** The functions `forward` and `undo`, with what they call. */
-export function transformFunctions({ steps, outputs }: CTransforms, constants: Constants): string {
+/** What a list calls. */
+type Called = "exp" | "log" | "power" | "difference" | "squash";
+
+const isStep = <Name extends string>(step: Step, name: Name): step is Extract<Step, { readonly [Field in Name]: unknown }> =>
+  typeof step === "object" && name in step;
+
+/**
+ * The functions `forward` and `undo`, with what they call. @param hasTanh whether tanh in binary64
+ * is written already
+ */
+export function transformFunctions({ lists, outputs }: CTransforms, constants: Constants, hasTanh: boolean): string {
+  const called = new Set<Called>();
+  const bodies = lists.map(({ steps }, k) => listFunctions(steps, lists.length > 1 ? `_${k}` : "", outputs, constants, called));
+  const chosen = (name: string, more: string, given: string) => `
+static void ${name}(int list, double *past, double *row${more})
+{
+  switch (list) {
+${lists.map((_, k) => `  case ${k}: ${name}_${k}(past, row${given}); break;`).join("\n")}
+  default: break;
+  }
+}
+`;
+  return [
+    called.has("squash") && !hasTanh ? portableTanh.float64 : "",
+    called.has("exp") ? portableExp : "",
+    called.has("log") ? logOf : "",
+    called.has("power") ? `${powOf}${boxCox}` : "",
+    called.has("squash") ? squash : "",
+    called.has("difference") ? differences : "",
+    ...bodies,
+    lists.length > 1 ? `${chosen("forward", "", "")}${chosen("undo", ", int moves", ", moves")}` : "",
+  ]
+    .filter((text) => text !== "")
+    .join("\n");
+}
+
+function listFunctions(steps: readonly Step[], suffix: string, outputs: number, constants: Constants, called: Set<Called>): string {
   let first = 0;
-  let logs = false;
-  let powers = false;
-  let exps = false;
+  const each = (text: string) => `  for (o = 0; o < OUTPUTS; o++) row[o] = ${text};`;
+  const array = (name: string, i: number, values: readonly number[]) => constants.add("float64", `${name}${suffix}_${i}`, values);
+  const call = (...names: Called[]) => {
+    for (const name of names) called.add(name);
+  };
   const written = steps.map((step, i): Written => {
     if (isDifference(step)) {
+      call("difference");
       const window = `past + ${first}, ${step.difference}`;
       first += step.difference * outputs;
       return { forward: `  difference(${window}, row);`, undo: `  sum_up(${window}, row, moves);` };
     }
-    const each = (text: string) => `  for (o = 0; o < OUTPUTS; o++) row[o] = ${text};`;
-    if (typeof step === "object" && "log" in step) {
-      [logs, exps] = [true, true];
+    if (step === "squash") {
+      call("squash", "log");
+      return { forward: each("squash(row[o])"), undo: each("squash_undone(row[o])") };
+    }
+    if (isStep(step, "log")) {
+      call("log", "exp");
       const added = constants.number(step.log);
       return { forward: each(`log_of(row[o] + ${added})`), undo: each(`exp_of(row[o]) - ${added}`) };
     }
-    if (typeof step === "object" && "standardise" in step) {
-      const mean = constants.add("float64", `mean_${i}`, step.standardise.mean);
-      const deviation = constants.add("float64", `deviation_${i}`, step.standardise.deviation);
+    if (isStep(step, "standardise")) {
+      const mean = array("mean", i, step.standardise.mean);
+      const deviation = array("deviation", i, step.standardise.deviation);
       return { forward: each(`(row[o] - ${mean}[o]) / ${deviation}[o]`), undo: each(`row[o] * ${deviation}[o] + ${mean}[o]`) };
     }
-    if (typeof step !== "object" || !("boxCox" in step))
-      throw ArgumentError.because("the model has a transform that C does not hold", { field: "transforms" });
-    [logs, exps, powers] = [true, true, true];
-    const power = constants.add("float64", `power_${i}`, step.boxCox);
-    const ten = constants.add(
-      "float64",
-      `ten_times_${i}`,
+    if (!isStep(step, "boxCox")) throw ArgumentError.because("the model has a transform that C does not hold", { field: "transforms" });
+    call("log", "exp", "power");
+    const power = array("power", i, step.boxCox);
+    const ten = array(
+      "ten_times",
+      i,
       step.most.map((most) => 10 * most),
     );
     return { forward: each(`box_cox(row[o], ${power}[o])`), undo: each(`box_cox_undone(row[o], ${power}[o], ${ten}[o])`) };
   });
   const rows = first > 0;
-  const own = steps.some((step) => !isDifference(step));
-  const head = own ? "  int o;\n" : "";
-  return [
-    exps ? portableExp : "",
-    logs ? logOf : "",
-    powers ? `${powOf}${boxCox}` : "",
-    rows ? differences : "",
-    `/* What the model sees of a row of the series, in place. */
-static void forward(double *past, double *row)
+  const head = steps.some((step) => !isDifference(step)) ? "  int o;\n" : "";
+  const unused = `${rows ? "" : "  (void)past;\n"}${steps.length > 0 ? "" : "  (void)row;\n"}`;
+  return `/* What the model sees of a row of the series, in place. */
+static void forward${suffix}(double *past, double *row)
 {
-${head}${rows ? "" : "  (void)past;\n"}${written.map(({ forward }) => forward).join("\n")}
+${head}${unused}${written.map(({ forward }) => forward).join("\n")}
 }
 
 /* The row of the series that a forecast of the model means, in place; with \`moves\` it is taken as seen. */
-static void undo(double *past, double *row, int moves)
+static void undo${suffix}(double *past, double *row, int moves)
 {
-${head}${rows ? "" : "  (void)past;\n  (void)moves;\n"}${written
+${head}${unused}${rows ? "" : "  (void)moves;\n"}${written
   .map(({ undo }) => undo)
   .reverse()
   .join("\n")}
 }
-`,
-  ]
-    .filter((text) => text !== "")
-    .join("\n");
+`;
 }
 
 const boxCox = `

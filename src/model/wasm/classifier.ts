@@ -1,10 +1,11 @@
 // A classifier in the memory of a module: its views, its readouts, and room for a sequence's
 // statistics. The sequence itself stands behind everything.
 import { checkClassifier } from "../c/classifier.js";
+import { unheld } from "../c/refuse.js";
 import type { ClassifierParts } from "../classifier/file.js";
 import type { Label } from "../classifier/options.js";
 import { headWords, ModelMemory, memberWords, type Words, wordsOf } from "./memory.js";
-import { bytesOfNumbers, reservoirWords } from "./reservoir.js";
+import { bytesOfNumbers, plainReservoir, reservoirWords } from "./reservoir.js";
 
 /** What a host has to know of a classifier. */
 export interface ClassifierAbout {
@@ -22,7 +23,11 @@ const representations = ["last", "mean", "last+mean", "statistics"] as const;
 /** @throws ArgumentError for what the module does not hold */
 export function classifierMemory(parts: ClassifierParts): { readonly memory: ModelMemory; readonly about: ClassifierAbout } {
   const { settings, classes, members, scale } = parts;
-  const { views, reservoirs, heads } = checkClassifier(parts);
+  const { views, heads, ...checked } = checkClassifier(parts);
+  if (settings.layerNorm) throw unheld("normalises each case's features (layerNorm)", "layerNorm");
+  if (members.some(({ readout: { features } }) => features.squares || features.state !== "plain"))
+    throw unheld("transforms the features of its readout", "readout");
+  const reservoirs = checked.reservoirs.map((each) => each.map((one) => plainReservoir(one.parts)));
   const channels = scale.mean.length;
   const memory = new ModelMemory();
   const double = (values: ArrayLike<number> | undefined) => memory.array("float64", values);

@@ -1,10 +1,12 @@
 // A forecaster in the memory of a module: its members, where they stand, and room for a step.
-import { unheld } from "../c/refuse.js";
-import { checkMembers, type RateMember } from "../c/refuse.js";
+import type { ReservoirModel } from "../../reservoir/index.js";
 import { loopOf, shapeOf } from "../c/program.js";
+import { checkMembers, type RateMember, unheld } from "../c/refuse.js";
 import type { ForecasterParts } from "../forecaster/file.js";
 import { aligned, bytesOf, ModelMemory, memberWords, type Words, wordsOf } from "./memory.js";
-import { bytesOfNumbers, reservoirWords, stateBytes } from "./reservoir.js";
+import { bytesOfNumbers, plainReservoir, reservoirWords, stateBytes } from "./reservoir.js";
+
+type PlainMember = RateMember & { readonly model: ReservoirModel };
 
 /** What a host has to know of a forecaster. */
 export interface ForecasterAbout {
@@ -25,8 +27,9 @@ export function forecasterMemory(
   calendar: readonly unknown[],
 ): { readonly memory: ModelMemory; readonly about: ForecasterAbout } {
   if (calendar.length > 0) throw unheld("takes the calendar", "calendar");
-  const members = checkMembers(parts);
-  const [{ model, road }] = members as [RateMember];
+  if (parts.settings.missing === "mask") throw unheld("takes a mask of missing values", "missing");
+  const members = checkMembers(parts).map((member) => ({ ...member, model: plainReservoir(member.parts) }));
+  const [{ model, road }] = members as [PlainMember];
   if (road.transforms.steps.length > 0) throw unheld("transforms its series", "transforms");
   const shape = shapeOf("model", members, parts);
   const { inputs, outputs, feedback, lags } = shape;
@@ -75,7 +78,7 @@ export function forecasterMemory(
       recent: state + place.recent,
     };
   });
-  const most = Math.max(...shape.sizes);
+  const most = shape.largest;
   const features = Math.max(...members.map(({ readout }) => readout.weights.cols), 2 * members.length);
   memory.head({
     ...{ realBytes: numbers.real, integers: Number(shape.integers), members: members.length, inputs, outputs },
@@ -99,7 +102,7 @@ export function forecasterMemory(
 }
 
 /** Offsets in the state of what each member remembers, behind the count of rows. */
-function stateOf(members: readonly RateMember[], outputs: number) {
+function stateOf(members: readonly PlainMember[], outputs: number) {
   let bytes = 16;
   const take = (count: number) => {
     const at = bytes;

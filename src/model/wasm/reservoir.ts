@@ -3,9 +3,19 @@ import { isSparse } from "../../numerics/index.js";
 import type { ReservoirModel } from "../../reservoir/index.js";
 import { tanhTable } from "../../reservoir/integer/tanh.js";
 import { integerRows } from "../../reservoir/integer/weights.js";
-import { activationsInC } from "../c/functions.js";
+import { type Part, unheld } from "../c/refuse.js";
 import { statesAs } from "../c/reservoir.js";
+import { activationsInC } from "../c/step.js";
 import { bytesOf, type ModelMemory, type memberWords, type Words, type WordType } from "./memory.js";
+
+/** The one reservoir of a member that the module holds. @throws ArgumentError */
+export function plainReservoir(parts: readonly Part[]): ReservoirModel {
+  const [{ model }, ...others] = parts as [Part];
+  if (others.length > 0) throw unheld("has a reservoir that is composed of layers or groups");
+  if (model.cell) throw unheld("has a reservoir with a cell of its own", "cell");
+  if (model.noiseLevel > 0) throw unheld("has noise", "noiseLevel");
+  return model;
+}
 
 /** Bytes of a number and of a state. */
 export function bytesOfNumbers({ precision, config }: ReservoirModel): { readonly real: number; readonly state: number } {

@@ -1,0 +1,84 @@
+// NAME.h of an exported forecaster: its state, and what a program calls.
+import { calendarDeclaration } from "./calendar.js";
+import { givenOf, observes, outsideOf, pastOf, type Shape, stateFields } from "./shape.js";
+import { typeName } from "./text.js";
+import { mostLost } from "./transforms.js";
+
+const lines = (isThere: boolean, text: string): string => (isThere ? text : "");
+
+const isState = (field: string): boolean => field === "x" || field === "next";
+
+/** NAME.h */
+export function headerOf(shape: Shape, title: string): string {
+  const { name, precision, inputs, outputs, integers, calendar, masks, needs } = shape;
+  const given = givenOf(shape);
+  const guard = `${name.toUpperCase()}_H`;
+  const outside = outsideOf(shape);
+  const takesOutside = shape.closes && outside > 0;
+  const fields = stateFields(shape).map(
+    ([field, length]) => `  ${integers && isState(field) ? "int16_t" : typeName(precision)} ${field}[${length}];`,
+  );
+  if (pastOf(shape) > 0) fields.push(`  double past[${pastOf(shape) * shape.widths.length}];`);
+  if (masks > 0) fields.push(`  double last[${outputs}];`);
+  if (needs.noise) fields.push(`  uint32_t step[${shape.widths.length}];`);
+  const columns = (count: number) => `${count} value${count === 1 ? "" : "s"}`;
+  const lost = shape.transforms ? mostLost(shape.transforms) : 0;
+  const predict = shape.feedback
+    ? `/* Takes the inputs of a step (${columns(inputs)}) and gives the model's outputs (${columns(outputs)}), which are fed back. */
+void ${name}_predict(${name}_state *state, ${lines(inputs > 0, "const double *input, ")}double *output);
+
+/* Takes the inputs of a step, and in place of the model's own outputs the true ones${lines(
+        lost > 0,
+        `. Differences take
+   ${lost} of them first, before which \`predict\` gives no number (NaN)`,
+      )}. */
+void ${name}_teach(${name}_state *state, ${lines(inputs > 0, "const double *input, ")}const double *target);
+`
+    : observes(shape)
+      ? `/* Takes the next row of the series (${columns(outputs)})${lines(given > 0, ` and what was known of it (${columns(given)})`)}.${lines(
+          masks > 0,
+          `
+   A missing value is no number (NaN), and the last one stands for it. 0 if there is none since a reset: the row is not taken.`,
+        )} */
+${masks > 0 ? "int" : "void"} ${name}_observe(${name}_state *state, const double *row${lines(given > 0, ", const double *known")});
+`
+      : `/* Takes the next row of inputs (${columns(inputs)}) and gives the prediction that it leads to (${columns(outputs)}).
+   \`output\` may be null: then the row is taken and nothing is predicted${lines(
+     pastOf(shape) > 0,
+     `. Differences take ${lost} rows first,
+   to which \`output\` is no number (NaN)`,
+   )}. */
+void ${name}_predict(${name}_state *state, const double *input, double *output);
+`;
+  const forecast = `/* Closed loop: the outputs of the next \`steps\` steps (steps x ${outputs}, row by row), each fed back${lines(takesOutside, `;\n   \`outside\` has ${columns(outside)} a step`)}.
+   Gives how many steps were done: fewer than asked if an output is not finite${lines(Math.max(...shape.lags) > 0 || observes(shape) || pastOf(shape) > 0, ", and 0 if too few\n   rows were seen since a reset")}. The state moves on: copy it before to go on from where it was. */
+int ${name}_forecast(${name}_state *state, int steps, ${lines(takesOutside, "const double *outside, ")}double *output);
+`;
+  return `/* ${title}
+   Values are in the units of the data. No call allocates; a state is all that a model remembers. */
+#ifndef ${guard}
+#define ${guard}
+${lines(integers || needs.noise || calendar.length > 0, "\n#include <stdint.h>\n")}
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+${fields.join("\n")}
+  int rows;
+} ${name}_state;
+
+/* Goes to where the trained model stands: behind the last row that it has seen. */
+void ${name}_begin(${name}_state *state);
+
+/* Goes to the initial state, before any row. */
+void ${name}_reset(${name}_state *state);
+
+${predict}
+${lines(calendar.length > 0, calendarDeclaration(name, calendar))}${lines(shape.closes, `${forecast}\n`)}#ifdef __cplusplus
+}
+#endif
+
+#endif
+`;
+}
