@@ -82,7 +82,7 @@ const entries = parts
   .flatMap(({ browser, default: path }) => [path, ...(browser ? [browser] : [])])
   .map((path) => path.replace("./dist/", "src/").replace(/\.js$/, ".ts"));
 const { metafile } = await build({
-  entryPoints: ["src/cli/main.ts", "src/cli/command.ts", "src/experiment/trial-worker.ts", ...entries],
+  entryPoints: ["src/cli/main.ts", "src/cli/command.ts", "src/experiment/trial-worker.ts", "src/model/sweep/draw-worker.ts", ...entries],
   outbase: "src",
   outdir: "dist",
   chunkNames: "[name]-[hash]",
@@ -107,7 +107,6 @@ for (const path of [...computing.map((part) => `dist/${part}/index.js`), "dist/e
 for (const name of ["spillway.wasm", "spillway-fused.wasm", "spillway-threads.wasm", "spillway-export.wasm"])
   cpSync(`src/numerics/wasm/${name}`, `dist/${name}`);
 cpSync("src/engine/cpu/worker.mjs", "dist/worker.mjs");
-cpSync("src/numerics/spectrum/dense-worker.mjs", "dist/dense-worker.mjs");
 cpSync("src/spikes/pattern/hdf5-worker.mjs", "dist/hdf5-worker.mjs");
 cpSync("src/cli/orphan-watch.mjs", "dist/cli/orphan-watch.mjs");
 const pageFiles = [];

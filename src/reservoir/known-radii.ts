@@ -9,12 +9,23 @@ const most = 4096;
 /** A description longer than this many characters is measured each time. */
 const longest = 1000;
 
+/** What of a description W depends on as it is drawn, and how its radius is measured. */
+export type DrawnConfig = Pick<
+  ReservoirConfig,
+  "seed" | "size" | "topology" | "connectionProbability" | "weightDistribution" | "selfConnections" | "radiusMethod"
+>;
+
+/** The same of a whole description. */
+export function drawnConfig(config: ReservoirConfig): DrawnConfig {
+  const { seed, size, topology, connectionProbability, weightDistribution, selfConnections, radiusMethod } = config;
+  return { seed, size, topology, connectionProbability, weightDistribution, selfConnections, radiusMethod };
+}
+
 const known = new Map<string, SpectralRadius>();
 
 /** The radius of W as a description draws it: the one that is known, or what `measure` finds. */
-export function knownRadius(config: ReservoirConfig, measure: () => SpectralRadius): SpectralRadius {
+export function knownRadius(config: DrawnConfig, measure: () => SpectralRadius): SpectralRadius {
   const { seed, size, topology, connectionProbability, weightDistribution, selfConnections, radiusMethod } = config;
-  // All that W as it is drawn depends on, and how it is measured.
   const key = JSON.stringify([String(seed), size, topology, connectionProbability, weightDistribution, selfConnections, radiusMethod]);
   if (key.length > longest) return measure();
   let found = known.get(key);

@@ -25,13 +25,12 @@ import {
   toDense,
   toSparse,
 } from "../numerics/index.js";
-import { type RadiusPlaces, spectralRadiusBy } from "../numerics/spectrum/radius.js";
 import { antisymmetric, cellWeights, hasOrthogonal } from "./cell.js";
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
 import { EngineCapacityError } from "./engine/errors.js";
 import type { Engine } from "./engine.js";
 import { inIntegers } from "./integer/weights.js";
-import { knownRadius } from "./known-radii.js";
+import { type DrawnConfig, knownRadius } from "./known-radii.js";
 import type { RadiusMethod, ReservoirModel } from "./model.js";
 import { expectedShape, storageFor } from "./shape.js";
 import { buildTopology, drawDense, expectedNonzeros } from "./topologies/index.js";
@@ -155,16 +154,18 @@ export async function buildDrawnModel(
 
 /**
  * As `drawWeights`, with the drawing and the iteration for the radius on an engine if W is large
- * and the engine has room. The radius of a smaller W is measured at `places`, if there are any. The
+ * and the engine has room. A smaller W is what `elsewhere` draws, if it is given and draws any. The
  * bits are the same.
  * @throws SpectralRadiusError
  */
-export async function drawWeightsBy(config: ReservoirConfig, engine: Engine, places?: RadiusPlaces): Promise<DrawnWeights> {
+export async function drawWeightsBy(
+  config: ReservoirConfig,
+  engine: Engine,
+  elsewhere?: (config: ReservoirConfig) => Promise<DrawnParts | undefined>,
+): Promise<DrawnWeights> {
   if (!isWorthwhile(expectedNonzeros(config))) {
-    const drawn = drawWeights(config);
-    if (!places || config.spectralRadius === null || drawn.analyticRadius !== undefined) return drawn;
-    const found = await spectralRadiusBy(drawn.matrix, places, { method: config.radiusMethod });
-    return { ...drawn, measured: () => found };
+    const parts = await elsewhere?.(config);
+    return parts ? fromParts(parts, config) : drawWeights(config);
   }
   const sparse = config.topology.type === "erdosRenyi" && engine.drawSparse;
   const matrix = sparse && (await unlessTooLarge(() => sparse.call(engine, unscaledDraws(config, seedKeys(config.seed)))));
@@ -247,13 +248,28 @@ export interface DrawnWeights {
   typical(measured: number): number;
 }
 
+/** W as another thread drew it. */
+export interface DrawnParts extends Pick<DrawnWeights, "analyticRadius"> {
+  readonly matrix: SparseMatrix;
+  /** If it was asked for. */
+  readonly radius: ReturnType<DrawnWeights["measured"]> | undefined;
+}
+
+function fromParts({ matrix, analyticRadius, radius }: DrawnParts, config: ReservoirConfig): DrawnWeights {
+  const drawn = fromMatrix(matrix, analyticRadius, config, true);
+  if (!radius || radius.method === "analytic" || radius.method === "unscaled") return drawn;
+  const { method } = radius;
+  const found = knownRadius(config, () => ({ radius: radius.radius, method }));
+  return { ...drawn, measured: () => found };
+}
+
 /** Draws W and scales nothing. */
-export function drawWeights(config: ReservoirConfig, own: ReservoirMatrices = {}): DrawnWeights {
+export function drawWeights(config: DrawnConfig, own: ReservoirMatrices = {}): DrawnWeights {
   const { matrix, radius } = unscaledWeights(config, seedKeys(config.seed), own);
   return fromMatrix(matrix, radius, config, own.weights === undefined);
 }
 
-function fromMatrix(matrix: Matrix | SparseMatrix, radius: number | undefined, config: ReservoirConfig, isDrawn: boolean): DrawnWeights {
+function fromMatrix(matrix: Matrix | SparseMatrix, radius: number | undefined, config: DrawnConfig, isDrawn: boolean): DrawnWeights {
   let found: ReturnType<DrawnWeights["measured"]> | undefined = radius === undefined ? undefined : { radius, method: "analytic" };
   let typical: number | undefined;
   return {
@@ -341,11 +357,7 @@ function recurrentWeights(config: ReservoirConfig, drawn: DrawnWeights, own: Res
   return { weights: made(weightFactor(config, drawn)), measuredRadius: radius, radiusMethod: method };
 }
 
-function unscaledWeights(
-  config: ReservoirConfig,
-  keys: SeedKeys,
-  own: ReservoirMatrices,
-): { matrix: Matrix | SparseMatrix; radius?: number } {
+function unscaledWeights(config: DrawnConfig, keys: SeedKeys, own: ReservoirMatrices): { matrix: Matrix | SparseMatrix; radius?: number } {
   const { size, topology } = config;
   if (own.weights) return { matrix: checkedOwn("weights", own.weights, size, size) };
   return buildTopology(topology, {

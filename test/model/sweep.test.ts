@@ -5,11 +5,15 @@ import type { Worker } from "node:worker_threads";
 import { afterAll, describe, expect, it } from "vitest";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { sweepReadouts } from "../../src/model/index.js";
+import { spareThreads } from "../../src/model/sweep/draw-threads.js";
 import { Matrix } from "../../src/numerics/index.js";
-import { spareThreads } from "../../src/numerics/spectrum/dense-threads.js";
 import { ridge } from "../../src/readout/index.js";
-import { ReservoirComputer, registerEngine, type SweepWork, WorkInterruptedError } from "../../src/reservoir/index.js";
+import { ReservoirComputer, type registerTopology as register, registerEngine, type SweepWork } from "../../src/reservoir/index.js";
 import { randomMatrix } from "../engine/contract.js";
+
+const builtFile = (part: string) => new URL(`../../dist/${part}/index.js`, import.meta.url).href;
+const built = (await import(builtFile("model"))) as { sweepReadouts: typeof sweepReadouts };
+const { registerTopology } = (await import(builtFile("reservoir"))) as { registerTopology: typeof register };
 
 const data = { inputs: randomMatrix(60, 1, "float64", 1), targets: randomMatrix(60, 1, "float64", 2), washout: 10, validation: 20 };
 const settings = [
@@ -91,36 +95,66 @@ describe("sweepReadouts", () => {
   });
 });
 
-describe("a sweep whose radii are worth threads", () => {
+describe("a sweep whose drawing is worth threads, from the built package", () => {
   const workers: Worker[] = [];
-  const note = (worker: Worker) => void workers.push(worker);
+  let drawn = 0;
+  const note = (worker: Worker) => {
+    workers.push(worker);
+    worker.on("message", ({ parts }) => {
+      drawn += parts ? 1 : 0;
+    });
+  };
   process.on("worker", note);
   afterAll(() => void process.off("worker", note));
   const seeds = Array.from({ length: 13 }, (_, s) => s);
-  const many = { reservoir: { size: 290 }, seeds, settings: [{ lambda: 0.1 }], ...data, engine: "cpu" };
-  const alone = async (seed: number) => (await sweepReadouts({ ...many, seeds: [seed] })).scores.at(0, 0);
+  const series = { ...data, inputs: data.inputs.data, targets: data.targets.data };
+  const many = { reservoir: { size: 290 }, seeds, settings: [{ lambda: 0.1 }], ...series, engine: "cpu" };
+  const alone = async (seed: number, given: object = {}) =>
+    (await built.sweepReadouts({ ...many, ...given, seeds: [seed] })).scores.at(0, 0);
+  const ended = () => workers.splice(0).map(({ threadId }) => threadId);
+  const allEnded = Array.from({ length: spareThreads() }, () => -1);
 
   it("starts none for a small one", async () => {
-    await sweepReadouts({ ...many, reservoir: { size: 20 } });
+    await built.sweepReadouts({ ...many, reservoir: { size: 20 } });
     expect(workers).toHaveLength(0);
   });
 
-  it("has the scores of one by one, ends its threads, and does without one that ends before", async () => {
-    const expected = [await alone(0), await alone(7), await alone(12)];
-    for (const lost of [false, true]) {
-      if (lost) process.once("worker", (worker: Worker) => void worker.terminate());
-      const { scores } = await sweepReadouts(many);
-      expect([scores.at(0, 0), scores.at(7, 0), scores.at(12, 0)]).toEqual(expected);
-      expect(workers.splice(0).map(({ threadId }) => threadId)).toEqual(Array.from({ length: spareThreads() }, () => -1));
-    }
+  it.each([{}, { reservoir: { size: 800, radiusMethod: "circularLaw" } }, { reservoir: { size: 290, topology: { type: "orthogonal" } } }])(
+    "has the scores of one by one, and ends its threads, for %j",
+    async (given) => {
+      drawn = 0;
+      const { scores } = await built.sweepReadouts({ ...many, ...(given as object) });
+      for (const seed of [0, 7, 12]) expect(scores.at(seed, 0)).toBe(await alone(seed, given));
+      expect(drawn).toBe(13);
+      expect(ended()).toEqual(allEnded);
+    },
+  );
+
+  it("does without a thread that ends before", async () => {
+    drawn = 0;
+    process.once("worker", (worker: Worker) => void worker.terminate());
+    const { scores } = await built.sweepReadouts(many);
+    for (const seed of [0, 7, 12]) expect(scores.at(seed, 0)).toBe(await alone(seed));
+    expect(drawn).toBe(spareThreads() > 1 ? 13 : 0);
+    expect(ended()).toEqual(allEnded);
+  });
+
+  it("draws a topology itself that threads do not know", async () => {
+    const { topologies } = await import("../../src/reservoir/topologies/index.js");
+    registerTopology({ ...topologies.get("erdosRenyi"), name: "known-here" });
+    drawn = 0;
+    const { scores } = await built.sweepReadouts({ ...many, reservoir: { size: 290, topology: { type: "known-here" } as never } });
+    for (const seed of [0, 12]) expect(scores.at(seed, 0)).toBe(await alone(seed));
+    expect(drawn).toBe(0);
+    expect(ended()).toEqual(allEnded);
   });
 
   it("stops while it draws, and leaves no thread", async () => {
     const controller = new AbortController();
-    const swept = sweepReadouts({ ...many, reservoir: { size: 1500, radiusMethod: "dense" }, signal: controller.signal });
+    const swept = built.sweepReadouts({ ...many, reservoir: { size: 1500, radiusMethod: "dense" }, signal: controller.signal });
     setTimeout(() => controller.abort("enough"), 100);
-    await expect(swept).rejects.toThrow(WorkInterruptedError);
-    expect(workers.splice(0).map(({ threadId }) => threadId)).toEqual(Array.from({ length: spareThreads() }, () => -1));
+    await expect(swept).rejects.toThrow("stopped after 0 of 780 steps");
+    expect(ended()).toEqual(allEnded);
   });
 });
 

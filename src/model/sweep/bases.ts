@@ -1,14 +1,16 @@
-// What the seeds of a sweep draw, ahead of the work that takes it. Radii are measured by threads,
-// if that is worth their start.
+// What the seeds of a sweep draw, ahead of the work that takes it, by threads if that is worth
+// their start.
 import { SpillwayError } from "../../core/errors.js";
 import type { Seed } from "../../numerics/index.js";
-import { DenseThreads, spareThreads } from "../../numerics/spectrum/dense-threads.js";
 import type { ReservoirConfig } from "../../reservoir/config.js";
 import type { Engine, WorkOptions } from "../../reservoir/engine.js";
+import { drawnConfig } from "../../reservoir/known-radii.js";
 import type { EngineProfile } from "../../reservoir/profile.js";
 import { type Base, baseOf } from "../../reservoir/swept.js";
+import { expectedNonzeros } from "../../reservoir/topologies/index.js";
 import { drawWeightsBy } from "../../reservoir/weights.js";
 import { WorkPacer } from "../../reservoir/work.js";
+import { DrawThreads, spareThreads } from "./draw-threads.js";
 
 /** Seeds `from` to `to`, the last one not included. */
 export interface SeedRange {
@@ -17,13 +19,16 @@ export interface SeedRange {
 }
 
 /**
- * Threads start in some tens of milliseconds each; from this many milliseconds of eigenvalues on
- * they are worth it.
+ * Threads start in a tenth of a second, all at once; from this many milliseconds of drawing and
+ * eigenvalues on they are worth it.
  */
 const worthThreads = 300;
 
 /** What the dense method takes for N rows, by N^3. */
 const denseMillisecondsPerCube = 1e-6;
+
+/** What a drawn connection takes. */
+const drawMilliseconds = 4e-4;
 
 /** The bases of a sweep, one for each description. */
 export class BaseDrawing {
@@ -32,7 +37,7 @@ export class BaseDrawing {
   readonly #signal: AbortSignal | undefined;
   readonly #pacer: WorkPacer;
   readonly #done: () => number;
-  readonly #threads: DenseThreads | undefined;
+  readonly #threads: DrawThreads | undefined;
   readonly #end = () => void this.dispose();
   #disposed = false;
   #drawMs = 0;
@@ -68,9 +73,11 @@ export class BaseDrawing {
     this.#signal = options.signal;
     this.#done = done;
     this.#pacer = new WorkPacer(options, total);
-    const expected = configs.length * configs[0]!.size ** 3 * denseMillisecondsPerCube;
+    const first = configs[0]!;
+    const isMeasured = first.spectralRadius !== null && first.radiusMethod !== "circularLaw";
+    const each = drawMilliseconds * expectedNonzeros(first) + (isMeasured ? denseMillisecondsPerCube * first.size ** 3 : 0);
     const threads = Math.min(spareThreads(), configs.length - 1);
-    if (expected >= worthThreads && threads > 0) this.#threads = new DenseThreads(threads);
+    if (configs.length * each >= worthThreads && threads > 0) this.#threads = new DrawThreads(threads);
     this.#signal?.addEventListener("abort", this.#end);
   }
 
@@ -99,7 +106,8 @@ export class BaseDrawing {
       ...({ phase: name, clock: "host" } as const),
       ...{ milliseconds, pieces: this.#radii },
     });
-    return { phases: [phase("draw", this.#drawMs), phase("radius", this.#radiusMs + (this.#threads?.milliseconds ?? 0))] };
+    const { draw, radius } = this.#threads?.milliseconds ?? { draw: 0, radius: 0 };
+    return { phases: [phase("draw", this.#drawMs + draw), phase("radius", this.#radiusMs + radius)] };
   }
 
   /** Ends the threads, and what is being drawn. Idempotent. */
@@ -111,12 +119,13 @@ export class BaseDrawing {
 
   async #draw(config: ReservoirConfig): Promise<Base> {
     const threads = this.#threads;
+    const measured = config.spectralRadius !== null;
     let begun = performance.now();
-    const pending = drawWeightsBy(config, this.#engine, threads && { dense: (component) => threads.eigenvalues(component) });
+    const pending = drawWeightsBy(config, this.#engine, threads && (() => threads.draw({ config: drawnConfig(config), measured })));
     this.#drawMs += performance.now() - begun;
     const drawn = await pending;
     begun = performance.now();
-    if (config.spectralRadius !== null) drawn.measured();
+    if (measured) drawn.measured();
     this.#radiusMs += performance.now() - begun;
     this.#radii++;
     begun = performance.now();

@@ -10,20 +10,6 @@ export interface Eigenvalues {
   readonly im: Float64Array;
 }
 
-/** A block as the kernel takes it: `size` rows that are `ld` numbers apart. */
-export interface DenseBlock {
-  readonly size: number;
-  readonly ld: number;
-  readonly values: Float64Array;
-}
-
-/** Writes a block out. */
-export function denseBlock(component: Component): DenseBlock {
-  const { size } = component;
-  const ld = paddedLength(size);
-  return { size, ld, values: writeBlock(component, ld, new Float64Array(ld * size)) };
-}
-
 /**
  * The eigenvalues of a block, in the order in which the QR algorithm leaves them; conjugate pairs
  * are exact.
@@ -37,16 +23,11 @@ export function denseEigenvalues(component: Component): Eigenvalues {
   writeBlock(component, ld, new Float64Array(memory.buffer, wasmReserved, ld * n));
   const missing = exports.denseEigenvalues(n, wasmReserved, ld, work);
   const part = (at: number) => new Float64Array(memory.buffer, at, n).slice();
-  const found = { missing, re: part(work), im: part(work + 8 * ld) };
+  const found = { re: part(work), im: part(work + 8 * ld) };
   releaseInstance(instance);
-  return foundAll(n, found);
-}
-
-/** @throws Error if some of the n eigenvalues are missing */
-export function foundAll(n: number, { missing, re, im }: Eigenvalues & { readonly missing: number }): Eigenvalues {
   if (missing !== 0)
     throw new SpillwayError("numeric", `the QR algorithm did not find ${missing} of the ${n} eigenvalues of an irreducible block`);
-  return { re, im };
+  return found;
 }
 
 function writeBlock<Values extends Float64Array>(component: Component, ld: number, values: Values): Values {

@@ -148,8 +148,6 @@ export interface RadiusPlaces {
   /** An attempt of the Krylov-Schur iteration. */
   readonly iterate?: (task: BlockTask) => Promise<KrylovResult>;
   readonly power?: (task: PowerTask) => Promise<number | PowerFailure>;
-  /** All eigenvalues of a block by the dense method. */
-  readonly dense?: (component: Component) => Promise<Eigenvalues>;
 }
 
 /**
@@ -158,7 +156,7 @@ export interface RadiusPlaces {
  */
 export async function spectralRadiusBy(
   matrix: Matrix | SparseMatrix,
-  { iterate: iterateOn, power, dense }: RadiusPlaces,
+  { iterate: iterateOn, power }: RadiusPlaces,
   options: SpectralRadiusOptions = {},
 ): Promise<SpectralRadius> {
   const { method } = resolve(spectralRadiusTable, options, "spectralRadiusBy");
@@ -170,7 +168,7 @@ export async function spectralRadiusBy(
   let step = steps.next();
   while (!step.done) {
     const asked = step.value;
-    if ("dense" in asked) step = steps.next(dense ? await dense(asked.dense) : denseEigenvalues(asked.dense));
+    if ("dense" in asked) step = steps.next(denseEigenvalues(asked.dense));
     else step = steps.next(iterateOn ? await iterateOn(asked) : hostIterate(asked));
   }
   return step.value;
