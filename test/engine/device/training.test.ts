@@ -175,6 +175,20 @@ describe("a sweep", () => {
     };
     const { squares } = await sweepTogether(context, "sim", work)!;
     expect(bits((await sweepTogether(context, "sim", work, 5 * 24 * 4 * 7)!).squares.data)).toEqual(bits(squares.data));
-    expect(bits((await sweepTogether(context, "sim", work, onHardware ? 60_000 : 30_000)!).squares.data)).toEqual(bits(squares.data));
+    const inWaves = await sweepTogether(context, "sim", work, onHardware ? 60_000 : 30_000)!;
+    expect(bits(inWaves.squares.data)).toEqual(bits(squares.data));
+    expect(inWaves.plan.details["waves"]).toBeGreaterThan(2);
+    // Predictions are taken of one wave while the device has the next.
+    const taken = async (budget?: number) => {
+      const found: Record<number, unknown> = {};
+      const take = (member: number, values: Float64Array | undefined) => {
+        found[member] = values && bits(values.slice());
+      };
+      await sweepTogether(context, "sim", { ...work, take }, budget)!;
+      return found;
+    };
+    const whole = await taken();
+    expect(Object.keys(whole)).toHaveLength(members.length);
+    expect(await taken(onHardware ? 60_000 : 30_000)).toEqual(whole);
   });
 });

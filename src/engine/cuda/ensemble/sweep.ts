@@ -1,11 +1,11 @@
 // A sweep on a device: of each member the weights are scaled, the states made, the Gram matrix
 // summed, the readout solved and its errors added, and only those errors come to the host. Members
 // that differ in their penalty alone share states and Gram matrix.
-import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
+import type { Context, DeviceBuffer, Dtype, Stream } from "../../../gpu/index.js";
 import { Matrix } from "../../../numerics/index.js";
 import { type EnginePlan, formatBytes, type SweepErrors, type SweepWork } from "../../../reservoir/engine.js";
 import { WorkPacer } from "../../../reservoir/work.js";
-import { abandonAll, disposeAll } from "../dispose.js";
+import { abandonAll, type Disposes, disposeAll } from "../dispose.js";
 import { type AnyKernel, type RealParameter, realKernel, realType } from "../kernels.js";
 import { DeviceClock } from "../profile.js";
 import { elementBytes } from "../shape.js";
@@ -25,6 +25,25 @@ export const chunkBytes = 4 * 2 ** 30;
 export function sweepTogether(context: Context, engine: string, work: SweepWork, budget?: number): Promise<SweepErrors> | undefined {
   const shape = sweepShape(context, work.bases);
   return shape && new Sweep(context, engine, work, shape).run(budget);
+}
+
+/**
+ * Trunks of a wave whose predictions the host takes: few enough that the device has the next wave
+ * meanwhile.
+ */
+const mostTakenAtOnce = 2048;
+
+/** Trunks of a wave, and the bytes of its states. */
+interface WaveSize {
+  readonly size: number;
+  readonly budget: number;
+}
+
+/** A wave that the device has, and what it answers. */
+interface RunningWave {
+  readonly wave: Wave;
+  readonly found: Promise<[Float64Array, Int32Array, Uint32Array]>;
+  readonly memory: readonly Disposes[];
 }
 
 class Sweep {
@@ -52,30 +71,54 @@ class Sweep {
 
   async run(budget = chunkBytes): Promise<SweepErrors> {
     const { members, inputs, targets } = this.#work;
+    const { trunks } = this.#members;
     const pacer = new WorkPacer(this.#work, members.length * inputs.rows);
     const out = Matrix.zeros(members.length, targets.cols);
-    const size = this.#members.waveSize(inputs.rows, budget, Math.ceil(8 * this.#answerValues * this.#slotsPerTrunk));
+    const waves = this.#waves(budget);
     const stream = this.#context.stream({ label: "sweep" });
     const shared = new Uploads(this.#context, stream, "float64");
     const clock = this.#clock;
     clock?.watch(stream);
+    /** What the device has: the wave whose answers are next, and the one behind it. */
+    const running: RunningWave[] = [];
     try {
       clock?.on(stream, "upload");
       const draws = this.#members.upload(shared);
       const given = shared.matrix([targets], targets.data.length, "targets", ({ data }) => data) as DeviceBuffer<"f64">;
       let done = 0;
-      for (let first = 0; first < this.#members.trunks.length; first += size) {
-        const wave = this.#members.wave(first, size);
+      const finishOne = async () => {
+        await this.#finish(running[0]!, out);
+        const { wave, memory } = running.shift()!;
+        disposeAll(memory);
         done += wave.slots;
-        await this.#wave(stream, wave, draws, given, budget, out, () => pacer.pause(done * inputs.rows));
+        await pacer.pause(done * inputs.rows);
+      };
+      for (let first = 0; first < trunks.length; first += waves.size) {
+        running.push(this.#start(stream, this.#members.wave(first, waves.size), draws, given, waves.budget));
+        if (running.length > 1) await finishOne();
       }
+      await finishOne();
     } catch (error) {
-      abandonAll([stream, shared, clock]);
+      abandonAll([stream, shared, clock, ...running.flatMap(({ memory }) => memory)]);
       throw error;
     }
     disposeAll([stream, shared, clock]);
     pacer.finish();
-    return { squares: out, plan: this.#plan(size, budget), profile: clock?.read() };
+    return { squares: out, plan: this.#plan(waves), profile: clock?.read() };
+  }
+
+  /**
+   * Trunks of a wave, and the bytes of its states. Of several waves two are on the device: the host
+   * takes what one answered while the other runs.
+   */
+  #waves(budget: number): WaveSize {
+    const { inputs, take } = this.#work;
+    const { trunks } = this.#members;
+    const fitting = this.#members.waveSize(inputs.rows, budget, Math.ceil(8 * this.#answerValues * this.#slotsPerTrunk));
+    const most = take ? Math.min(fitting, mostTakenAtOnce) : fitting;
+    if (most >= trunks.length) return { size: trunks.length, budget };
+    const size = Math.min(most, Math.ceil(fitting / 2));
+    return { size: Math.ceil(trunks.length / Math.ceil(trunks.length / size)), budget: budget / 2 };
   }
 
   /** What of a slot comes to the host: sums, or every prediction. */
@@ -88,7 +131,7 @@ class Sweep {
     return this.#work.members.length / this.#members.trunks.length;
   }
 
-  #plan(waveSize: number, budget: number): EnginePlan {
+  #plan({ size: waveSize, budget }: WaveSize): EnginePlan {
     const { members, bases, inputs } = this.#work;
     const { size, precision } = bases[0]!.model;
     const { trunks, fixedBytes, kernel } = this.#members;
@@ -106,15 +149,8 @@ class Sweep {
     };
   }
 
-  async #wave(
-    stream: Stream,
-    wave: Wave,
-    draws: SharedDraws,
-    targets: DeviceBuffer<"f64">,
-    budget: number,
-    out: Matrix<Float64Array>,
-    pause: () => Promise<void>,
-  ): Promise<void> {
+  /** Gives the stream all of a wave. */
+  #start(stream: Stream, wave: Wave, draws: SharedDraws, targets: DeviceBuffer<"f64">, budget: number): RunningWave {
     const { inputs, washout, trainRows, take } = this.#work;
     const { size, inputSize, precision } = this.#work.bases[0]!.model;
     const outputs = this.#work.targets.cols;
@@ -132,8 +168,7 @@ class Sweep {
       const states = memory.real(count * chunk * size, "states");
       const weights = memory.take("f64", wave.slots * readoutValues, "readouts");
       const failed = memory.take("i32", wave.slots, "factorisations");
-      const values = this.#answerValues;
-      const answers = memory.take("f64", wave.slots * values, take ? "predictions" : "squared errors");
+      const answers = memory.take("f64", wave.slots * this.#answerValues, take ? "predictions" : "squared errors");
       stream.fill(answers);
       // A readout that could not be solved predicts 0.
       stream.fill(weights);
@@ -160,25 +195,32 @@ class Sweep {
         clock?.off(stream);
         from = to;
       }
-      const [sums, singular, infinite] = [
-        await stream.download(answers, clock?.around(stream, answers.byteLength)),
-        await stream.download(failed, clock?.around(stream, failed.byteLength)),
-        // Two words a member, all ones if its states are finite.
-        await stream.download(prepared.failures.as("u32"), clock?.around(stream, prepared.failures.byteLength)),
-      ];
-      clock?.collect();
-      for (let slot = 0; slot < wave.slots; slot++) {
-        const member = wave.memberOf[slot]!;
-        const t = wave.trunkOf[slot]!;
-        const known = singular[slot] === 0 && infinite[2 * t] === 0xffffffff && infinite[2 * t + 1] === 0xffffffff;
-        const own = sums.subarray(slot * values, (slot + 1) * values);
-        if (take) take.call(this.#work, member, known ? own : undefined);
-        else if (known) out.row(member).set(own);
-        else out.row(member).fill(Number.NaN);
-      }
-      await pause();
-    } finally {
-      disposeAll([memory, grams]);
+      const download = <T extends Dtype>(of: DeviceBuffer<T>) => stream.download(of, clock?.around(stream, of.byteLength));
+      // Two words a member of the last, all ones if its states are finite.
+      const found = Promise.all([download(answers), download(failed), download(prepared.failures.as("u32") as DeviceBuffer<"u32">)]);
+      // It is awaited when the wave before is through, unless that one failed.
+      found.catch(() => undefined);
+      return { wave, found, memory: [memory, grams] };
+    } catch (error) {
+      abandonAll([memory, grams]);
+      throw error;
+    }
+  }
+
+  /** Takes what a wave came to. */
+  async #finish({ wave, found }: RunningWave, out: Matrix<Float64Array>): Promise<void> {
+    const { take } = this.#work;
+    const values = this.#answerValues;
+    const [sums, singular, infinite] = await found;
+    this.#clock?.collect();
+    for (let slot = 0; slot < wave.slots; slot++) {
+      const member = wave.memberOf[slot]!;
+      const t = wave.trunkOf[slot]!;
+      const known = singular[slot] === 0 && infinite[2 * t] === 0xffffffff && infinite[2 * t + 1] === 0xffffffff;
+      const own = sums.subarray(slot * values, (slot + 1) * values);
+      if (take) take.call(this.#work, member, known ? own : undefined);
+      else if (known) out.row(member).set(own);
+      else out.row(member).fill(Number.NaN);
     }
   }
 

@@ -91,6 +91,8 @@ export interface SharedDraws {
   readonly leakRates: DeviceDraws;
   readonly leakLists: Distinct<readonly number[]>;
   readonly initialStates: DeviceDraws;
+  /** What sliced weights have beside their values. */
+  readonly patterns: readonly unknown[];
 }
 
 /** Some trunks with their penalties, side by side on the device. */
@@ -252,6 +254,7 @@ export class SweptMembers {
         size,
         bases.map(({ model }) => Float64Array.from(model.initialState)),
       ),
+      patterns: this.#patterns(memory),
     };
   }
 
@@ -288,7 +291,7 @@ export class SweptMembers {
     const failures = memory.take("u64", count, "first non-finite states");
     const noiseLevels = memory.gathered([noise], count, "noise levels", (levels) => levels);
     const noiseKeys = memory.table("u32", [keys], 2 * count, "noise keys");
-    const patterns = this.#patterns(memory, of);
+    const patterns = draws.patterns.length > 0 ? [of, ...draws.patterns] : [];
     const lambdas = memory.take("f64", slots, "lambdas");
     stream.upload(
       lambdas,
@@ -309,12 +312,11 @@ export class SweptMembers {
   }
 
   /** What sliced weights have beside their values. */
-  #patterns(memory: Uploads, of: DeviceBuffer<"i32">): unknown[] {
+  #patterns(memory: Uploads): unknown[] {
     if (this.kernel.storage === "dense") return [];
     const patterns = this.#laid.map(({ pattern }) => pattern!);
     const { slots } = patterns[0]!;
     return [
-      of,
       memory.table(
         "u16",
         patterns.map(({ columns }) => columns),
