@@ -3,37 +3,37 @@
 // on from the block before it on its page; "gpu", it needs one, and is checked for its types alone.
 // What a fragment takes as given is made by a comment right above it, <!-- given: ... -->.
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { transform } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { blocksOf, pages } from "./docs-pages.js";
 
-interface Block {
+interface Program {
   readonly name: string;
   readonly kind: string;
   readonly program: string;
 }
 
 /** The programs of a page. What goes on from a block sees its names, and may have the same. */
-function blocksOf(page: string, text: string): Block[] {
-  const blocks: Block[] = [];
+function programsOf(page: string): Program[] {
+  const programs: Program[] = [];
   let parts: string[] = [];
-  for (const [, given, kind, body] of text.matchAll(/(?:^<!-- given:\n([\s\S]*?)-->\n+)?^```ts(?: (\w+))?\n([\s\S]*?)^```$/gm)) {
+  for (const { given, how: kind, text } of blocksOf(page).filter(({ language }) => language === "ts")) {
     if (kind !== "continued") parts = [];
-    parts.push([given, body].filter(Boolean).join("\n"));
+    parts.push([given, text].filter(Boolean).join("\n"));
     const lines = parts.join("\n{\n").split("\n");
     const imports = new Set(lines.filter((line) => line.startsWith("import ")));
     const program = [...imports, ...lines.filter((line) => !imports.has(line)), "}".repeat(parts.length - 1)].join("\n");
-    blocks.push({ name: `${page}-${blocks.length + 1}`, kind: kind ?? "", program });
+    programs.push({ name: `${basename(page, ".md")}-${programs.length + 1}`, kind, program });
   }
-  return blocks;
+  return programs;
 }
 
-const all = readdirSync("docs")
-  .filter((name) => name.endsWith(".md"))
-  .flatMap((name) => blocksOf(name.replace(".md", ""), readFileSync(join("docs", name), "utf8")));
+// Those of README.md are examples of their own.
+const all = pages.filter((page) => page.startsWith("docs")).flatMap(programsOf);
 // A block that another goes on from is run with it.
 const whole = all.filter(({ kind }, i) => kind !== "gpu" && all[i + 1]?.kind !== "continued");
 
@@ -82,11 +82,11 @@ describe("the programs in docs/", () => {
     const halves = [0, 1].map((half) => names.filter((_, i) => i % 2 === half));
     const ran = await Promise.all(
       halves.map((half) =>
-        promisify(execFile)(process.execPath, ["run.mjs", ...half], { cwd: folder, timeout: 110_000, maxBuffer: 2 ** 24 }),
+        promisify(execFile)(process.execPath, ["run.mjs", ...half], { cwd: folder, timeout: 280_000, maxBuffer: 2 ** 24 }),
       ),
     );
     done = Object.assign({}, ...ran.map(({ stdout }) => JSON.parse(stdout))) as Done;
-  });
+  }, 300_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it.each(whole.map((block) => [block.name, block] as const))("%s", (name, { program }) => {
@@ -101,7 +101,7 @@ describe("the programs in docs/", () => {
     expect(new Set(all.map(({ kind }) => kind))).toEqual(new Set(["", "continued", "gpu"]));
     expect(all.filter(({ kind }) => kind === "gpu").map(({ name }) => name)).toEqual([
       ...["cuda-1", "cuda-2", "cuda-4", "cuda-5", "gpu-step-1", "gpu-step-2", "measures-4", "profile-1", "ptx-2"],
-      ...["spikes-9", "spikes-10"],
+      ...["spikes-9", "spikes-10", "sharded-1"],
     ]);
   });
 });

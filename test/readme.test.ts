@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseExperimentText } from "../src/experiment/file.js";
+import { blocksOf, commandsOf, tableFor } from "./docs-pages.js";
 
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
 const integration = readFileSync(".ci/run", "utf8");
@@ -16,16 +17,6 @@ const examples = ["examples", "examples/papers"].flatMap((folder) =>
     .map((name) => readFileSync(join(folder, name), "utf8")),
 );
 
-interface Block {
-  readonly kind: string;
-  readonly text: string;
-}
-
-function blocksOf(path: string): Block[] {
-  const found = readFileSync(path, "utf8").matchAll(/^```(\w*)[^\n]*\n([\s\S]*?)^```$/gm);
-  return Array.from(found, ([, kind, text]) => ({ kind: kind!, text: text! }));
-}
-
 /** A program without comments, layout, and the lines that name engine and plan. */
 function words(program: string): string {
   return program
@@ -33,15 +24,6 @@ function words(program: string): string {
     .replace(/\/\/.*$/gm, "")
     .replace(/\s+/g, " ")
     .trim();
-}
-
-/** The commands of a block of shell, one by one, without comments. */
-function commandsOf(text: string): string[] {
-  return text
-    .replace(/\\\n\s*/g, " ")
-    .split(/\n|&&/)
-    .map((line) => line.replace(/(^|\s)#.*$/, "").trim())
-    .filter((line) => line !== "");
 }
 
 /** Whether .ci/run runs a script of package.json, by its name or within another. */
@@ -79,24 +61,9 @@ function whereElse(command: string): string | undefined {
   return undefined;
 }
 
-/**
- * A table with the columns that an experiment asks for: days, and swings of a week with a trend.
- */
-function tableFor(text: string): { readonly file: string; readonly csv: string } | undefined {
-  const { data } = parseExperimentText(text, "a block").experiment;
-  if (!("file" in data) || !data.file.endsWith(".csv") || /[:$]/.test(data.file)) return undefined;
-  const dates = [...(data.time === undefined ? [] : [data.time]), ...(data.text ?? [])];
-  const numbers = [...(data.columns ?? []), ...(data.inputs ?? []), ...(data.targets ?? [])];
-  const rows = Array.from({ length: 600 }, (_, t) => [
-    ...dates.map(() => new Date(Date.UTC(2024, 0, 1 + t)).toISOString().slice(0, 10)),
-    ...numbers.map((_name, c) => (15 + c + 4 * Math.sin((2 * Math.PI * t) / 7) + Math.cos(t / 40) + 0.1 * Math.sin(t * t)).toFixed(2)),
-  ]);
-  return { file: data.file, csv: [[...dates, ...numbers], ...rows].map((row) => row.join(",")).join("\n") };
-}
-
 describe.each(["README.md", "docs/tutorial.md"])("%s", (path) => {
   const blocks = blocksOf(path);
-  const of = (kind: string) => blocks.filter((block) => block.kind === kind).map(({ text }) => text);
+  const of = (kind: string) => blocks.filter((block) => block.language === kind).map(({ text }) => text);
   const nameOf = (yaml: string) => parseExperimentText(yaml, path).experiment.name;
   let desk: string;
 
@@ -116,7 +83,7 @@ describe.each(["README.md", "docs/tutorial.md"])("%s", (path) => {
 
   it("has blocks of kinds that are looked at, and output", () => {
     expect(blocks.length).toBeGreaterThan(3);
-    for (const { kind } of blocks) expect(["sh", "ts", "yaml", "text", ""]).toContain(kind);
+    for (const { language } of blocks) expect(["sh", "ts", "yaml", "csv", "text"]).toContain(language);
   });
 
   it.each(of("ts").map((text) => [text.slice(0, 60), text]))("shows an example as it is: %s", (_, text) => {
@@ -156,7 +123,7 @@ describe("docs/tutorial.md", () => {
 describe("CONTRIBUTING.md", () => {
   const text = readFileSync("CONTRIBUTING.md", "utf8");
   const blocks = blocksOf("CONTRIBUTING.md");
-  const commands = blocks.filter(({ kind }) => kind === "sh").flatMap((block) => commandsOf(block.text));
+  const commands = blocks.filter(({ language }) => language === "sh").flatMap((block) => commandsOf(block.text));
 
   it("names npm scripts and test files that there are", () => {
     for (const [, script] of text.matchAll(/npm run ([\w:]+)/g)) expect(Object.keys(scripts)).toContain(script);
@@ -167,7 +134,7 @@ describe("CONTRIBUTING.md", () => {
   it.each(commands.filter((command) => command.startsWith("node ")))("shows what a command prints: %s", async (command) => {
     const { stdout, stderr } = await promisify(exec)(command).catch((error: { stdout: string; stderr: string }) => error);
     const after = blocks[blocks.findIndex((block) => block.text.includes(command)) + 1]!;
-    expect(after.kind).toBe("text");
+    expect(after.language).toBe("text");
     for (const line of after.text.trim().split("\n")) expect(stdout + stderr).toContain(line);
   });
 });

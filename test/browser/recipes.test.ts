@@ -8,19 +8,23 @@ import { extname, join, normalize, resolve } from "node:path";
 import type { Browser } from "playwright-core";
 import { createServer as createVite } from "vite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Block, blocksOf } from "../docs-pages.js";
 import goldenFile from "../golden/golden.json" with { type: "json" };
 import { goldenSeries } from "../golden/series.js";
 import { openChromium, openPage, untilText } from "./chromium.js";
+import { softwareWebGpu } from "./software-webgpu.js";
 
 const text = readFileSync("docs/in-the-browser.md", "utf8");
-const blocks = Array.from(text.matchAll(/^## (.*)$|^```(\w+)\n([\s\S]*?)^```$/gm), ([, heading, kind, body]) => ({ heading, kind, body }));
+// Programs for Node are run by docs-run.test.ts.
+const blocks = blocksOf("docs/in-the-browser.md").filter(({ language }) => language !== "ts");
+const followed = new Set<Block>();
 
-/** The block of a kind below a heading of the page. */
+/** The first block of a kind below a heading of the page. */
 function block(heading: string, kind: string): string {
-  const from = blocks.findIndex((each) => each.heading === heading);
-  const found = blocks.slice(from + 1).find((each) => each.kind === kind);
-  expect([heading, kind, found?.body]).toEqual([heading, kind, expect.any(String)]);
-  return found!.body!;
+  const found = blocks.find((each) => each.heading === heading && each.language === kind);
+  if (!found) throw new Error(`docs/in-the-browser.md has no ${kind} below "${heading}"`);
+  followed.add(found);
+  return found.given + found.text;
 }
 
 const golden = goldenFile.cases.find(({ name }) => name === "sparse-31-leak-each-bias")!;
@@ -86,8 +90,8 @@ describe("docs/in-the-browser.md", () => {
 
   /** Runs the commands of a recipe, but what installs from a registry. */
   const follow = (heading: string) => {
-    for (const command of block(heading, "sh").trim().split("\n"))
-      if (!command.startsWith("npm install")) execFileSync("bash", ["-ec", command], { cwd: desk, stdio: "pipe" });
+    const commands = block(heading, "sh").replace(/^npm install .*$/gm, "");
+    execFileSync("bash", ["-ec", `spillway() { node ${resolve("dist/cli/main.js")} "$@"; }\n${commands}`], { cwd: desk, stdio: "pipe" });
   };
 
   /** What holds of every page. */
@@ -136,6 +140,51 @@ describe("docs/in-the-browser.md", () => {
     }
   });
 
+  /** What a program prints as its last line on a plain page, and in Node. */
+  async function printed(program: string, inPage: Browser, forNode = program): Promise<{ here: string; there: string }> {
+    writeFileSync(join(desk, "index.html"), block("A plain page", "html"));
+    writeFileSync(join(desk, "main.js"), program);
+    writeFileSync(join(desk, "node.mjs"), forNode);
+    const server = await serve(desk);
+    const { page, errors } = await openPage(inPage, { width: 600, height: 400 });
+    try {
+      const said = page.waitForEvent("console", { timeout: 110_000 });
+      const failed = page.waitForEvent("pageerror", { timeout: 0 }).then((error) => Promise.reject(error));
+      await page.goto(server.url);
+      const values = await Promise.all(
+        (await Promise.race([said, failed]))
+          .args()
+          .map((arg) => arg.evaluate((value) => JSON.stringify(Array.from(value as number[]).flat()))),
+      );
+      expect(errors).toEqual([]);
+      return { there: values.join(), here: execFileSync(process.execPath, ["node.mjs"], { cwd: desk, encoding: "utf8" }).trim() };
+    } finally {
+      await page.close();
+      server.close();
+    }
+  }
+  const asJson = (program: string) => program.replace(/console\.log\((.*)\);/, "console.log(JSON.stringify(Array.from($1).flat()));");
+
+  it("integers by WebGPU have the bits that the CPU has in Node", async () => {
+    // Of a hundred neurons: the processor plays the GPU here, and takes minutes for a thousand.
+    const program = block("WebGPU", "js").replace("size: 1000", "size: 100");
+    expect(program).toContain("size: 100,");
+    const withWebGpu = await openChromium(softwareWebGpu);
+    const { here, there } = await printed(program, withWebGpu, asJson(program).replace('engine: "webgpu"', 'engine: "cpu"')).finally(() =>
+      withWebGpu.close(),
+    );
+    expect(here).toMatch(/^\[[-\d.]+(,[-\d.]+){9}\]$/);
+    expect(there).toBe(here);
+  });
+
+  it("an exported model forecasts by itself what it forecasts in Node", async () => {
+    follow("A model without the package");
+    const program = block("A model without the package", "js").replace(/^tide\.forecast\(24\);/m, "console.log(tide.forecast(24));");
+    const { here, there } = await printed(program, browser, asJson(program));
+    expect(JSON.parse(here)).toHaveLength(24);
+    expect(there).toBe(here);
+  });
+
   it("a page whose bundle has no module beside it is told where it was looked for", async () => {
     const folder = mkdtempSync(join(tmpdir(), "spillway-recipes-"));
     folders.push(folder);
@@ -151,4 +200,6 @@ describe("docs/in-the-browser.md", () => {
     await page.close();
     server.close();
   });
+
+  it("has no other block", () => expect(blocks.filter((each) => !followed.has(each))).toEqual([]));
 });
