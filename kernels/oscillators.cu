@@ -1,6 +1,6 @@
 // Coupled phase oscillators (docs/numerics.md, rule 15): all Heun steps of many inputs in one
-// launch, whose blocks wait for one another. A warp takes rows of W, a lane an oscillator. The bits
-// are those of src/oscillators/step.ts.
+// launch, whose blocks wait for one another after each stage. A warp takes rows of W, a lane an
+// oscillator. The bits are those of src/oscillators/step.ts.
 #include "elementary.cuh"
 #include "exchange.cuh"
 #include "philox.cuh"
@@ -23,8 +23,8 @@ template <typename Real> struct Model {
   const unsigned *rowOffsets, *columns;
   /** 6 N values: c and s of the stage between, X, Y, the first force, the noise. */
   Real* scratch;
-  /** How often blocks have come to a barrier, since ever. */
-  unsigned long long* arrivals;
+  /** 0 or what a stalled block reports; how often blocks have come to a barrier in this launch. */
+  unsigned long long* report;
   int size, inputs, substeps, harmonics, order, field, coupling;
   double pull;
   Real h, half, gain, noise;
@@ -32,22 +32,30 @@ template <typename Real> struct Model {
   long long spinLimit;
 };
 
-/** All blocks of the grid. A wait that nothing ends is a fault of the launch. */
-template <typename Real> __device__ __forceinline__ void meet(const Model<Real>& model) {
+/** Waits until all blocks have come here `round` times. False if one did not come in time. */
+template <typename Real> __device__ __forceinline__ bool meet(const Model<Real>& model, unsigned round, unsigned step) {
+  __shared__ int lost;
   __syncthreads();
-  if (gridDim.x == 1) return;
+  if (gridDim.x == 1) return true;
   if (threadIdx.x == 0) {
+    lost = 0;
     __threadfence();
-    const unsigned long long before = atomicAdd(model.arrivals, 1ull), until = (before / gridDim.x + 1) * gridDim.x;
-    exchange::Patience patience(model.spinLimit);
-    unsigned long long now;
-    do {
-      asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(now) : "l"(model.arrivals) : "memory");
-      if (now < until && patience.over()) __trap();
-    } while (now < until);
+    atomicAdd(model.report + 1, 1ull);
+    exchange::Patience patience(model.spinLimit, model.report);
+    for (;;) {
+      unsigned long long now;
+      asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(now) : "l"(model.report + 1) : "memory");
+      if (now >= (unsigned long long)round * gridDim.x) break;
+      if (patience.over()) {
+        atomicCAS(model.report, 0ull, (unsigned long long)(blockIdx.x + 1) << 32 | step);
+        lost = 1;
+        break;
+      }
+    }
     __threadfence();
   }
   __syncthreads();
+  return lost == 0;
 }
 
 /** Rule 1's butterfly over `lanes` partial sums side by side. */
@@ -60,7 +68,7 @@ template <int lanes, typename Real> __device__ __forceinline__ Real folded(Real 
 /** The sum of N values by a warp. */
 template <typename Real> __device__ __forceinline__ Real total(const Real* values, int size) {
   Real sum = 0;
-#pragma unroll 1
+#pragma unroll 4
   for (int k = threadIdx.x & 31; k < size; k += 32) sum = add(sum, values[k]);
   return folded<32>(sum);
 }
@@ -102,9 +110,10 @@ __device__ __forceinline__ void coupled(const Model<Real>& model, const Real* c,
       for (int r = 0; r < rows && first + r < n; r++) {
         const Real* row = model.weights + (size_t)(first + r) * n;
         Real a = 0, b = 0;
-#pragma unroll 4
+        // Memory would stand idle if fewer columns were on their way at once.
+#pragma unroll 8
         for (int k = lane; k < n; k += 32) {
-          const Real w = row[k];
+          const Real w = __ldg(row + k);
           a = add(a, mul(w, s[k]));
           b = add(b, mul(w, c[k]));
         }
@@ -118,7 +127,7 @@ __device__ __forceinline__ void coupled(const Model<Real>& model, const Real* c,
         const int i = first + r + lane / 8;
         Real a = 0, b = 0;
         if (i < n)
-#pragma unroll 1
+#pragma unroll 2
           for (unsigned m = model.rowOffsets[i] + lane % 8; m < model.rowOffsets[i + 1]; m += 8) {
             const Real w = model.weights[m];
             const unsigned k = model.columns[m];
@@ -164,6 +173,7 @@ __device__ __forceinline__ void run(Real* x, const Real* inputs, Real* states, u
       fieldY[i] = (Real)mul(model.pull, at.cosine);
     }
   };
+  unsigned round = 0;
   for (unsigned t = 0; t < steps; t++) {
     const Real* input = inputs + (size_t)t * model.inputs;
 #pragma unroll 1
@@ -200,7 +210,7 @@ __device__ __forceinline__ void run(Real* x, const Real* inputs, Real* states, u
           harmonic = {sub(mul(harmonic.c, to.c), mul(harmonic.s, to.s)), add(mul(harmonic.s, to.c), mul(harmonic.c, to.s))};
         }
       });
-      meet(model);
+      if (!meet(model, ++round, firstStep + t)) return;
     }
     if (model.order && blockIdx.x == 0 && threadIdx.x < 32) {
       const Real sumC = total(c, n), sumS = total(s, n);
@@ -215,19 +225,19 @@ __device__ __forceinline__ void run(Real* x, const Real* inputs, Real* states, u
 
 }  // namespace oscillators
 
-#define ENTRY(REAL, NAME)                                                                                                                \
-  extern "C" __global__ void __launch_bounds__(256) oscillators_##NAME(                                                                  \
+#define ENTRY(REAL, NAME, THREADS)                                                                                                                \
+  extern "C" __global__ void __launch_bounds__(THREADS) oscillators_##NAME(                                                                  \
       REAL* x, const REAL* inputs, REAL* states, unsigned steps, unsigned firstStep, unsigned sequence, long long spinLimit,             \
       const REAL* __restrict__ omega, const REAL* __restrict__ bias, const REAL* __restrict__ biasCosine,                                \
       const REAL* __restrict__ inputWeights, const REAL* __restrict__ weights, const unsigned* __restrict__ rowOffsets,                  \
-      const unsigned* __restrict__ columns, REAL* scratch, unsigned long long* arrivals, int size, int inputSize, int substeps,          \
+      const unsigned* __restrict__ columns, REAL* scratch, unsigned long long* report, int size, int inputSize, int substeps,          \
       int harmonics, int order, int field, int coupling, double pull, REAL h, REAL half, REAL gain, REAL noise, unsigned key0,           \
       unsigned key1) {                                                                                                                   \
     oscillators::run<REAL>(x, inputs, states, steps, firstStep, sequence,                                                                \
-                           {omega,   bias,      biasCosine, inputWeights, weights, rowOffsets, columns,  scratch, arrivals, size, inputSize, \
+                           {omega,   bias,      biasCosine, inputWeights, weights, rowOffsets, columns,  scratch, report, size, inputSize, \
                             substeps, harmonics, order,      field,        coupling, pull,      h,        half,    gain,     noise, key0,  \
                             key1,     spinLimit});                                                                                       \
   }
 
-ENTRY(float, f32)
-ENTRY(double, f64)
+ENTRY(float, f32, 1024)
+ENTRY(double, f64, 512)

@@ -47,5 +47,5 @@ def graph(size, dtype, steps=64):
 
 
 with torch.no_grad():
-    for size, dtype in ((300, torch.float32), (1000, torch.float32), (1000, torch.float64), (4000, torch.float32)):
+    for size, dtype in ((300, torch.float32), (1000, torch.float32), (1000, torch.float64), (4000, torch.float32), (10000, torch.float32)):
         print(f"PyTorch {torch.__version__} graph, {size} oscillators, {dtype}: {graph(size, dtype):.1f} us an input")

@@ -1,16 +1,23 @@
 // The steps of phase oscillators as a kernel: what kernels/oscillators.cu is told of a model.
-import { allocate, isSparse, type Matrix } from "../numerics/index.js";
+import { allocate, isSparse, type Matrix, type Precision } from "../numerics/index.js";
 import type { KindKernel, RegisteredModel } from "../reservoir/index.js";
 import type { OscillatorConfig } from "./options.js";
 import { OscillatorStep } from "./step.js";
 
 const couplings = { dense: 0, sparse: 1, meanField: 2 } as const;
 
-/** Threads of a block: eight rows of W at a time. */
-const threads = 256;
-
-/** Up to so many oscillators one block is faster than several that wait for one another. */
+/** Up to so many oscillators with a W one block is faster than several that wait for one another. */
 const mostAlone = 128;
+
+/** The same in the mean field, where nothing but two sums ties them. */
+const mostAloneInTheMean = 2048;
+
+/** Threads of a block, of which the kernel takes so many at most. */
+const fewestThreads = 256;
+const mostThreads = { float32: 1024, float64: 512 } as const;
+
+/** Multiprocessors of a large device: there a warp has one row of W, or few. */
+const largeDevice = 132;
 
 /** Sines are the kernel's own below 2^30; the sum of the bounds is rounded. */
 const largestPhase = 2 ** 29;
@@ -27,17 +34,17 @@ export function oscillatorKernel(model: RegisteredModel<OscillatorConfig>): Kind
   const kind = coupling === "meanField" ? "meanField" : isSparse(weights!) ? "sparse" : "dense";
   const largest = (values: ArrayLike<number>) => Array.from(values).reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   const [most, start] = [largest(inputWeights.data), largest(drive)];
+  const report = new BigUint64Array(2);
   return {
     source: { shipped: "oscillators" },
     entry: `oscillators_${real}`,
-    threads,
-    blocks: (multiprocessors) =>
-      kind === "meanField" || size <= mostAlone ? 1 : Math.min(multiprocessors, Math.ceil(size / (threads / 32))),
+    ...sharesOf(kind, size, precision),
+    report,
     arguments: [
       ...[omega, drive, fieldY, inputSize > 0 ? inputWeights.data : nothing],
       ...(weights ? (isSparse(weights) ? [weights.values, weights.rowOffsets, weights.columns] : [weights.data]) : [nothing]),
       ...(kind === "sparse" ? [] : [new Uint32Array(1), new Uint32Array(1)]),
-      ...[allocate(precision, 6 * size), new BigUint64Array(1)],
+      ...[allocate(precision, 6 * size), report],
       ...[size, inputSize, steps, harmonics, Number(order), Number(input === "field"), couplings[kind]].map(
         (value) => ["i32", value] as const,
       ),
@@ -55,5 +62,22 @@ export function oscillatorKernel(model: RegisteredModel<OscillatorConfig>): Kind
         return true;
       },
     }),
+  };
+}
+
+/** How oscillators are shared out over a device, and why. */
+function sharesOf(kind: keyof typeof couplings, size: number, precision: Precision): Pick<KindKernel, "threads" | "blocks" | "why"> {
+  const what = `${size.toLocaleString("en")} ${size === 1 ? "oscillator" : "oscillators"}`;
+  const isMean = kind === "meanField";
+  if (size <= (isMean ? mostAloneInTheMean : mostAlone))
+    return { threads: fewestThreads, blocks: () => 1, why: `${what} take less time than a wait for other blocks` };
+  if (isMean)
+    return { threads: fewestThreads, blocks: (most) => Math.min(most, Math.ceil(size / fewestThreads)), why: `${what} are shared out` };
+  let threads = fewestThreads;
+  while (threads < mostThreads[precision] && size > largeDevice * (threads / 32)) threads *= 2;
+  return {
+    threads,
+    blocks: (most) => Math.min(most, Math.ceil(size / (threads / 32))),
+    why: `they share out the rows of W of ${what}, which takes longer than their waits for one another`,
   };
 }

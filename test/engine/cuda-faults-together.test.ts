@@ -1,4 +1,4 @@
-// Ensembles, batches and sweeps when the driver fails: the error is the driver's, and all that was
+// Ensembles, batches, sweeps and kinds with a kernel of their own when the driver fails: the error is the driver's, and all that was
 // taken is given back.
 import { describe } from "vitest";
 import { DenseBatchRun } from "../../src/engine/cuda/batch/dense.js";
@@ -11,9 +11,10 @@ import { DeviceSummary } from "../../src/engine/cuda/summary.js";
 import type { Context } from "../../src/gpu/index.js";
 import { Matrix } from "../../src/numerics/index.js";
 import { ridge } from "../../src/readout/index.js";
-import { plainFeatures } from "../../src/reservoir/index.js";
+import { plainFeatures, ReservoirComputer } from "../../src/reservoir/index.js";
 import { model, randomMatrix } from "./contract.js";
 import { givesBack } from "./gives-back.js";
+import "../../src/index.js";
 
 const of = model({ size: 9, storage: "dense", seed: 1, feedback: { size: 1 } });
 const plain = model({ size: 9, storage: "sparse", seed: 1, connectionProbability: 0.3 });
@@ -63,6 +64,12 @@ const works: Record<string, (context: Context) => Promise<unknown>> = {
     } finally {
       disposeAll(owned);
     }
+  },
+  "phase oscillators by their own kernel": async (context) => {
+    const { model } = await ReservoirComputer.create({ kind: "oscillator", size: 140, connectionProbability: 0.1, seed: 1 });
+    await using there = await ReservoirComputer.fromModel(model, { context });
+    await there.run(randomMatrix(3, 1, "float32", 5));
+    there.step([0.1]);
   },
   "a sweep": async (context) => {
     const { inputWeights, bias, weights } = plain;

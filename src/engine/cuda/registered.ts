@@ -1,8 +1,8 @@
 // Reservoirs of registered kinds on a device: the kind's own kernel, a chunk of steps in a launch.
 // Steps that it does not take, and those up to a state that is not finite, are the host's.
 import { ArgumentError } from "../../core/errors.js";
-import type { Context, Parameter, Stream } from "../../gpu/index.js";
-import type { FloatArray } from "../../numerics/index.js";
+import type { Context, DeviceBuffer, Parameter, Stream } from "../../gpu/index.js";
+import { type FloatArray, firstNonFinite } from "../../numerics/index.js";
 import {
   EngineCapacityError,
   type EngineOptions,
@@ -21,6 +21,7 @@ import { abandonAll, disposeAll } from "./dispose.js";
 import { type AnyBuffer, type AnyKernel, allocAny, loadEntries, realType } from "./kernels.js";
 import { freeMemory } from "./memory.js";
 import { spinLimitOf } from "./spin-limit.js";
+import { StallError } from "./time-loop.js";
 
 /** States of a chunk take at most so many bytes, and a chunk so many steps. */
 const chunkBytes = 16 * 2 ** 20;
@@ -69,7 +70,7 @@ function planOf(context: Context, model: RegisteredModel, { engine, stepsPerChun
   const blocks = kernel.blocks(context.info.attributes.multiprocessors);
   return {
     engine,
-    summary: `the kind "${config.kind}" by its own kernel, ${blocks === 1 ? "one block" : `${blocks} blocks`}, ${formatBytes(bytes)}`,
+    summary: `the kind "${config.kind}" by its own kernel, ${blocks === 1 ? "one block" : `${blocks} blocks`}${kernel.why ? `: ${kernel.why}` : ""}, ${formatBytes(bytes)}`,
     bytes,
     details: {
       kind: config.kind,
@@ -78,6 +79,7 @@ function planOf(context: Context, model: RegisteredModel, { engine, stepsPerChun
       ...(below > 0 && { hidden: below }),
       kernel: kernel.entry,
       blocks,
+      ...(kernel.why !== undefined && { why: kernel.why }),
       stepsPerChunk: steps,
     },
   };
@@ -115,6 +117,9 @@ class KernelStepper extends RegisteredStepper {
   readonly #statesThere: AnyBuffer;
   readonly #arguments: readonly unknown[];
   readonly #spinLimit: number;
+  readonly #entry: string;
+  /** What blocks report to, and what it holds at first. */
+  readonly #report: { readonly there: DeviceBuffer<"u64">; readonly start: BigUint64Array<ArrayBuffer> } | undefined;
   readonly #owned: { dispose(): void }[] = [];
   #work: Promise<unknown> = Promise.resolve();
 
@@ -124,6 +129,7 @@ class KernelStepper extends RegisteredStepper {
     super(model, capacity);
     this.#context = context;
     this.#spinLimit = spinLimit;
+    this.#entry = kernel.entry;
     this.#takes = kernel.takes?.bind(kernel) ?? (() => true);
     this.#launch = { grid: details["blocks"] as number, block: kernel.threads, cooperative: true };
     const own = <T extends { dispose(): void }>(thing: T): T => {
@@ -144,6 +150,11 @@ class KernelStepper extends RegisteredStepper {
       this.#arguments = kernel.arguments.map((argument) =>
         isNumber(argument) ? argument[1] : own(context.upload(argument as Float64Array<ArrayBuffer>, { label: `of ${entry}` })),
       );
+      const { report } = kernel;
+      this.#report = report && {
+        there: this.#arguments[kernel.arguments.indexOf(report)] as DeviceBuffer<"u64">,
+        start: report.slice(),
+      };
     } catch (error) {
       abandonAll(this.#owned);
       throw error;
@@ -158,7 +169,8 @@ class KernelStepper extends RegisteredStepper {
     const there = this.#enqueue(steps, step, sequence);
     if (!there) return super.advance(steps, step, sequence);
     this.#stream.sync();
-    const kept = this.#take(this.#context.read(there.states) as FloatArray, this.#context.read(this.#x as never) as FloatArray);
+    const [states, x] = [this.#context.read(there.states), this.#context.read(this.#x as never)];
+    const kept = this.#take(states as FloatArray, x as FloatArray, this.#report && this.#context.read(this.#report.there));
     return kept ? steps : super.advance(steps, step, sequence);
   }
 
@@ -176,8 +188,12 @@ class KernelStepper extends RegisteredStepper {
   async #advanceLater(steps: number, step: number, sequence: number): Promise<number> {
     const there = this.#enqueue(steps, step, sequence);
     if (!there) return super.advance(steps, step, sequence);
-    const [states, x] = await Promise.all([this.#stream.download(there.states), this.#stream.download(this.#x as never)]);
-    return this.#take(states as FloatArray, x as FloatArray) ? steps : super.advance(steps, step, sequence);
+    const [states, x, report] = await Promise.all([
+      this.#stream.download(there.states),
+      this.#stream.download(this.#x as never),
+      this.#report && this.#stream.download(this.#report.there),
+    ]);
+    return this.#take(states as FloatArray, x as FloatArray, report) ? steps : super.advance(steps, step, sequence);
   }
 
   /** Gives a chunk to the stream; undefined if the kernel does not take its inputs. */
@@ -187,14 +203,20 @@ class KernelStepper extends RegisteredStepper {
     const states = this.#statesThere.slice(0, steps * this.model.size);
     this.#stream.upload(this.#x as never, this.x as never);
     if (inputs.length > 0) this.#stream.upload(this.#inputsThere.slice(0, inputs.length) as never, inputs as never);
+    if (this.#report) this.#stream.upload(this.#report.there, this.#report.start);
     const common = [this.#x, this.#inputsThere, states, steps, step >>> 0, sequence >>> 0, this.#spinLimit];
     this.#stream.launch(this.#kernel, this.#launch, ...([...common, ...this.#arguments] as never[]));
     return { states };
   }
 
-  /** Takes what a chunk left, if all of it is finite. */
-  #take(states: FloatArray, x: FloatArray): boolean {
-    if (!states.every(Number.isFinite) || !x.every(Number.isFinite)) return false;
+  /** Takes what a chunk left, if all of it is finite. @throws StallError */
+  #take(states: FloatArray, x: FloatArray, report?: BigUint64Array): boolean {
+    const stalled = report?.[0];
+    if (stalled) {
+      const [block, step] = [Number(stalled >> 32n) - 1, Number(stalled & 0xffffffffn)];
+      throw new StallError(this.#entry, block, step, this.#spinLimit, { instead: 'take the engine "cpu"' });
+    }
+    if (firstNonFinite(states) >= 0 || firstNonFinite(x) >= 0) return false;
     this.states.set(states);
     this.x.set(x);
     return true;

@@ -30,6 +30,14 @@ export interface KindKernel {
   readonly threads: number;
   /** Blocks on a device of so many multiprocessors, at most one each. */
   blocks(multiprocessors: number): number;
+  /** Why it takes so many; said in the plan. */
+  readonly why?: string;
+  /**
+   * Which of the arguments blocks report to, if they wait for one another; every launch finds in it
+   * what it holds here. Where a wait runs past `spinLimit`, its first word becomes (block + 1) 2^32
+   * + that step's number, and all blocks end: a StallError.
+   */
+  readonly report?: BigUint64Array;
   /**
    * Whether it has the right bits for inputs, rows x I; if not, the stepper of the host takes the
    * steps. Default true.

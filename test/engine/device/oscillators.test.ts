@@ -4,6 +4,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { ArgumentError } from "../../../src/core/errors.js";
 import { contextEngine } from "../../../src/engine/cuda/index.js";
+import { StallError } from "../../../src/engine/cuda/time-loop.js";
 import { Matrix, RandomStream, seedKeys } from "../../../src/numerics/index.js";
 import { oscillatorKind } from "../../../src/oscillators/kind.js";
 import type { OscillatorConfig } from "../../../src/oscillators/options.js";
@@ -45,6 +46,8 @@ describe("phase oscillators on a device", () => {
     ["a sparse W, pulled by a field", { ...shared, connectionProbability: 0.2, input: "field", precision: "float64" }],
     ["several blocks, a sparse W, noise and R", { ...shared, size: size(900, 140), connectionProbability: 0.1, noise: 0.1, order: true }],
     ["several blocks, a dense W", { ...shared, size: size(700, 130), steps: 3 }],
+    ["several blocks of more threads", { ...shared, size: size(3000, 1100), tau: 0.35 }],
+    ["several blocks, the mean field and R", { ...shared, size: 2100, coupling: "meanField", order: true, tau: 0.35 }],
     ["the mean field, harmonics and R", { ...shared, coupling: "meanField", harmonics: 2, order: true, frequencyDistribution: "lorentz" }],
     ["one oscillator", { ...shared, size: 1, order: true }],
     ["no input", { ...shared, inputSize: 0, precision: "float64" }],
@@ -83,10 +86,46 @@ describe("phase oscillators on a device", () => {
 
   it("say how they would run, and refuse a kind without a kernel", async () => {
     const { model } = await ReservoirComputer.create({ ...shared, size: 300 } as const);
-    expect(engine.planRegistered!(model as never).summary).toMatch(/the kind "oscillator" by its own kernel, \d+ blocks, /);
+    expect(engine.planRegistered!(model as never).summary).toMatch(
+      /the kind "oscillator" by its own kernel, \d+ blocks: they share out the rows of W of 300 oscillators, /,
+    );
+    const [few, mean] = [{ size: 9 } as const, { size: 2000, coupling: "meanField" } as const];
+    for (const options of [few, mean]) {
+      const { model: alone } = await ReservoirComputer.create({ ...shared, ...options });
+      const what = `one block: ${options.size.toLocaleString("en")} oscillators take less time than a wait for other blocks, `;
+      expect(engine.planRegistered!(alone as never).summary).toContain(what);
+    }
     const affine = await ReservoirComputer.create({ kind: "stateAffine", size: 4 } as never);
     expect(() => engine.planRegistered!(affine.model as never)).toThrow(ArgumentError);
     expect(() => engine.planRegistered!(affine.model as never)).toThrow("which the kind has no kernel for");
+  });
+
+  it("give an error with the block that waited too long, and stand where they were", async () => {
+    // Its count of blocks begins at -1: one is always missing.
+    const name = "waitingOscillator" as keyof ReservoirKindOptions;
+    registerReservoirKind<OscillatorConfig>({
+      ...oscillatorKind,
+      name,
+      kernel(model) {
+        const kernel = oscillatorKind.kernel!(model);
+        kernel.report![1] = 0xffff_ffff_ffff_ffffn;
+        return kernel;
+      },
+    });
+    const options = { ...shared, size: 200 } as const;
+    const { model } = await ReservoirComputer.create({ ...options, kind: name } as never);
+    const inputs = series(4);
+    const session = await engine.openRegistered!(model as never, { spinLimit: 3000 });
+    const before = session.getState();
+    const error = await session.run({ inputs: new Matrix(4, 1, Float32Array.from(inputs.data)) }, {}).catch((reason: unknown) => reason);
+    expect(error, String(error)).toBeInstanceOf(StallError);
+    expect((error as StallError).message).toMatch(/^oscillators_f32: block \d+ waited 3000 clock ticks at step 0/);
+    expect((error as StallError).message).toMatch(/or take the engine "cpu"$/);
+    expect(session.getState()).toEqual(before);
+    await session.dispose();
+    // The device is not lost.
+    await using pair = await both(options);
+    expect((await pair.there.run(inputs)).data).toEqual((await pair.host.run(inputs)).data);
   });
 
   it("are no more to a device than a kind of a user's own", async () => {
