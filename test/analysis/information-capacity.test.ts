@@ -138,6 +138,24 @@ describe("information processing capacity", () => {
   });
 });
 
+describe("sums of products", () => {
+  it("are of 32 bits of a state and 21 of a target, so that no product is rounded", () => {
+    const targets = { count: 1, first: Uint32Array.of(0, 1), termDegrees: Uint8Array.of(1), termDelays: Uint32Array.of(0) };
+    const [x, z] = [1 + 2 ** -31, -(1 + 2 ** -20)];
+    // Behind the bits that are kept, and a first row of states that is taken away.
+    const values = [Float64Array.of(1, 1, 1), Float64Array.of(5, z - 2 ** -21, 2 ** -480)];
+    const sums = new TargetSums(1, [{ targets, values, offset: 0 }]);
+    for (const _ of sums.add(Matrix.from([[0], [x + 2 ** -32], [3]]))) continue;
+    const { squares, product } = sums.finish();
+    expect(squares[0]).toBe(25 + z * z);
+    // The mean is that of the states with all their bits.
+    const mean = (x + 2 ** -32 + 3) / 3;
+    expect(product(0, new Float64Array(1))[0]).toBeCloseTo(x * z - mean * (5 + z), 13);
+    expect(product(0, new Float64Array(1))[0]).not.toBeCloseTo((x + 2 ** -32) * (z - 2 ** -21) - mean * (5 + z - 2 ** -21), 8);
+    sums.dispose();
+  });
+});
+
 describe("capacities of states that are polynomials of the input", () => {
   it("are 1 each, at degree 2, 2 and 3, and add up to the rank", () => {
     const rows = 3000;

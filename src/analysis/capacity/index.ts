@@ -52,7 +52,8 @@ const surrogateMargin = 1.2;
  * Delay 0 is the newest input the state has seen. Take float64 for a reservoir that is nearly
  * linear: float32 rounds old inputs away, as {@link memoryCapacity} says. Cost: targets x T x N
  * products, in WebAssembly, and memory for targets x N sums; nothing grows with T but the input.
- * Sums are in the order of docs/numerics.md, rule 9.
+ * Sums are in the order of docs/numerics.md, rule 9, of products that are exact: targets keep 21
+ * significant bits and states 32, which moves a capacity by some 1e-13.
  *
  * Source: J. Dambre, D. Verstraeten, B. Schrauwen and S. Massar 2012, "Information processing
  * capacity of dynamical systems", Scientific Reports 2, 514; the protocol of thresholds by
@@ -72,7 +73,8 @@ export async function informationCapacity(
     const { size, inputSize, precision } = computer.model;
     if (inputSize !== 1) throw new ArgumentError("inputSize", inputSize, "1: information processing capacity is about one input");
     const { inputs, washout, length } = drivenBy(asked, precision);
-    const u = Float64Array.from(inputs.data, (value) => value / asked.amplitude);
+    const u = new Float64Array(inputs.data.length);
+    for (let t = 0; t < u.length; t++) u[t] = inputs.data[t]! / asked.amplitude;
     if (polynomials === "legendre") checkBounds(inputs, asked.amplitude);
     const highest = Math.max(...degrees.map(([degree]) => degree));
     const steps = recurrences(polynomials, highest, u);

@@ -41,6 +41,22 @@ export function centred(of: CentredSums): CentredSums {
   return { triangle, squares, product };
 }
 
+/** The upper word of 2^-479. What is smaller counts as 0: products of two such do not underflow. */
+const smallest = 0x22000000;
+
+/**
+ * Keeps the first bits of numbers, those of `mask` in the lower word, every `step`-th from `at` to
+ * `end`. With 32 bits of states and 21 of targets products are exact: fused operations then have
+ * the bits of separate ones, and a device may take them (docs/numerics.md, rule 9).
+ */
+function cut(values: Float64Array, mask: number, at: number, end: number, step: number): void {
+  const words = new Uint32Array(values.buffer, values.byteOffset, 2 * values.length);
+  for (let low = 2 * at; low < 2 * end; low += 2 * step) {
+    words[low] = words[low]! & mask;
+    if ((words[low + 1]! & 0x7fffffff) < smallest) words[low] = words[low + 1] = 0;
+  }
+}
+
 /**
  * Sums over rows of states. The states are taken less those of the first row, and centred by their
  * means at the end: a column of ones comes before them.
@@ -50,7 +66,9 @@ export class TargetSums {
   readonly #groupOf: Uint16Array;
   readonly #within: Uint32Array;
   readonly #product: BlockProduct;
+  /** Of whole blocks, and of the block that is not full. */
   readonly #factor: TriangularFactor;
+  #blockFactor: TriangularFactor | undefined;
   readonly #squares: Float64Array;
   readonly #blockSquares: Float64Array;
   #origin: Float64Array | undefined;
@@ -82,26 +100,38 @@ export class TargetSums {
     this.#origin ??= Float64Array.from(states.row(0));
     const shifted = Matrix.zeros(rows, cols);
     for (let t = 0, i = 0; t < rows; t++) for (let c = 0; c < cols; c++, i++) shifted.data[i] = states.data[i]! - this.#origin[c]!;
-    const sources = ["ones", { matrix: shifted, square: "none" }] as const;
-    this.#factor.add(sources, [], rows);
-    yield* this.#product.add(sources, rows, (j, first, count, out, at, step) => {
+    this.#blockFactor ??= new TriangularFactor(cols + 1, 0);
+    this.#blockFactor.add(["ones", { matrix: shifted, square: "none" }], [], rows);
+    cut(shifted.data, 0xffe00000, 0, shifted.data.length, 1);
+    yield* this.#product.add(["ones", { matrix: shifted, square: "none" }], rows, (j, first, count, out, at, step) => {
       this.#write(j, this.#row + first, count, out, at, step);
     });
     this.#row += rows;
     if (this.#row % gramBlockRows !== 0) return;
     for (let j = 0; j < this.#squares.length; j++) this.#squares[j] = this.#squares[j]! + this.#blockSquares[j]!;
     this.#blockSquares.fill(0);
+    this.#finishFactor();
   }
 
   /** What the sums are of centred states. */
   finish(): CentredSums {
     const squares = this.#squares.map((square, j) => square + this.#blockSquares[j]!);
+    this.#finishFactor();
     return centred({ triangle: this.#factor.triangle(), squares, product: (j, out) => this.#product.column(j, out) });
   }
 
   dispose(): void {
     this.#product.dispose();
     this.#factor.dispose();
+    this.#blockFactor?.dispose();
+  }
+
+  /** Takes in the triangle of a block as rows. */
+  #finishFactor(): void {
+    if (!this.#blockFactor) return;
+    this.#factor.merge(this.#blockFactor);
+    this.#blockFactor.dispose();
+    this.#blockFactor = undefined;
   }
 
   #write(column: number, first: number, rows: number, out: Float64Array, at: number, step: number): void {
@@ -116,6 +146,7 @@ export class TargetSums {
       if (term === from) for (let p = at; p < end; p += step) out[p] = values[t++]!;
       else for (let p = at; p < end; p += step) out[p] = out[p]! * values[t++]!;
     }
+    cut(out, 0, at, end, step);
     let sum = this.#blockSquares[column]!;
     for (let p = at; p < end; p += step) sum += out[p]! * out[p]!;
     this.#blockSquares[column] = sum;

@@ -21,10 +21,13 @@ const file = "information_capacity";
 /** Kernels read a row of polynomials by a byte; row 0 is not used. */
 const mostPolynomials = 255;
 
-/** Rows of a block of sums; targets and, at most, left columns of a tile. */
+/** Rows of a block of sums; targets and left columns of a tile, and threads for it. */
 const blockRows = 1024;
 const targetTile = 128;
-const leftTile = 64;
+const leftTile = 52;
+/** Values of a row's tile in the kernel. */
+const paddedTile = 56;
+const productThreads = 128;
 
 /** Blocks of rows whose sums are made beside each other, and bytes of them at most. */
 const mostBlocks = 8;
@@ -53,7 +56,7 @@ class Multiplication {
   readonly #model: ReservoirModel;
   readonly #work: TargetWork;
   readonly #members: SweptMembers;
-  readonly #kernels: Readonly<Record<"origin" | "rows" | "products" | "fold" | "factor" | "surrogates", AnyKernel>>;
+  readonly #kernels: Readonly<Record<"origin" | "rows" | "factors" | "products" | "fold" | "factor" | "surrogates", AnyKernel>>;
 
   constructor(context: Context, model: ReservoirModel, base: SweepBase, work: TargetWork, shape: SweepShape) {
     this.#context = context;
@@ -68,11 +71,12 @@ class Multiplication {
       realKernel(context, file, `capacity_${name}_${realType(precision)}`, precision, parameters);
     this.#kernels = {
       origin: real("origin", ["const real*", "i32", "f64*"]),
-      rows: real("rows", ["const real*", "const f64*", "i32", "i32", "i32", "f64*"]),
-      products: real("products", [
-        ...(["const real*", "const f64*", "i32", "i32", "const f64*", "i64", "i64"] as const),
-        ...(["const u32*", "const u8*", "const u32*", "i32", "f64*", "f64*", "i32"] as const),
-      ]),
+      rows: real("rows", ["const real*", "const f64*", "i32", "i32", "f64*"]),
+      factors: real("factors", ["const real*", "const f64*", "i32", "i32", "f64*"]),
+      products: loadEntries(context, file, ["capacity_products"]).kernel("capacity_products", [
+        ...(["const f64*", "i32", "i32", "const f64*", "i64", "i64"] as const),
+        ...(["const u32*", "const u8*", "const u32*", "i32", "f64*", "f64*"] as const),
+      ]) as unknown as AnyKernel,
       fold: loadEntries(context, file, ["capacity_fold"]).kernel("capacity_fold", [
         ...(["const f64*", "i32", "i64", "f64*"] as const),
       ]) as unknown as AnyKernel,
@@ -90,8 +94,14 @@ class Multiplication {
     const lefts = size + 1;
     const rows = inputs.rows - washout;
     const pacer = new WorkPacer(this.#work, rows);
-    const streams = ["states", "products", "triangle"].map((label) => context.stream({ label })) as [Stream, Stream, Stream];
-    const [states, work, factor] = streams;
+    // States and triangles are a few blocks of threads each: the others' thousands would be in front.
+    const { greatest } = context.priorities;
+    const [states, factor] = [
+      context.stream({ label: "states", priority: greatest }),
+      context.stream({ label: "triangle", priority: greatest }),
+    ];
+    const work = context.stream({ label: "products" });
+    const streams = [states, work, factor];
     const memory = new Uploads(context, states, precision);
     const draws = new Uploads(context, states, "float64");
     const events: DeviceEvent[] = [];
@@ -122,9 +132,11 @@ class Multiplication {
       const parts = memory.take("f64", blocks * atOnce * lefts, "products of blocks");
       const partSquares = memory.take("f64", blocks * atOnce, "squares of blocks");
       const origin = memory.take("f64", size, "first states");
-      const panels = memory.take("f64", panelRows * lefts, "panels");
-      const triangle = memory.take("f64", lefts * lefts, "triangle");
-      const scratch = memory.take("f64", reflectionColumns * lefts, "reflections");
+      const tiles = Math.ceil(lefts / leftTile);
+      const width = tiles * paddedTile;
+      const factors = memory.take("f64", chunk * width, "factors");
+      const triangles = this.#triangles(memory, factor, blocks, origin);
+      const { triangle } = triangles;
       for (const filled of [products, squares, triangle]) states.fill(filled);
       // As many chunks of states as there is room for: the states then run ahead.
       const chunkBytes = chunk * size * elementBytes(precision);
@@ -132,8 +144,6 @@ class Multiplication {
       const ring = Array.from({ length: slots }, () => memory.real(chunk * size, "states"));
       const used: DeviceEvent[] = [];
       if (washout > 0) this.#washOut(states, wave, prepared, series, ring[0]!, chunk);
-      const { threads, tiles } = this.#tiles(lefts);
-      const fused = this.#model.config.arithmetic === "fast" ? 1 : 0;
       const drawn = surrogates && this.#uploadSurrogates(memory, states, surrogates, groups, chunk);
       for (let from = 0, c = 0; from < rows; from += chunk, c++) {
         const count = Math.min(chunk, rows - from);
@@ -145,10 +155,11 @@ class Multiplication {
         work.wait(made);
         factor.wait(made);
         const parted = Math.ceil(count / blockRows);
+        this.#rows(work, this.#kernels.factors, slot, origin, count, width, factors);
         const multiply = (made: TermsThere, rowsOf: unknown, apart: number, at: number, to: number) => {
           const grid = [Math.ceil(made.count / targetTile) * tiles, parted] as const;
-          const given = [slot, origin, count, size, rowsOf, apart, at, made.first, made.degrees, made.delays, made.count];
-          work.launch(this.#kernels.products, { grid, block: threads }, ...([...given, parts, partSquares, fused] as never[]));
+          const given = [factors, count, lefts, rowsOf, apart, at, made.first, made.degrees, made.delays, made.count];
+          work.launch(this.#kernels.products, { grid, block: productThreads }, ...([...given, parts, partSquares] as never[]));
           this.#fold(work, parts, parted, made.count * lefts, products.slice(to * lefts, (to + made.count) * lefts));
           this.#fold(work, partSquares, parted, made.count, squares.slice(to, to + made.count));
         };
@@ -159,13 +170,7 @@ class Multiplication {
           multiply(group, drawn!.values, drawn!.pitch, drawn!.lags, to);
           to += group.count;
         }
-        for (let t = 0; t < count; t += panelRows) {
-          const panel = Math.min(panelRows, count - t);
-          const config = { grid: Math.ceil((panel * lefts) / 1024), block: 256 };
-          factor.launch(this.#kernels.rows, config, ...([slot, origin, t, panel, size, panels] as never[]));
-          const reflections = [panels, 0, panel, 0, lefts, lefts, triangle, scratch];
-          factor.launch(this.#kernels.factor, factorShape(1), ...(reflections as never[]));
-        }
+        triangles.add(slot, count);
         used.push(event(work), event(factor));
         // The host may be some chunks ahead, and no more: work can be stopped.
         if (c >= 2) await used[2 * (c - 2)]!.done();
@@ -218,11 +223,41 @@ class Multiplication {
       this.#members.run(stream, wave, prepared, series, states, from, Math.min(this.#work.washout, from + chunk));
   }
 
-  /** Threads of a block, 16 targets wide, and tiles of left columns. */
-  #tiles(lefts: number): { readonly threads: number; readonly tiles: number } {
-    const most = Math.ceil(lefts / leftTile);
-    const width = Math.max(16, Math.ceil(lefts / most / 4) * 4);
-    return { threads: 4 * width, tiles: Math.ceil(lefts / width) };
+  /**
+   * Rule 11 for a chunk of states: each block of 1024 rows by itself, all at a time, and then their
+   * triangles as rows of the whole one.
+   */
+  #triangles(memory: Uploads, stream: Stream, blocks: number, origin: unknown) {
+    const { size } = this.#model;
+    const lefts = size + 1;
+    const square = lefts * lefts;
+    const panels = memory.take("f64", blocks * blockRows * lefts, "panels");
+    const parts = memory.take("f64", blocks * square, "triangles of blocks");
+    const triangle = memory.take("f64", square, "triangle");
+    const scratch = memory.take("f64", blocks * reflectionColumns * lefts, "reflections");
+    const reflect = (members: number, rows: unknown, pitch: number, count: number, first: number, into: unknown) => {
+      const given = [rows, pitch, count, first, lefts, lefts, into, scratch];
+      stream.launch(this.#kernels.factor, factorShape(members), ...(given as never[]));
+    };
+    const add = (states: RealSlice, count: number) => {
+      const whole = Math.floor(count / blockRows);
+      this.#rows(stream, this.#kernels.rows, states, origin, count, lefts, panels);
+      stream.fill(parts);
+      for (let t = 0; whole > 0 && t < blockRows; t += panelRows)
+        reflect(whole, panels.slice(t * lefts), blockRows * lefts, panelRows, 0, parts);
+      for (let t = whole * blockRows; t < count; t += panelRows)
+        reflect(1, panels.slice(t * lefts), 0, Math.min(panelRows, count - t), 0, parts.slice(whole * square));
+      for (let block = 0; block < Math.ceil(count / blockRows); block++)
+        for (let first = 0; first < lefts; first += panelRows)
+          reflect(1, parts.slice(block * square + first * lefts), 0, Math.min(panelRows, lefts - first), first, triangle);
+    };
+    return { triangle, add };
+  }
+
+  /** Makes rows of `width` of states. */
+  #rows(stream: Stream, kernel: AnyKernel, states: RealSlice, origin: unknown, count: number, width: number, out: unknown): void {
+    const config = { grid: Math.ceil((count * width) / 1024), block: 256 };
+    stream.launch(kernel, config, ...([states, origin, count, this.#model.size, out] as never[]));
   }
 
   #fold(stream: Stream, parts: unknown, blocks: number, count: number, totals: unknown): void {
