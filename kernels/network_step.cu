@@ -2,49 +2,10 @@
 // Networks of populations, docs/numerics.md rule 13, of any size: whole chunks of steps in one
 // launch, one barrier a step. Spikes of a step stand in one list, which all blocks deliver during
 // the next: no delay is below a step, so that is early enough.
-#include "exchange.cuh"
 #include "network_general.cuh"
-#include "network_neurons.cuh"
+#include "network_grid.cuh"
 
 namespace network {
-
-struct Table {
-  const unsigned *offsets, *places;
-  const unsigned short* units;
-  /** Which sources are negative, a bit each. */
-  const unsigned* negative;
-  /** In place of both: units with their signs; or null. */
-  const int* wideUnits;
-  int targetBits;
-};
-
-static __device__ __forceinline__ unsigned acquire(const unsigned* from) {
-  unsigned value;
-  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
-  return value;
-}
-
-/** Waits until all blocks have come here `round` times. False if one did not in time. */
-static __device__ __forceinline__ bool barrier(unsigned* arrived, unsigned round, unsigned long long* report, unsigned step, long long limit) {
-  __shared__ int lost;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    __threadfence();
-    atomicAdd(arrived, 1u);
-    lost = 0;
-    exchange::Patience patience(limit);
-    while (acquire(arrived) < round * gridDim.x) {
-      if (patience.over()) {
-        reportStall(report, step);
-        lost = 1;
-        break;
-      }
-    }
-    __threadfence();
-  }
-  __syncthreads();
-  return lost == 0;
-}
 
 /**
  * Adds the units of the sources of a list, from `first` on, to the rows of the ring that delay 0

@@ -16,10 +16,15 @@ using portable::sub;
  */
 static __device__ __forceinline__ double productError(double a, double b, double p) { return __fma_rn(a, b, -p); }
 
-/** For normal x > 0. */
-static __device__ __forceinline__ double log(double x) {
+/** high + low. */
+struct Pair {
+  double high, low;
+};
+
+/** log(x 2^scale) for normal x > 0, to about 2^-65 of its size. */
+static __device__ __forceinline__ Pair logPair(double x, int scale = 0) {
   const long long bits = __double_as_longlong(x);
-  double k = (double)((int)(bits >> 52) - 1023);
+  double k = (double)((int)(bits >> 52) - 1023 + scale);
   double m = __longlong_as_double((bits & 0xfffffffffffffll) | 0x3ff0000000000000ll);
   if (m >= 0x1.6a09e667f3bcdp+0) {
     m = mul(m, 0.5);
@@ -43,8 +48,12 @@ static __device__ __forceinline__ double log(double x) {
   const double g = mul(k, 0x1.62e42fefa3800p-1), u = add(s, s), v = add(g, u), v2 = add(sub(g, v), u);
   const double y = add(v, b), y2 = add(sub(v, y), b);
   const double o = add(add(add(v2, y2), b2), add(add(s2, s2), mul(k, 0x1.ef35793c76730p-45)));
-  return add(y, o);
+  const double high = add(y, o);
+  return {high, add(sub(y, high), o)};
 }
+
+/** For normal x > 0. */
+static __device__ __forceinline__ double log(double x) { return logPair(x).high; }
 
 /** x - n pi / 2 as high + low, and n. */
 struct Reduced {

@@ -7,14 +7,17 @@ namespace elementary {
 /** 2^n for -1023 < n < 1024. */
 static __device__ __forceinline__ double powerOfTwo(int n) { return __hiloint2double((n + 1023) << 20, 0); }
 
-/** e^x for x <= 0. */
-static __device__ __forceinline__ double expOfNegative(double x) {
+/** The whole n with x near n log 2, for finite x. */
+static __device__ __forceinline__ double wholeLogs(double x) {
+  return portable::sub(portable::add(portable::mul(x, 1.4426950408889634), 6755399441055744.0), 6755399441055744.0);
+}
+
+/** 2^n e^(a - b). */
+static __device__ __forceinline__ double expOfParts(double n, double a, double b) {
   using portable::add;
   using portable::mul;
   using portable::sub;
-  if (x < -746.0) return 0.0;
-  const double n = sub(add(mul(x, 1.4426950408889634), 6755399441055744.0), 6755399441055744.0);
-  const double a = sub(x, mul(n, 0.6931471805598903)), b = mul(n, 5.497923018708371e-14), r = sub(a, b);
+  const double r = sub(a, b);
   const double tail[] = {0.5,
                          0.16666666666666666,
                          0.041666666666666706,
@@ -34,6 +37,13 @@ static __device__ __forceinline__ double expOfNegative(double x) {
   const double mantissa = add(sum, add(add(sub(1.0, sum), a), rest));
   const int whole = (int)n, half = whole >> 1;
   return mul(mul(mantissa, powerOfTwo(half)), powerOfTwo(whole - half));
+}
+
+/** e^x for x <= 0. */
+static __device__ __forceinline__ double expOfNegative(double x) {
+  if (x < -746.0) return 0.0;
+  const double n = wholeLogs(x);
+  return expOfParts(n, portable::sub(x, portable::mul(n, 0.6931471805598903)), portable::mul(n, 5.497923018708371e-14));
 }
 
 }  // namespace elementary

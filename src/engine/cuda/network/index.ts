@@ -20,14 +20,16 @@ import { initialState, type NetworkRunState, type NetworkSession, type StepSpike
 import { usableMemory } from "../memory.js";
 import { spinLimitOf } from "../spin-limit.js";
 import { type NetworkLaunch, type NetworkPlanName, planLaunch } from "./launch.js";
-import { generalNeuronsOf, neuronsOf, signsOf, sourceClasses, whyGeneral } from "./neurons.js";
+import { generalNeuronsOf, isPlastic, neuronsOf, signsOf, sourceClasses, whyGeneral } from "./neurons.js";
+import { plasticBytes } from "./plasticity.js";
 import { DeviceNetworkStepper, type NetworkNeurons } from "./stepper.js";
 
 /** How a network runs on a device. */
 export interface DeviceNetworkOptions {
   /**
    * "slots" keeps pending input in the blocks' shared memory, "table" in global memory; "general" is
-   * slower and runs every network. Left out, the first of them that runs this one.
+   * slower and runs every network whose weights stay, "plastic" those with plastic projections. Left
+   * out, the first of them that runs this one.
    */
   readonly plan?: NetworkPlanName | undefined;
   /** Clock ticks after which a wait between blocks is an error; default 8e9. */
@@ -48,8 +50,7 @@ export class DeviceNetwork implements NetworkSession {
   readonly stepsPerCall: number;
   /** Milliseconds from the plan to the synapses as the kernel takes them. */
   readonly drawingMs: number;
-  /** None: networks with plastic projections are refused. */
-  readonly plastic: readonly PlasticTable[] = [];
+  readonly plastic: readonly PlasticTable[];
   readonly #stepper: DeviceNetworkStepper;
   readonly #held: Held;
   #work: Promise<unknown> = Promise.resolve();
@@ -59,13 +60,14 @@ export class DeviceNetwork implements NetworkSession {
     plan: NetworkPlan,
     stepper: DeviceNetworkStepper,
     held: Held,
-    said: Pick<DeviceNetwork, "summary" | "tableSum" | "drawingMs" | "stepsPerCall">,
+    said: Pick<DeviceNetwork, "summary" | "tableSum" | "drawingMs" | "stepsPerCall" | "plastic">,
   ) {
     this.plan = plan;
     this.summary = said.summary;
     this.tableSum = said.tableSum;
     this.drawingMs = said.drawingMs;
     this.stepsPerCall = said.stepsPerCall;
+    this.plastic = said.plastic;
     this.#stepper = stepper;
     this.#held = held;
   }
@@ -89,7 +91,9 @@ export class DeviceNetwork implements NetworkSession {
     return this.#stepper.getValues(name);
   }
 
-  getWeights(): undefined {}
+  getWeights(k: number): FloatArray | undefined {
+    return this.#stepper.getWeights(k);
+  }
 
   getState(): NetworkRunState {
     return this.#stepper.getState(this.plan.ringRows);
@@ -123,21 +127,17 @@ export async function openNetwork(
   const { info } = context;
   const engine = options.engine ?? "cuda";
   if (info.attributes.cooperativeLaunch === 0) throw new EngineUnavailableError(engine, `${info.name} has no cooperative launches`);
-  const plastic = plan.projections.find(({ plasticity }) => plasticity !== null);
-  if (plastic) throw new EngineUnavailableError(engine, `projections[${plastic.index}] has plasticity, which runs on the host alone`);
-  const why = whyGeneral(plan);
-  if (why && options.plan && options.plan !== "general")
-    throw new EngineUnavailableError(engine, `the plan "${options.plan}" does not run it: ${why}; take "general", or leave it out`);
-  const wanted = why ? "general" : options.plan;
+  const wanted = wantedPlan(plan, options.plan, engine);
   const start = "synapses" in plan ? plan : initialValues(plan);
-  const neurons = wanted === "general" ? generalNeuronsOf(plan, start.drive) : neuronsOf(plan, start.drive);
+  const isGeneral = wanted === "general" || wanted === "plastic";
+  const neurons = isGeneral ? generalNeuronsOf(plan, start.drive) : neuronsOf(plan, start.drive);
   const launch = checkedLaunch(context, plan, neurons, wanted);
   const held = new Held();
   const drawing = new Held();
   try {
     const stream = drawing.own(context.stream({ label: "drawing of a network" }));
     const began = performance.now();
-    const table = await tableOf(stream, context, plan, launch.plan === "slots" ? drawing : held);
+    const { table, plastic } = await tableOf(stream, context, plan, launch.plan === "slots" ? drawing : held);
     const slots =
       launch.plan === "slots"
         ? await packSlots(stream, context, table, { classes: sourceClasses(plan), blocks: launch.blocks }, held)
@@ -151,14 +151,16 @@ export async function openNetwork(
       launch,
       signs: signsOf(plan),
       spinLimit: spinLimitOf(options.spinLimit),
+      ...(launch.plan === "plastic" && { plastic: { plan, tables: plastic } }),
     });
     held.own({ [Symbol.dispose]: () => stepper.dispose() });
-    stepper.setState(initialState({ ...plan, ...start } as NetworkModel));
+    stepper.setState(initialState({ ...plan, ...start, plastic }));
     const simulated = context.core.driver.takesPtxOnly === true;
     return new DeviceNetwork(plan, stepper, held, {
       stepsPerCall: simulated ? 50 : Math.max(200, Math.min(10_000, Math.floor(8e8 / plan.size))),
       ...{
-        summary: `${engine}: ${summaryOf(launch, table, slots)}`,
+        summary: `${engine}: ${summaryOf(launch, table, slots, plastic)}`,
+        plastic,
         tableSum: sum.toString(16).padStart(16, "0"),
         drawingMs,
       },
@@ -170,16 +172,32 @@ export async function openNetwork(
   }
 }
 
-async function tableOf(stream: Stream, context: Context, plan: NetworkPlan | NetworkModel, held: Held): Promise<DeviceTable> {
-  if ("synapses" in plan) return uploadTable(context, plan.synapses, held);
+/** The kernel of a network; undefined leaves the choice to its size. @throws EngineUnavailableError */
+function wantedPlan(plan: NetworkPlan, asked: NetworkPlanName | undefined, engine: string): NetworkPlanName | undefined {
+  const why = whyGeneral(plan);
+  const needed = isPlastic(plan) ? "plastic" : why ? "general" : undefined;
+  const refused = (reason: string, instead: string) =>
+    new EngineUnavailableError(engine, `the plan "${asked}" does not run it: ${reason}; take ${instead}, or leave it out`);
+  if (needed && asked && asked !== needed) throw refused(why!, `"${needed}"`);
+  if (!needed && asked === "plastic") throw refused("it has no plastic projections", '"general"');
+  return needed ?? asked;
+}
+
+async function tableOf(
+  stream: Stream,
+  context: Context,
+  plan: NetworkPlan | NetworkModel,
+  held: Held,
+): Promise<{ readonly table: DeviceTable; readonly plastic: readonly PlasticTable[] }> {
+  if ("synapses" in plan) return { table: uploadTable(context, plan.synapses, held), plastic: plan.plastic };
   if (!isDrawnThere(plan)) {
     const { synapses, plastic } = drawSynapses(plan);
     checkSums(plan, synapses, plastic);
-    return uploadTable(context, synapses, held);
+    return { table: uploadTable(context, synapses, held), plastic };
   }
   const table = await drawTable(stream, context, plan, held);
   checkLargestSum(plan, await largestReach(stream, context, table, plan.size));
-  return table;
+  return { table, plastic: [] };
 }
 
 /** The layout, checked against the device's memory before anything is drawn. */
@@ -202,9 +220,11 @@ function checkedLaunch(
   const launch = planLaunch(shape, info, wanted);
   const what = `a network of ${plan.size} neurons with ${Math.round(plan.expectedSynapses).toLocaleString("en")} synapses on ${info.name}`;
   const limit = usableMemory(info);
+  const constant = plan.projections.filter(({ plasticity }) => plasticity === null);
   const tableBytes =
-    (plan.oneSign ? 6 : 8) * plan.expectedSynapses + 4 * plan.projections.reduce((sum, { source }) => sum + source.size, 0);
-  const fixed = plan.size * (64 + 8 * plan.receptors * (launch?.rows ?? 64)) + 2 ** 20;
+    (plan.oneSign ? 6 : 8) * constant.reduce((sum, each) => sum + synapsesOf(each), 0) +
+    4 * plan.projections.reduce((sum, { source }) => sum + source.size, 0);
+  const fixed = plan.size * (64 + 8 * plan.receptors * (launch?.rows ?? 64)) + plasticBytes(plan, synapsesOf) + 2 ** 20;
   if (tableBytes + fixed > limit) throw new EngineCapacityError(what, tableBytes + fixed, limit, "take fewer synapses");
   if (launch?.plan !== "slots") {
     if (launch) return launch;
@@ -240,7 +260,14 @@ function synapsesOf({ rule, source, target }: NetworkPlan["projections"][number]
   }
 }
 
-function summaryOf({ plan, blocks, threads }: NetworkLaunch, { synapses }: DeviceTable, slots: DeviceSlots | undefined): string {
+function summaryOf(
+  { plan, blocks, threads }: NetworkLaunch,
+  { synapses }: DeviceTable,
+  slots: DeviceSlots | undefined,
+  plastic: readonly PlasticTable[],
+): string {
   const bytes = formatBytes(slots?.bytes ?? 6 * synapses);
-  return `${plan}, ${blocks} blocks of ${threads} threads, ${synapses.toLocaleString("en")} synapses in ${bytes}`;
+  const changing = plastic.reduce((sum, { places }) => sum + places.length, 0);
+  const more = changing > 0 ? `, ${changing.toLocaleString("en")} plastic ones` : "";
+  return `${plan}, ${blocks} blocks of ${threads} threads, ${synapses.toLocaleString("en")} synapses in ${bytes}${more}`;
 }

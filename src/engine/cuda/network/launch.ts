@@ -2,14 +2,15 @@
 import type { DeviceInfo } from "../../../gpu/index.js";
 
 /** The kernels, quickest first. */
-export type NetworkPlanName = "slots" | "table" | "general";
+export type NetworkPlanName = "slots" | "table" | "general" | "plastic";
 
 /** The kernel, and its grid. */
 export interface NetworkLaunch {
   /**
    * "slots": the ring of pending input in the blocks' shared memory, messages in place of a barrier
    * (kernels/network_slots.cu). "table": any number of such neurons (kernels/network_step.cu).
-   * "general": any network (the same file).
+   * "general": any network whose weights stay (the same file). "plastic": those with plastic
+   * projections (kernels/network_plastic.cu).
    */
   readonly plan: NetworkPlanName;
   readonly blocks: number;
@@ -59,10 +60,10 @@ const powerAbove = (delay: number): number => {
 
 /** @param plan asks for one of them; left out, slots if they fit, else the table */
 export function planLaunch(shape: NetworkShape, device: DeviceInfo, plan?: NetworkPlanName): NetworkLaunch | undefined {
-  const slots = plan === "table" || plan === "general" ? undefined : planSlots(shape, device);
+  const slots = plan === undefined || plan === "slots" ? planSlots(shape, device) : undefined;
   if (slots || plan === "slots") return slots;
   const { size, synapses } = shape;
-  const threads = plan === "general" ? 512 : 1024;
+  const threads = plan === "general" || plan === "plastic" ? 512 : 1024;
   const blocks = Math.max(1, Math.min(device.attributes.multiprocessors, Math.ceil(size / leastNeurons)));
   const slices = Math.max(1, Math.min((blocks * threads) / warp, Math.ceil(synapses / Math.max(1, size) / warp / 4)));
   return {

@@ -4,8 +4,13 @@ import type { SourceClass } from "../../../spikes/gpu/network/table.js";
 import { type NetworkPlan, networkStreams } from "../../../spikes/network/plan.js";
 import type { GeneralNeurons, NetworkNeurons } from "./stepper.js";
 
-/** Why only the general kernel runs a network; undefined if the quicker ones do. */
+/** Whether a network has plastic projections. */
+export const isPlastic = ({ projections }: NetworkPlan): boolean => projections.some(({ plasticity }) => plasticity !== null);
+
+/** Why only the general kernels run a network; undefined if the quicker ones do. */
 export function whyGeneral({ populations, inputs, receptors, oneSign, projections }: NetworkPlan): string | undefined {
+  const plastic = projections.find(({ plasticity }) => plasticity !== null);
+  if (plastic) return `projections[${plastic.index}] has plasticity`;
   const other = populations.find(({ neuron }) => neuron.type !== "leakyIntegrateAndFire" || neuron.subtracts);
   if (other) return `${other.name} has neurons that are not leaky integrate-and-fire with a reset to a value`;
   const conducting = populations.find(({ neuron }) => neuron.relaxes);
@@ -13,8 +18,6 @@ export function whyGeneral({ populations, inputs, receptors, oneSign, projection
   if (receptors > 1) return "a population has several receptors";
   if (inputs > 0) return "it has populations of inputs";
   if (!oneSign) return "the weights of a source have both signs, or more than 16 bits";
-  const plastic = projections.find(({ plasticity }) => plasticity !== null);
-  if (plastic) return `projections[${plastic.index}] has plasticity`;
   if (projections.some(reachesAtOnce)) return "a projection has a delay of 0";
   if (populations.some(({ stateKeep }) => stateKeep !== null)) return "filtered spikes are kept for a readout";
   return undefined;
@@ -116,9 +119,10 @@ export function sourceClasses({ populations, projections }: NetworkPlan): Source
   });
 }
 
-/** 1 or -1 for each neuron and channel of inputs. */
+/** 1 or -1 for each neuron and channel of inputs: of its synapses that stay as they are. */
 export function signsOf({ size, inputs, projections }: NetworkPlan): Int8Array {
   const signs = new Int8Array(size + inputs).fill(1);
-  for (const { source, sign } of projections) if (sign < 0) signs.fill(-1, source.first, source.first + source.size);
+  for (const { source, sign, plasticity } of projections)
+    if (sign < 0 && plasticity === null) signs.fill(-1, source.first, source.first + source.size);
   return signs;
 }

@@ -3,11 +3,13 @@ import { SpillwayError } from "../../../core/errors.js";
 import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray, type Precision } from "../../../numerics/index.js";
 import type { DeviceSlots, DeviceTable } from "../../../spikes/gpu/network/table.js";
+import type { NetworkPlan, PlasticTable } from "../../../spikes/network/plan.js";
 import type { NetworkRunState, StepSpikes } from "../../../spikes/network/session.js";
 import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyBuffer, type AnyKernel, realKernel, realType } from "../kernels.js";
 import { StallError } from "../time-loop.js";
 import type { NetworkLaunch } from "./launch.js";
+import { DevicePlasticity, plasticParameters } from "./plasticity.js";
 import { SpikeRecording } from "./recording.js";
 
 /** The neurons of a network: lists of N values. */
@@ -81,16 +83,21 @@ const slotParameters = [
   ...recordParameters,
 ] as const;
 
-const generalParameters = [
+const anyNeuronParameters = [
   ...(["const i32*", "const real*", "const u32*", "const u32*", "const real*", "real*", "i32*", "i32", "i32", "real"] as const),
   ...(["u32", "u32", "u32", "const u32*", "const u32*", "const u16*", "const u32*", "const i32*", "i32", "i32*", "u32", "u32"] as const),
-  ...(["u32", "u32", "const u32*", "const u32*", "i32", "u32*", "u32*", "u32*"] as const),
-  ...recordParameters,
+  ...(["u32", "u32", "const u32*", "const u32*"] as const),
 ] as const;
+const generalParameters = [...anyNeuronParameters, ...(["i32", "u32*", "u32*", "u32*"] as const), ...recordParameters] as const;
 const kernels = {
   slots: { file: "network_slots", name: "network_slots", parameters: slotParameters },
   table: { file: "network_step", name: "network_step", parameters: tableParameters },
   general: { file: "network_step", name: "network_general", parameters: generalParameters },
+  plastic: {
+    file: "network_plastic",
+    name: "network_plastic",
+    parameters: [...anyNeuronParameters, ...plasticParameters, "u32*", ...recordParameters] as const,
+  },
 } as const;
 /** Lists of a neuron's numbers that a kernel carries, currents last. */
 const listsOf = (isGeneral: boolean) => (isGeneral ? (["potential", "recovery", "filtered"] as const) : (["potential"] as const));
@@ -104,6 +111,15 @@ interface Carried {
   readonly state: AnyBuffer;
   readonly held: DeviceBuffer<"i32">;
   readonly ring: DeviceBuffer<"i32">;
+}
+
+interface StepperOptions {
+  readonly launch: NetworkLaunch;
+  /** 1 or -1 for each source. */
+  readonly signs: Int8Array;
+  readonly spinLimit: number;
+  /** Of the plan "plastic". */
+  readonly plastic?: { readonly plan: NetworkPlan; readonly tables: readonly PlasticTable[] } | undefined;
 }
 
 export class DeviceNetworkStepper {
@@ -126,16 +142,16 @@ export class DeviceNetworkStepper {
   readonly #table: { lists: DeviceBuffer<"u32">; counts: DeviceBuffer<"u32">; negative: DeviceBuffer<"u32"> } | undefined;
   readonly #slots: { messages: DeviceBuffer<"u64">; lists: DeviceBuffer<"u16"> } | undefined;
   readonly #recording: SpikeRecording;
+  readonly #plasticity: DevicePlasticity | undefined;
   #inputOffsets: DeviceBuffer<"u32"> | undefined;
   #inputChannels: DeviceBuffer<"u32"> | undefined;
   #step = 0;
 
-  /** `signs`: 1 or -1 for each source. */
   constructor(
     context: Context,
     neurons: NetworkNeurons,
     synapses: DeviceTable | DeviceSlots,
-    { launch, signs, spinLimit }: { readonly launch: NetworkLaunch; readonly signs: Int8Array; readonly spinLimit: number },
+    { launch, signs, spinLimit, plastic }: StepperOptions,
   ) {
     const { size, receptors, precision, background, general } = neurons;
     this.#context = context;
@@ -166,6 +182,7 @@ export class DeviceNetworkStepper {
       this.#before = carried();
       this.#report = own(context.zeros("u64", 2, { label: "report of the blocks" }));
       this.#recording = own(new SpikeRecording(context, isSlots ? launch.blocks : 1));
+      this.#plasticity = plastic && new DevicePlasticity(context, plastic.plan, plastic.tables, own);
       const drive = general && upload(general.drive, "constant currents");
       this.#drive = (drive ?? (this.#constants as DeviceBuffer<"f32">).slice(2 * size, 3 * size)) as DeviceSlice<"f32">;
       const unit = 2 ** -neurons.fractionBits;
@@ -232,6 +249,7 @@ export class DeviceNetworkStepper {
     for (let d = 0; d < pending.length / cells; d++)
       rowsThere.set(pending.subarray(d * cells, (d + 1) * cells), ((step + d) % rows) * cells);
     this.stream.upload(ring, rowsThere);
+    this.#plasticity?.setState(this.stream, given);
     this.stream.sync();
     this.#step = step;
   }
@@ -272,8 +290,14 @@ export class DeviceNetworkStepper {
       ...{ potential: state.slice(0, size), recovery: allocate(precision, size), filtered: allocate(precision, size) },
       ...Object.fromEntries(this.#lists.map((name, k) => [name, state.slice(k * size, (k + 1) * size)])),
       ...{ currents: state.slice(this.#lists.length * size), held: this.#context.read(this.#carried.held), pending },
-      ...{ fired: new Int32Array(0), plastic: allocate(precision, 0), resources: new Float64Array(0) },
+      ...(this.#plasticity?.getState() ?? { fired: new Int32Array(0), plastic: allocate(precision, 0), resources: new Float64Array(0) }),
     };
+  }
+
+  /** Sizes of the weights of plastic projection k in units, if they change. */
+  getWeights(k: number): FloatArray | undefined {
+    this.stream.sync();
+    return this.#plasticity?.weights(k);
   }
 
   /**
@@ -283,6 +307,7 @@ export class DeviceNetworkStepper {
   async advance(steps: number, inputs: StepSpikes | undefined, record: boolean): Promise<StepSpikes | undefined> {
     const before = this.#step;
     this.#copy(this.#before, this.#carried);
+    this.#plasticity?.keep(this.stream);
     const parts: { readonly steps: number; readonly spikes: StepSpikes }[] = [];
     const most = record ? Math.min(mostSteps, this.#recordedSteps()) : mostSteps;
     try {
@@ -294,6 +319,7 @@ export class DeviceNetworkStepper {
       }
     } catch (error) {
       this.#copy(this.#carried, this.#before);
+      this.#plasticity?.restore(this.stream);
       this.#step = before;
       throw error;
     }
@@ -349,12 +375,14 @@ export class DeviceNetworkStepper {
       const own = [
         ...[offsets, places, units, negative, ...(general ? [wide?.units ?? null] : []), cellBits],
         ...[this.#carried.ring, rows, this.#step, steps, slices],
-        ...(general ? [...inputs, general.atOnce ? 1 : 0] : []),
-        ...[lists, counts.slice(0, 3), counts.slice(3, 4)],
+        ...(this.#plasticity ? [...inputs, ...this.#plasticity.arguments] : general ? [...inputs, general.atOnce ? 1 : 0] : []),
+        ...(this.#plasticity ? [] : [lists, counts.slice(0, 3)]),
+        counts.slice(3, 4),
       ];
       this.stream.launch(this.#kernel, config, ...([...this.#fixed, ...own, ...last] as never[]));
     }
     this.#step += steps;
+    this.#plasticity?.advance(steps);
   }
 
   dispose(): void {

@@ -58,8 +58,11 @@ export function isDrawnThere({ projections, oneSign, expectedSynapses, receptors
     expectedSynapses < mostSynapses &&
     projections.length <= mostProjections &&
     projections.every(
-      ({ rule, multiple, weight }) =>
-        (rule.rule === "fixedTotalNumber" || rule.rule === "fixedOutDegree") && multiple && weight.family in families,
+      ({ rule, multiple, weight, plasticity }) =>
+        plasticity === null &&
+        (rule.rule === "fixedTotalNumber" || rule.rule === "fixedOutDegree") &&
+        multiple &&
+        weight.family in families,
     )
   );
 }
