@@ -204,8 +204,11 @@ export interface ShortTermPlasticityConfig {
  * - "powerLaw" (Morrison, Aertsen and Diesmann 2007, Neural Computation 19:1437): S =
  *   referenceWeight, p = q = w / S, exponents by default 0.4 and 1.
  *
- * Weights are sizes: a projection of negative weights keeps its sign. A spike reaches its synapse
- * after the delay; the target's own reach it at once.
+ * Weights are sizes: a projection of negative weights keeps its sign. With an axonal `delay`, the
+ * default, a spike reaches its synapse after the projection's delay, and the target's own at once.
+ * With a dendritic one, as in NEST, it is the other way round: a spike is at its synapse at once, and
+ * takes the weight that it finds to the target, where it arrives after the delay; the target's own
+ * spikes take as long to come to the synapse.
  */
 export interface SpikeTimingConfig {
   /** Tells the kinds apart. */
@@ -230,6 +233,8 @@ export interface SpikeTimingConfig {
   readonly minimumWeight: number;
   /** The largest size. */
   readonly maximumWeight: number;
+  /** Which way takes the projection's delay: to the synapse, or from there; default "axonal". */
+  readonly delay: "axonal" | "dendritic";
 }
 
 /** How the synapses of a projection change while the network runs. */

@@ -166,12 +166,16 @@ class PlasticBuilder {
     const targets = isTiming ? Uint32Array.from(places, (place) => (place & mask) - first) : new Uint32Array(0);
     const incomingOffsets = isTiming ? firsts(targets, target.size) : new Uint32Array(0);
     const next = incomingOffsets.slice();
-    const [incoming, sources] = [new Uint32Array(targets.length), new Uint32Array(targets.length)];
+    const incoming = new Uint32Array(targets.length);
     targets.forEach((i, s) => {
       incoming[next[i]!] = s;
-      sources[next[i]!] = this.#sources[order[s]!]!;
       next[i] = next[i]! + 1;
     });
+    if (plasticity!.kind === "stdp" && plasticity!.isDendritic) {
+      const later = (a: number, b: number) => (places[a]! >>> this.#cellBits) - (places[b]! >>> this.#cellBits) || a - b;
+      for (let i = 0; i < target.size; i++) incoming.subarray(incomingOffsets[i], incomingOffsets[i + 1]).sort(later);
+    }
+    const sources = incoming.map((s) => this.#sources[order[s]!]!);
     const units = Int32Array.from(order, (s) => this.#units[s]!);
     return { projection: this.#projection, offsets, places, units, incomingOffsets, incoming, sources };
   }

@@ -158,6 +158,8 @@ export interface PlannedSpikeTiming {
   /** Bounds of sizes. */
   readonly least: number;
   readonly most: number;
+  /** Whether the delay lies behind the synapse, as the targets' own spikes on their way back. */
+  readonly isDendritic: boolean;
 }
 
 /** How a projection's synapses change. */
@@ -257,7 +259,8 @@ export interface PlasticTable {
   /**
    * For stdp the same synapses by target: target i of the projection's T has entries
    * incomingOffsets[i] to incomingOffsets[i + 1] of `incoming`, which are numbers of synapses, and
-   * of `sources`, counted within the projection. Else empty.
+   * of `sources`, counted within the projection: rising, or by delay first if it is dendritic. Else
+   * empty.
    */
   readonly incomingOffsets: Uint32Array;
   readonly incoming: Uint32Array;

@@ -286,6 +286,7 @@ function plasticityOf({ plasticity }: ProjectionConfig, { timeStep, precision }:
     perScale: round(1 / size),
     least: round(minimumWeight * scale),
     most: round(maximumWeight * scale),
+    isDendritic: given.delay === "dendritic",
   };
 }
 

@@ -1,7 +1,7 @@
 // Plastic projections of a running network, on the host: spike-timing-dependent and short-term
 // plasticity, in the order of docs/numerics.md, rule 13. Both engines of the host run them here.
-import { allocate, type FloatArray, portableExp, portablePow } from "../../numerics/index.js";
-import type { NetworkModel, NetworkPlan, PlannedShortTerm, PlannedSpikeTiming, PlasticTable } from "./plan.js";
+import { allocate, type FloatArray, type Precision, portableExp, portablePow } from "../../numerics/index.js";
+import type { NetworkModel, NetworkPlan, NeuronRange, PlannedShortTerm, PlannedSpikeTiming, PlasticTable } from "./plan.js";
 import type { NetworkRunState } from "./session.js";
 
 type PlasticState = Pick<NetworkRunState, "fired" | "plastic" | "resources">;
@@ -46,10 +46,21 @@ export function initialPlasticity(model: NetworkPlan & Partial<Pick<NetworkModel
   return { fired: new Int32Array(plastic.length === 0 ? 0 : keptTimes(model) * (size + inputs)), plastic: values, resources };
 }
 
-/** Numbers of a projection in `plastic`: weights, traces of sources at all times kept, of targets. */
+/** Numbers of a projection in `plastic`: weights, traces of sources, of targets. */
 function valuesOf(table: PlasticTable, model: NetworkPlan): number {
   const { source, target } = table.projection;
-  return isTiming(table) ? table.places.length + keptTimes(model) * source.size + target.size : 0;
+  if (!isTiming(table)) return 0;
+  const [ofSources, ofTargets] = traceRows(table, model);
+  return table.places.length + ofSources * source.size + ofTargets * target.size;
+}
+
+/**
+ * Of how many times traces of sources and of targets are kept: of all those whose spikes are on
+ * their way to the synapse.
+ */
+export function traceRows({ projection }: TimingTable, model: NetworkPlan): readonly [number, number] {
+  const rows = keptTimes(model);
+  return projection.plasticity.isDendritic ? [1, rows] : [rows, 1];
 }
 
 /** The first weight of a state that is beyond the bounds of its projection, if there is one. */
@@ -160,35 +171,88 @@ export class NetworkPlasticity {
   }
 }
 
+/** Traces of a run of neurons: a row for each time kept, before the spikes of that time. */
+class Traces {
+  readonly values: FloatArray;
+  readonly #range: NeuronRange;
+  readonly #rows: number;
+  readonly #keep: number;
+  readonly #round: (value: number) => number;
+  #row = 0;
+
+  constructor(range: NeuronRange, rows: number, keep: number, precision: Precision) {
+    this.values = allocate(precision, rows * range.size);
+    this.#range = range;
+    this.#rows = rows;
+    this.#keep = keep;
+    this.#round = precision === "float32" ? Math.fround : (value) => value;
+  }
+
+  /** Where the row of so many steps ago begins. */
+  at(stepsAgo: number): number {
+    return ((this.#row - stepsAgo + this.#rows) % this.#rows) * this.#range.size;
+  }
+
+  /** Traces of this time, from those of the last and the spikes of the last. */
+  next({ sources, times }: Spikes): void {
+    const { first, size } = this.#range;
+    const x = this.values;
+    const before = this.at(0);
+    this.#row = (this.#row + 1) % this.#rows;
+    const now = this.at(0);
+    // One row may be both: the spikes are put in first.
+    const raised: [number, number][] = [];
+    sources.forEach((neuron, n) => {
+      const k = neuron - first;
+      if (k >= 0 && k < size) raised.push([k, this.#round(x[before + k]! + times[n]!)]);
+    });
+    for (let k = 0; k < size; k++) x[now + k] = this.#keep * x[before + k]!;
+    for (const [k, trace] of raised) x[now + k] = this.#keep * trace;
+  }
+
+  /** Writes all rows, newest first, from `at` on; says where the next numbers go. */
+  write(to: FloatArray, at: number): number {
+    const { size } = this.#range;
+    for (let ago = 0; ago < this.#rows; ago++) to.set(this.values.subarray(this.at(ago), this.at(ago) + size), at + ago * size);
+    return at + this.values.length;
+  }
+
+  read(from: FloatArray, at: number): number {
+    const { size } = this.#range;
+    this.#row = 0;
+    for (let ago = 0; ago < this.#rows; ago++) this.values.set(from.subarray(at + ago * size, at + (ago + 1) * size), this.at(ago));
+    return at + this.values.length;
+  }
+}
+
 /** One projection with spike-timing-dependent plasticity. */
 class SpikeTiming {
   /** Sizes in units. */
   readonly weights: FloatArray;
   readonly #table: TimingTable;
-  readonly #rows: number;
-  /** Traces of the sources, before the spikes of their time: a row for each time kept. */
-  readonly #sourceTraces: FloatArray;
-  readonly #targetTraces: FloatArray;
+  readonly #x: Traces;
+  readonly #y: Traces;
   readonly #round: (value: number) => number;
-  readonly #size: number;
+  readonly #ringRows: number;
+  readonly #firstCell: number;
   readonly #cells: number;
   readonly #cellBits: number;
   readonly #leastDelay: number;
   readonly #mostDelay: number;
-  #row = 0;
 
   constructor(table: TimingTable, model: NetworkModel, round: (value: number) => number) {
-    const { source, target } = table.projection;
+    const { source, target, receptor, plasticity } = table.projection;
+    const [ofSources, ofTargets] = traceRows(table, model);
     this.#table = table;
-    this.#rows = keptTimes(model);
     this.weights = allocate(model.precision, table.places.length);
-    this.#sourceTraces = allocate(model.precision, this.#rows * source.size);
-    this.#targetTraces = allocate(model.precision, target.size);
+    this.#x = new Traces(source, ofSources, plasticity.sourceKeep, model.precision);
+    this.#y = new Traces(target, ofTargets, plasticity.targetKeep, model.precision);
     this.#round = round;
-    this.#size = model.size;
+    this.#ringRows = model.ringRows;
+    this.#firstCell = receptor * model.size + target.first;
     this.#cells = model.receptors * model.size;
     this.#cellBits = model.cellBits;
-    let [least, most] = [this.#rows, 0];
+    let [least, most] = [keptTimes(model), 0];
     for (const place of table.places) {
       least = Math.min(least, place >>> model.cellBits);
       most = Math.max(most, place >>> model.cellBits);
@@ -198,103 +262,87 @@ class SpikeTiming {
   }
 
   begin(ring: Int32Array, row: number, spikesAt: (stepsAgo: number) => Spikes): void {
-    this.#decay(spikesAt(1));
-    for (let delay = this.#leastDelay; delay <= this.#mostDelay; delay++) this.#arrive(ring, row, delay, spikesAt(delay));
-    this.#fire(spikesAt(0));
+    const { isDendritic } = this.#table.projection.plasticity;
+    this.#x.next(spikesAt(1));
+    this.#y.next(spikesAt(1));
+    const [least, most] = [this.#leastDelay, this.#mostDelay];
+    if (isDendritic) this.#arrive(ring, row, spikesAt(0), least, most);
+    else for (let delay = least; delay <= most; delay++) this.#arrive(ring, row, spikesAt(delay), delay, delay);
+    if (!isDendritic) this.#fire(spikesAt(0), least, most);
+    else for (let delay = least; delay <= most; delay++) this.#fire(spikesAt(delay), delay, delay);
   }
 
-  /** Traces of this time, from those of the last and the spikes of the last. */
-  #decay({ sources, times }: Spikes): void {
-    const { source, target, plasticity } = this.#table.projection;
-    const { sourceKeep, targetKeep } = plasticity;
-    const round = this.#round;
-    const before = this.#row * source.size;
-    this.#row = (this.#row + 1) % this.#rows;
-    const now = this.#row * source.size;
-    const [x, y] = [this.#sourceTraces, this.#targetTraces];
-    sources.forEach((neuron, s) => {
-      const i = neuron - target.first;
-      if (neuron < this.#size && i >= 0 && i < target.size) y[i] = y[i]! + times[s]!;
-    });
-    for (let i = 0; i < target.size; i++) y[i] = targetKeep * y[i]!;
-    for (let j = 0; j < source.size; j++) x[now + j] = sourceKeep * x[before + j]!;
-    sources.forEach((neuron, s) => {
-      const j = neuron - source.first;
-      if (j >= 0 && j < source.size) x[now + j] = sourceKeep * round(x[before + j]! + times[s]!);
-    });
-  }
-
-  /** Spikes of `delay` steps ago arrive: depression by the targets' traces, then the weights. */
-  #arrive(ring: Int32Array, row: number, delay: number, { sources, times }: Spikes): void {
+  /**
+   * Spikes arrive at the synapses with delays from `least` to `most`: depression by the targets'
+   * traces, then the weights.
+   */
+  #arrive(ring: Int32Array, row: number, { sources, times }: Spikes, least: number, most: number): void {
     const { offsets, places, projection } = this.#table;
-    const { source, target, receptor, plasticity, sign } = projection;
-    const { least, most, depression, depressionExponent, isBounded, perScale } = plasticity;
+    const { source, sign, plasticity } = projection;
+    const { depression, depressionExponent, isBounded, perScale, isDendritic } = plasticity;
     const round = this.#round;
-    const mask = 2 ** this.#cellBits - 1;
-    const first = receptor * this.#size + target.first;
+    const bits = this.#cellBits;
+    const mask = 2 ** bits - 1;
     for (let k = 0; k < sources.length; k++) {
       const j = sources[k]! - source.first;
       if (j < 0 || j >= source.size) continue;
       const end = offsets[j + 1]!;
-      for (let s = firstOf(places, offsets[j]!, end, delay, this.#cellBits); s < end && places[s]! >>> this.#cellBits === delay; s++) {
+      for (let s = firstOf((at) => places[at]! >>> bits, offsets[j]!, end, least); s < end; s++) {
+        const delay = places[s]! >>> bits;
+        if (delay > most) break;
+        const ahead = isDendritic ? delay : 0;
         const cell = places[s]! & mask;
-        const y = this.#targetTraces[cell - first]!;
+        const y = this.#y.values[this.#y.at(ahead) + cell - this.#firstCell]!;
+        const to = ((row + ahead) % this.#ringRows) * this.#cells + cell;
         for (let n = times[k]!; n > 0; n--) {
           const weight = this.weights[s]!;
-          const share = round((isBounded ? round(weight - least) : weight) * perScale);
+          const share = round((isBounded ? round(weight - plasticity.least) : weight) * perScale);
           const change = round(round(depression * power(share, depressionExponent, round)) * y);
-          const next = Math.max(least, Math.min(most, round(weight - change)));
+          const next = Math.max(plasticity.least, Math.min(plasticity.most, round(weight - change)));
           this.weights[s] = next;
-          const to = row * this.#cells + cell;
           ring[to] = ring[to]! + sign * Math.floor(next + 0.5);
         }
       }
     }
   }
 
-  /** Neurons fire: potentiation by the traces of their sources, as they are at the synapse. */
-  #fire({ sources: fired }: Spikes): void {
+  /**
+   * Spikes of the targets come to the synapses with delays from `least` to `most`: potentiation by
+   * the traces of the sources.
+   */
+  #fire({ sources: fired }: Spikes, least: number, most: number): void {
     const { incomingOffsets, incoming, sources, places, projection } = this.#table;
-    const { source, target, plasticity } = projection;
-    const { least, most, potentiation, potentiationExponent, isBounded, perScale } = plasticity;
+    const { target, plasticity } = projection;
+    const { potentiation, potentiationExponent, isBounded, perScale, isDendritic } = plasticity;
     const round = this.#round;
+    const bits = this.#cellBits;
+    const delayOf = (at: number) => places[incoming[at]!]! >>> bits;
     for (const neuron of fired) {
       const i = neuron - target.first;
-      if (neuron >= this.#size || i < 0 || i >= target.size) continue;
-      for (let k = incomingOffsets[i]!; k < incomingOffsets[i + 1]!; k++) {
+      if (i < 0 || i >= target.size) continue;
+      const [from, end] = [incomingOffsets[i]!, incomingOffsets[i + 1]!];
+      for (let k = isDendritic ? firstOf(delayOf, from, end, least) : from; k < end; k++) {
         const s = incoming[k]!;
-        const traces = (this.#row - (places[s]! >>> this.#cellBits) + this.#rows) % this.#rows;
-        const x = this.#sourceTraces[traces * source.size + sources[k]!]!;
+        const delay = places[s]! >>> bits;
+        if (isDendritic && delay > most) break;
+        const x = this.#x.values[this.#x.at(isDendritic ? 0 : delay) + sources[k]!]!;
         const weight = this.weights[s]!;
-        const share = round((isBounded ? round(most - weight) : weight) * perScale);
+        const share = round((isBounded ? round(plasticity.most - weight) : weight) * perScale);
         const change = round(round(potentiation * power(share, potentiationExponent, round)) * x);
-        this.weights[s] = Math.max(least, Math.min(most, round(weight + change)));
+        this.weights[s] = Math.max(plasticity.least, Math.min(plasticity.most, round(weight + change)));
       }
     }
   }
 
-  /** Writes weights and traces, newest first, from `at` on; says where the next ones go. */
+  /** Writes weights and traces from `at` on; says where the next ones go. */
   write(to: FloatArray, at: number): number {
-    const { size } = this.#table.projection.source;
     to.set(this.weights, at);
-    let next = at + this.weights.length;
-    for (let ago = 0; ago < this.#rows; ago++, next += size) {
-      const row = ((this.#row - ago + this.#rows) % this.#rows) * size;
-      to.set(this.#sourceTraces.subarray(row, row + size), next);
-    }
-    to.set(this.#targetTraces, next);
-    return next + this.#targetTraces.length;
+    return this.#y.write(to, this.#x.write(to, at + this.weights.length));
   }
 
   read(from: FloatArray, at: number): number {
-    const { size } = this.#table.projection.source;
     this.weights.set(from.subarray(at, at + this.weights.length));
-    let next = at + this.weights.length;
-    this.#row = 0;
-    for (let ago = 0; ago < this.#rows; ago++, next += size)
-      this.#sourceTraces.set(from.subarray(next, next + size), ((this.#rows - ago) % this.#rows) * size);
-    this.#targetTraces.set(from.subarray(next, next + this.#targetTraces.length));
-    return next + this.#targetTraces.length;
+    return this.#y.read(from, this.#x.read(from, at + this.weights.length));
   }
 }
 
@@ -304,12 +352,12 @@ function power(share: number, exponent: number, round: (value: number) => number
   return exponent === 1 ? share : round(portablePow(share, exponent));
 }
 
-/** The first synapse of a source with at least this delay. */
-function firstOf(places: Uint32Array, from: number, to: number, delay: number, cellBits: number): number {
+/** The first of the places `from` to `to`, whose delays rise, with at least this delay. */
+function firstOf(delayOf: (at: number) => number, from: number, to: number, delay: number): number {
   let [low, high] = [from, to];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (places[middle]! >>> cellBits < delay) low = middle + 1;
+    if (delayOf(middle) < delay) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -204,6 +204,7 @@ const plasticity = byName<WrittenPlasticity>("kind", {
     ),
     minimumWeight: option(notNegativeNumber, 0, "The smallest size of a weight."),
     maximumWeight: given(positiveNumber, "The largest size of a weight."),
+    delay: option(choice("axonal", "dendritic"), "axonal", "Which way takes the projection's delay: to the synapse, or from there."),
   },
 });
 

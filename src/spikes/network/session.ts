@@ -37,7 +37,8 @@ export interface NetworkRunState {
   readonly fired: Int32Array;
   /**
    * Of each projection with spike-timing-dependent plasticity: sizes of weights in units, then
-   * traces of its sources, a row for each time of `fired`, then traces of its targets.
+   * traces of its sources, a row for each time of `fired`, then traces of its targets. If its delay
+   * is dendritic, one row of sources and as many of targets.
    */
   readonly plastic: FloatArray;
   /** Of each projection with short-term plasticity: u, x and the last step of its sources. */

@@ -68,6 +68,15 @@ export const plasticNetwork: NetworkOptions = {
       weight: 4,
       plasticity: { kind: "shortTerm", release: 0.6, recoveryTimeConstant: 200 },
     },
+    {
+      from: "E[10:40]",
+      to: "E",
+      receptor: "slow",
+      connect: { rule: "fixedInDegree", number: 5 },
+      weight: { distribution: "uniform", from: 0.5, to: 1 },
+      delay: { distribution: "uniform", from: 0.1, to: 1.7 },
+      plasticity: { ...timing, delay: "dendritic", potentiationExponent: 0.4, depressionExponent: 1 },
+    },
   ],
 };
 

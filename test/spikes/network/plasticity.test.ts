@@ -68,11 +68,15 @@ describe("spike-timing-dependent plasticity", () => {
     maximumWeight: 2,
   } as const;
 
-  /** The weight after channel 0 spiked in step 100, and the neuron fired `steps` after it arrived. */
+  /**
+   * The weight after channel 0 spiked in step 100, and a spike of the neuron came to the synapse
+   * `steps` after that one.
+   */
   async function weightAfter(plasticity: ProjectionPlasticityOptions, steps: number, weight = 0.5, delay = 0.7): Promise<number> {
     await using network = await SpikingNetwork.create(pair(plasticity, weight, delay), { engine: "reference" });
     // What channel 0 brings in step s is there at s dt + delay; what fires in step t does so at (t + 1) dt.
-    const firing = 100 + Math.round(delay / timeStep) + steps - 1;
+    const way = Math.round(delay / timeStep) * ("delay" in plasticity && plasticity.delay === "dendritic" ? -1 : 1);
+    const firing = 100 + way + steps - 1;
     const { spikes } = await network.run(30, { spikes: true, inputs: { stimulus: given([100], [firing], 300) } });
     expect([...spikes["E"]!.times]).toEqual([expect.closeTo((firing + 1) * timeStep, 9)]);
     return (await network.weights(0)).weights[0]!;
@@ -86,6 +90,28 @@ describe("spike-timing-dependent plasticity", () => {
 
   it.each([0, 0.1, 3])("takes a delay of %s ms to the synapse", async (delay) => {
     expect((await weightAfter(rule, 5, 0.5, delay)) - 0.5).toBeCloseTo(0.02 * Math.exp(-0.5 / tauPlus), 14);
+  });
+
+  it.each([-20, -1, 0, 1, 7, 40])("counts a dendritic delay on the neuron's side: %s steps", async (steps) => {
+    const time = steps * timeStep;
+    const change = steps === 0 ? 0 : steps > 0 ? 0.02 * Math.exp(-time / tauPlus) : -0.021 * Math.exp(time / tauMinus);
+    expect((await weightAfter({ ...rule, delay: "dendritic" }, steps)) - 0.5).toBeCloseTo(change, 14);
+  });
+
+  it("sends the weight that a spike finds at its synapse, if the delay is dendritic", async () => {
+    const network = await SpikingNetwork.create(pair({ ...rule, delay: "dendritic" }, 0.5, 1), { engine: "reference" });
+    // The neuron fires at 1 ms, which the synapse knows at 2 ms: the spike of 1.5 ms is on its way by then.
+    const { potentials } = await network.run(4, {
+      inputs: { stimulus: given([15, 25], [9], 40) },
+      potentials: { neurons: { E: [0] } },
+    });
+    const v = (step: number) => potentials["E"]!.row(step)[0]!;
+    const kept = Math.exp(-timeStep / 10);
+    expect(v(25) / kept - v(24)).toBeCloseTo(0.5, 3);
+    const after = 0.5 + 0.02 * Math.exp(-0.5 / tauPlus) - 0.021 * Math.exp(-0.5 / tauMinus);
+    expect(v(35) / kept - v(34)).toBeCloseTo(after, 3);
+    expect((await network.weights(0)).weights[0]).toBeCloseTo(after, 14);
+    await network.dispose();
   });
 
   it("changes a weight by where it stands between its bounds", async () => {
@@ -249,6 +275,11 @@ describe("a plastic network", () => {
       /referenceWeight is null; it takes a weight above 0/,
     ],
     ["a reference weight between bounds", { plasticity: { ...timing, referenceWeight: 1 } }, /referenceWeight is 1; it takes null/],
+    [
+      "a delay that lies nowhere",
+      { plasticity: { ...timing, delay: "half" } },
+      /plasticity\.delay is "half"; it takes .*axonal.*dendritic/,
+    ],
     ["a rate below 0", { plasticity: { ...timing, learningRate: -1 } }, /learningRate is -1/],
     [
       "a listed weight of another sign",
