@@ -55,7 +55,10 @@ class Population {
   refractorySteps: i32;
   hasState: i32;
   receptorCount: i32;
-  /** Of each receptor keep and gain, 64 bits each, and whether it conducts, in 64 bits. */
+  /**
+   * Of each receptor keep and gain, 64 bits each; whether it conducts and whether it is alpha-shaped,
+   * 32 bits each; then gain and feed of its rise.
+   */
   receptors: usize;
   /** The receptor that spikes from outside reach; -1 for none. */
   backgroundReceptor: i32;
@@ -79,7 +82,7 @@ class Population {
 }
 
 /** Bytes of a receptor. */
-const receptorBytes: usize = 24;
+const receptorBytes: usize = 40;
 
 // @ts-ignore: decorator
 @inline
@@ -119,6 +122,23 @@ function holdLanes<T extends number>(held: usize, r: usize, fires: v128, refract
   }
 }
 
+/**
+ * A step of an alpha-shaped current: its rise, which spikes jump, stands behind all currents. Gives
+ * what the potential gains.
+ */
+// @ts-ignore: decorator
+@inline
+function alphaInput<T extends number>(net: Network, constants: usize, currents: usize, input: v128, mask: v128, isWhole: bool): v128 {
+  const rises = currents + <usize>net.cells * sizeof<T>();
+  const keep = splat<T>(load<f64>(constants));
+  const current = v128.load(currents);
+  const rise = v128.add<T>(v128.load(rises), input);
+  const raised = v128.add<T>(current, v128.mul<T>(splat<T>(load<f64>(constants, 32)), rise));
+  storeLanes<T>(currents, v128.mul<T>(keep, raised), mask, isWhole);
+  storeLanes<T>(rises, v128.mul<T>(keep, rise), mask, isWhole);
+  return v128.add<T>(v128.mul<T>(splat<T>(load<f64>(constants, 8)), current), v128.mul<T>(splat<T>(load<f64>(constants, 24)), rise));
+}
+
 let finite: v128 = i64x2.splat(-1);
 let fired: i32 = 0;
 
@@ -135,7 +155,13 @@ function advanceVector<T extends number>(net: Network, pop: Population, arriving
     const constants = pop.receptors + <usize>k * receptorBytes;
     const currents = net.currents + <usize>k * vector + r;
     const cells = arriving + <usize>k * (<usize>net.size << 2);
-    const current = v128.add<T>(v128.load(currents), v128.mul<T>(arrived<T>(cells, r), unit));
+    const input = v128.mul<T>(arrived<T>(cells, r), unit);
+    if (load<i32>(constants, 20) != 0) {
+      const added = alphaInput<T>(net, constants, currents, input, mask, isWhole);
+      next = isIzhikevich && k == 0 ? added : v128.add<T>(next, added);
+      continue;
+    }
+    const current = v128.add<T>(v128.load(currents), input);
     const added = v128.mul<T>(splat<T>(load<f64>(constants, 8)), current);
     next = isIzhikevich && k == 0 ? current : v128.add<T>(next, added);
     storeLanes<T>(currents, v128.mul<T>(splat<T>(load<f64>(constants)), current), mask, isWhole);
@@ -197,7 +223,14 @@ function relaxVector<T extends number>(net: Network, pop: Population, arriving: 
     const constants = pop.receptors + <usize>k * receptorBytes;
     const currents = net.currents + <usize>k * vector + r;
     const cells = arriving + <usize>k * (<usize>net.size << 2);
-    const current = v128.add<T>(v128.load(currents), v128.mul<T>(arrived<T>(cells, r), unit));
+    const input = v128.mul<T>(arrived<T>(cells, r), unit);
+    if (load<i32>(constants, 20) != 0) {
+      if (load<i32>(constants, 16) != 0) conductance = v128.add<T>(conductance, v128.load(currents));
+      const added = alphaInput<T>(net, constants, currents, input, mask, isWhole);
+      sum = k == 0 ? added : v128.add<T>(sum, added);
+      continue;
+    }
+    const current = v128.add<T>(v128.load(currents), input);
     const added = v128.mul<T>(splat<T>(load<f64>(constants, 8)), current);
     sum = k == 0 ? added : v128.add<T>(sum, added);
     if (load<i32>(constants, 16) != 0) conductance = v128.add<T>(conductance, current);

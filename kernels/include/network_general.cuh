@@ -23,8 +23,12 @@ enum Whole {
   wholes
 };
 
-/** Its numbers of the precision. Behind them keep, gain and whether it conducts of each receptor. */
+/**
+ * Its numbers of the precision. Behind them, of each receptor: keep, gain, whether it conducts, and
+ * gain and feed of its rise, 0 if it has none.
+ */
 enum Number { keep, threshold, reset, recoveryKeep, recoveryStep, stateKeep, halfStep, onset, slope, perSlope, adaptationGain, numbers };
+enum ReceptorNumber { receptorKeep, receptorGain, conducts, riseGain, riseFeed, receptorNumbers };
 
 /** What neurons are and carry. Lists of N values stand one after the other. */
 template <typename Real> struct Populations {
@@ -36,7 +40,7 @@ template <typename Real> struct Populations {
   const unsigned* population;
   /** What the constant current adds. */
   const Real* drive;
-  /** potential, recovery, filtered spikes, and the current of each receptor. */
+  /** potential, recovery, filtered spikes, the current of each receptor, and the rise of each if there are any. */
   Real* state;
   int* held;
   int size, receptors;
@@ -77,7 +81,7 @@ static __device__ __forceinline__ bool advance(const Populations<Real>& all, int
   const size_t n = all.size;
   const unsigned population = all.population[r];
   const int* const whole = all.whole + population * wholes;
-  const Real* const number = all.number + population * (numbers + 3 * all.receptors);
+  const Real* const number = all.number + population * (numbers + receptorNumbers * all.receptors);
   const int type = whole[neuronType];
   int background = 0;
   if (whole[backgroundReceptor] >= 0) {
@@ -96,11 +100,20 @@ static __device__ __forceinline__ bool advance(const Populations<Real>& all, int
     Real arrived;
     convert(units, arrived);
     Real* const current = all.state + (3 + c) * n + r;
-    const Real* const receptor = number + numbers + 3 * c;
-    const Real now = add(*current, mul(arrived, all.unit)), added = mul(receptor[1], now);
+    const Real* const receptor = number + numbers + receptorNumbers * c;
+    const bool isAlpha = receptor[riseFeed] != 0;
+    const Real input = mul(arrived, all.unit), now = isAlpha ? *current : add(*current, input);
+    Real added = mul(receptor[receptorGain], now), then = now;
+    if (receptor[conducts] != 0) conductance = add(conductance, now);
+    if (isAlpha) {
+      Real* const rise = current + all.receptors * n;
+      const Real spiked = add(*rise, input);
+      added = add(added, mul(receptor[riseGain], spiked));
+      then = add(now, mul(receptor[riseFeed], spiked));
+      *rise = mul(receptor[receptorKeep], spiked);
+    }
     sum = isSum && c == 0 ? added : add(sum, added);
-    if (receptor[2] != 0) conductance = add(conductance, now);
-    *current = mul(receptor[0], now);
+    *current = mul(receptor[receptorKeep], then);
   }
   sum = add(sum, all.drive[r]);
   const int held = all.held[r];

@@ -15,7 +15,7 @@ const mostSteps = 4096;
 /** Bytes of a population's record. */
 const populationBytes = 144;
 /** Bytes of a receptor's record. */
-const receptorBytes = 24;
+const receptorBytes = 40;
 
 type RegionName =
   | "fields"
@@ -41,7 +41,7 @@ type Regions = Readonly<Record<RegionName, Region>>;
 
 /** Lays out the memory. @throws EngineCapacityError above 4 GiB */
 function layOut(model: NetworkModel): { readonly regions: Regions; readonly totalBytes: number } {
-  const { size, inputs, receptors, ringRows, populations, synapses } = model;
+  const { size, inputs, receptors, currents, ringRows, populations, synapses } = model;
   const element = model.precision === "float32" ? 4 : 8;
   // A vector at the end of a list reaches beyond it.
   const list = (length: number) => length * element + 16;
@@ -52,7 +52,7 @@ function layOut(model: NetworkModel): { readonly regions: Regions; readonly tota
     thresholds: 4 * populations.reduce((sum, { background }) => sum + (background?.counts.thresholds.length ?? 0), 0),
     potential: list(size),
     recovery: list(size),
-    currents: list(receptors * size),
+    currents: list(currents * size),
     held: 4 * size + 16,
     filtered: list(size),
     drive: list(size),
@@ -149,10 +149,13 @@ export class WasmNetwork implements NetworkSession {
       [...numbers, round(config.timeStep / 2), onset, slope, perSlope, adaptationGain].forEach((value, k) => {
         view.setFloat64(at + 4 * words.length + 8 * k, value, true);
       });
-      for (const { keep, gain, conducts } of own) {
+      for (const { keep, gain, conducts, rise } of own) {
         view.setFloat64(receptors, keep, true);
         view.setFloat64(receptors + 8, gain, true);
         view.setInt32(receptors + 16, conducts ? 1 : 0, true);
+        view.setInt32(receptors + 20, rise ? 1 : 0, true);
+        view.setFloat64(receptors + 24, rise?.gain ?? 0, true);
+        view.setFloat64(receptors + 32, rise?.feed ?? 0, true);
         receptors += receptorBytes;
       }
       for (const threshold of background?.counts.thresholds ?? []) {
@@ -199,7 +202,7 @@ export class WasmNetwork implements NetworkSession {
   }
 
   getState(): NetworkRunState {
-    const { size, receptors, ringRows } = this.model;
+    const { size, receptors, currents, ringRows } = this.model;
     const { buffer } = this.#memory;
     const ring = new Int32Array(buffer, this.#regions.ring.address, ringRows * receptors * size);
     const pending = new Int32Array(ring.length);
@@ -210,7 +213,7 @@ export class WasmNetwork implements NetworkSession {
       step: this.#step,
       potential: this.#floats("potential", size).slice(),
       recovery: this.#floats("recovery", size).slice(),
-      currents: this.#floats("currents", receptors * size).slice(),
+      currents: this.#floats("currents", currents * size).slice(),
       held: new Int32Array(buffer, this.#regions.held.address, size).slice(),
       pending,
       filtered: this.#floats("filtered", size).slice(),
@@ -219,10 +222,10 @@ export class WasmNetwork implements NetworkSession {
   }
 
   setState(state: NetworkRunState): void {
-    const { size, receptors } = this.model;
+    const { size, currents } = this.model;
     const { buffer } = this.#memory;
     for (const name of ["potential", "recovery", "filtered"] as const) this.#floats(name, size).set(state[name]);
-    this.#floats("currents", receptors * size).set(state.currents);
+    this.#floats("currents", currents * size).set(state.currents);
     new Int32Array(buffer, this.#regions.held.address, size).set(state.held);
     new Int32Array(buffer, this.#regions.ring.address, state.pending.length).set(state.pending);
     this.#row = 0;

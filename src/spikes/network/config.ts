@@ -113,12 +113,20 @@ export type ConnectConfig =
     };
 
 /**
- * A current of a neuron that jumps with each spike and decays with `timeConstant`, or, with a
- * `reversalPotential`, a conductance that does.
+ * What spikes do to a neuron: a current, or, with a `reversalPotential`, a conductance. A spike of
+ * weight w at time 0 adds
+ *
+ *     exponential:  I(t) = w exp(-t / timeConstant)
+ *     alpha:        I(t) = w (t / timeConstant) exp(1 - t / timeConstant)
+ *
+ * the second with its peak, w, at t = timeConstant, as NEST's iaf_psc_alpha. Both are exact in
+ * leaky neurons (Rotter and Diesmann 1999, Biological Cybernetics 81:381).
  */
 export interface ReceptorConfig {
-  /** ms; 0: the whole charge at once, so that the potential jumps. */
+  /** ms; 0, of exponential ones: the whole charge at once, so that the potential jumps. */
   readonly timeConstant: number;
+  /** The course of the current after a spike; default "exponential". */
+  readonly shape: "exponential" | "alpha";
   /**
    * mV; default null, a current. With it a conductance g draws the potential towards it: the current
    * is g (reversalPotential - V). Weights are then shares of the leak's conductance, or nS if the
@@ -132,6 +140,8 @@ export interface ReceptorConfig {
 export interface ReceptorOptions {
   /** ms; 0: the whole charge at once, so that the potential jumps. */
   readonly timeConstant: number;
+  /** The course of the current after a spike; default "exponential". */
+  readonly shape?: "exponential" | "alpha" | undefined;
   /** mV; default null, a current. With it, a conductance. */
   readonly reversalPotential?: number | null | undefined;
 }

@@ -39,6 +39,7 @@ export type {
   PlannedPopulation,
   PlannedProjection,
   PlannedReceptor,
+  PlannedRise,
   PlannedRule,
   PlannedShortTerm,
   PlannedSpikeTiming,

@@ -51,6 +51,16 @@ export interface PlannedReceptor {
   readonly gain: number;
   /** Whether it is a conductance. */
   readonly conducts: boolean;
+  /** Of alpha-shaped currents: what spikes jump, and what makes the current rise; else null. */
+  readonly rise: PlannedRise | null;
+}
+
+/** The rise of an alpha-shaped current, which decays as the current does. */
+export interface PlannedRise {
+  /** What 1 mV of it adds to the potential in a step; 0 if the neuron relaxes, and for Izhikevich. */
+  readonly gain: number;
+  /** What 1 mV of it adds to the current in a step, before the decay: e dt / tau. */
+  readonly feed: number;
 }
 
 /** Constants of a population's neurons, rounded to the network's precision; from rest. */
@@ -201,6 +211,8 @@ export interface NetworkPlan {
   readonly inputs: number;
   /** R, the receptors of the population that has most. */
   readonly receptors: number;
+  /** Lists of N currents that are carried: R, or 2 R with the rises of alpha-shaped ones behind. */
+  readonly currents: number;
   readonly fractionBits: number;
   /** Rows of the ring: the longest delay and 1. */
   readonly ringRows: number;

@@ -2,7 +2,7 @@
 import { ArgumentError } from "../../core/errors.js";
 import { type PhiloxKey, portableExp, portableLog, type Seed, seedKeys } from "../../numerics/index.js";
 import { izhikevichPeak } from "../neurons/izhikevich.js";
-import { decay, integrateAndFireNumbers, synapticGain } from "../neurons/leaky-integrate-and-fire.js";
+import { alphaGain, decay, integrateAndFireNumbers, synapticGain } from "../neurons/leaky-integrate-and-fire.js";
 import type {
   AdaptiveExponentialConfig,
   DistributionConfig,
@@ -100,6 +100,7 @@ function plan(config: NetworkConfig): NetworkPlan {
     size,
     inputs,
     receptors,
+    currents: populations.some((each) => each.receptors.some(({ rise }) => rise !== null)) ? 2 * receptors : receptors,
     fractionBits,
     ringRows: 1 + longest,
     cellBits,
@@ -401,11 +402,19 @@ function population(name: string, { place, first, size, config }: Place, network
     first,
     size,
     neuron: planned,
-    receptors: Object.entries(config.receptors).map(([receptor, { timeConstant, reversalPotential }]) => ({
+    receptors: Object.entries(config.receptors).map(([receptor, { timeConstant, shape, reversalPotential }]) => ({
       name: receptor,
       keep: round(decay(timeConstant, timeStep)),
       gain: round(gainOf(neuron, planned, timeConstant, reversalPotential, timeStep)),
       conducts: reversalPotential !== null,
+      rise:
+        shape === "exponential"
+          ? null
+          : {
+              gain:
+                neuron.type === "izhikevich" || planned.relaxes ? 0 : round(alphaGain(timeConstant, neuron.membraneTimeConstant, timeStep)),
+              feed: round((Math.E * timeStep) / timeConstant),
+            },
     })),
     background: background && {
       receptor: ofBackground!,

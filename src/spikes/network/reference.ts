@@ -118,7 +118,7 @@ export class ReferenceNetwork implements NetworkSession {
 
   /** Whether a neuron fires in the step; undefined if its potential is not finite. */
   #advanceNeuron({ neuron, receptors, stateKeep }: PlannedPopulation, r: number, arriving: Int32Array): boolean | undefined {
-    const { size, fractionBits } = this.model;
+    const { size, fractionBits, receptors: cellLists } = this.model;
     const { potential, recovery, currents, held, filtered } = this.#state;
     const round = this.#round;
     const unit = 2 ** -fractionBits;
@@ -127,11 +127,20 @@ export class ReferenceNetwork implements NetworkSession {
     const isSum = isIzhikevich || neuron.relaxes;
     let next = isSum ? 0 : round(neuron.keep * v);
     let conductance = 1;
-    receptors.forEach(({ keep, gain, conducts }, k) => {
+    receptors.forEach(({ keep, gain, conducts, rise }, k) => {
       const cell = k * size + r;
-      const current = round(currents[cell]! + round(round(arriving[cell]!) * unit));
-      next = isSum && k === 0 ? round(gain * current) : round(next + round(gain * current));
+      const arrived = round(round(arriving[cell]!) * unit);
+      let current = rise ? currents[cell]! : round(currents[cell]! + arrived);
+      let added = round(gain * current);
       if (conducts) conductance = round(conductance + current);
+      if (rise) {
+        const raised = cell + cellLists * size;
+        const spiked = round(currents[raised]! + arrived);
+        added = round(added + round(rise.gain * spiked));
+        current = round(current + round(rise.feed * spiked));
+        currents[raised] = keep * spiked;
+      }
+      next = isSum && k === 0 ? added : round(next + added);
       currents[cell] = keep * current;
     });
     next = round(next + this.#drive[r]!);

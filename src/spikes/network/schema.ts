@@ -102,6 +102,11 @@ const connect = byName<ConnectConfig>("rule", {
 
 const receptor = object({
   timeConstant: given(notNegative("ms"), "Decay of the current; 0 for a jump of the potential."),
+  shape: option(
+    choice("exponential", "alpha"),
+    "exponential",
+    "The course of the current after a spike; alpha: it rises to its peak first.",
+  ),
   reversalPotential: option(
     either("a number of mV, or null", nothing, millivolts),
     null,
@@ -163,7 +168,7 @@ export const populationTable = {
   ),
   receptors: option(
     record(receptor, "an object of receptors by name"),
-    { current: { timeConstant: 0.5, reversalPotential: null } },
+    { current: { timeConstant: 0.5, shape: "exponential", reversalPotential: null } },
     "Currents or conductances that synapses act on, by name.",
   ),
   current: option(values, 0, "A constant current."),
@@ -309,12 +314,12 @@ function readPopulation(name: string, all: Readonly<Record<string, Readonly<Reco
   const conducting = Object.values(config.receptors).some(({ reversalPotential }) => reversalPotential !== null);
   if (conducting && type === "izhikevich")
     throw new ArgumentError(`${field}.receptors`, receptors, "currents: Izhikevich neurons have no leak to share");
-  for (const [name, { timeConstant }] of Object.entries(config.receptors))
-    if (timeConstant === 0 && (conducting || type === "adaptiveExponential"))
+  for (const [name, { timeConstant, shape }] of Object.entries(config.receptors))
+    if (timeConstant === 0 && (shape === "alpha" || conducting || type === "adaptiveExponential"))
       throw new ArgumentError(
         `${field}.receptors.${name}.timeConstant`,
         timeConstant,
-        "more than 0 ms beside conductances and for adaptiveExponential neurons",
+        "more than 0 ms with shape alpha, beside conductances and for adaptiveExponential neurons",
       );
   if (config.background) receptorOf(config.background.receptor, config, `${field}.background.receptor`);
   return config;

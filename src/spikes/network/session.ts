@@ -22,7 +22,7 @@ export interface NetworkRunState {
   readonly potential: FloatArray;
   /** Rise of an adaptive threshold, or Izhikevich's recovery: N values, 0 for plain neurons. */
   readonly recovery: FloatArray;
-  /** Currents of the receptors, R x N. */
+  /** Currents of the receptors, R x N, and behind them as many rises if some are alpha-shaped. */
   readonly currents: FloatArray;
   /** Steps for which a potential is still held, N values. */
   readonly held: Int32Array;
@@ -81,7 +81,7 @@ export interface NetworkSession extends AsyncDisposable {
 export function initialState(
   model: NetworkPlan & Pick<NetworkModel, "initialPotential"> & Partial<Pick<NetworkModel, "plastic">>,
 ): NetworkRunState {
-  const { size, receptors, ringRows, initialPotential, populations } = model;
+  const { size, receptors, currents, ringRows, initialPotential, populations } = model;
   const zeros = (length: number) => new (initialPotential.constructor as new (length: number) => FloatArray)(length);
   const recovery = zeros(size);
   for (const { neuron, first, size: count } of populations)
@@ -90,7 +90,7 @@ export function initialState(
     step: 0,
     potential: initialPotential.slice(),
     recovery,
-    currents: zeros(receptors * size),
+    currents: zeros(currents * size),
     held: new Int32Array(size),
     pending: new Int32Array(ringRows * receptors * size),
     filtered: zeros(size),

@@ -9,8 +9,8 @@ import type { NetworkRunState } from "./session.js";
 const low = 65536;
 
 /** How many values there are behind the states. */
-export const hiddenValues = ({ size, receptors, ringRows }: NetworkPlan): number =>
-  (3 + receptors) * size + 2 * ringRows * receptors * size;
+export const hiddenValues = ({ size, receptors, currents, ringRows }: NetworkPlan): number =>
+  (3 + currents) * size + 2 * ringRows * receptors * size;
 
 /**
  * States of the populations that are read, then potentials, recoveries, currents, held steps and
@@ -37,7 +37,7 @@ export function flatState(state: NetworkRunState, plan: NetworkPlan, read: reado
 
 /** The state that `flatState` wrote, before network step `step`. */
 export function stateOf(values: FloatArray, plan: NetworkPlan, read: readonly NeuronRange[], step: number): NetworkRunState {
-  const { size, receptors, ringRows, precision } = plan;
+  const { size, receptors, currents: lists, ringRows, precision } = plan;
   const filtered = allocate(precision, size);
   let at = 0;
   const take = (count: number): FloatArray => {
@@ -45,7 +45,7 @@ export function stateOf(values: FloatArray, plan: NetworkPlan, read: readonly Ne
     return values.subarray(at - count, at);
   };
   for (const each of read) filtered.set(take(each.size), each.first);
-  const [potential, recovery, currents, held] = [take(size), take(size), take(receptors * size), take(size)];
+  const [potential, recovery, currents, held] = [take(size), take(size), take(lists * size), take(size)];
   const cells = ringRows * receptors * size;
   const [high, rest] = [take(cells), take(cells)];
   const pending = Int32Array.from({ length: cells }, (_, k) => low * high[k]! + rest[k]!);

@@ -65,6 +65,22 @@ export function synapticGain(synaptic: number, membrane: number, timeStep: numbe
   return (synaptic / (synaptic - membrane)) * (portableExp(-timeStep / synaptic) - keep);
 }
 
+/**
+ * What a spike of 1 mV of an alpha-shaped current, (t / tau_s) exp(1 - t / tau_s), adds to the
+ * potential in its first step: P31 of Rotter and Diesmann times e / tau_s,
+ *
+ *     (e dt^2 / (tau_s tau)) exp(-dt/tau) (1 - exp(-x) (1 + x)) / x^2,   x = dt / tau_s - dt / tau
+ */
+export function alphaGain(synaptic: number, membrane: number, timeStep: number): number {
+  const x = timeStep / synaptic - timeStep / membrane;
+  const scale = ((Math.E * timeStep * timeStep) / (synaptic * membrane)) * portableExp(-timeStep / membrane);
+  if (Math.abs(x) >= 1) return (scale * (1 - portableExp(-x) * (1 + x))) / (x * x);
+  // The quotient loses digits as x falls: sum of (-x)^n / (n! (n + 2)).
+  let [sum, term] = [0, 1];
+  for (let n = 0; n < 20; n++, term *= -x / n) sum += term / (n + 2);
+  return scale * sum;
+}
+
 /** What one neuron carries from step to step. Potentials are measured from rest, in mV. */
 export interface IntegrateAndFireState {
   potential: number;

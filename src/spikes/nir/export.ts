@@ -115,7 +115,8 @@ function refuseWhatNirLacks(name: string, { neuron, background, receptors }: Pop
   if (background) throw new ArgumentError(`${field}.background`, background, "null: NIR has no Poisson spikes; give them as an input");
   const names = Object.keys(receptors);
   if (names.length !== 1) throw new ArgumentError(`${field}.receptors`, names, "one: a CubaLIF of NIR has one time constant");
-  const [{ reversalPotential }] = Object.values(receptors) as [ReceptorConfig];
+  const [{ reversalPotential, shape }] = Object.values(receptors) as [ReceptorConfig];
+  if (shape !== "exponential") throw new ArgumentError(`${field}.receptors.${names[0]}.shape`, shape, `"exponential": ${lacks}`);
   if (reversalPotential !== null)
     throw new ArgumentError(`${field}.receptors.${names[0]}.reversalPotential`, reversalPotential, "null: NIR has no conductances");
 }

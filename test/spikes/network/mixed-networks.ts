@@ -13,6 +13,9 @@ export const conductances = {
   current: { timeConstant: 3 },
 };
 
+const rising = { timeConstant: 1.5, shape: "alpha" } as const;
+const currentsThatRise = { fast: rising, slow: { timeConstant: 9 } };
+
 export const mixedNetworks: Record<string, Omit<NetworkOptions, "kind">> = {
   "several neurons and receptors, weights of both signs": {
     populations: {
@@ -44,6 +47,23 @@ export const mixedNetworks: Record<string, Omit<NetworkOptions, "kind">> = {
       { from: "A", to: "X", receptor: "inhibitory", weight: { distribution: "uniform", from: 0, to: 3 }, ...ring },
       { from: "X", to: "E", receptor: "current", weight: -2, ...ring },
       { from: "X", to: "Y", weight: 8, ...ring },
+    ],
+  },
+  "currents and conductances that rise": {
+    populations: {
+      E: { size: 33, receptors: currentsThatRise, current, background: { rate: 3000, weight: 1, receptor: "fast" } },
+      A: { size: 7, neuron: "adaptiveIntegrateAndFire", receptors: { fast: rising }, current: 20, stateTimeConstant: 20 },
+      Z: { size: 10, neuron: "izhikevich", receptors: currentsThatRise, current: 12 },
+      C: { size: 9, receptors: { fast: { ...rising, reversalPotential: 0 }, slow: { timeConstant: 9 } }, current },
+      X: { size: 6, neuron: "adaptiveExponential", receptors: { fast: rising }, current: 30 },
+    },
+    projections: [
+      { from: "E", to: "A", weight: 9, ...ring },
+      { from: "A", to: "E", receptor: "fast", weight: -5, ...ring },
+      { from: "E", to: "Z", receptor: "fast", weight: { distribution: "normal", mean: 3, deviation: 4 }, ...ring },
+      { from: "Z", to: "C", receptor: "fast", weight: 0.3, ...ring },
+      { from: "C", to: "X", weight: 8, ...ring },
+      { from: "X", to: "E", receptor: "slow", weight: 4, ...ring },
     ],
   },
 };

@@ -127,6 +127,12 @@ export async function openNetwork(
   const { info } = context;
   const engine = options.engine ?? "cuda";
   if (info.attributes.cooperativeLaunch === 0) throw new EngineUnavailableError(engine, `${info.name} has no cooperative launches`);
+  const dendritic = plan.projections.find(({ plasticity }) => plasticity?.kind === "stdp" && plasticity.isDendritic);
+  if (dendritic)
+    throw new EngineUnavailableError(
+      engine,
+      `projections[${dendritic.index}] has plasticity with dendritic delays, which runs on the host alone`,
+    );
   const wanted = wantedPlan(plan, options.plan, engine);
   const start = "synapses" in plan ? plan : initialValues(plan);
   const isGeneral = wanted === "general" || wanted === "plastic";
@@ -224,7 +230,7 @@ function checkedLaunch(
   const tableBytes =
     (plan.oneSign ? 6 : 8) * constant.reduce((sum, each) => sum + synapsesOf(each), 0) +
     4 * plan.projections.reduce((sum, { source }) => sum + source.size, 0);
-  const fixed = plan.size * (64 + 8 * plan.receptors * (launch?.rows ?? 64)) + plasticBytes(plan, synapsesOf) + 2 ** 20;
+  const fixed = plan.size * (64 + 8 * plan.currents + 8 * plan.receptors * (launch?.rows ?? 64)) + plasticBytes(plan, synapsesOf) + 2 ** 20;
   if (tableBytes + fixed > limit) throw new EngineCapacityError(what, tableBytes + fixed, limit, "take fewer synapses");
   if (launch?.plan !== "slots") {
     if (launch) return launch;

@@ -16,6 +16,8 @@ export function whyGeneral({ populations, inputs, receptors, oneSign, projection
   const conducting = populations.find(({ neuron }) => neuron.relaxes);
   if (conducting) return `${conducting.name} has conductances`;
   if (receptors > 1) return "a population has several receptors";
+  const rising = populations.find((each) => each.receptors.some(({ rise }) => rise !== null));
+  if (rising) return `${rising.name} has alpha-shaped currents`;
   if (inputs > 0) return "it has populations of inputs";
   if (!oneSign) return "the weights of a source have both signs, or more than 16 bits";
   if (projections.some(reachesAtOnce)) return "a projection has a delay of 0";
@@ -49,14 +51,25 @@ export function neuronsOf(plan: NetworkPlan, drive: FloatArray): NetworkNeurons 
     neurons.fill(background.units, size + first, size + first + many);
   }
   const background = backgrounds.length > 0 ? { neurons, thresholds, count } : null;
-  return { size, receptors: 1, precision, fractionBits, constants, refractory, background, key, stream: networkStreams.background };
+  return {
+    size,
+    receptors: 1,
+    currents: 1,
+    precision,
+    fractionBits,
+    constants,
+    refractory,
+    background,
+    key,
+    stream: networkStreams.background,
+  };
 }
 
 const neuronTypes = { leakyIntegrateAndFire: 0, adaptiveIntegrateAndFire: 1, izhikevich: 2, adaptiveExponential: 3 } as const;
 
 /** The same for kernels/include/network_general.cuh, which says what stands where. */
 export function generalNeuronsOf(plan: NetworkPlan, drive: FloatArray): NetworkNeurons {
-  const { size, receptors, precision, populations, fractionBits, key, config } = plan;
+  const { size, receptors, currents, precision, populations, fractionBits, key, config } = plan;
   const whole: number[] = [];
   const number: number[] = [];
   const thresholds: number[] = [];
@@ -74,8 +87,8 @@ export function generalNeuronsOf(plan: NetworkPlan, drive: FloatArray): NetworkN
       ...[onset, slope, perSlope, adaptationGain],
     );
     for (let k = 0; k < receptors; k++) {
-      const { keep, gain, conducts } = own[k] ?? { keep: 0, gain: 0, conducts: false };
-      number.push(keep, gain, conducts ? 1 : 0);
+      const { keep, gain, conducts, rise } = own[k] ?? { keep: 0, gain: 0, conducts: false, rise: null };
+      number.push(keep, gain, conducts ? 1 : 0, rise?.gain ?? 0, rise?.feed ?? 0);
     }
     for (const threshold of counts) thresholds.push(threshold);
     population.fill(p, first, first + many);
@@ -93,6 +106,7 @@ export function generalNeuronsOf(plan: NetworkPlan, drive: FloatArray): NetworkN
   return {
     size,
     receptors,
+    currents,
     precision,
     fractionBits,
     constants,

@@ -16,6 +16,8 @@ import { SpikeRecording } from "./recording.js";
 export interface NetworkNeurons {
   readonly size: number;
   readonly receptors: number;
+  /** Lists of currents. */
+  readonly currents: number;
   readonly precision: Precision;
   readonly fractionBits: number;
   /**
@@ -153,7 +155,7 @@ export class DeviceNetworkStepper {
     synapses: DeviceTable | DeviceSlots,
     { launch, signs, spinLimit, plastic }: StepperOptions,
   ) {
-    const { size, receptors, precision, background, general } = neurons;
+    const { size, receptors, currents, precision, background, general } = neurons;
     this.#context = context;
     this.#neurons = neurons;
     this.#launch = launch;
@@ -174,7 +176,7 @@ export class DeviceNetworkStepper {
       this.#constants = upload(neurons.constants, "constants of the neurons");
       const cells = receptors * size;
       const carried = (): Carried => ({
-        state: own(context.zeros(real, this.#lists.length * size + cells, { label: "state of the neurons" })) as AnyBuffer,
+        state: own(context.zeros(real, (this.#lists.length + currents) * size, { label: "state of the neurons" })) as AnyBuffer,
         held: own(context.zeros("i32", size, { label: "held" })),
         ring: own(context.zeros("i32", launch.rows * cells, { label: "pending input" })),
       });
