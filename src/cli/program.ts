@@ -119,7 +119,7 @@ export function createProgram(signal: AbortSignal, announce: (what: Announcement
     .addOption(setOption())
     .addOption(importOption())
     .addOption(flagOf(experimentRunTable, "profile"))
-    .option("--scale <share>", "of a file with network: microcircuit, the share of its neurons; 1 is full size")
+    .option("--scale <share>", "of a file with network: microcircuit or hpcBenchmark, the share of its neurons; 1 is full size")
     .option("--json", "print the results as JSON, and nothing else, on standard output")
     .option("--quiet", "no progress on standard error")
     .action(async (files: readonly string[], flags: RunFlags) => {

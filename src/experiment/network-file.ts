@@ -20,7 +20,15 @@ import {
 } from "../core/options.js";
 import { readText } from "../io/index.js";
 import type { Seed } from "../numerics/index.js";
-import { type MicrocircuitOptions, microcircuit, type NetworkConfig, type NetworkOptions, planNetwork } from "../spikes/index.js";
+import {
+  type HpcBenchmarkOptions,
+  hpcBenchmark,
+  type MicrocircuitOptions,
+  microcircuit,
+  type NetworkConfig,
+  type NetworkOptions,
+  planNetwork,
+} from "../spikes/index.js";
 import { wholeSteps } from "../spikes/network/recording.js";
 import { ExperimentError } from "./errors.js";
 import { applyOverrides } from "./overrides.js";
@@ -33,7 +41,7 @@ export interface NetworkReference {
   readonly rates: Readonly<Record<string, number>>;
   readonly intervalVariation?: Readonly<Record<string, number>> | undefined;
   readonly correlation?: Readonly<Record<string, number>> | undefined;
-  /** Only of a microcircuit of this scale, and with this drive. */
+  /** Only of a network of this scale, and of a microcircuit with this drive. */
   readonly scale?: number | undefined;
   readonly drive?: "dc" | "poisson" | undefined;
 }
@@ -42,8 +50,8 @@ export interface NetworkReference {
 export interface NetworkExperiment {
   readonly name: string;
   readonly description?: string | undefined;
-  /** A description of a network, or `{ microcircuit: { scale, drive } }`. */
-  readonly network: NetworkOptions | { readonly microcircuit: MicrocircuitOptions };
+  /** A description of a network, `{ microcircuit: { scale, drive } }` or `{ hpcBenchmark: { scale } }`. */
+  readonly network: NetworkOptions | { readonly microcircuit: MicrocircuitOptions } | { readonly hpcBenchmark: HpcBenchmarkOptions };
   readonly seeds: readonly Seed[];
   /** How long spikes are recorded, ms. */
   readonly durationMs: number;
@@ -53,12 +61,24 @@ export interface NetworkExperiment {
   readonly outputs: { readonly report: boolean; readonly spikes: boolean; readonly weights: boolean };
 }
 
+/** Networks that a file may name in place of a description. */
+const known = { microcircuit, hpcBenchmark } as const;
+
+/** The one that a network is, and its options; undefined for a description. */
+function knownOf(network: object): { readonly name: keyof typeof known; readonly options: object } | undefined {
+  const name = (["microcircuit", "hpcBenchmark"] as const).find((each) => Object.hasOwn(network, each));
+  return name && { name, options: (network as Readonly<Record<string, object>>)[name]! };
+}
+
 const numbers = record(number(), "an object of numbers by population");
 const duration = number({ above: 0, unit: "ms" });
 const table = {
   name: given(text("the name of the run's folder"), "The name of the run's folder."),
   description: optional(text(), "A sentence for the report."),
-  network: given(anything as Kind<Record<string, unknown>>, "A network, or { microcircuit: { scale, drive } }."),
+  network: given(
+    anything as Kind<Record<string, unknown>>,
+    "A network, { microcircuit: { scale, drive } } or { hpcBenchmark: { scale } }.",
+  ),
   seed: optional(anySeed, "One seed."),
   seeds: optional(list(anySeed, "a list of seeds", 1), "Several seeds."),
   durationMs: option(duration, 1000, "How long spikes are recorded."),
@@ -70,7 +90,7 @@ const table = {
         rates: given(numbers, "Hz."),
         intervalVariation: optional(numbers, "Coefficients of variation."),
         correlation: optional(numbers, "Correlations of counts."),
-        scale: optional(number({ above: 0 }), "Only of a microcircuit of this scale."),
+        scale: optional(number({ above: 0 }), "Only of a network of this scale."),
         drive: optional(choice("dc", "poisson"), "Only with this drive."),
       }),
       "a list of references",
@@ -98,7 +118,7 @@ export function readNetworkExperiment(source: unknown): NetworkExperiment {
   if (typeof source !== "object" || source === null) throw new ArgumentError("the experiment", source, "an object with name and network");
   const { seed, seeds, network, ...rest } = resolve(table, source);
   if (typeof network !== "object" || network === null)
-    throw new ArgumentError("network", network, "an object with populations, or with microcircuit");
+    throw new ArgumentError("network", network, "an object with populations, with microcircuit or with hpcBenchmark");
   if (!/^[\w.-]+$/.test(rest.name)) throw new ArgumentError("name", rest.name, "letters, digits, ., - and _: it names a folder");
   const experiment: NetworkExperiment = {
     ...rest,
@@ -118,35 +138,43 @@ function configOf(experiment: NetworkExperiment): NetworkConfig {
   try {
     return planNetwork(networkOf(experiment, experiment.seeds[0]!)).config;
   } catch (error) {
-    throw error instanceof ArgumentError ? error.under("microcircuit" in experiment.network ? "network.microcircuit" : "network") : error;
+    const name = knownOf(experiment.network)?.name;
+    throw error instanceof ArgumentError ? error.under(name ? `network.${name}` : "network") : error;
   }
 }
 
 /** The description of a seed's network. @throws ArgumentError */
 export function networkOf({ network }: NetworkExperiment, seed: Seed): NetworkOptions {
-  if (!("microcircuit" in network)) return { ...network, kind: "network", seed };
-  const others = Object.keys(network).filter((each) => each !== "microcircuit");
-  if (others.length > 0) throw ArgumentError.because(`beside network.microcircuit there may be no ${others[0]}`);
-  return microcircuit({ ...network.microcircuit, seed });
+  const named = knownOf(network);
+  if (!named) return { ...(network as NetworkOptions), kind: "network", seed };
+  const { name, options } = named;
+  const other = Object.keys(network).find((each) => each !== name);
+  if (other) throw ArgumentError.because(`beside network.${name} there may be no ${other}`);
+  return known[name]({ ...options, seed });
 }
 
 /** References that are of this network. */
 export function referencesOf({ network, references }: NetworkExperiment): readonly NetworkReference[] {
-  const { scale = 1, drive = "dc" } = "microcircuit" in network ? network.microcircuit : {};
+  const { scale = 1, drive = "dc" }: MicrocircuitOptions = knownOf(network)?.options ?? {};
   return references.filter((each) => (each.scale ?? scale) === scale && (each.drive ?? drive) === drive);
 }
 
 /**
  * The experiment with a network that a file describes; undefined if it describes another one.
+ * @param scale that of a network which the file names, as an override
  * @throws FileError, ExperimentError naming line and field
  */
-export async function loadNetworkExperiment(path: string, overrides: readonly string[] = []): Promise<NetworkExperiment | undefined> {
+export async function loadNetworkExperiment(
+  path: string,
+  overrides: readonly string[] = [],
+  scale?: string | undefined,
+): Promise<NetworkExperiment | undefined> {
   const written = await readText(path);
   try {
     const { value, lineOf } = readYaml(written);
     if (!isNetworkExperiment(value)) return undefined;
     try {
-      return readNetworkExperiment(applyOverrides(value, overrides));
+      return readNetworkExperiment(applyOverrides(value, scale === undefined ? overrides : [...overrides, scaleOf(value, scale)]));
     } catch (error) {
       if (!(error instanceof ArgumentError)) throw error;
       throw new ExperimentError(error.message, { path, line: lineOf(error.field), field: error.field, cause: error });
@@ -156,4 +184,12 @@ export async function loadNetworkExperiment(path: string, overrides: readonly st
     if (error instanceof YamlError) return undefined;
     throw error;
   }
+}
+
+/** The override that gives a network its scale. @throws ArgumentError if it has none */
+function scaleOf(source: unknown, scale: string): string {
+  const { network } = source as { readonly network: unknown };
+  const named = typeof network === "object" && network !== null ? knownOf(network) : undefined;
+  if (!named) throw new ArgumentError("--scale", scale, `a file whose network is one of ${Object.keys(known).join(", ")}`);
+  return `network.${named.name}.scale=${scale}`;
 }

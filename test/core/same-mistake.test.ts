@@ -330,6 +330,7 @@ const withOptions: readonly Place[] = [
     (wrong) => runNetworkExperiment(readNetworkExperiment({ name: "a", network: { microcircuit: { scale: 0.01 } } }), wrong),
   ],
   ["microcircuit", (wrong) => spikes.microcircuit(wrong)],
+  ["hpcBenchmark", (wrong) => spikes.hpcBenchmark(wrong)],
   ["decodeNir", (wrong) => spikes.decodeNir(new Uint8Array(), wrong)],
   ["networkFromNir", (wrong) => spikes.networkFromNir({ nodes: {}, edges: [] }, wrong)],
   ["networkToNir", (wrong) => spikes.networkToNir({ kind: "network", populations: { E: { size: 2 } } }, wrong)],

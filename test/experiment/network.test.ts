@@ -48,6 +48,38 @@ describe("an experiment with a network", () => {
     expect(() => experiment([projection])).toThrow("outputs.weights is true; it takes false, as no projection has spike-timing");
   });
 
+  it("runs NEST's benchmark of plasticity, at the scale that is asked for", async () => {
+    const options = { out, set: ["durationMs=100", "discardMs=20", "outputs.weights=true", "references=[]"], scale: "0.05", json: true };
+    const { text } = await run(["examples/experiments/hpc-benchmark.yaml"], {
+      ...options,
+      ...{ signal: new AbortController().signal, progress: silent },
+    });
+    const result = JSON.parse(text);
+    expect([result.neurons, result.synapses]).toEqual([563, 563 * 563]);
+    for (const name of ["E", "I"]) {
+      expect(result.seeds[0].populations[name].rate).toBeGreaterThan(3);
+      expect(result.seeds[0].populations[name].rate).toBeLessThan(40);
+    }
+    const arrays = await readNpz(join(out, "hpc-benchmark", "weights.npz"));
+    const weights = arrays["weights_0"]!.data as Float64Array;
+    expect(weights.length).toBe(450 * 450);
+    // 45.61 pA / sqrt(.05), which the power law keeps in the middle of its weights.
+    expect(weights.reduce((a, b) => a + b, 0) / weights.length / (45.609600316540956 / Math.sqrt(0.05))).toBeCloseTo(1, 1);
+    expect(new Set(weights).size).toBeGreaterThan(1000);
+  });
+
+  it("takes a scale for networks that have one alone", async () => {
+    await expect(loadNetworkExperiment("examples/experiments/coba.yaml", [], "2")).rejects.toThrow(
+      /--scale is "2"; it takes a file whose network is one of microcircuit, hpcBenchmark/,
+    );
+    await expect(loadNetworkExperiment("examples/experiments/hpc-benchmark.yaml", [], "-1")).rejects.toThrow(
+      /network\.hpcBenchmark\.scale is -1; it takes a number above 0/,
+    );
+    expect(() => readNetworkExperiment({ name: "a", network: { hpcBenchmark: {}, timeStep: 1 } })).toThrow(
+      "beside network.hpcBenchmark there may be no timeStep",
+    );
+  });
+
   it("says in a table how the populations fire", async () => {
     const { text } = await run([example], {
       ...{ out, set: ["durationMs=50", "discardMs=0", "seeds=[1, 2]", "outputs.report=false"], scale: "0.02" },

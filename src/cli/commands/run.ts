@@ -43,10 +43,10 @@ export interface CommandOutcome {
  * @throws what the user got wrong, and what failed before a run was finished.
  */
 export async function run(paths: readonly string[], options: RunCommandOptions): Promise<CommandOutcome> {
-  const set = [...(options.set ?? []), ...(options.scale === undefined ? [] : [`network.microcircuit.scale=${options.scale}`])];
-  const networks = await Promise.all(paths.map((path) => loadNetworkExperiment(path, set)));
+  const networks = await Promise.all(paths.map((path) => loadNetworkExperiment(path, options.set, options.scale)));
   if (networks.some((each) => each !== undefined)) return runNetworks(paths, networks, options);
-  if (options.scale !== undefined) throw new UsageError(`--scale is of files with network: microcircuit, and ${paths[0]} has none`);
+  if (options.scale !== undefined)
+    throw new UsageError(`--scale is of files with network: microcircuit or hpcBenchmark, and ${paths[0]} has none`);
   const experiments: LoadedExperiment[] = [];
   for (const path of paths) experiments.push(await loadExperiment(path, options.set));
   experiments.forEach(({ path, experiment }, k) => {

@@ -27,6 +27,7 @@ export type { NetworkCurrent } from "./currents.js";
 export { drawNetwork } from "./draw.js";
 export { type NetworkEngine, registerNetworkEngine } from "./engines.js";
 export { loadNetwork, saveNetwork } from "./files.js";
+export { type HpcBenchmarkOptions, hpcBenchmark } from "./hpc-benchmark.js";
 export { type MicrocircuitOptions, microcircuit, microcircuitRates } from "./microcircuit.js";
 export type {
   NetworkModel,

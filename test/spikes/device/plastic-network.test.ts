@@ -20,7 +20,17 @@ import {
   saveNetwork,
 } from "../../../src/spikes/network/index.js";
 import { onHardware, openTestDevice, size } from "../../gpu/device/device.js";
-import { brianNetwork, plasticNetwork } from "../network/plastic-network.js";
+import { brianNetwork, plasticNetwork as dendriticNetwork } from "../network/plastic-network.js";
+
+/** All delays before the synapse: devices take no others. */
+const plasticNetwork = {
+  ...dendriticNetwork,
+  projections: dendriticNetwork.projections!.map(({ plasticity, ...rest }) =>
+    plasticity?.kind === "stdp"
+      ? { ...rest, plasticity: { ...plasticity, delay: "axonal" as const } }
+      : { ...rest, ...(plasticity && { plasticity }) },
+  ),
+};
 
 const context = openTestDevice();
 const folder = mkdtempSync(join(tmpdir(), "spillway-plastic-device-"));
@@ -121,6 +131,15 @@ describe("a plastic network on a device agrees with the reference engine", () =>
 
 describe("a plastic network on a device", () => {
   const model = drawNetwork(planNetwork(plasticNetwork));
+
+  it("is refused with dendritic delays, by the projection that has them", async () => {
+    const place = dendriticNetwork.projections!.findIndex(
+      ({ plasticity }) => plasticity?.kind === "stdp" && plasticity.delay === "dendritic",
+    );
+    await expect(openNetwork(context, planNetwork(dendriticNetwork))).rejects.toThrow(
+      `projections[${place}] has plasticity with dendritic delays, which runs on the host alone`,
+    );
+  });
 
   it("goes on from a state of the host, and gives one that the host goes on from", async () => {
     await using there = await openNetwork(context, model);

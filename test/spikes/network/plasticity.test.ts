@@ -20,6 +20,7 @@ import {
   saveNetwork,
   spikeHash,
 } from "../../../src/spikes/index.js";
+import { givenSpikes, hpcBenchmarkWithInputs } from "./hpc-network.js";
 import { brianNetwork, plasticNetwork } from "./plastic-network.js";
 
 await loadWasm();
@@ -216,6 +217,18 @@ describe("a plastic network", () => {
     expect(weights.slice(0, 3)).toEqual(
       [0.26794564890757183, 0.4025589793850484, 0.29296128650598774].map((each) => expect.closeTo(each, 13)),
     );
+  });
+
+  it("fires the spikes of Brian2 2.5.1 in NEST's benchmark at a twentieth of its size, and comes to its weights", () => {
+    const { description, rate } = hpcBenchmarkWithInputs(0.05);
+    const network = new WasmNetwork(drawNetwork(planNetwork(description)));
+    const spikes = network.advance(2000, givenSpikes(network.model.inputs, rate, 2000, 0.1), true)!;
+    network.advance(1, undefined, false);
+    const weights = Array.from(network.getWeights(0)!, (units) => units / 2 ** description.fractionBits!);
+    // Printed by bench/cpu/hpc-benchmark-brian.ts scale=0.05 ms=200.
+    expect([spikes.neurons.length, spikeHash(spikes)]).toEqual([980, "d9a449c085b81f24"]);
+    expect(weights[0]).toBeCloseTo(8.291915101836503, 12);
+    expect(weights.reduce((a, b) => a + b, 0)).toBeCloseTo(1659862.8389984157, 6);
   });
 
   it("is drawn as it would be without plasticity", () => {
