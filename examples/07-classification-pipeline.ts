@@ -1,7 +1,7 @@
-// A classification pipeline: see on the training cases what the defaults are worth and whether other
-// settings are better, then look at the test cases once. Data: the Japanese Vowels of the UEA archive
-// (https://www.timeseriesclassification.com), in the folder uea of SPILLWAY_DATA. If they are
-// absent, four contours stand in.
+// A classification pipeline: see on the training cases what the defaults are worth and whether
+// other settings are better, then look at the test cases once. Data: the Japanese Vowels of the UEA
+// archive (https://www.timeseriesclassification.com), in the folder uea of SPILLWAY_DATA. If they
+// are absent, four contours stand in.
 import { existsSync } from "node:fs";
 import { crossValidate, gridSearch, Pipeline, readUeaFolder } from "spillway/pipeline";
 

@@ -1,6 +1,6 @@
-// A table of your own: read a CSV, forecast its last twelve rows from those before, with a band, and
-// hold that against the year before. Here it is the monthly CO2 of Mauna Loa (Scripps Institution of
-// Oceanography) from the npm package vega-datasets.
+// A table of your own: read a CSV, forecast its last twelve rows from those before, with a band,
+// and hold that against the year before. Here it is the monthly CO2 of Mauna Loa (Scripps
+// Institution of Oceanography) from the npm package vega-datasets.
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

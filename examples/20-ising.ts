@@ -1,5 +1,5 @@
-// Ising models: a spin glass of 16 spins annealed to its ground state, by falling temperature and by
-// a falling transverse field, and the energy of a ring in a transverse field by path integrals.
+// Ising models: a spin glass of 16 spins annealed to its ground state, by falling temperature and
+// by a falling transverse field, and the energy of a ring in a transverse field by path integrals.
 import { RandomStream, seedKeys } from "spillway/numerics";
 import { annealIsing, type IsingModel, isingEnergy, sampleTransverseField } from "spillway/sampling";
 

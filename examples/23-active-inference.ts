@@ -4,11 +4,13 @@
 import { ActiveInferenceAgent } from "spillway/model";
 import { RandomStream, seedKeys } from "spillway/numerics";
 
-// States: place (0 middle, 1 left arm, 2 right arm, 3 cue) x the arm with the reward (0 left, 1 right).
+// States: place (0 middle, 1 left arm, 2 right arm, 3 cue) x the arm with the reward (0 left, 1
+// right).
 const [places, arms] = [4, [0, 1]];
 const state = (place: number, arm: number) => 2 * place + arm;
 const zeros = (rows: number) => Array.from({ length: rows }, () => new Array<number>(8).fill(0));
-// Outcomes: 0 nothing, 1 loss, 2 reward, 3 "left", 4 "right". The cue is right in 95 % of all mazes.
+// Outcomes: 0 nothing, 1 loss, 2 reward, 3 "left", 4 "right". The cue is right in 95 % of all
+// mazes.
 const likelihood = zeros(5);
 for (const arm of arms) {
   likelihood[0]![state(0, arm)] = 1;

@@ -1,4 +1,5 @@
-// Asks for a sentence on every field of a public interface of options, which is what users look up. Other fields may speak for themselves.
+// Asks for a sentence on every field of a public interface of options, which is what users look up.
+// Other fields may speak for themselves.
 import { Converter, ReflectionKind } from "typedoc";
 
 const isOptions = /(Options|Settings|Config)$/;

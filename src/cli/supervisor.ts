@@ -15,8 +15,8 @@ const grace = 1500;
 const graceAfterKill = 300;
 
 /**
- * What a command tells who supervises it: the folder in which runs are made, or how long it may take
- * to end after SIGTERM, in milliseconds.
+ * What a command tells who supervises it: the folder in which runs are made, or how long it may
+ * take to end after SIGTERM, in milliseconds.
  */
 export type Announcement = string | { readonly graceMs: number };
 

@@ -50,7 +50,10 @@ export interface NetworkReference {
 export interface NetworkExperiment {
   readonly name: string;
   readonly description?: string | undefined;
-  /** A description of a network, `{ microcircuit: { scale, drive } }` or `{ hpcBenchmark: { scale } }`. */
+  /**
+   * A description of a network, `{ microcircuit: { scale, drive } }` or `{ hpcBenchmark: { scale }
+   * }`.
+   */
   readonly network: NetworkOptions | { readonly microcircuit: MicrocircuitOptions } | { readonly hpcBenchmark: HpcBenchmarkOptions };
   readonly seeds: readonly Seed[];
   /** How long spikes are recorded, ms. */

@@ -46,8 +46,8 @@ export function scoreSeries(outcomes: readonly Outcome[], names: readonly string
 }
 
 /**
- * The scores of one prediction of the same targets after the other, one matrix for each target. What
- * is known of targets and metrics alone is made once.
+ * The scores of one prediction of the same targets after the other, one matrix for each target.
+ * What is known of targets and metrics alone is made once.
  */
 export function seriesScorer(
   targets: readonly Matrix[],

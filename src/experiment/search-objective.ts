@@ -69,8 +69,8 @@ export interface Setting {
 }
 
 /**
- * One reservoir to train and score, with each of some trainers. Jobs of a setting over the same rows
- * share their experiment.
+ * One reservoir to train and score, with each of some trainers. Jobs of a setting over the same
+ * rows share their experiment.
  */
 export interface SeedJob {
   readonly experiment: Experiment;

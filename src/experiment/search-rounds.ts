@@ -20,8 +20,8 @@ export interface Demand {
 
 /**
  * `width` trials at once, all told at once. At a rung a trial goes on if it is among the best share
- * of all that have reached it so far, by asynchronous halving that stops the others (Li et al. 2018,
- * arXiv 1810.05934); a new trial takes the place of each that stops.
+ * of all that have reached it so far, by asynchronous halving that stops the others (Li et al.
+ * 2018, arXiv 1810.05934); a new trial takes the place of each that stops.
  */
 export async function runBatches(plan: SearchPlan, study: Study, places: TrialPlaces, width: number, demand: Demand): Promise<void> {
   const ladder = new RungLadder(plan, study.trials);

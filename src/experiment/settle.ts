@@ -19,9 +19,9 @@ function plannedWarmup(rows: number): number {
 }
 
 /**
- * The experiment with numbers for what was "auto". The washout is a fifth of the rows that train, or
- * of the test file if that is shorter and predicted row by row; the warm-up is half of them. Both
- * are at most 100. Of several series the longest counts.
+ * The experiment with numbers for what was "auto". The washout is a fifth of the rows that train,
+ * or of the test file if that is shorter and predicted row by row; the warm-up is half of them.
+ * Both are at most 100. Of several series the longest counts.
  * @throws ExperimentError if a part has no rows, ArgumentError if the washout takes all that train
  */
 export function settleExperiment(experiment: OpenExperiment, data: ExperimentData): Experiment {

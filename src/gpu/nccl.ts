@@ -242,7 +242,8 @@ export class Communicator extends Owned {
  * @example
  * const contexts = openDevices("cuda:0-1");
  * const ranks = openCommunicators(contexts);
- * communicatorGroup(() => ranks.forEach((rank, k) => rank.allReduce(streams[k], sums[k], sums[k])));
+ * communicatorGroup(() => ranks.forEach((rank, k) => rank.allReduce(streams[k], sums[k],
+ * sums[k])));
  * @throws LibraryError naming every path tried if there is no NCCL; NcclError; ArgumentError
  */
 export function openCommunicators(contexts: readonly Context[]): readonly Communicator[] {

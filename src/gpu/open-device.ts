@@ -167,9 +167,9 @@ export function openDevice(device: number | string | OpenOptions = 0): Context {
 }
 
 /**
- * Opens several devices of one process, in the order named, each with streams and memory of its own:
- * all that there are, or those of a name such as "cuda:0-3", "0,2" or "sim:all". If one does not
- * open, those before it are given back.
+ * Opens several devices of one process, in the order named, each with streams and memory of its
+ * own: all that there are, or those of a name such as "cuda:0-3", "0,2" or "sim:all". If one does
+ * not open, those before it are given back.
  *
  * @example
  * const [a, b] = openDevices("cuda:0-1");

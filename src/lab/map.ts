@@ -1,4 +1,5 @@
-// A map of measures in the lab: the file that `spillway analyse` wrote, and the settings of a point.
+// A map of measures in the lab: the file that `spillway analyse` wrote, and the settings of a
+// point.
 import { qualityMapFromJson } from "../analysis/map/json.js";
 import type { QualityMap } from "../analysis/map/options.js";
 import { ArgumentError } from "../core/errors.js";

@@ -223,7 +223,10 @@ export function settingsToLink(settings: LabSettings): string {
   return new URLSearchParams(changed.map(([name, value]) => [name, String(value)])).toString();
 }
 
-/** A link to two settings beside each other: those of the first, and those of the second in one value. */
+/**
+ * A link to two settings beside each other: those of the first, and those of the second in one
+ * value.
+ */
 export function comparisonToLink(first: LabSettings, second: LabSettings | undefined): string {
   const link = new URLSearchParams(settingsToLink(first));
   if (second) link.set(against, settingsToLink(second));

@@ -23,10 +23,10 @@ import type { TensorReader } from "./tensor-reader.js";
 /**
  * Tensors `${prefix}weights` (N x N; or `weights.values`, `weights.columns` and
  * `weights.rowOffsets` of its CSR form), `inputWeights` (N x I), `bias`, `initialState` (N), and
- * `feedbackWeights` (N x O) if there is feedback, `orthogonal` (N x N) if the cell has one; note `${prefix}reservoir` with the
- * configuration and how its radius was measured. Leak rates and noise follow from the
- * configuration. A spiking reservoir: see spiking-content.ts; one of a registered kind: see
- * registered-content.ts. A composed one: each part under
+ * `feedbackWeights` (N x O) if there is feedback, `orthogonal` (N x N) if the cell has one; note
+ * `${prefix}reservoir` with the configuration and how its radius was measured. Leak rates and noise
+ * follow from the configuration. A spiking reservoir: see spiking-content.ts; one of a registered
+ * kind: see registered-content.ts. A composed one: each part under
  * `${prefix}parts.0.` and so on, and the configuration of the whole.
  */
 export function putReservoir(content: MutableContent, prefix: string, model: AnyModel): void {

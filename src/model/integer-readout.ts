@@ -21,8 +21,8 @@ export function readoutExponent(weights: ArrayLike<number>, intercept: number): 
 }
 
 /**
- * The readout of a member whose reservoir computes in integers, rounded; any other as it is. What is
- * rounded so is not changed by a second time.
+ * The readout of a member whose reservoir computes in integers, rounded; any other as it is. What
+ * is rounded so is not changed by a second time.
  */
 export function readoutFor(model: AnyModel, readout: TrainedReadout): TrainedReadout {
   if (model.kind !== undefined || model.config.arithmetic !== "integer") return readout;

@@ -30,8 +30,9 @@ const openTable = { ...runTable, source: option(text(), "model data", "The name 
  * running wait for it, in their order.
  *
  * @example
- * const pipeline = await new Pipeline({ reservoir: { size: 200, leakRate: 0.2 } }).fit(train.sequences, train.labels);
- * const share = await pipeline.score(test.sequences, test.labels);
+ * const pipeline = await new Pipeline({ reservoir: { size: 200, leakRate: 0.2 }
+ * }).fit(train.sequences, train.labels); const share = await pipeline.score(test.sequences,
+ * test.labels);
  */
 export class Pipeline implements AsyncDisposable {
   readonly parameters: PipelineParameters;

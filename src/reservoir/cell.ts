@@ -15,8 +15,8 @@ import { sparseFromRows } from "./topologies/random-rows.js";
  *   Gallicchio, "Edge of Stability Echo State Network", 2023.
  * - "residual": x' = A O x + B f(z), A `keep` and B `gain`. Ceni and Gallicchio, "Residual Echo
  *   State Networks", 2023.
- * - "euler": x' = x + e f(z) with e the `step`, and V = W - W^T - G I in place of W, G the `damping`.
- *   Gallicchio, "Euler State Networks", 2022.
+ * - "euler": x' = x + e f(z) with e the `step`, and V = W - W^T - G I in place of W, G the
+ *   `damping`. Gallicchio, "Euler State Networks", 2022.
  *
  * z = W x + W_in u + b + W_fb y + noise. O is a random orthogonal matrix, drawn from the seed.
  */

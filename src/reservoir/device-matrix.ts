@@ -25,7 +25,8 @@ export interface DeviceShape {
  * const context = openDevice();
  * const values = context.alloc("f32", 200 * 50); // which a kernel of one's own fills
  * const computer = await ReservoirComputer.create({ size: 500, inputSize: 50 }, { context });
- * using states = await computer.run(new DeviceMatrix(context, values, { rows: 200, cols: 50, stepMs: 1 }), { keep: "device" });
+ * using states = await computer.run(new DeviceMatrix(context, values, { rows: 200, cols: 50,
+ * stepMs: 1 }), { keep: "device" });
  */
 export class DeviceMatrix<Values extends RealValues = RealValues> implements DeviceShape, Disposable {
   readonly context: Context;

@@ -20,8 +20,8 @@ export interface RegistrationOptions {
   /** Whether it is there once for each device, "cuda:1" beside "cuda". Default false. */
   readonly numbered?: boolean;
   /**
-   * How many devices there are, of an engine that is numbered: then several can be named, "cuda:0-3"
-   * or "cuda:all". Left out, they cannot.
+   * How many devices there are, of an engine that is numbered: then several can be named,
+   * "cuda:0-3" or "cuda:all". Left out, they cannot.
    */
   readonly count?: (() => Promise<number>) | undefined;
   /** Whether it needs Node. Default false. */

@@ -95,8 +95,9 @@ export type EnsembleInputs = MatrixLike | { readonly each: readonly MatrixLike[]
  * ensemble is disposed.
  *
  * @example
- * await using ensemble = await ReservoirEnsemble.create([1, 2, 3].map((seed) => ({ size: 200, seed })), { engine: "cuda" });
- * for (const series of recordings) console.log(await ensemble.run(series, { keep: "last" })); // three times 1 x 200
+ * await using ensemble = await ReservoirEnsemble.create([1, 2, 3].map((seed) => ({ size: 200, seed
+ * })), { engine: "cuda" }); for (const series of recordings) console.log(await ensemble.run(series,
+ * { keep: "last" })); // three times 1 x 200
  */
 export class ReservoirEnsemble implements AsyncDisposable {
   /** The engine, why it was chosen, and how it runs these reservoirs. */

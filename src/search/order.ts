@@ -11,8 +11,8 @@ let moved = new Int32Array(1024);
 const counts = new Int32Array(mostBuckets + 1);
 
 /**
- * Places of the first n values in rising order; equal ones stay in the order of their places. Values
- * go into buckets between the least and the largest, and full buckets into buckets again.
+ * Places of the first n values in rising order; equal ones stay in the order of their places.
+ * Values go into buckets between the least and the largest, and full buckets into buckets again.
  */
 export function orderOf(values: Float64Array, n: number): Int32Array {
   const order = new Int32Array(n);

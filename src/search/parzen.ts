@@ -197,8 +197,8 @@ function addLogs(a: number, b: number): number {
 }
 
 /**
- * Takes off at most what the densities of the first `count` kernels of `near` have lost at the value
- * that a column is aimed at, and keeps those of at least `least` in both lists.
+ * Takes off at most what the densities of the first `count` kernels of `near` have lost at the
+ * value that a column is aimed at, and keeps those of at least `least` in both lists.
  * @returns how many those are
  */
 function keepNear({ means, inverse, from, to }: NumberColumn, logs: Float64Array, near: Int32Array, count: number, least: number): number {

@@ -151,9 +151,9 @@ export class TpeTrials {
   }
 
   /**
-   * The good ones, min(ceil(n/10), 25) of n finished trials: complete ones by loss, then pruned ones
-   * by how far they came; and all others, with running ones if they count. Both by their places in
-   * the list, in order.
+   * The good ones, min(ceil(n/10), 25) of n finished trials: complete ones by loss, then pruned
+   * ones by how far they came; and all others, with running ones if they count. Both by their
+   * places in the list, in order.
    */
   split(): { readonly below: Int32Array; readonly above: OtherTrials } {
     const wanted = Math.min(Math.ceil(0.1 * this.#finished), mostGood);

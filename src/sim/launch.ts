@@ -117,8 +117,8 @@ export function readArguments(host: HostMemory, kernel: SimulatedKernel, table: 
 }
 
 /**
- * Begins a launch. It goes on whenever its stream does, beside launches of other devices that it may
- * wait for. Throws what the interpreter throws.
+ * Begins a launch. It goes on whenever its stream does, beside launches of other devices that it
+ * may wait for. Throws what the interpreter throws.
  */
 export function beginLaunch(kernel: SimulatedKernel, launch: Launch, args: Uint8Array): Unfinished {
   const { context } = kernel.module;

@@ -1,5 +1,5 @@
-// The golden cases, run with what a program of this package imports: in Node, in a browser, anywhere.
-// Every sum is one that a C program gave (test/golden).
+// The golden cases, run with what a program of this package imports: in Node, in a browser,
+// anywhere. Every sum is one that a C program gave (test/golden).
 import { type Matrix, ReservoirComputer, ridge } from "../../src/index.js";
 import { isSparse } from "../../src/numerics/index.js";
 import type { ReservoirModel, SpikingModel, SynapseTable } from "../../src/reservoir/index.js";

@@ -1,4 +1,5 @@
-// Search commands with a device each, of which one is killed: the others go on, and nothing is lost.
+// Search commands with a device each, of which one is killed: the others go on, and nothing is
+// lost.
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -15,8 +15,8 @@ describe("the classes of errors", () => {
   it.each(files("src"))("%s throws and defines none beside SpillwayError", (path) => {
     const code = readFileSync(path, "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
     if (path !== join("src", "core", "errors.ts")) expect(code).not.toMatch(/class \w+ extends (Error|RangeError|TypeError)\b/);
-    // What the operating system would say is thrown only to be caught beside it, and a program that is
-    // written out has no SpillwayError.
+    // What the operating system would say is thrown only to be caught beside it, and a program that
+    // is written out has no SpillwayError.
     expect(code.replace('new Error("EISDIR")', "").replace(/const hostProgram = `[^`]*(?:\\`[^`]*)*`/, "")).not.toMatch(
       /(throw|reject\()\s*new (Error|RangeError|TypeError|SyntaxError)\(/,
     );

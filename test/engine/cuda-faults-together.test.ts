@@ -1,5 +1,5 @@
-// Ensembles, batches, sweeps and kinds with a kernel of their own when the driver fails: the error is the driver's, and all that was
-// taken is given back.
+// Ensembles, batches, sweeps and kinds with a kernel of their own when the driver fails: the error
+// is the driver's, and all that was taken is given back.
 import { describe } from "vitest";
 import { DenseBatchRun } from "../../src/engine/cuda/batch/dense.js";
 import { batchKernels, planBatch } from "../../src/engine/cuda/batch/shapes.js";

@@ -1,6 +1,6 @@
-// One reservoir over several simulated devices when the driver fails: any call of opening, of a chunk
-// and of a closed loop. One error ends all devices and names the one; nothing stays behind, and the
-// next run works.
+// One reservoir over several simulated devices when the driver fails: any call of opening, of a
+// chunk and of a closed loop. One error ends all devices and names the one; nothing stays behind,
+// and the next run works.
 import { describe, expect, it } from "vitest";
 import { deviceEngine } from "../../src/engine/cuda/index.js";
 import { referenceEngine } from "../../src/engine/reference/index.js";

@@ -1,5 +1,5 @@
-// What a forecast's file leaves open is chosen by forecasts of its horizon inside the training part,
-// and said; what it sets is held.
+// What a forecast's file leaves open is chosen by forecasts of its horizon inside the training
+// part, and said; what it sets is held.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

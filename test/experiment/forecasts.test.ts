@@ -1,4 +1,5 @@
-// forecasts.csv of a run: every scored start, what lies beyond the end of the table, bands, baseline.
+// forecasts.csv of a run: every scored start, what lies beyond the end of the table, bands,
+// baseline.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

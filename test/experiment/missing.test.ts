@@ -18,7 +18,8 @@ const stamp = (t: number) => new Date(Date.UTC(2024, 0, 1, t)).toISOString().sli
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "spillway-missing-"));
-  // Single cells, days of one column, rows that are not there at all, and a column that begins late.
+  // Single cells, days of one column, rows that are not there at all, and a column that begins
+  // late.
   const lines = Array.from({ length: rows }, (_, t) => {
     const second = t < 90 ? "" : (20 + Math.cos(t / 9)).toFixed(4);
     return t >= 400 && t < 430 ? [] : `${stamp(t)},${isGone(t) ? "" : value(t).toFixed(4)},${second}`;

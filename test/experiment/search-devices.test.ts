@@ -1,5 +1,5 @@
-// A search over several devices: each batch is dealt out to all of them, and its trials are those of
-// the CPU, to the bit and in order.
+// A search over several devices: each batch is dealt out to all of them, and its trials are those
+// of the CPU, to the bit and in order.
 import "../../src/index.js";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

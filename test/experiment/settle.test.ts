@@ -1,5 +1,5 @@
-// What an experiment leaves to its rows: washout and warm-up follow from how many there are, so that
-// a short table runs by the defaults.
+// What an experiment leaves to its rows: washout and warm-up follow from how many there are, so
+// that a short table runs by the defaults.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,5 +1,6 @@
-// A golden spiking reservoir as spiking.c reads it, and the hashes. Run as a program (npx tsx test/golden/spiking.ts) it writes spiking.json anew from spiking.c, with gcc:
-// the hashes change only with docs/numerics.md, for a reason that the CHANGELOG gives.
+// A golden spiking reservoir as spiking.c reads it, and the hashes. Run as a program (npx tsx
+// test/golden/spiking.ts) it writes spiking.json anew from spiking.c, with gcc: the hashes change
+// only with docs/numerics.md, for a reason that the CHANGELOG gives.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -5,8 +5,9 @@ import { FieldForecaster, type FieldOptions, Forecaster, Matrix, rmse } from "..
 import { lorenz96 } from "../../src/tasks/index.js";
 
 /**
- * FitzHugh-Nagumo on a grid: u' = u - u^3 / 3 - v + 0.5 + D lap u, v' = 0.08 (u + 0.7 - 0.8 v), Euler
- * steps of 0.05 and a row each 0.4; waves run from where the phase was ahead. T x 2 height width.
+ * FitzHugh-Nagumo on a grid: u' = u - u^3 / 3 - v + 0.5 + D lap u, v' = 0.08 (u + 0.7 - 0.8 v),
+ * Euler steps of 0.05 and a row each 0.4; waves run from where the phase was ahead. T x 2 height
+ * width.
  */
 function waves(rows: number, [height, width]: readonly [number, number], isOpen: boolean): Matrix<Float64Array> {
   const cells = height * width;

@@ -1,5 +1,5 @@
-// What a field forecaster knows beforehand: inputs of the user's, the calendar, and which values were
-// missing. Of one group it is a Forecaster, bit for bit.
+// What a field forecaster knows beforehand: inputs of the user's, the calendar, and which values
+// were missing. Of one group it is a Forecaster, bit for bit.
 import { describe, expect, it } from "vitest";
 import { type FieldData, FieldForecaster, type FieldOptions, Forecaster, Matrix, nrmse, rmse } from "../../src/index.js";
 import type { FieldGroups } from "../../src/model/field/groups.js";

@@ -1,5 +1,5 @@
-// A Forecaster that knows the time of its rows: the stamps of its forecasts, the calendar as an input,
-// and what is known of rows to come.
+// A Forecaster that knows the time of its rows: the stamps of its forecasts, the calendar as an
+// input, and what is known of rows to come.
 import { describe, expect, it } from "vitest";
 import { Forecaster } from "../../src/index.js";
 import type { ForecasterOptions } from "../../src/model/index.js";

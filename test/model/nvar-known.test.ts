@@ -1,4 +1,5 @@
-// What NVAR knows beforehand, and what becomes of missing values: rows that touch one train nothing.
+// What NVAR knows beforehand, and what becomes of missing values: rows that touch one train
+// nothing.
 import { describe, expect, it } from "vitest";
 import { lorenz, Matrix, NvarForecaster, nrmse, rmse } from "../../src/index.js";
 import { RandomStream, seedKeys } from "../../src/numerics/index.js";

@@ -1,5 +1,5 @@
-// Sums of what phase oscillators, colouring and Ising chains give: the same bits on every machine and
-// in every later version.
+// Sums of what phase oscillators, colouring and Ising chains give: the same bits on every machine
+// and in every later version.
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { ReservoirComputer } from "../../src/index.js";

@@ -1,5 +1,5 @@
-// Ridge regression in double-double: systems that binary64 cannot solve, with weights that are known
-// exactly.
+// Ridge regression in double-double: systems that binary64 cannot solve, with weights that are
+// known exactly.
 import { describe, expect, it } from "vitest";
 import { ridge } from "../../src/index.js";
 import { DoubleDoubleFactor, Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";

@@ -77,7 +77,8 @@ describe("sampleIsing", () => {
 });
 
 describe("sampleTransverseField", () => {
-  // The exact energies of as many slices, by the transfer matrix; the limits are -1.0546 and -1.2555.
+  // The exact energies of as many slices, by the transfer matrix; the limits are -1.0546 and
+  // -1.2555.
   it.each([
     [0.5, 16, -1.0583],
     [1, 8, -1.3061],

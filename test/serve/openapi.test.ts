@@ -1,5 +1,5 @@
-// The OpenAPI document says what the server does: it is made of the tables that requests are checked
-// with, so what is left to hold is that answers and refusals are as it says.
+// The OpenAPI document says what the server does: it is made of the tables that requests are
+// checked with, so what is left to hold is that answers and refusals are as it says.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ask, Models, swing, wave } from "./served.js";
 

@@ -1,5 +1,6 @@
 // Exported forecasters, compiled: their forecasts have the bits of the package's own, however they
-// are compiled, and on an emulated Cortex-M. Needs gcc, clang, arm-none-eabi-gcc and qemu-system-arm.
+// are compiled, and on an emulated Cortex-M. Needs gcc, clang, arm-none-eabi-gcc and
+// qemu-system-arm.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

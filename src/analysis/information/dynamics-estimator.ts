@@ -1,4 +1,5 @@
-// How storage and transfer in a reservoir are estimated: apart from the estimators, which load more.
+// How storage and transfer in a reservoir are estimated: apart from the estimators, which load
+// more.
 import { choice, option } from "../../core/options.js";
 
 /** By covariances, or by distances to nearest neighbours. */

@@ -86,8 +86,8 @@ const chunk = 1024;
  *
  * Source: J. Boedecker, O. Obst, J. T. Lizier, N. M. Mayer and M. Asada 2012, "Information
  * processing in echo state networks at the edge of chaos", Theory in Biosciences 131.
- * @throws ArgumentError for options, for inputs that do not fit, and for a reservoir whose units have
- * no rates, or that has parts
+ * @throws ArgumentError for options, for inputs that do not fit, and for a reservoir whose units
+ * have no rates, or that has parts
  */
 export async function informationDynamics(source: ReservoirSource, options: InformationDynamicsOptions = {}): Promise<InformationDynamics> {
   const asked = resolve(informationDynamicsTable, options);

@@ -50,7 +50,9 @@ const isNumber = (argument: KindArgument): argument is Extract<KindArgument, rea
 const typeOf = (array: Exclude<KindArgument, readonly [string, number]>): "f32" | "f64" | "u32" | "u64" =>
   array instanceof Float32Array ? "f32" : array instanceof Float64Array ? "f64" : array instanceof Uint32Array ? "u32" : "u64";
 
-/** How a device would run a model of a registered kind. @throws ArgumentError, EngineCapacityError */
+/**
+ * How a device would run a model of a registered kind. @throws ArgumentError, EngineCapacityError
+ */
 export function planKind(context: Context, model: RegisteredModel, place: KindPlace): EnginePlan {
   if (reservoirKinds.get(model.config.kind, "kind").runner) return planOfRunner(place.engine, model);
   return planOf(context, model, place, kernelOf(model, place.engine));

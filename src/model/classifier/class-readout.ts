@@ -129,8 +129,8 @@ function meanSquaredLength(features: Matrix<Float64Array>): number {
 
 /**
  * B x K shares that sum to 1 in each row. Of a softmax readout, its probabilities. Of one with a
- * factor, softmax of its outputs times that: calibrated probabilities. Of another ridge readout, its
- * outputs with what is below 0 taken as 0, divided by their sum (1 for the largest
+ * factor, softmax of its outputs times that: calibrated probabilities. Of another ridge readout,
+ * its outputs with what is below 0 taken as 0, divided by their sum (1 for the largest
  * output if none is above 0): they order the classes as the outputs do, and are no calibrated
  * probabilities.
  */

@@ -71,8 +71,8 @@ interface Fitted {
  * 2021, IEEE TNNLS 32 (representations).
  *
  * @example
- * await using classifier = await Classifier.fit(sequences, labels, { reservoir: { size: 200 }, members: 10 });
- * const labels = await classifier.predict(others);
+ * await using classifier = await Classifier.fit(sequences, labels, { reservoir: { size: 200 },
+ * members: 10 }); const labels = await classifier.predict(others);
  */
 export class Classifier implements AsyncDisposable {
   readonly settings: ClassifierSettings;
@@ -212,8 +212,8 @@ export class Classifier implements AsyncDisposable {
    * B x K: for each sequence a number for each class, from 0 to 1, that sum to 1: the mean over the
    * members. Of a softmax readout they are probabilities. So they are of "statistics" and a ridge
    * readout that chose its lambda: softmax of its outputs times one factor, fitted on outputs of
-   * cases that were left out. Of another ridge readout they are its outputs, cut at 0 and divided by
-   * their sum: good for ranking, not calibrated.
+   * cases that were left out. Of another ridge readout they are its outputs, cut at 0 and divided
+   * by their sum: good for ranking, not calibrated.
    * @throws ArgumentError, NotFittedError
    */
   async predictProba(sequences: readonly SequenceLike[], work: WorkOptions = {}): Promise<Matrix<Float64Array>> {

@@ -79,8 +79,8 @@ export interface FieldState {
  *
  * @example
  * const field = kuramotoSivashinsky(8000, { N: 256, L: 100, discard: 400 });
- * await using model = await FieldForecaster.fit(field, { groups: 32, halo: 6, reservoir: { size: 1000 } });
- * const next = await model.forecast(300);
+ * await using model = await FieldForecaster.fit(field, { groups: 32, halo: 6, reservoir: { size:
+ * 1000 } }); const next = await model.forecast(300);
  */
 export class FieldForecaster implements AsyncDisposable {
   readonly settings: FieldSettings;

@@ -65,8 +65,8 @@ export interface FieldSettings {
    */
   readonly shared: boolean;
   /**
-   * Forecasters of the whole field, each with reservoirs of another seed (or a list of seeds), whose
-   * median is the forecast. Each takes as long and as much memory as one. Default 1.
+   * Forecasters of the whole field, each with reservoirs of another seed (or a list of seeds),
+   * whose median is the forecast. Each takes as long and as much memory as one. Default 1.
    */
   readonly members?: number | readonly Seed[] | undefined;
   /** Rows at the start of every training series that train nothing. Default 100. */

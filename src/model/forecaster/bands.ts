@@ -16,8 +16,9 @@ interface Asked {
 }
 
 /**
- * Checks levels before any work. @throws ArgumentError if the forecaster chose nothing by forecasts,
- * looks less far ahead, or from too few starts; or has one member, if bands are the members'
+ * Checks levels before any work. @throws ArgumentError if the forecaster chose nothing by
+ * forecasts, looks less far ahead, or from too few starts; or has one member, if bands are the
+ * members'
  */
 export function checkIntervals(
   { choice, members }: { readonly choice: ForecasterChoice | undefined; readonly members: readonly unknown[] },

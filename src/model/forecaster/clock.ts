@@ -112,7 +112,8 @@ export class Clock {
   }
 
   /**
-   * Rows that a model is warmed up on, with their calendar. The time is then that of their last row.
+   * Rows that a model is warmed up on, with their calendar. The time is then that of their last
+   * row.
    * @throws ArgumentError for stamps that do not continue the grid, or are missing and needed
    */
   warmUp(data: CheckedData): CheckedData {

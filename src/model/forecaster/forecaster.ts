@@ -77,8 +77,8 @@ export interface FittedMember {
 }
 
 /**
- * `Forecaster.predict` by several readouts, each from the states of one pass; the first alone if the
- * readout feeds itself back. For a forecaster of one member.
+ * `Forecaster.predict` by several readouts, each from the states of one pass; the first alone if
+ * the readout feeds itself back. For a forecaster of one member.
  */
 export let predictEach: (
   forecaster: Forecaster,
@@ -104,8 +104,8 @@ export let predictEach: (
  *
  * With a `horizon`, lambda and settings are chosen by closed-loop forecasts of that many steps from
  * starts inside the training series, each candidate trained on the rows before them alone; then the
- * members are trained on all rows, and their median is the forecast (`choice` says what was chosen).
- * `lambdas` of ridge, by "gcv" or "leaveOneOut", are chosen by one step.
+ * members are trained on all rows, and their median is the forecast (`choice` says what was
+ * chosen). `lambdas` of ridge, by "gcv" or "leaveOneOut", are chosen by one step.
  *
  * It has a state. `fit` leaves it at the end of the training data, and the rows after those can
  * follow; `predict` moves it on;
@@ -113,8 +113,8 @@ export let predictEach: (
  * their order.
  *
  * @example
- * await using forecaster = await Forecaster.fit(load.subarray(0, 8000), { horizon: 24, season: 168 });
- * const next = await forecaster.forecast(24); // rows 8000 to 8023
+ * await using forecaster = await Forecaster.fit(load.subarray(0, 8000), { horizon: 24, season: 168
+ * }); const next = await forecaster.forecast(24); // rows 8000 to 8023
  */
 export class Forecaster implements AsyncDisposable {
   readonly settings: ForecasterSettings;
@@ -252,8 +252,8 @@ export class Forecaster implements AsyncDisposable {
   /**
    * One-step prediction: outputs (T x O, binary64) for inputs (T x I), each from the state after
    * its input; `{ steps }` if the reservoir has no inputs. With feedback, `teacher` is fed back;
-   * without it, the forecaster's own outputs are. With feedback and known inputs, those are all that
-   * comes in: `{ steps }` and `known`. The state moves on.
+   * without it, the forecaster's own outputs are. With feedback and known inputs, those are all
+   * that comes in: `{ steps }` and `known`. The state moves on.
    * @throws ArgumentError, NotFittedError
    */
   async predict(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions = {}): Promise<Matrix<Float64Array>> {
@@ -315,8 +315,8 @@ export class Forecaster implements AsyncDisposable {
 
   /**
    * Closed loop: `steps` outputs (steps x O, binary64), each fed back as the next input or through
-   * the feedback weights. Row 0 follows the last row that the reservoir has seen. If that row's time
-   * stamp is known, the forecast has `times`. The state is put back afterwards.
+   * the feedback weights. Row 0 follows the last row that the reservoir has seen. If that row's
+   * time stamp is known, the forecast has `times`. The state is put back afterwards.
    * @throws ArgumentError, NotFittedError
    */
   async forecast(steps: number, options: ForecastOptions = {}): Promise<Forecast> {

@@ -176,7 +176,8 @@ export interface ForecasterOptions extends Partial<Omit<ForecasterSettings, "rea
    */
   readonly model?: RowModel | undefined;
   /**
-   * Matrices to use in place of drawn ones; for a composed reservoir a list with those of each part.
+   * Matrices to use in place of drawn ones; for a composed reservoir a list with those of each
+   * part.
    */
   readonly matrices?: OwnMatrices | undefined;
   /** "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */

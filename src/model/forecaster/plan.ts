@@ -71,7 +71,8 @@ export function seedsOf(members: number | readonly Seed[], { seed = "spillway" }
 
 /**
  * What readouts and reservoirs see beside the series: lags, and the calendar. If both are open the
- * calendar is tried beside lags, for without them the state alone has to hold the level of the series.
+ * calendar is tried beside lags, for without them the state alone has to hold the level of the
+ * series.
  */
 function sightsOf(lags: readonly number[], calendar: ForecasterSettings["calendar"] = []) {
   if (calendar !== "choose") return lags.map((each) => ({ lags: each, calendar: calendar.length > 0 }));
@@ -91,8 +92,8 @@ function lagsOf(lags: number | "season", { season }: ForecasterSettings): readon
 }
 
 /**
- * Whether a forecaster may choose the calendar if nothing is said of it: its reservoir has to take as
- * many inputs as there are, and numbers. A model of the user's has its own view of the time.
+ * Whether a forecaster may choose the calendar if nothing is said of it: its reservoir has to take
+ * as many inputs as there are, and numbers. A model of the user's has its own view of the time.
  */
 export function opensCalendar(
   { horizon, calendar }: Pick<ForecasterOptions, "horizon" | "calendar">,

@@ -71,8 +71,8 @@ export interface PredictiveCodingStep {
  * the Royal Society B 360.
  *
  * @example
- * const filter = new PredictiveCodingFilter({ transition, observation, processNoise, observationNoise });
- * for (const y of observations) means.push(filter.step(y).mean);
+ * const filter = new PredictiveCodingFilter({ transition, observation, processNoise,
+ * observationNoise }); for (const y of observations) means.push(filter.step(y).mean);
  */
 export class PredictiveCodingFilter {
   readonly #a: Matrix<Float64Array>;

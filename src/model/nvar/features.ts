@@ -49,9 +49,10 @@ function monomials(n: number, degree: number): number {
 }
 
 /**
- * The k D values, oldest first, and what is known of the row that is predicted; then all monomials of each degree in rising order, each as the
- * product of variables in rising order (Gauthier, Bollt, Griffith and Barbosa 2021, "Next
- * generation reservoir computing", Nature Communications 12, equations 4 to 6).
+ * The k D values, oldest first, and what is known of the row that is predicted; then all monomials
+ * of each degree in rising order, each as the product of variables in rising order (Gauthier,
+ * Bollt, Griffith and Barbosa 2021, "Next generation reservoir computing", Nature Communications
+ * 12, equations 4 to 6).
  */
 export class NvarFeatures {
   /** D, columns of the series. */

@@ -58,10 +58,11 @@ export interface NvarState {
 
 /**
  * Nonlinear vector autoregression (NG-RC): y(t + 1) = y(t) + W [1, y(t), y(t - s), ..., y(t - (k -
- * 1) s), k(t + 1), the monomials of all], with k what is known beforehand, fitted by Householder reflections, without a reservoir (Gauthier, Bollt,
- * Griffith and Barbosa 2021, "Next generation reservoir computing", Nature Communications 12;
- * Bollt 2021, Chaos 31). The same `fit` and `forecast` as a {@link Forecaster}; a class of its own,
- * since none of a reservoir's options mean anything to it.
+ * 1) s), k(t + 1), the monomials of all], with k what is known beforehand, fitted by Householder
+ * reflections, without a reservoir (Gauthier, Bollt, Griffith and Barbosa 2021, "Next generation
+ * reservoir computing", Nature Communications 12; Bollt 2021, Chaos 31). The same `fit` and
+ * `forecast` as a {@link Forecaster}; a class of its own, since none of a reservoir's options mean
+ * anything to it.
  *
  * It predicts systems whose law is a polynomial, sampled often and without noise, better than any
  * reservoir, and other data worse: noise enters every monomial.
@@ -72,8 +73,8 @@ export interface NvarState {
  * another is running wait for it.
  *
  * @example
- * const model = await NvarForecaster.fit(series.subarray(0, 2000), { delays: 1, degrees: [2, 3, 4] });
- * const next = await model.forecast(500); // rows 2000 to 2499
+ * const model = await NvarForecaster.fit(series.subarray(0, 2000), { delays: 1, degrees: [2, 3, 4]
+ * }); const next = await model.forecast(500); // rows 2000 to 2499
  */
 export class NvarForecaster implements AsyncDisposable {
   readonly settings: NvarSettings;
@@ -233,7 +234,8 @@ export class NvarForecaster implements AsyncDisposable {
 
   /**
    * Closed loop: `steps` rows (steps x D, binary64), each predicted from those before. Row 0
-   * follows the last row that was seen. If that row's time stamp is known, the forecast has `times`.
+   * follows the last row that was seen. If that row's time stamp is known, the forecast has
+   * `times`.
    * @throws ArgumentError, NotFittedError
    */
   async forecast(steps: number, options: NvarForecastOptions = {}): Promise<Forecast> {

@@ -92,8 +92,8 @@ export class DrawThreads {
   }
 
   #start(): Thread {
-    // From the bundle, whose chunks lie in the package's root. Run from the sources there is no such
-    // file, and the owner draws.
+    // From the bundle, whose chunks lie in the package's root. Run from the sources there is no
+    // such file, and the owner draws.
     const worker = startWorker("./model/sweep/draw-worker.js", import.meta.url);
     const thread: Thread = { worker, pending: [] };
     worker.on("message", (answer) => this.#take(thread, answer));

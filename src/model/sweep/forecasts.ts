@@ -51,8 +51,8 @@ export interface ForecastSweepOptions extends WorkOptions, FeatureOptions {
    */
   readonly refit?: boolean | undefined;
   /**
-   * Whether outputs are held to the range of the rows that the readout learned from, widened by half
-   * a standard deviation. Default true.
+   * Whether outputs are held to the range of the rows that the readout learned from, widened by
+   * half a standard deviation. Default true.
    */
   readonly hold?: boolean | undefined;
   /**
@@ -75,8 +75,8 @@ export interface ForecastSweepOptions extends WorkOptions, FeatureOptions {
 /** What a sweep of forecasts found. */
 export interface ForecastSweepResult {
   /**
-   * Of each series seeds x settings, smaller is better. NaN if a state or an output is not finite or
-   * lambda is too small for the factorisation.
+   * Of each series seeds x settings, smaller is better. NaN if a state or an output is not finite
+   * or lambda is too small for the factorisation.
    */
   readonly scores: readonly Matrix<Float64Array>[];
   /** The engine, and why it was chosen. */

@@ -47,9 +47,11 @@ export class UnsupportedPtxError extends SpillwayError {
  * - `misaligned`: an address that is no multiple of the access size
  * - `uninitialised`: bytes that nothing wrote
  * - `readOnly`: a store to constant or parameter memory
- * - `race`: two threads of a block at the same shared bytes, one of them storing, with nothing that orders them
+ * - `race`: two threads of a block at the same shared bytes, one of them storing, with nothing that
+ *   orders them
  * - `barrierDivergence`: threads wait at a barrier that the others can never complete
- * - `warpDivergence`: lanes named in a member mask can never arrive, or a lane is not in the mask it gives
+ * - `warpDivergence`: lanes named in a member mask can never arrive, or a lane is not in the mask
+ *   it gives
  * - `inactiveLane`: a shuffle reads a lane that takes no part
  * - `spin`: a polling loop that nothing can end
  * - `trap`, `breakpoint`, `assertion`: the kernel asked for it

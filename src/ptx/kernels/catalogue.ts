@@ -84,8 +84,8 @@ export function kernelName(type: KernelType): string {
 }
 
 /**
- * Makes a kernel. @throws ArgumentError, PtxBuildError, also for a field that a kernel of this kind does not have;
- * PtxTargetError
+ * Makes a kernel. @throws ArgumentError, PtxBuildError, also for a field that a kernel of this kind
+ * does not have; PtxTargetError
  */
 export function generateKernel(type: KernelType, options: KernelGeneratorOptions = {}): GeneratedKernel {
   const { make } = entryOf(type);

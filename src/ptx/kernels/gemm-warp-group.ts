@@ -28,7 +28,8 @@ export interface WarpGroupPlan {
 }
 
 /**
- * C = A B as `gemmTensorCore` says, for halves and sm_90a. @throws ArgumentError, PtxBuildError, PtxTargetError
+ * C = A B as `gemmTensorCore` says, for halves and sm_90a. @throws ArgumentError, PtxBuildError,
+ * PtxTargetError
  */
 export function gemmWarpGroup(shape: GemmShape, plan: WarpGroupPlan, options: KernelGeneratorOptions): GeneratedKernel {
   const { name, tileM, blocks } = plan;

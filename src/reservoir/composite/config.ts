@@ -23,7 +23,8 @@ export type GroupOptions = PartOptions & {
  * step. What stands beside the list is a default of every layer. Gallicchio, Micheli and Pedrelli
  * 2017.
  * @example
- * const deep = { layers: [{ leakRate: 0.9 }, { leakRate: 0.3 }], size: 150, spectralRadius: 0.9, seed: 1 };
+ * const deep = { layers: [{ leakRate: 0.9 }, { leakRate: 0.3 }], size: 150, spectralRadius: 0.9,
+ * seed: 1 };
  */
 export type LayeredOptions = PartOptions & {
   /**
@@ -42,7 +43,8 @@ export type LayeredOptions = PartOptions & {
  * Reservoirs side by side, each of which sees the input or some of its channels. States are side by
  * side, in the order of the list. What stands beside the list is a default of every group.
  * @example
- * const grouped = { groups: [{ leakRate: 1, inputs: [0] }, { leakRate: 0.1 }], size: 100, seed: 1 };
+ * const grouped = { groups: [{ leakRate: 1, inputs: [0] }, { leakRate: 0.1 }], size: 100, seed: 1
+ * };
  */
 export type GroupedOptions = PartOptions & {
   /** Without a `seed` group 1 has that of the whole, and group g the seed "SEED/group g". */

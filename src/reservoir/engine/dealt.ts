@@ -103,8 +103,8 @@ class DealtSession implements EngineSession {
   }
 
   /**
-   * The shares of sequences, once there are sessions for them. One, if there is one sequence, if data
-   * lies on the first device, or if W is too large for a device by itself.
+   * The shares of sequences, once there are sessions for them. One, if there is one sequence, if
+   * data lies on the first device, or if W is too large for a device by itself.
    */
   async #shares(sequences: readonly SequenceInput[]): Promise<readonly Share[]> {
     const apart = sequences.every(({ inputs }) => inputs instanceof Matrix);

@@ -33,10 +33,10 @@ export const journalFileTable = {
 } satisfies TableOf<JournalFileOptions>;
 
 /**
- * A study's operations in a file, as Optuna's JournalFileBackend keeps them: one JSON object a line.
- * Any number of processes, in Python and here, may share the file, also over a network. An append
- * is locked, written in one piece and synced; a last line that a killed process left unfinished is
- * cut away by the next append. The file is made if it is not there.
+ * A study's operations in a file, as Optuna's JournalFileBackend keeps them: one JSON object a
+ * line. Any number of processes, in Python and here, may share the file, also over a network. An
+ * append is locked, written in one piece and synced; a last line that a killed process left
+ * unfinished is cut away by the next append. The file is made if it is not there.
  *
  * Give Optuna an absolute path: its lock leads nowhere from a relative one with a folder.
  * @throws FileError from any call if the file cannot be used, or a line is no record

@@ -28,8 +28,8 @@ export class JournalLock {
 
   /**
    * Does work while nobody else may write. The work can ask whether that still holds: while a
-   * process is stopped, another may break its lock. A lock whose owner is gone is broken: neither it nor the
-   * journal changed for the time of grace, by this process's own clock.
+   * process is stopped, another may break its lock. A lock whose owner is gone is broken: neither
+   * it nor the journal changed for the time of grace, by this process's own clock.
    * @throws SpillwayError if the folder takes no lock
    */
   async hold<T>(work: (isHeld: () => Promise<boolean>) => Promise<T>): Promise<T> {

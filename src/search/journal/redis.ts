@@ -59,9 +59,9 @@ const patience = 10_000;
 
 /**
  * A study's operations in Redis or Valkey, as Optuna's JournalRedisBackend keeps them: processes in
- * Python and here may share it. It takes the package `iovalkey` or `ioredis`, which is the user's to
- * install. How durable an append is, is the server's setting (`appendonly yes`). Optuna's snapshots
- * are neither read nor written.
+ * Python and here may share it. It takes the package `iovalkey` or `ioredis`, which is the user's
+ * to install. How durable an append is, is the server's setting (`appendonly yes`). Optuna's
+ * snapshots are neither read nor written.
  * @param url redis://host:6379/0
  * @throws SpillwayError "unavailable" if there is no client, or no server; from any call if the
  * server does not answer. Then the call may have been carried out

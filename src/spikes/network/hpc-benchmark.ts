@@ -9,8 +9,8 @@ import type { NetworkOptions, ProjectionOptions } from "./config.js";
 /** The size of the benchmark. */
 export interface HpcBenchmarkOptions {
   /**
-   * Of the neurons: 1 (default) is 11,250, each with 11,250 synapses. Above 1 that number stays, as in
-   * NEST; below 1 a neuron has as few as there are sources.
+   * Of the neurons: 1 (default) is 11,250, each with 11,250 synapses. Above 1 that number stays, as
+   * in NEST; below 1 a neuron has as few as there are sources.
    */
   readonly scale?: number | undefined;
   /** Default "spillway". */

@@ -48,8 +48,8 @@ interface Layer {
  * delay between two of them. `networkFromNir` makes a network of the same spikes from it.
  *
  * @throws ArgumentError for what NIR cannot say: other neurons than leaky integrate-and-fire ones,
- * refractoriness, Poisson spikes from outside, several receptors, plasticity, and matrices beyond 67 million
- * numbers; EngineCapacityError as `drawNetwork`
+ * refractoriness, Poisson spikes from outside, several receptors, plasticity, and matrices beyond
+ * 67 million numbers; EngineCapacityError as `drawNetwork`
  */
 export function networkToNir(options: NetworkOptions, settings: NirExportOptions = {}): NirExport {
   const { timeUnit, spikeDuration } = resolve(nirExportTable, settings);

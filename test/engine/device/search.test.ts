@@ -138,7 +138,8 @@ describe("a search on a device", () => {
     sweeps.length = 0;
     const ours = await trialsOn(rungs, engine);
     const rounds = sweeps.map(({ members, rows }) => `${members} x ${rows}`);
-    // Four at a time, as long as the budget has new ones: those that go on, and new ones for the others.
+    // Four at a time, as long as the budget has new ones: those that go on, and new ones for the
+    // others.
     expect(rounds).toMatchInlineSnapshot(`
       [
         "4 x 30",

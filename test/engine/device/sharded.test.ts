@@ -1,5 +1,5 @@
-// One reservoir over several devices, against the reference, bit for bit: on simulated devices, or on
-// one GPU that is named twice, whose multiprocessors its two slices share.
+// One reservoir over several devices, against the reference, bit for bit: on simulated devices, or
+// on one GPU that is named twice, whose multiprocessors its two slices share.
 import { afterAll, describe, expect, it } from "vitest";
 import { contextEngine, type DeviceEngine } from "../../../src/engine/cuda/index.js";
 import { longestRow } from "../../../src/engine/cuda/persistent/pack.js";

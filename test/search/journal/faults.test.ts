@@ -73,7 +73,8 @@ describe.skipIf(process.platform === "win32")("an append", () => {
     for (const fault of ["failsBefore", "failsAfter", "dies", "half", "stops"] as const)
       for (const [i, name] of names.entries()) {
         if (fault === "half" && name !== "write") continue;
-        // Between its look at the lock and a cut a process is helpless: nothing cuts on a condition.
+        // Between its look at the lock and a cut a process is helpless: nothing cuts on a
+        // condition.
         if (fault === "stops" && name === "truncate") continue;
         const all = await metBy(fault, i + 1);
         const what = `${fault} at ${name}, operation ${i + 1}`;

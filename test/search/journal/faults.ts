@@ -6,8 +6,8 @@ import { syncBuiltinESMExports } from "node:module";
 /**
  * What happens to an operation: it fails with EIO before or after it is done, its bytes are written
  * by half, it never ends as if its process were killed, or it waits until it is told to go on as if
- * its process were stopped. "short" is no fault: a write takes half of its bytes, and says so; "none"
- * takes no byte of them.
+ * its process were stopped. "short" is no fault: a write takes half of its bytes, and says so;
+ * "none" takes no byte of them.
  */
 export type Fault = "failsBefore" | "failsAfter" | "half" | "dies" | "stops" | "short" | "none";
 

@@ -3,7 +3,9 @@
 import { philox4x32 } from "../../../src/numerics/index.js";
 import { hpcBenchmark, type NetworkOptions } from "../../../src/spikes/index.js";
 
-/** The benchmark with a channel of inputs for each neuron, and the rate in Hz that it is made for. */
+/**
+ * The benchmark with a channel of inputs for each neuron, and the rate in Hz that it is made for.
+ */
 export function hpcBenchmarkWithInputs(scale: number): { readonly description: NetworkOptions; readonly rate: number } {
   const drawn = hpcBenchmark({ scale, seed: 1 });
   const { E, I } = drawn.populations as { readonly [name in "E" | "I"]: (typeof drawn.populations)[string] };

@@ -34,8 +34,8 @@ describe("a conductance", () => {
   };
 
   it("draws the potential towards its reversal potential, and is in nS beside a capacitance", async () => {
-    // 20 dv/dt = -(v + 60) - g v by Runge and Kutta in steps of 0.001 ms; 3 of the leak's conductance
-    // 5 ms long from 0.1 ms on.
+    // 20 dv/dt = -(v + 60) - g v by Runge and Kutta in steps of 0.001 ms; 3 of the leak's
+    // conductance 5 ms long from 0.1 ms on.
     let v = -60;
     const exact: number[] = [];
     for (let k = 0; k < 20_000; k++) {
@@ -84,7 +84,10 @@ describe("an alpha-shaped current", () => {
     const { potentials } = await network.run(steps * options.timeStep!, { inputs, potentials: { neurons: { E: [0] } } });
     return Array.from({ length: steps }, (_, k) => potentials["E"]!.row(k)[0]!);
   };
-  /** The potential t ms after a spike of 1 mV: the solution of 10 dv/dt = -v + (t / tau) exp(1 - t / tau). */
+  /**
+   * The potential t ms after a spike of 1 mV: the solution of 10 dv/dt = -v + (t / tau) exp(1 - t /
+   * tau).
+   */
   const solution = (tau: number, t: number) => {
     if (tau === 10) return (Math.E / 200) * t * t * Math.exp(-t / 10);
     const b = 1 / tau - 0.1;
@@ -106,7 +109,8 @@ describe("an alpha-shaped current", () => {
   });
 
   it("has NEST's propagators", () => {
-    // models/iaf_psc_alpha.cpp of NEST: P31 e / tau_syn and P32, times C / tau_m, and P21 e / tau_syn / P22; by mpmath.
+    // models/iaf_psc_alpha.cpp of NEST: P31 e / tau_syn and P32, times C / tau_m, and P21 e /
+    // tau_syn / P22; by mpmath.
     const { receptors } = planNetwork(struck(0.32582722403722841, 1)).populations[0]!;
     expect(receptors).toEqual([
       {
@@ -122,7 +126,8 @@ describe("an alpha-shaped current", () => {
   it("has the peak that NEST's benchmark asks of it: 0.14 mV after 1.7 ms by 45.61 pA", async () => {
     const ours = await trace({ ...struck(0.32582722403722841, 45.609600316540956, { capacitance: 250 }), fractionBits: 23 }, 40);
     const peak = Math.max(...ours);
-    // By Lambert's W, as hpc_benchmark.py computes the weight; the grid of 0.1 ms is 0.0008 ms off it.
+    // By Lambert's W, as hpc_benchmark.py computes the weight; the grid of 0.1 ms is 0.0008 ms off
+    // it.
     expect(peak).toBeCloseTo(0.14, 7);
     expect(ours.indexOf(peak)).toBe(17);
   });

@@ -92,7 +92,9 @@ const neuron = {
 } as const;
 const current = { distribution: "uniform", from: 15.5, to: 22 } as const;
 
-/** A network that bench/cpu/plasticity-brian.ts runs in Brian2 too. Nothing is drawn while it runs. */
+/**
+ * A network that bench/cpu/plasticity-brian.ts runs in Brian2 too. Nothing is drawn while it runs.
+ */
 export const brianNetwork: NetworkOptions = {
   kind: "network",
   precision: "float64",

@@ -42,7 +42,8 @@ describe("a network that runs", () => {
     await using running = await SpikingNetwork.create(network);
     const { spikes, rates } = await running.run(50, { spikes: true, inputs: { stimulus: pattern } });
     expect(Object.keys(spikes)).toEqual(["E", "I"]);
-    // Two spikes of 9 mV at 2 ms with a delay of one step reach 15 mV in the step that ends at 2.2 ms.
+    // Two spikes of 9 mV at 2 ms with a delay of one step reach 15 mV in the step that ends at 2.2
+    // ms.
     expect(spikes["E"]!.times[0]).toBeCloseTo(2.2, 10);
     // 20 spikes of 1 mV reach I a millisecond and a step later.
     expect(spikes["I"]!.times[0]).toBeCloseTo(3.3, 10);

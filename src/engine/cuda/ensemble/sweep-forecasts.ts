@@ -1,5 +1,6 @@
-// Closed loops of many reservoirs on a device: states, Gram matrices and readouts as in a sweep, and
-// then all members from all starts together, a step a launch. Only the forecasts come to the host.
+// Closed loops of many reservoirs on a device: states, Gram matrices and readouts as in a sweep,
+// and then all members from all starts together, a step a launch. Only the forecasts come to the
+// host.
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray, type Matrix } from "../../../numerics/index.js";
 import {

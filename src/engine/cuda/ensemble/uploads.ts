@@ -6,8 +6,8 @@ import { type AnyBuffer, allocAny, realType } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
 
 /**
- * Values of rows that are put together on the host: a copy of a few kilobytes takes as long as one of
- * a hundred.
+ * Values of rows that are put together on the host: a copy of a few kilobytes takes as long as one
+ * of a hundred.
  */
 const pieceValues = 2 ** 20;
 

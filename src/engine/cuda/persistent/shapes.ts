@@ -185,8 +185,8 @@ export const tileBytes = ({ precision, weights }: DenseVariant): number =>
   groupSize * (weights === "bfloat16" ? 4 : elementBytes(precision));
 
 /**
- * The fit of N neurons in a variant on so many devices alike, or undefined if they or the devices do
- * not suit it.
+ * The fit of N neurons in a variant on so many devices alike, or undefined if they or the devices
+ * do not suit it.
  */
 export function fitDense(variant: DenseVariant, size: number, device: DeviceInfo, devices = 1): DenseFit | undefined {
   const { plan, precision, weights, rows, held, warps, mixed } = variant;
@@ -303,8 +303,8 @@ export interface SparseFit {
 export const unitBytes = (precision: Precision): number => 32 * (8 * elementBytes(precision) + 16);
 
 /**
- * The fit of N rows of at most `longest` entries in a variant on so many devices alike, or undefined
- * if they or the devices do not suit it.
+ * The fit of N rows of at most `longest` entries in a variant on so many devices alike, or
+ * undefined if they or the devices do not suit it.
  */
 export function fitSparse(variant: SparseVariant, size: number, longest: number, device: DeviceInfo, devices = 1): SparseFit | undefined {
   const { precision, rounds, warps, mixed } = variant;

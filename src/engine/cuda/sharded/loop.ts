@@ -1,6 +1,6 @@
-// A time loop over several devices: a persistent kernel on each, which hand the states of every step
-// to one another by stores into each other's memory. docs/gpu-step.md has the protocol. What the
-// steps are given, and where x and states go, lies on the first device; the others reach it.
+// A time loop over several devices: a persistent kernel on each, which hand the states of every
+// step to one another by stores into each other's memory. docs/gpu-step.md has the protocol. What
+// the steps are given, and where x and states go, lies on the first device; the others reach it.
 import type { Context, DeviceEvent, Stream } from "../../../gpu/index.js";
 import { namedFailure } from "../../../reservoir/engine/dealing.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
@@ -197,7 +197,8 @@ export class ShardedLoop implements TimeLoop {
     };
     let name = this.#slices[0]!.seat.name;
     try {
-      // All wait for what was before any is launched: each launch records again what others wait for.
+      // All wait for what was before any is launched: each launch records again what others wait
+      // for.
       for (const slice of this.#slices) {
         name = slice.seat.name;
         prepare(slice);
@@ -221,8 +222,8 @@ export class ShardedLoop implements TimeLoop {
   }
 
   /**
-   * Ends launches that wait for one that was refused, and waits for all that the devices were given:
-   * it is on memory that the caller may now give back.
+   * Ends launches that wait for one that was refused, and waits for all that the devices were
+   * given: it is on memory that the caller may now give back.
    */
   #end(launched: readonly DeviceSlice[]): void {
     this.#stalled = true;

@@ -104,8 +104,8 @@ interface OperatorSlice {
 }
 
 /**
- * As `drawnOperator`, its rows in slices over devices that draw them: x goes to all of them in every
- * product, and parts of y come back. A row's sum is that of one device.
+ * As `drawnOperator`, its rows in slices over devices that draw them: x goes to all of them in
+ * every product, and parts of y come back. A row's sum is that of one device.
  */
 export function drawnOperatorOver(
   contexts: readonly Context[],

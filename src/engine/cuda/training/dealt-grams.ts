@@ -1,7 +1,8 @@
 // A Gram matrix whose tiles are shared out among devices, each of which has copies of the rows. A
-// tile's sums are made by one device, in the order of docs/numerics.md rule 9: the bits are those of
-// one device. Tiles, not blocks of rows, since what moves is then the states of a block, N values a row,
-// and not sums of all blocks, F^2 / 2 values of twice the size; and no device holds them all.
+// tile's sums are made by one device, in the order of docs/numerics.md rule 9: the bits are those
+// of one device. Tiles, not blocks of rows, since what moves is then the states of a block, N
+// values a row, and not sums of all blocks, F^2 / 2 values of twice the size; and no device holds
+// them all.
 import type { Context, DeviceBuffer, DeviceEvent, DeviceSlice, Stream } from "../../../gpu/index.js";
 import type { GramBlocks } from "../../../numerics/index.js";
 import { namedFailure } from "../../../reservoir/engine/dealing.js";

@@ -27,8 +27,8 @@ export const openTrainer: OpenTrainer = (context, model, sink, targets, stream, 
 };
 
 /**
- * The same for the sinks of members that take in equal numbers of rows. With `peers` the sums of one
- * sink are shared out among the devices.
+ * The same for the sinks of members that take in equal numbers of rows. With `peers` the sums of
+ * one sink are shared out among the devices.
  */
 export function openGramTrainer(
   context: Context,

@@ -1,4 +1,5 @@
-// mbarrier: the barrier objects of sm_80 and later, 64 bits in shared memory. The counting is done by the runtime; see run/barrier-object.ts.
+// mbarrier: the barrier objects of sm_80 and later, 64 bits in shared memory. The counting is done
+// by the runtime; see run/barrier-object.ts.
 
 import type { PtxOperand } from "../types.js";
 import type { Handler } from "./emit-integer.js";

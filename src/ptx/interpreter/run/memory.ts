@@ -5,8 +5,8 @@ import { LaunchError } from "../../../core/errors.js";
 
 /**
  * Shadow values: no live allocation; allocated and never written; written; written and constant;
- * the target of a copy that was not waited for; memory of another device that the running launch may
- * not reach.
+ * the target of a copy that was not waited for; memory of another device that the running launch
+ * may not reach.
  */
 export const shadow = { none: 0, unwritten: 1, written: 2, constant: 3, arriving: 4, foreign: 5 } as const;
 

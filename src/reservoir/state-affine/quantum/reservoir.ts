@@ -41,8 +41,8 @@ const table = {
  *
  * @throws ArgumentError for an option that is unknown or out of its bounds
  * @example
- * await using computer = await ReservoirComputer.create(quantumReservoir({ qubits: 5, range: [0, 1], seed: 1 }));
- * const states = await computer.run(inputs); // T x 50
+ * await using computer = await ReservoirComputer.create(quantumReservoir({ qubits: 5, range: [0,
+ * 1], seed: 1 })); const states = await computer.run(inputs); // T x 50
  */
 export function quantumReservoir(options: QuantumReservoirOptions): QuantumReservoir {
   const { range, seed, precision, ...quantum } = resolve(table, options, "quantumReservoir");
