@@ -11,6 +11,7 @@ const alone = [
   "test/experiment/road.test.ts",
   "test/experiment/search-devices.test.ts",
   "test/gpu/launch.test.ts",
+  "test/gpu/leak.test.ts",
   "test/reservoir/dealt.test.ts",
   "test/reservoir/engines.test.ts",
   "test/search/heartbeat.test.ts",

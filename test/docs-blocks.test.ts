@@ -39,11 +39,11 @@ function mistakesIn(programs: ReadonlyMap<string, string>): string[] {
 /** Which test runs the blocks of a kind, and how they may be run. */
 const homes: readonly (readonly [page: RegExp, language: string, hows: readonly string[], test: string])[] = [
   [/^README\.md$/, "ts", [""], "test/readme.test.ts"],
-  [/^docs\/[\w/-]+\.md$/, "ts", ["", "continued", "gpu"], "test/docs-run.test.ts"],
+  [/^docs\/[\w/-]+\.md$/, "ts", ["", "continued", "gpu", "chromium"], "test/docs-run.test.ts"],
   [/^(README|CONTRIBUTING|docs\/tutorial)\.md$/, "sh", [""], "test/readme.test.ts"],
   [/^docs\/api\/README\.md$/, "sh", ["system"], ".ci/run"],
   [/^docs\/in-the-browser\.md$/, "sh", [""], "test/browser/recipes.test.ts"],
-  [/^docs\/in-the-browser\.md$/, "js", [""], "test/browser/recipes.test.ts"],
+  [/^docs\/in-the-browser\.md$/, "js", ["", "continued"], "test/browser/recipes.test.ts"],
   [/^docs\/in-the-browser\.md$/, "html", [""], "test/browser/recipes.test.ts"],
   // A machine may lack a GPU, or what a network would bring.
   [/^docs\/[\w-]+\.md$/, "sh", ["", "gpu", "network"], "test/toolchain/docs-shell.test.ts"],

@@ -16,12 +16,15 @@ function files(path: string): string[] {
   });
 }
 
-/** Lines of prose with their numbers: comments of a program, or a page without tables and code. */
+/**
+ * Lines of prose with their numbers: comments of a program, or a page without tables, code and the
+ * programs in its comments (docs-pages.ts).
+ */
 function prose(path: string): (readonly [number, string])[] {
   const lines = readFileSync(path, "utf8").split("\n");
   let isCode = false;
   return lines.flatMap((line, i): (readonly [number, string])[] => {
-    if (/^\s*(\* )?```/.test(line)) isCode = !isCode;
+    if (/^\s*(\* )?```|^<!-- given:$|^-->$/.test(line)) isCode = !isCode;
     const isProse = path.endsWith(".md") ? !isCode && !/^\s*\|/.test(line) : /^\s*(\/\/|\*|\/\*)|\s\/\/ /.test(line);
     return isProse && line.trim() !== "" ? [[i + 1, line]] : [];
   });
