@@ -65,11 +65,15 @@ extern "C" __global__ void __launch_bounds__(tile)
   multiples[2 * j + 1] = f.low;
 }
 
-/** Takes it: a thread a column, blockIdx.y every gridDim.y-th row. */
+/**
+ * Takes it: a thread a column, blockIdx.y every gridDim.y-th row. A column of zeros has no
+ * reflection: its scale is 0.
+ */
 extern "C" __global__ void __launch_bounds__(tile)
-    least_squares_reflect(double* high, double* low, const double* __restrict__ multiples, int rows, int columns, int k) {
+    least_squares_reflect(double* high, double* low, const double* __restrict__ scale, const double* __restrict__ multiples, int rows,
+                          int columns, int k) {
   const int j = k + 1 + blockIdx.x * tile + (int)threadIdx.x;
-  if (j >= columns) return;
+  if (j >= columns || scale[0] == 0.0) return;
   const Number f = -Number{multiples[2 * j], multiples[2 * j + 1]};
   for (int r = k + (int)blockIdx.y; r < rows; r += (int)gridDim.y) {
     const size_t row = (size_t)r * columns;

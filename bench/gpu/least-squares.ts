@@ -1,10 +1,11 @@
-// Least squares in double-double: seconds on a device and on the host, with whether all bits are
-// equal.
+// Least squares in double-double, and ridge regression by it: seconds on a device and on the host,
+// with whether all bits are equal.
 // Usage: npx tsx bench/gpu/least-squares.ts
-import { leastSquaresOnDevice } from "../../src/engine/cuda/least-squares.js";
+import { DeviceDoubleDouble, leastSquaresOnDevice } from "../../src/engine/cuda/least-squares.js";
 import { openDevice } from "../../src/gpu/index.js";
 import { type DoubleDoubles, ddLeastSquares } from "../../src/numerics/double-double-rows.js";
-import { RandomStream, seedKeys } from "../../src/numerics/index.js";
+import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
+import { ridge } from "../../src/readout/index.js";
 
 using context = openDevice();
 console.log(`${context.info.name}\n\n| rows | columns | device s | host s | bits |\n|---|---|---|---|---|`);
@@ -33,4 +34,28 @@ for (const [rows, features] of [
   const onHost = (performance.now() - start) / 1000;
   const isEqual = JSON.stringify(there) === JSON.stringify(solved.value);
   console.log(`| ${rows} | ${features} | ${seconds.toFixed(3)} | ${onHost.toFixed(2)} | ${isEqual ? "equal" : "DIFFERENT"} |`);
+}
+
+console.log("\n| ridge: rows | features | device s | host s | bits |\n|---|---|---|---|---|");
+using blas = new DeviceDoubleDouble(context);
+const matrix = (rows: number, cols: number, from: number) =>
+  new Matrix(
+    rows,
+    cols,
+    Float64Array.from({ length: rows * cols }, (_, i) => draws.uniform(i, from) - 0.5),
+  );
+for (const [rows, features] of [
+  [5000, 50],
+  [5000, 200],
+  [2000, 400],
+] as const) {
+  const [states, targets] = [matrix(rows, features, 1000), matrix(rows, 1, 1001)];
+  const timed = (options: { readonly blas?: DeviceDoubleDouble }) => {
+    const start = performance.now();
+    const { weights } = ridge({ solver: "doubleDouble", lambda: 1e-10, ...options }).fit(states, targets);
+    return { seconds: (performance.now() - start) / 1000, bits: Buffer.from(weights.data.buffer) };
+  };
+  const [there, here] = [timed({ blas }), timed({})];
+  const bits = there.bits.equals(here.bits) ? "equal" : "DIFFERENT";
+  console.log(`| ${rows} | ${features} | ${there.seconds.toFixed(3)} | ${here.seconds.toFixed(2)} | ${bits} |`);
 }

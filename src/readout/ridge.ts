@@ -2,7 +2,7 @@
 // of solver. The arithmetic is in numerics/linear-algebra.
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { checked, choice, either, flag, list, number, option, optional, resolve, type TableOf } from "../core/options.js";
-import { type DenseBlas, describe, Matrix, SystemBlas } from "../numerics/index.js";
+import { type DenseBlas, type DoubleDoubleReflections, describe, Matrix, SystemBlas } from "../numerics/index.js";
 import type { FeatureSpec } from "../reservoir/features.js";
 import { SingularFitError } from "./errors.js";
 import { checkSizes, type FeatureOptions, featureSpec, featuresOf, featureTable } from "./features-option.js";
@@ -52,17 +52,21 @@ export interface RidgeOptions extends FeatureOptions {
   readonly solver?: RidgeSolver | undefined;
   /**
    * "portable": the same bits everywhere. "system": a system's BLAS, faster if there is one. Or
-   * a library that was opened, such as that of `cudaBlas`. Default "portable".
+   * a library that was opened, such as that of `cudaBlas`; for "doubleDouble" the device of
+   * `deviceDoubleDouble`, with the portable bits. Default "portable".
    */
-  readonly blas?: "portable" | "system" | DenseBlas | undefined;
+  readonly blas?: "portable" | "system" | DenseBlas | DoubleDoubleReflections | undefined;
 }
 
 /** What rows are gathered in while they stream by. */
 export type RidgeAccumulator = GramAccumulator | TriangularAccumulator;
 
 const penalty = number({ atLeast: 0, takes: "a finite number of at least 0" });
+const isReflections = (value: unknown): value is DoubleDoubleReflections =>
+  typeof value === "object" && value !== null && "triangularise" in value && typeof value.triangularise === "function";
 const isBlas = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && "gram" in value && typeof value.gram === "function" && "solvePositiveDefinite" in value;
+  isReflections(value) ||
+  (typeof value === "object" && value !== null && "gram" in value && typeof value.gram === "function" && "solvePositiveDefinite" in value);
 
 /** The options of `ridge`. */
 export const ridgeTable = {
@@ -73,7 +77,11 @@ export const ridgeTable = {
   subtractMean: option(flag, false, "Fit the weights on features minus their means, folded into the intercept afterwards."),
   solver: option(choice("cholesky", "qr", "doubleDouble", "dual", "auto"), "cholesky", "How the weights are found."),
   blas: option(
-    either('"portable", "system" or a library', choice("portable", "system"), checked<DenseBlas>("a library", isBlas, { not: {} })),
+    either(
+      '"portable", "system" or a library',
+      choice("portable", "system"),
+      checked<DenseBlas | DoubleDoubleReflections>("a library", isBlas, { not: {} }),
+    ),
     "portable",
     "portable: the same bits everywhere; system: a system's BLAS, faster if there is one.",
   ),
@@ -102,6 +110,7 @@ export class RidgeTrainer implements Trainer {
   readonly #selection: SelectionMethod | undefined;
   readonly #solver: RidgeSolver;
   readonly #blas: DenseBlas | undefined;
+  readonly #reflections: DoubleDoubleReflections | undefined;
   #accumulator: RidgeAccumulator | undefined;
 
   /** Use `ridge`. */
@@ -126,13 +135,16 @@ export class RidgeTrainer implements Trainer {
         "lambdas with subtractMean takes intercept: true, without which the scores would not be those of the fit",
       );
     }
-    if (blas !== "portable" && this.#solver !== "cholesky") {
+    const served = isReflections(blas) ? "doubleDouble" : "cholesky";
+    if (blas !== "portable" && this.#solver !== served) {
       const named = blas === "system" ? '"system"' : blas.library;
-      throw ArgumentError.because(`blas is ${named} and solver is ${describe(this.#solver)}; a library serves "cholesky"`, {
+      const what = isReflections(blas) ? "it" : "a library";
+      throw ArgumentError.because(`blas is ${named} and solver is ${describe(this.#solver)}; ${what} serves "${served}"`, {
         field: "blas",
       });
     }
-    this.#blas = blas === "system" ? SystemBlas.load() : blas === "portable" ? undefined : blas;
+    if (isReflections(blas)) this.#reflections = blas;
+    else this.#blas = blas === "system" ? SystemBlas.load() : blas === "portable" ? undefined : blas;
   }
 
   /**
@@ -200,7 +212,7 @@ export class RidgeTrainer implements Trainer {
     const { stateSize, inputSize, outputSize } = shape;
     const own = { stateSize, inputSize, outputSize, features: this.features, constant: this.#constant };
     const doubleDouble = this.#solver === "doubleDouble";
-    if (doubleDouble || this.#solver === "qr") return new TriangularAccumulator({ ...own, doubleDouble });
+    if (doubleDouble || this.#solver === "qr") return new TriangularAccumulator({ ...own, doubleDouble, reflections: this.#reflections });
     return new GramAccumulator({ ...own, blas: this.#blas });
   }
 

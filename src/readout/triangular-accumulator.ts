@@ -1,7 +1,7 @@
 // Training rows gathered as a triangular factor: what ridge regression by QR needs, without normal
 // equations and without keeping the rows. It solves nothing.
 import { ArgumentError } from "../core/errors.js";
-import { DoubleDoubleFactor, type Matrix, TriangularFactor } from "../numerics/index.js";
+import { DoubleDoubleFactor, type DoubleDoubleReflections, type Matrix, TriangularFactor } from "../numerics/index.js";
 import { featureColumns } from "./features-option.js";
 import { RowAccumulator, type RowAccumulatorOptions } from "./row-accumulator.js";
 
@@ -9,6 +9,8 @@ import { RowAccumulator, type RowAccumulatorOptions } from "./row-accumulator.js
 export interface TriangularAccumulatorOptions extends RowAccumulatorOptions {
   /** Whether in double-double, about 106 bits, for few features. Default false: binary64. */
   readonly doubleDouble?: boolean | undefined;
+  /** What reflects rows of double-double, in place of the host. */
+  readonly reflections?: DoubleDoubleReflections | undefined;
 }
 
 /**
@@ -24,8 +26,10 @@ export class TriangularAccumulator extends RowAccumulator {
    */
   constructor(options: TriangularAccumulatorOptions) {
     super(options);
-    const Factor = options.doubleDouble ? DoubleDoubleFactor : TriangularFactor;
-    this.#factor = new Factor(this.featureCount, this.shape.outputSize);
+    const { featureCount, shape } = this;
+    this.#factor = options.doubleDouble
+      ? new DoubleDoubleFactor(featureCount, shape.outputSize, options.reflections)
+      : new TriangularFactor(featureCount, shape.outputSize);
   }
 
   /** Whether it sums in double-double. */

@@ -14,6 +14,29 @@ import {
 import { Matrix } from "../matrix.js";
 import { type ColumnSource, sourceColumns } from "./panels.js";
 
+/** Where rows are reflected into a triangle: here, or on a device with the same bits. */
+export interface DoubleDoubleReflections {
+  /** Where, for people. */
+  readonly library: string;
+  /**
+   * Makes the first `rows` numbers of the columns of X a triangle, column by column, and reflects
+   * those of Y with them (`ddEliminate`). What is beneath the triangle becomes 0.
+   */
+  triangularise(x: readonly DoubleDoubles[], y: readonly DoubleDoubles[], rows: number): void;
+}
+
+const reflectionsHere: DoubleDoubleReflections = {
+  library: "portable",
+  triangularise(x, y, rows) {
+    for (const [k, column] of x.entries()) {
+      const pivot = ddEliminate(x, y, k, rows);
+      column.high.fill(0, k + 1, rows);
+      column.low.fill(0, k + 1, rows);
+      ddSet(column, k, pivot);
+    }
+  },
+};
+
 /** Rows that wait before they are reflected, at least. */
 const leastPending = 256;
 
@@ -35,8 +58,10 @@ export class DoubleDoubleFactor {
   #y: DoubleDoubles[];
   /** Squared lengths of the columns, penalties with them: what a pivot is measured by. */
   readonly #norms: Float64Array;
+  readonly #reflections: DoubleDoubleReflections;
 
-  constructor(features: number, targets: number) {
+  constructor(features: number, targets: number, reflections: DoubleDoubleReflections = reflectionsHere) {
+    this.#reflections = reflections;
     this.features = features;
     this.targets = targets;
     this.#room = Math.max(leastPending, features);
@@ -94,7 +119,7 @@ export class DoubleDoubleFactor {
 
   /** A copy without rows that wait; this one goes on unchanged. */
   clone(): DoubleDoubleFactor {
-    const copy = new DoubleDoubleFactor(this.features, this.targets);
+    const copy = new DoubleDoubleFactor(this.features, this.targets, this.#reflections);
     const copied = ({ high, low }: DoubleDoubles) => ({ high: high.slice(), low: low.slice() });
     copy.#x = this.#x.map(copied);
     copy.#y = this.#y.map(copied);
@@ -163,13 +188,7 @@ export class DoubleDoubleFactor {
   #reflect(countsResidual: boolean): void {
     if (this.#pending === 0) return;
     const rows = this.features + this.#pending;
-    for (let k = 0; k < this.features; k++) {
-      const pivot = ddEliminate(this.#x, this.#y, k, rows);
-      const column = this.#x[k]!;
-      column.high.fill(0, k + 1, rows);
-      column.low.fill(0, k + 1, rows);
-      ddSet(column, k, pivot);
-    }
+    this.#reflections.triangularise(this.#x, this.#y, rows);
     this.#y.forEach((target, o) => {
       if (countsResidual) this.residualSquares[o] = this.residualSquares[o]! + ddDotOf(target, target, this.features, rows).high;
       target.high.fill(0, this.features);

@@ -3,7 +3,7 @@ export { Bidiagonal, type ShiftedProblem } from "./bidiagonal.js";
 export { BlockProduct, type WriteColumn } from "./block-product.js";
 export { CholeskyFactor, cholesky, lostPivot, NotPositiveDefiniteError } from "./cholesky.js";
 export { type DenseBlas, shiftedTriangle } from "./dense-blas.js";
-export { DoubleDoubleFactor } from "./double-double-factor.js";
+export { DoubleDoubleFactor, type DoubleDoubleReflections } from "./double-double-factor.js";
 export { type GramBlocks, type GramSum, gramBlockRows, mirrorLowerTriangle, PortableGram } from "./gram.js";
 export { InverseCovariance } from "./inverse-covariance.js";
 export { solveSquare } from "./lu.js";
