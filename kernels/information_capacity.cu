@@ -1,5 +1,5 @@
-// Information processing capacity on the device: products of a reservoir's states with targets that are
-// made as they are needed, summed in the order of docs/numerics.md, rule 9.
+// Information processing capacity on the device: products of a reservoir's states with targets that
+// are made as they are needed, summed in the order of docs/numerics.md, rule 9.
 #include "portable.cuh"
 
 namespace {
@@ -12,7 +12,9 @@ namespace {
 
 constexpr int capacityRows = 1024, targetTile = 128, leftTile = 52, capacityDepth = 16;
 
-/** Left columns and targets that a thread sums, and threads of a block: a warp has its own columns. */
+/**
+ * Left columns and targets that a thread sums, and threads of a block: a warp has its own columns.
+ */
 constexpr int ownLefts = 13, ownTargets = 4, productThreads = leftTile / ownLefts * 32;
 
 /** Columns of a tile with those of each warp at an even place. */
@@ -21,7 +23,9 @@ constexpr int paddedTile = leftTile / ownLefts * (ownLefts + 1);
 /** Terms of a target that are kept at hand; those behind are read anew. */
 constexpr int heldTerms = 6;
 
-/** The targets of information processing capacity: terms of target j are first[j] to first[j + 1]. */
+/**
+ * The targets of information processing capacity: terms of target j are first[j] to first[j + 1].
+ */
 struct Targets {
   const double* values;
   long long pitch;
@@ -54,16 +58,19 @@ __device__ __forceinline__ unsigned cutTarget(double value) {
  * Products of the columns [1, states] with the targets over a block of 1024 rows, and the targets'
  * squares, each sum in rising order from +0 (rule 9). Products are exact, so fused operations have
  * the bits of separate ones. A tile of lefts and targets a block of threads: 16 rows of it are
- * multiplied while the next ones are made.
+ * multiplied while the next ones are made. Blocks of rows follow one another, or with `apart` are
+ * the same `rows` rows of one reservoir each.
  */
-__device__ __forceinline__ void products(const double2* factors, int rows, int lefts, const Targets& targets, long long at, double* sums, double* squares) {
+__device__ __forceinline__ void products(const double2* factors, int rows, int lefts, const Targets& targets, long long at, bool apart, double* sums,
+                                         double* squares) {
   __shared__ double2 left[2][capacityDepth][leftTile / ownLefts][(ownLefts + 1) / 2];
   __shared__ uint4 right[2][targetTile][capacityDepth / 4 + 1];
   __shared__ long long places[targetTile][heldTerms];
   const int tiles = (lefts + leftTile - 1) / leftTile;
   const int tile = blockIdx.x % tiles, firstLeft = tile * leftTile, firstTarget = blockIdx.x / tiles * targetTile;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int begin = blockIdx.y * capacityRows, end = min(rows, begin + capacityRows);
+  const int begin = blockIdx.y * capacityRows, end = apart ? begin + rows : min(rows, begin + capacityRows);
+  const double* const series = targets.values + (apart ? at - begin : at);
   auto place = [&](unsigned term) { return targets.degrees[term] * targets.pitch - targets.delays[term]; };
   for (int i = threadIdx.x; i < targetTile * heldTerms; i += productThreads) {
     const int target = firstTarget + i / heldTerms, term = i % heldTerms;
@@ -74,7 +81,7 @@ __device__ __forceinline__ void products(const double2* factors, int rows, int l
   __syncthreads();
   // Degrees begin at 1 and delays end within the series: a place is never below 0.
   auto value = [&](int own, int row) {
-    const double* const now = targets.values + at + row;
+    const double* const now = series + row;
     if (places[own][0] < 0) return 0.0;
     double product = now[places[own][0]];
 #pragma unroll
@@ -158,33 +165,41 @@ __device__ __forceinline__ void products(const double2* factors, int rows, int l
 }  // namespace
 
 #define CAPACITY(suffix, Real)                                                                                                                     \
-  /* the first row of states in binary64 */                                                                                                        \
-  extern "C" __global__ void __launch_bounds__(256) capacity_origin_##suffix(const Real* states, int size, double* origin) {                        \
-    for (int i = threadIdx.x; i < size; i += blockDim.x) origin[i] = (double)states[i];                                                            \
+  /* the first row of the states of each reservoir, `rows` x size, in binary64; grid: 1 x reservoirs */                                            \
+  extern "C" __global__ void __launch_bounds__(256) capacity_origin_##suffix(const Real* states, int rows, int size, double* origin) {              \
+    const size_t own = blockIdx.y;                                                                                                                 \
+    for (int i = threadIdx.x; i < size; i += blockDim.x) origin[own * size + i] = (double)states[own * rows * size + i];                           \
   }                                                                                                                                                \
-  /* rows of [1, states] as a panel; grid: any */                                                                                               \
+  /* rows of [1, states] as a panel, those of the next reservoir 1024 rows behind; grid: any x reservoirs */                                       \
   extern "C" __global__ void __launch_bounds__(256)                                                                                                \
       capacity_rows_##suffix(const Real* states, const double* origin, int count, int size, double* out) {                                          \
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count * (size + 1); i += gridDim.x * blockDim.x)                                        \
-      out[i] = centred(states, origin, size, i / (size + 1), i % (size + 1));                                                                      \
+      out[(size_t)blockIdx.y * capacityRows * (size + 1) + i] =                                                                                    \
+          centred(states + (size_t)blockIdx.y * count * size, origin + (size_t)blockIdx.y * size, size, i / (size + 1), i % (size + 1));           \
   }                                                                                                                                                \
-  /* the same as factors of products: rows x tiles x paddedTile; grid: any */                                                                      \
+  /* the same as factors of products: rows x tiles x paddedTile; grid: any x reservoirs */                                                         \
   extern "C" __global__ void __launch_bounds__(256)                                                                                                \
       capacity_factors_##suffix(const Real* states, const double* origin, int count, int size, double* out) {                                       \
     const int width = (size + leftTile) / leftTile * paddedTile;                                                                                   \
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count * width; i += gridDim.x * blockDim.x) {                                           \
       const int own = i % width % (ownLefts + 1), c = i % width / (ownLefts + 1) * ownLefts + own;                                                 \
-      out[i] = own < ownLefts && c <= size ? cutFactor(centred(states, origin, size, i / width, c)) : 0.0;                                          \
+      out[(size_t)blockIdx.y * capacityRows * width + i] =                                                                                         \
+          own < ownLefts && c <= size                                                                                                              \
+              ? cutFactor(centred(states + (size_t)blockIdx.y * count * size, origin + (size_t)blockIdx.y * size, size, i / width, c))             \
+              : 0.0;                                                                                                                               \
     }                                                                                                                                              \
   }
 CAPACITY(f32, float)
 CAPACITY(f64, double)
 
-/** factors: those of rows; sums: blocks x targets x lefts; squares: blocks x targets; grid: tiles x blocks of 1024 rows. */
+/**
+ * factors: those of rows; sums: blocks x targets x lefts; squares: blocks x targets; grid: tiles x
+ * blocks of 1024 rows, or with `apart` of so many reservoirs' first `rows` of 1024 rows.
+ */
 extern "C" __global__ void __launch_bounds__(productThreads, 3)
     capacity_products(const double2* factors, int rows, int lefts, const double* values, long long pitch, long long at, const unsigned* first,
-                      const unsigned char* degrees, const unsigned* delays, int count, double* sums, double* squares) {
-  products(factors, rows, lefts, Targets{values, pitch, first, delays, degrees, count}, at, sums, squares);
+                      const unsigned char* degrees, const unsigned* delays, int count, int apart, double* sums, double* squares) {
+  products(factors, rows, lefts, Targets{values, pitch, first, delays, degrees, count}, at, apart != 0, sums, squares);
 }
 
 /** totals[i] += parts[0][i], then parts[1][i], ...; grid: any. */
@@ -194,4 +209,181 @@ extern "C" __global__ void __launch_bounds__(256) capacity_fold(const double* pa
     for (int block = 0; block < blocks; block++) total = add(total, parts[block * count + i]);
     totals[i] = total;
   }
+}
+
+/**
+ * Sums of [1, states] with the targets, reservoirs x targets x lefts, less the means of the states
+ * times the targets' sums: reservoirs x size x targets. Means are of the triangles' first rows.
+ */
+extern "C" __global__ void __launch_bounds__(256) capacity_centre(const double* sums, const double* triangles, int targets, int size, double* out) {
+  const int lefts = size + 1;
+  const double* const own = sums + (size_t)blockIdx.y * targets * lefts;
+  const double* const first = triangles + (size_t)blockIdx.y * lefts * lefts;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < targets * size; i += gridDim.x * blockDim.x) {
+    const int c = i / targets, j = i % targets;
+    const double mean = portable::div(first[c + 1], first[0]);
+    out[(size_t)blockIdx.y * targets * size + i] = sub(own[(size_t)j * lefts + c + 1], mul(mean, own[(size_t)j * lefts]));
+  }
+}
+
+namespace {
+
+/** Passes over all pairs of rows, and products of a warp that are made at a time. */
+constexpr int mostPasses = 60, ahead = 30;
+
+__device__ __forceinline__ double dot(const double* p, const double* q, int n) {
+  double sum = 0.0;
+#pragma unroll 8
+  for (int c = 0; c < n; c++) sum = portable::mulAdd(p[c], q[c], sum);
+  return sum;
+}
+
+/**
+ * Rotates the rows of an n x n matrix until they are orthogonal (one-sided Jacobi), as the host
+ * does: one warp. Products of row i with the next rows are made at once, and again from the row on
+ * that was turned.
+ */
+__device__ __forceinline__ void orthogonalise(double* r, int pitch, int n, double* squares) {
+  const int lane = threadIdx.x;
+  for (int i = lane; i < n; i += 32) squares[i] = dot(r + (size_t)i * pitch, r + (size_t)i * pitch, n);
+  __syncwarp();
+  bool rotated = true;
+  for (int pass = 0; rotated && pass < mostPasses; pass++) {
+    rotated = false;
+    for (int i = 0; i < n; i++) {
+      double* const p = r + (size_t)i * pitch;
+      // The longest of the rows from i on comes here, the first of equals.
+      double most = squares[i];
+      int longest = i;
+      for (int j = i + 1 + lane; j < n; j += 32)
+        if (squares[j] > most) most = squares[j], longest = j;
+#pragma unroll
+      for (int distance = 16; distance > 0; distance >>= 1) {
+        const double theirs = __shfl_xor_sync(0xffffffffu, most, distance);
+        const int place = __shfl_xor_sync(0xffffffffu, longest, distance);
+        if (theirs > most || (theirs == most && place < longest)) most = theirs, longest = place;
+      }
+      if (longest != i) {
+        double* const q = r + (size_t)longest * pitch;
+        for (int c = lane; c < n; c += 32) {
+          const double value = p[c];
+          p[c] = q[c];
+          q[c] = value;
+        }
+        __syncwarp();
+        if (lane == 0) {
+          const double value = squares[i];
+          squares[i] = squares[longest];
+          squares[longest] = value;
+        }
+      }
+      __syncwarp();
+      int turned = -1;
+      for (int j = i + 1; j < n || turned >= 0;) {
+        // Lanes behind `ahead` have the new lengths of the two rows that were turned.
+        const int other = lane < ahead ? j + lane : lane == ahead ? i : turned;
+        const bool wanted = lane < ahead ? other < n : turned >= 0;
+        const double product = wanted ? dot(lane <= ahead ? p : r + (size_t)other * pitch, r + (size_t)other * pitch, n) : 0.0;
+        if (lane >= ahead && wanted) squares[other] = product;
+        turned = -1;
+        __syncwarp();
+        bool turns = false;
+        if (lane < ahead && wanted) turns = fabs(product) > mul(0x1p-51, portable::root(mul(squares[i], squares[other])));
+        const unsigned those = __ballot_sync(0xffffffffu, turns);
+        if (those == 0) {
+          j += ahead;
+          continue;
+        }
+        rotated = true;
+        const int first = __ffs(those) - 1;
+        turned = j + first;
+        const double pq = __shfl_sync(0xffffffffu, product, first);
+        double* const q = r + (size_t)turned * pitch;
+        const double ratio = portable::div(sub(squares[turned], squares[i]), mul(2.0, pq));
+        const double tangent = portable::div(ratio < 0.0 ? -1.0 : 1.0, add(fabs(ratio), portable::root(add(1.0, mul(ratio, ratio)))));
+        const double cosine = portable::div(1.0, portable::root(add(1.0, mul(tangent, tangent)))), sine = mul(cosine, tangent);
+        for (int c = lane; c < n; c += 32) {
+          const double x = p[c], y = q[c];
+          p[c] = sub(mul(cosine, x), mul(sine, y));
+          q[c] = add(mul(sine, x), mul(cosine, y));
+        }
+        j = turned + 1;
+        __syncwarp();
+      }
+    }
+  }
+  for (int i = lane; i < n; i += 32) squares[i] = dot(r + (size_t)i * pitch, r + (size_t)i * pitch, n);
+  __syncwarp();
+}
+
+}  // namespace
+
+/**
+ * Singular values and right singular vectors of the states of each reservoir, those above
+ * `tolerance` times the largest: of the triangles of [1, states], (n + 1) x (n + 1), the part of
+ * the states. values: reservoirs x n, vectors: reservoirs x n x n, row by row; a warp a reservoir.
+ * Shared memory: n values, and the matrix with an odd pitch if `resident`; else it is in `vectors`
+ * and `work`.
+ */
+extern "C" __global__ void __launch_bounds__(32) capacity_basis(const double* triangles, int n, double tolerance, double* values, double* vectors,
+                                                                 double* work, int* ranks, int resident) {
+  extern __shared__ double shared[];
+  const size_t own = blockIdx.x;
+  const int lane = threadIdx.x, lefts = n + 1, pitch = resident ? n | 1 : n;
+  double* const squares = shared;
+  double* const r = resident ? shared + n : work + own * n * n;
+  const double* const from = triangles + own * lefts * lefts;
+  for (int i = lane; i < n * n; i += 32) r[i / n * pitch + i % n] = from[(size_t)(i / n + 1) * lefts + i % n + 1];
+  __syncwarp();
+  orthogonalise(r, pitch, n, squares);
+  double most = 0.0;
+  for (int i = 0; i < n; i++) most = fmax(most, squares[i]);
+  const double least = mul(tolerance, portable::root(most));
+  int kept = 0;
+  for (int i = 0; i < n; i++) {
+    const double square = squares[i], value = portable::root(square);
+    if (!(value > least)) continue;
+    kept++;
+    int before = 0;
+    for (int j = lane; j < n; j += 32) before += squares[j] > square || (squares[j] == square && j < i);
+#pragma unroll
+    for (int distance = 16; distance > 0; distance >>= 1) before += __shfl_xor_sync(0xffffffffu, before, distance);
+    const int place = before;
+    if (lane == 0) values[own * n + place] = value;
+    for (int c = lane; c < n; c += 32) vectors[own * n * n + (size_t)place * n + c] = portable::div(r[(size_t)i * pitch + c], value);
+  }
+  if (lane == 0) ranks[own] = kept;
+}
+
+/**
+ * Capacities of centred products (reservoirs x n x targets): reservoirs x targets; grid: targets /
+ * 128 x reservoirs.
+ */
+extern "C" __global__ void __launch_bounds__(128) capacity_shares(const double* centred, const double* squares, const double* values, const double* vectors,
+                                                                  const int* ranks, int targets, int n, double* out) {
+  constexpr int together = 8;
+  const size_t own = blockIdx.y;
+  const int j = blockIdx.x * blockDim.x + threadIdx.x, rank = ranks[own];
+  if (j >= targets) return;
+  const double* const product = centred + own * targets * n + j;
+  double share = 0.0;
+  for (int first = 0; first < rank; first += together) {
+    const double* const directions = vectors + own * n * n + (size_t)first * n;
+    double sum[together] = {};
+    const int count = min(together, rank - first);
+    for (int i = 0; i < n; i++) {
+      const double value = product[(size_t)i * targets];
+#pragma unroll
+      for (int k = 0; k < together; k++)
+        if (k < count) sum[k] = portable::mulAdd(directions[(size_t)k * n + i], value, sum[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < together; k++)
+      if (k < count) {
+        const double along = portable::div(sum[k], values[own * n + first + k]);
+        share = portable::mulAdd(along, along, share);
+      }
+  }
+  const double square = squares[own * targets + j];
+  out[own * targets + j] = square > 0.0 ? portable::div(share, square) : 0.0;
 }

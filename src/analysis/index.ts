@@ -4,7 +4,14 @@
  */
 
 export * from "./analyse/index.js";
-export * from "./capacity/index.js";
+export {
+  type DegreeCapacity,
+  type InformationCapacity,
+  type InformationCapacityOptions,
+  informationCapacity,
+  type Polynomials,
+  type TargetCapacity,
+} from "./capacity/index.js";
 export {
   type ComparedRun,
   type CompareOptions,

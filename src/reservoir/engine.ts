@@ -52,7 +52,7 @@ export interface EnginePlan {
 
 /** Settings of an engine that do not change a single bit of the result. */
 export interface EngineOptions {
-  /** Worker threads beside each other on one reservoir (CPU engine, Node only). Default 1. */
+  /** Worker threads beside each other on one reservoir (CPU engine). Default 1. */
   readonly threads?: number;
   /**
    * How the time loop runs on a device, such as "streamed"; default "auto", the fastest that fits.

@@ -108,6 +108,20 @@ describe("threads of one block on global memory", () => {
     expect(() => launch(0)).not.toThrow();
   });
 
+  it("are in order by a barrier after any of the loads, even of warps that met less often", () => {
+    const meets = "bar.warp.sync 0xffffffff;";
+    const warps = new Bench(
+      `${header}.visible .entry k(.param .u64 words)
+{ .reg .b64 %p; .reg .b32 %a, %b; .reg .pred %first, %last; ld.param.u64 %p, [words]; mov.u32 %a, %tid.x;
+  setp.lt.u32 %first, %a, 32; setp.ge.u32 %last, %a, 96; @%first bra barrier; @%last bra reads;
+  ${meets} ${meets} ${meets} ${meets}
+reads: ${load}
+barrier: bar.sync 0; setp.ne.u32 %last, %a, 0; @%last ret; ${store} ret; }`,
+      { checks: { globalRaces: true } },
+    );
+    expect(() => warps.run("k", { grid: 1, block: 128 }, [output(new Int32Array(4))], true)).not.toThrow();
+  });
+
   it("race without one, in a block and in a warp", () => {
     expect(simulationError(() => launch(1))).toMatchObject({
       kind: "race",

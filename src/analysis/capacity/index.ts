@@ -3,7 +3,8 @@
 import { ArgumentError } from "../../core/errors.js";
 import { type Resolved, resolve } from "../../core/options.js";
 import { gramBlockRows, inPrecision, Matrix, type Precision, RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
-import type { TargetProducts } from "../../reservoir/engine.js";
+import type { MeasuresAsked, MeasuresFound, TargetProducts } from "../../reservoir/engine.js";
+import type { AnyModel } from "../../reservoir/index.js";
 import { series } from "../../reservoir/inputs.js";
 import { WorkPacer } from "../../reservoir/work.js";
 import { chiSquaredAbove } from "../chi-squared.js";
@@ -67,23 +68,16 @@ export async function informationCapacity(
   options: InformationCapacityOptions = {},
 ): Promise<InformationCapacity> {
   const asked = resolve(informationCapacityTable, options);
-  const { degrees, engine, seed, signal, onProgress, polynomials } = asked;
+  const { degrees, engine, seed, signal, onProgress } = asked;
   const targets = targetsOf(degrees);
   return withAnyReservoir(source, engine, async (computer) => {
-    const { size, inputSize, precision } = computer.model;
-    if (inputSize !== 1) throw new ArgumentError("inputSize", inputSize, "1: information processing capacity is about one input");
-    const { inputs, washout, length } = drivenBy(asked, precision);
-    const u = new Float64Array(inputs.data.length);
-    for (let t = 0; t < u.length; t++) u[t] = inputs.data[t]! / asked.amplitude;
-    if (polynomials === "legendre") checkBounds(inputs, asked.amplitude);
-    const highest = Math.max(...degrees.map(([degree]) => degree));
-    const steps = recurrences(polynomials, highest, u);
+    const { size, precision } = computer.model;
+    const { inputs, washout, length, u, steps, values, tolerance } = drivenBy(asked, computer.model);
     const chance = partitionTargets(degrees.map(([degree]) => degree));
     const count = asked.threshold === "surrogate" ? surrogateCount : 0;
-    const own = { targets, values: evaluatePolynomials(steps, u), offset: washout };
-    const { tolerance = precision === "float32" ? size * 2 ** -23 : Math.sqrt(size * 2 ** -52) } = asked;
+    const own = { targets, values, offset: washout };
     const there = computer.multiplyTargets({
-      ...{ inputs: inPrecision(inputs, precision), washout, values: own.values, targets, signal, onProgress },
+      ...{ inputs: inPrecision(inputs, precision), washout, values, targets, signal, onProgress },
       surrogates: count === 0 ? undefined : { count, u, recurrences: steps, targets: chance.targets, ...surrogateDraws(seed) },
     });
     const surrogates = there ? [] : Array.from({ length: count }, (_, number) => new SurrogateInput(chance.targets, seed, number));
@@ -91,9 +85,8 @@ export async function informationCapacity(
     try {
       if (made) await addStates(made);
       const sums = made ? made.finish() : ofProducts((await there)!, size + 1);
-      const values = capacitiesOf(sums, basisOf(sums.triangle, tolerance), targets.count + count * chance.targets.count);
       return summary({
-        ...values,
+        ...capacitiesOf(sums, basisOf(sums.triangle, tolerance), targets.count + count * chance.targets.count),
         targets,
         degrees,
         length,
@@ -133,8 +126,46 @@ function ofProducts({ products, squares, triangle }: TargetProducts, columns: nu
 
 type Asked = Resolved<typeof informationCapacityTable>;
 
+/** What a measurement takes of the reservoir. */
+type Measurable = Pick<AnyModel, "size" | "inputSize" | "precision">;
+
+/** What an engine is asked, and the total of what it finds. */
+interface CapacityTask {
+  readonly work: NonNullable<MeasuresAsked["capacity"]>;
+  total(found: NonNullable<MeasuresFound["capacities"]>): number;
+}
+
+/**
+ * What {@link informationCapacity} asks of a reservoir, for an engine that measures many at once,
+ * and the total of what that finds.
+ */
+export function capacityTask(options: InformationCapacityOptions, model: Measurable): CapacityTask {
+  const asked = resolve(informationCapacityTable, options);
+  const { degrees, alpha, threshold } = asked;
+  const { precision } = model;
+  const targets = targetsOf(degrees);
+  const { inputs, washout, length, values, tolerance } = drivenBy(asked, model);
+  const common = { targets, degrees, length, alpha, threshold, precision, chanceDegrees: [] };
+  return {
+    work: { inputs: inPrecision(inputs, precision), washout, values, targets, tolerance },
+    total: (found) => summary({ ...common, ...found }).total,
+  };
+}
+
+/** The series and its polynomials, and what of the states counts. */
+function drivenBy(asked: Asked, { size, inputSize, precision }: Measurable) {
+  if (inputSize !== 1) throw new ArgumentError("inputSize", inputSize, "1: information processing capacity is about one input");
+  const { amplitude, polynomials, degrees } = asked;
+  const { tolerance = precision === "float32" ? size * 2 ** -23 : Math.sqrt(size * 2 ** -52) } = asked;
+  const driven = seriesOf(asked, precision);
+  const u = Float64Array.from(driven.inputs.data, (value) => value / amplitude);
+  if (polynomials === "legendre") checkBounds(driven.inputs, amplitude);
+  const steps = recurrences(polynomials, Math.max(...degrees.map(([degree]) => degree)), u);
+  return { ...driven, u, steps, values: evaluatePolynomials(steps, u), tolerance };
+}
+
 /** The series, and how many of its rows are measured. */
-function drivenBy(asked: Asked, precision: Precision): { inputs: Matrix; washout: number; length: number } {
+function seriesOf(asked: Asked, precision: Precision): { inputs: Matrix; washout: number; length: number } {
   const { degrees, amplitude, seed, polynomials } = asked;
   const longest = Math.max(...degrees.map(([, delay]) => delay));
   const { washout = longest + 100 } = asked;

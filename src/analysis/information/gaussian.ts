@@ -2,7 +2,7 @@
 // to what is not linear.
 import { ArgumentError } from "../../core/errors.js";
 import { option, optional, resolve, type TableOf } from "../../core/options.js";
-import type { MatrixLike } from "../../numerics/index.js";
+import { type MatrixLike, portableLog } from "../../numerics/index.js";
 import { seriesOf } from "../../reservoir/options.js";
 import { chiSquaredProbability } from "../chi-squared.js";
 import { count } from "../source.js";
@@ -43,7 +43,7 @@ export function gaussianInformation(
   for (let k = 0; k < z.length; k++) without -= last[k]! * last[k]!;
   let withX = without;
   for (let k = z.length; k < n - 1; k++) withX -= last[k]! * last[k]!;
-  return Math.max(0, 0.5 * Math.log(Math.max(without, leastVariance) / Math.max(withX, leastVariance)));
+  return Math.max(0, 0.5 * portableLog(Math.max(without, leastVariance) / Math.max(withX, leastVariance)));
 }
 
 /** Which past values take part, and what else is known. */

@@ -8,6 +8,9 @@ export interface MapLengths {
   /** Steps of a stream. */
   readonly rank: number;
   readonly echo: { readonly length: number; readonly initialStates: number };
+  /** Degrees with their longest delay, and rows. */
+  readonly capacity: { readonly degrees: readonly (readonly [degree: number, longestDelay: number])[]; readonly length: number };
+  readonly dynamics: { readonly washout: number; readonly length: number };
 }
 
 /** Those of `qualityMap`. */
@@ -16,6 +19,15 @@ export const mapLengths: MapLengths = {
   memory: { mostDelays: 100, length: 1500, heldOut: 1000 },
   rank: 50,
   echo: { length: 1000, initialStates: 3 },
+  capacity: {
+    degrees: [
+      [1, 50],
+      [2, 20],
+      [3, 10],
+    ],
+    length: 5000,
+  },
+  dynamics: { washout: 200, length: 2000 },
 };
 
 /** The options of `memoryCapacity` for N neurons. */

@@ -95,12 +95,7 @@ class Point implements Readonly<Record<MapMeasure, () => Promise<number>>> {
   }
 
   async informationCapacity(): Promise<number> {
-    const degrees = [
-      [1, 50],
-      [2, 20],
-      [3, 10],
-    ] as const;
-    return (await informationCapacity(this.#computer, { ...this.#common, degrees, length: 5000 })).total;
+    return (await informationCapacity(this.#computer, { ...this.#common, ...this.#lengths.capacity })).total;
   }
 
   async echoStateIndex(): Promise<number> {
@@ -117,7 +112,7 @@ class Point implements Readonly<Record<MapMeasure, () => Promise<number>>> {
 
   #dynamics() {
     return this.#once("dynamics", () =>
-      informationDynamics(this.#computer, { ...this.#common, ...this.#dynamicsOptions, length: 2000, washout: 200 }),
+      informationDynamics(this.#computer, { ...this.#common, ...this.#dynamicsOptions, ...this.#lengths.dynamics }),
     );
   }
 

@@ -46,10 +46,10 @@ export interface EnsembleMeasures {
 
 /**
  * Measures many reservoirs with the lengths of {@link qualityMap}. On a GPU they are measured
- * together, some thousands at a time: Lyapunov exponent, memory capacity, ranks and echo state
- * index, of reservoirs of one size and precision without feedback; other measures come one
- * reservoir after the other. The values have the same bits on every engine. "auto" takes a GPU if
- * the work is worth it. A signal stops it: the values so far are returned.
+ * together, some thousands at a time, if they have one size and precision and no feedback; storage
+ * and transfer by nearest neighbours come one reservoir after the other. The values have the same
+ * bits on every engine. "auto" takes a GPU if the work is worth it. A signal stops it: the values
+ * so far are returned.
  *
  * @example
  * const { values } = await measureReservoirs(
@@ -90,7 +90,7 @@ export async function measureAll(
     ? await engineFor(options.engine, configs[0]!, count * stepsOf(lengths))
     : await chooseEngine(options.engine);
   const values = Object.fromEntries(measures.map((measure) => [measure, new Float64Array(count).fill(Number.NaN)]));
-  const together = configs ? measures.filter((measure) => isTakenTogether(measure, configs)) : [];
+  const together = configs ? measures.filter((measure) => isTakenTogether(measure, configs, options)) : [];
   let rest = measures;
   /** Measures that every reservoir so far has. */
   const known = new Int32Array(count);

@@ -6,6 +6,7 @@ import type { Engine, MeasuresAsked, MeasuresFound, MeasureWork, SweepMember } f
 import { type Base, baseOf, leakRatesOf, memberOf } from "../../reservoir/swept.js";
 import { drawWeightsBy } from "../../reservoir/weights.js";
 import { rankTolerance } from "../analyse/index.js";
+import { capacityTask } from "../capacity/index.js";
 import { startTangent } from "../lyapunov-exponent.js";
 import { usualPenalty } from "../memory-capacity.js";
 import { rankStreams, sharedSteps } from "../ranks.js";
@@ -16,9 +17,14 @@ import type { PointSettings } from "./points.js";
 
 type Asked = keyof MeasuresAsked;
 
+/** What makes a number of what an engine finds. */
+interface Summaries {
+  readonly capacity: ReturnType<typeof capacityTask>["total"];
+}
+
 /** What each measure takes of an engine, and its number; others are not measured there. */
 const taken: Partial<
-  Record<MapMeasure, { readonly asked: readonly Asked[]; readonly value: (found: MeasuresFound) => number | undefined }>
+  Record<MapMeasure, { readonly asked: readonly Asked[]; readonly value: (found: MeasuresFound, of: Summaries) => number | undefined }>
 > = {
   lyapunovExponent: { asked: ["exponent"], value: ({ exponent }) => exponent },
   memoryCapacity: { asked: ["memory"], value: ({ curve }) => curve?.subarray(1).reduce((sum, value) => sum + value, 0) },
@@ -30,11 +36,20 @@ const taken: Partial<
       kernelRank === undefined || generalisationRank === undefined ? undefined : kernelRank - generalisationRank,
   },
   echoStateIndex: { asked: ["echo"], value: ({ echo }) => echo },
+  storage: { asked: ["dynamics"], value: ({ dynamics }) => dynamics?.storage },
+  transfer: { asked: ["dynamics"], value: ({ dynamics }) => dynamics?.transfer },
+  informationCapacity: { asked: ["capacity"], value: ({ capacities }, { capacity }) => capacities && capacity(capacities) },
 };
 
 /** Whether an engine takes this measure of such reservoirs at once. */
-export function isTakenTogether(measure: MapMeasure, configs: readonly ReservoirConfig[]): boolean {
-  return taken[measure] !== undefined && (measure !== "memoryCapacity" || configs[0]!.inputSize === 1);
+export function isTakenTogether(
+  measure: MapMeasure,
+  configs: readonly ReservoirConfig[],
+  { estimator = "gaussian" }: Pick<PointSettings, "estimator">,
+): boolean {
+  if (measure === "memoryCapacity" || measure === "informationCapacity") return configs[0]!.inputSize === 1;
+  if (measure === "storage" || measure === "transfer") return estimator === "gaussian";
+  return taken[measure] !== undefined;
 }
 
 /** What a description's numbers leave of it: with the same rest, the same draws. */
@@ -73,14 +88,16 @@ export async function measureTogether(
     members.push(memberOf(bases[place.base]!, place.base, config, place.leakRates(config.leakRate, config.size), 0));
   }
   const wanted = new Set(measures.flatMap((measure) => taken[measure]!.asked));
-  const all = askedOf(settings, first);
+  const capacity = wanted.has("capacity") ? capacityTask({ ...settings.lengths.capacity, ...inputsOf(settings) }, first) : undefined;
+  const all = askedOf(settings, first, capacity?.work);
+  const summaries = { capacity: capacity?.total as Summaries["capacity"] };
   const asked = Object.fromEntries([...wanted].map((name) => [name, all[name]()])) as MeasuresAsked;
   const work: MeasureWork = {
     ...{ bases, members, asked, signal, onProgress },
     take: (member, found) => {
       take(
         member,
-        measures.map((measure) => taken[measure]!.value(found) ?? Number.NaN),
+        measures.map((measure) => taken[measure]!.value(found, summaries) ?? Number.NaN),
       );
     },
   };
@@ -89,10 +106,13 @@ export async function measureTogether(
   return done !== undefined;
 }
 
+const inputsOf = ({ seed, amplitude }: Pick<PointSettings, "seed" | "amplitude">) => ({ seed, amplitude });
+
 /** Inputs and lengths of each measure, as its own function has them. */
 function askedOf(
   { seed, amplitude, lengths }: Omit<PointSettings, "engine">,
   { size, inputSize, precision }: { readonly size: number; readonly inputSize: number; readonly precision: Precision },
+  capacity: MeasuresAsked["capacity"],
 ): { readonly [Name in Asked]: () => NonNullable<MeasuresAsked[Name]> } {
   const series = (rows: number) => uniformInputs(seed, "inputs", 0, rows, inputSize, amplitude);
   const ranks = (shared: number) => () => ({
@@ -118,6 +138,11 @@ function askedOf(
         maxDelay,
         lambda: usualPenalty(precision),
       };
+    },
+    capacity: () => capacity!,
+    dynamics: () => {
+      const { washout, length } = lengths.dynamics;
+      return { inputs: inPrecision(series(washout + length), precision), washout };
     },
     kernelRank: ranks(0),
     generalisationRank: ranks(sharedSteps),

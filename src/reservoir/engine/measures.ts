@@ -3,6 +3,7 @@
 import type { Matrix } from "../../numerics/index.js";
 import type { EnginePlan } from "../engine.js";
 import type { WorkOptions } from "../work.js";
+import type { TargetWork } from "./products.js";
 import type { SweepBase, SweepMember } from "./sweeps.js";
 
 /** Takes measures. */
@@ -60,6 +61,22 @@ export interface MeasuresAsked {
         readonly washout: number;
       }
     | undefined;
+  /** Information processing capacity: the share of every target in the states. */
+  readonly capacity?:
+    | (Pick<TargetWork, "inputs" | "washout" | "values" | "targets"> & {
+        /** Directions of the states below this share of the longest do not count. */
+        readonly tolerance: number;
+      })
+    | undefined;
+  /** What neurons store and connections transfer, by the Gaussian estimator with a history of 1. */
+  readonly dynamics?:
+    | {
+        /** T x I in the models' precision. */
+        readonly inputs: Matrix;
+        /** Steps before those that are measured. */
+        readonly washout: number;
+      }
+    | undefined;
 }
 
 /** What was found of a reservoir. A measure is undefined if a state was not finite. */
@@ -70,6 +87,10 @@ export interface MeasuresFound {
   readonly kernelRank?: number | undefined;
   readonly generalisationRank?: number | undefined;
   readonly echo?: number | undefined;
+  /** Directions of the states, and the share of each target. `values` may not be kept. */
+  readonly capacities?: { readonly rank: number; readonly values: Float64Array } | undefined;
+  /** Means over neurons, and over connections of W. */
+  readonly dynamics?: { readonly storage: number; readonly transfer: number } | undefined;
 }
 
 /** Many reservoirs, and what is measured of each. */

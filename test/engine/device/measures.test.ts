@@ -31,8 +31,18 @@ const lengths: MapLengths = onHardware
       memory: { mostDelays: 6, length: 40, heldOut: 20 },
       rank: 6,
       echo: { length: 12, initialStates: 2 },
+      capacity: {
+        degrees: [
+          [1, 4],
+          [3, 1],
+        ],
+        length: 60,
+      },
+      dynamics: { washout: 4, length: 30 },
     };
 const all = ["lyapunovExponent", "memoryCapacity", "kernelRank", "generalisationRank", "rankDifference", "echoStateIndex"] as const;
+/** Those that take longer to simulate, at fewer points. */
+const longer = ["informationCapacity", "storage", "transfer"] as const;
 const common = { seed: "s", amplitude: 0.8, signal: undefined, onProgress: undefined };
 
 function grid(base: ReservoirOptions): ReservoirOptions[] {
@@ -40,10 +50,15 @@ function grid(base: ReservoirOptions): ReservoirOptions[] {
 }
 
 /** Values of the device, which are the host's. */
-async function compare(reservoirs: readonly ReservoirOptions[], measures: readonly MapMeasure[] = all) {
+async function compare(
+  reservoirs: readonly ReservoirOptions[],
+  measures: readonly MapMeasure[] = all,
+  as: MapLengths = lengths,
+  rest = {},
+) {
   asked.length = 0;
-  const ours = await measureAll(reservoirs, { ...common, measures, engine: name }, { lengths });
-  const theirs = await measureAll(reservoirs, { ...common, measures, engine: "cpu" }, { lengths });
+  const ours = await measureAll(reservoirs, { ...common, ...rest, measures, engine: name }, { lengths: as });
+  const theirs = await measureAll(reservoirs, { ...common, ...rest, measures, engine: "cpu" }, { lengths: as });
   expect(asked.map(({ members }) => members.length)).toEqual([reservoirs.length]);
   for (const each of measures) expect([each, bits(ours.values[each]!)]).toEqual([each, bits(theirs.values[each]!)]);
   return ours.values;
@@ -56,6 +71,8 @@ describe("measures of many reservoirs", () => {
     ["binary64, with noise", { size: 7, connectionProbability: 1, precision: "float64" as const, leakRate: 1, noiseLevel: 0.01 }],
   ])("have the host's bits at 3 x 3 points, %s", async (_name, base) => {
     const values = await compare(grid(base));
+    const some = await compare(onHardware ? grid(base) : grid(base).slice(3, 5), longer);
+    for (const each of longer) expect(new Set(some[each]).size, each).toBeGreaterThan(1);
     // Runs from other states may all meet.
     for (const each of all.slice(0, 5)) expect(new Set(values[each]).size, each).toBeGreaterThan(1);
   });
@@ -72,21 +89,36 @@ describe("measures of many reservoirs", () => {
 
   it("take more neurons than a panel has columns, and more than a warp", async () => {
     const size = onHardware ? 300 : 40;
-    await compare([{ size, connectionProbability: 1, leakRate: 1 }], onHardware ? all : ["memoryCapacity", "lyapunovExponent"]);
+    await compare(
+      [{ size, connectionProbability: 1, leakRate: 1 }],
+      onHardware ? [...all, ...longer] : ["memoryCapacity", "lyapunovExponent"],
+    );
+  });
+
+  it("go over more rows than a block of sums has, and turn more of them than a warp has lanes", async () => {
+    const long = { ...lengths, capacity: { ...lengths.capacity, length: 1050 }, dynamics: { washout: 2, length: 1040 } };
+    const two = [0.3, 0.9].map((spectralRadius) => ({ size: 4, spectralRadius, connectionProbability: 1, bias: 0.2 }));
+    await compare(two, longer, onHardware ? lengths : long);
+    const wide = { ...lengths, capacity: { degrees: [[1, 2]] as const, length: 120 } };
+    const { informationCapacity: found } = await compare([{ size: 34, connectionProbability: 1 }], ["informationCapacity"], wide);
+    expect(found![0]).toBeGreaterThan(0);
   });
 
   it("are NaN if a state is not finite, and -Infinity if every difference is gone", async () => {
     const linear = { size: 6, activation: "identity" as const, leakRate: 1, connectionProbability: 1 };
     const wild = [1, 1e20].map((spectralRadius) => ({ ...linear, spectralRadius }));
     const values = await compare(wild);
-    for (const each of all) expect([...values[each]!].map(Number.isNaN), each).toEqual([false, true]);
+    const some = await compare(wild, longer);
+    for (const each of [...all, ...longer]) expect([...(values[each] ?? some[each])!].map(Number.isNaN), each).toEqual([false, true]);
     const line = { ...linear, topology: { type: "delayLine" as const, weight: 0.5 } };
     expect((await compare([line], ["lyapunovExponent"])).lyapunovExponent![0]).toBe(Number.NEGATIVE_INFINITY);
   });
 
   it("leave to the host what is not measured together", async () => {
     const two = [{ size: 6, inputSize: 2, connectionProbability: 1 }];
-    const { lyapunovExponent, transfer } = await compare(two, ["lyapunovExponent", "transfer"]);
+    const byDistances = { estimator: "nearestNeighbours" };
+    const { lyapunovExponent, transfer } = await compare(two, ["lyapunovExponent", "transfer"], lengths, byDistances);
+    expect(Object.keys(asked[0]!.asked)).toEqual(["exponent"]);
     expect(lyapunovExponent![0]).toBeLessThan(0);
     expect(transfer![0]).toBeGreaterThan(0);
   });

@@ -1,7 +1,7 @@
 // Measures of many reservoirs on a device: states by the ensemble's kernels, and what is made of
 // them by kernels/reservoir_measures.cu, with the host's bits. Of each member only a few numbers
 // come to the host.
-import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
+import type { Context, Stream } from "../../../gpu/index.js";
 import { Matrix } from "../../../numerics/index.js";
 import type { MeasuresAsked, MeasuresFound, MeasureWork, RankStreams } from "../../../reservoir/engine/measures.js";
 import { type EnginePlan, formatBytes } from "../../../reservoir/engine.js";
@@ -13,17 +13,27 @@ import { type AnyKernel, loadEntries, type RealParameter, realKernel, realType }
 import { freeMemory } from "../memory.js";
 import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
+import { capacitiesOf, capacityBytes } from "./capacities.js";
+import { dynamicsBytes, dynamicsOf } from "./dynamics.js";
 import { fastDetail } from "./kernel-choice.js";
 import { tableColumns } from "./members.js";
-import { type Prepared, type SharedDraws, type SweepShape, SweptMembers, sweepShape, type Wave } from "./swept-members.js";
+import { type SharedDraws, type SweepShape, SweptMembers, sweepShape, type Wave } from "./swept-members.js";
+import {
+  factorKernel,
+  factorShape,
+  finiteStates,
+  type LaunchShape,
+  panelRows,
+  reflectionColumns,
+  sharedRoom,
+  type Turn,
+  weightArguments,
+  weightParameters,
+} from "./turn.js";
 import { Uploads } from "./uploads.js";
 
 /** Members of a wave, at most: few enough to be stopped within two seconds. */
 const usualWave = 4096;
-
-/** Rows of a panel of least squares, and columns whose reflections go together. */
-export const panelRows = 256;
-export const reflectionColumns = 36;
 
 /** Rows of features that a block of measure_recall holds. */
 const recallBatch = 8;
@@ -35,10 +45,7 @@ const file = "reservoir_measures";
 
 /** Kernels of both precisions, and those of binary64 alone. */
 const realParameters = {
-  tangent: [
-    ...(["const real*", "const i32*", "const u16*", "const i32*", "const i32*", "i32", "i32"] as const),
-    ...(["const real*", "const real*", "const real*", "f64*", "f64*", "i32", "i32", "i32", "i32"] as const),
-  ],
+  tangent: [...weightParameters, ...(["const real*", "const real*", "const real*", "f64*", "f64*", "i32", "i32", "i32", "i32"] as const)],
   rows: ["const real*", "i32", "i32", "i32", "i32", "const f64*", "i32", "i32", "f64*", "i64"],
   gather: ["const real*", "i32", "i32", "i32", "f64*"],
   distance: ["const real*", "const real*", "i32", "i32", "f64", "f64*"],
@@ -46,20 +53,11 @@ const realParameters = {
 const parameters = {
   logarithms: ["const f64*", "i32", "i32", "i32", "f64*"],
   diagonal: ["f64*", "i64", "i32", "i32", "i32", "i32", "f64"],
-  factor: ["f64*", "i64", "i32", "i32", "i32", "i32", "f64*", "f64*"],
   solve: ["const f64*", "i32", "i32", "f64*"],
   recall: ["const f64*", "i64", "i32", "i32", "i32", "i32", "const f64*", "f64*", "f64*", "i32"],
   singular: ["f64*", "i32", "f64", "f64*", "i32*", "i32"],
   sum: ["const f64*", "i32", "i32", "i32", "f64*"],
 } as const;
-
-/** measure_factor for so many members. */
-export function factorShape(members: number): LaunchShape {
-  return { grid: members, block: 256, shared: 8 * reflectionColumns * (panelRows + reflectionColumns + 2) };
-}
-
-/** measure_factor itself. */
-export const factorKernel = (context: Context): AnyKernel => binary64Kernel(context, "factor");
 
 function binary64Kernel(context: Context, name: keyof typeof parameters): AnyKernel {
   return loadEntries(context, file, [`measure_${name}`]).kernel(`measure_${name}`, parameters[name]) as unknown as AnyKernel;
@@ -73,18 +71,8 @@ export function measureTogether(context: Context, engine: string, work: MeasureW
   return shape && new Measuring(context, engine, work, shape).run();
 }
 
-/** A wave while it is measured. */
-interface Turn {
-  readonly stream: Stream;
-  readonly memory: Uploads;
-  readonly wave: Wave;
-  readonly prepared: Prepared;
-  /** Lets the event loop run once the stream is done. */
-  readonly pause: () => Promise<void>;
-}
-
 /** What was found of each trunk of a wave. */
-type Found = Map<keyof MeasuresFound, (trunk: number) => number | Float64Array | undefined>;
+type Found = Map<keyof MeasuresFound, (trunk: number) => MeasuresFound[keyof MeasuresFound]>;
 
 class Measuring {
   readonly #context: Context;
@@ -101,7 +89,7 @@ class Measuring {
     this.#work = work;
     const readouts = { ...work, washout: 0, features: plainFeatures, constant: true };
     this.#members = new SweptMembers(context, readouts, (work.asked.memory?.maxDelay ?? -1) + 1, shape, undefined);
-    this.#room = context.info.attributes.sharedBytesPerBlockOptIn - 1024;
+    this.#room = sharedRoom(context);
   }
 
   get #model() {
@@ -138,12 +126,13 @@ class Measuring {
   /** Bytes that a member takes besides its weights and states. */
   get #furtherBytes(): number {
     const { size, precision } = this.#model;
-    const { memory, kernelRank, generalisationRank } = this.#work.asked;
+    const { memory, kernelRank, generalisationRank, capacity, dynamics } = this.#work.asked;
     const streams = Math.max(kernelRank?.streams.length ?? 0, generalisationRank?.streams.length ?? 0);
     const ranks = streams * (size * (elementBytes(precision) + 8) + 4 * tableColumns + 8);
     const columns = memory ? size + 2 + memory.maxDelay : 0;
     const squares = memory ? 8 * columns * (panelRows + 2 * (size + 1) + reflectionColumns) : 0;
-    return Math.max(ranks, squares);
+    const capacities = capacity ? capacityBytes(size, precision, capacity) : 0;
+    return Math.max(ranks, squares, capacities, dynamics ? dynamicsBytes(size, precision, dynamics) : 0);
   }
 
   #waveSize(): number {
@@ -176,7 +165,7 @@ class Measuring {
     const memory = new Uploads(this.#context, stream, this.#model.precision);
     try {
       const prepared = this.#members.prepare(stream, memory, wave, draws);
-      const turn: Turn = { stream, memory, wave, prepared, pause };
+      const turn: Turn = { stream, wave, prepared, pause };
       const found: Found = new Map();
       if (asked.exponent) found.set("exponent", await this.#exponent(turn, asked.exponent));
       if (asked.memory) found.set("curve", await this.#memory(turn, asked.memory));
@@ -185,6 +174,8 @@ class Measuring {
         if (streams) found.set(kind, await this.#rank(turn, streams));
       }
       if (asked.echo) found.set("echo", await this.#echo(turn, asked.echo));
+      if (asked.capacity) found.set("capacities", await capacitiesOf(this.#context, this.#members, turn, asked.capacity));
+      if (asked.dynamics) found.set("dynamics", await dynamicsOf(this.#context, this.#members, turn, asked.dynamics));
       for (let slot = 0; slot < wave.slots; slot++) {
         const trunk = wave.trunkOf[slot]!;
         const values = [...found].map(([name, of]) => [name, of(trunk)] as const);
@@ -215,7 +206,7 @@ class Measuring {
       stream.fill(sums);
       const series = this.#series(own, inputs);
       const { threads, shared, resident } = this.#tangentShape();
-      const weights = this.#weights(prepared);
+      const weights = weightArguments(this.#members, prepared);
       this.#members.reset(stream, prepared);
       for (let from = 0; from < inputs.rows; from += chunk) {
         const to = Math.min(inputs.rows, from + chunk);
@@ -229,7 +220,7 @@ class Measuring {
         await turn.pause();
       }
       const found = await stream.download(sums);
-      const finite = await this.#finite(stream, prepared.failures);
+      const finite = await finiteStates(stream, prepared.failures);
       const steps = inputs.rows - washout;
       return (trunk: number) => (finite(trunk) ? found[2 * trunk]! / steps : undefined);
     } finally {
@@ -264,7 +255,8 @@ class Measuring {
       stream.fill(sums);
       const curves = own.take("f64", count * delays, "curves");
       const factor = (rows: number, first: number) => {
-        this.#launch(stream, "factor", factorShape(count), [panels, pitch, rows, first, features, columns, triangles, scratch]);
+        const given = [panels, pitch, rows, first, features, columns, triangles, scratch];
+        this.#start(stream, factorShape(count), given, "factor", () => factorKernel(this.#context));
       };
       const solve = () => {
         if (lambda > 0)
@@ -300,7 +292,7 @@ class Measuring {
         await turn.pause();
       }
       const found = await stream.download(curves);
-      const finite = await this.#finite(stream, prepared.failures);
+      const finite = await finiteStates(stream, prepared.failures);
       return (trunk: number) => (finite(trunk) ? found.subarray(trunk * delays, (trunk + 1) * delays) : undefined);
     } finally {
       disposeAll([own]);
@@ -351,7 +343,7 @@ class Measuring {
       const config = { grid: count, block: 256, shared: resident ? held : 32 * size };
       this.#launch(stream, "singular", config, [matrices, size, tolerance, singular, ranks, resident ? 1 : 0]);
       const found = await stream.download(ranks);
-      const each = await this.#finite(stream, failures);
+      const each = await finiteStates(stream, failures);
       const finite = (trunk: number) => streams.every((_, m) => each(m * count + trunk));
       await turn.pause();
       return (trunk: number) => (finite(trunk) ? found[trunk]! : undefined);
@@ -395,7 +387,7 @@ class Measuring {
         await turn.pause();
       }
       const found = await stream.download(sums);
-      const finite = await this.#finite(stream, prepared.failures);
+      const finite = await finiteStates(stream, prepared.failures);
       return (trunk: number) => (finite(trunk) ? found[trunk]! / (inputs.rows - washout) : undefined);
     } finally {
       disposeAll([own]);
@@ -412,11 +404,6 @@ class Measuring {
     return memory.matrix([inputs], inputs.data.length, "inputs", ({ data }) => data);
   }
 
-  /** Weights and patterns as measure_tangent takes them. */
-  #weights({ weights }: Prepared): readonly unknown[] {
-    return this.#members.kernel.storage === "dense" ? [...weights, null, null, null, null, 0, 0] : weights;
-  }
-
   #tangentShape(): { readonly threads: number; readonly shared: number; readonly resident: boolean } {
     const { size, precision } = this.#model;
     const dense = this.#members.kernel.storage === "dense";
@@ -424,12 +411,6 @@ class Measuring {
     const held = vectors + size * (size | 1) * elementBytes(precision);
     const resident = dense && held <= this.#room;
     return { threads: Math.min(1024, Math.ceil(size / 32) * 32), shared: resident ? held : vectors, resident };
-  }
-
-  /** Whether all states of an index were finite. */
-  async #finite(stream: Stream, failures: DeviceBuffer<"u64">): Promise<(index: number) => boolean> {
-    const words = await stream.download(failures.as("u32"));
-    return (index) => words[2 * index] === 0xffffffff && words[2 * index + 1] === 0xffffffff;
   }
 
   #launchReal(stream: Stream, name: keyof typeof realParameters, config: LaunchShape, given: readonly unknown[]): void {
@@ -448,10 +429,4 @@ class Measuring {
     this.#kernels.set(name, kernel);
     stream.launch(kernel, config, ...(given as never[]));
   }
-}
-
-interface LaunchShape {
-  readonly grid: number | readonly [number, number];
-  readonly block: number;
-  readonly shared?: number;
 }

@@ -8,26 +8,17 @@ import { plainFeatures } from "../../../reservoir/features.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { WorkPacer } from "../../../reservoir/work.js";
 import { abandonAll, disposeAll } from "../dispose.js";
-import { type AnyKernel, loadEntries, type RealParameter, realKernel, realType } from "../kernels.js";
+import { type AnyKernel, loadEntries } from "../kernels.js";
 import { freeMemory } from "../memory.js";
 import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
-import { factorKernel, factorShape, panelRows, reflectionColumns } from "./measures.js";
+import { blockRows, capacityKernels, leftTiles, productThreads, targetTile, uploadPolynomials, uploadTerms } from "./capacities.js";
 import { type SweepShape, SweptMembers, sweepShape } from "./swept-members.js";
+import { factorShape, panelRows, reflectionColumns } from "./turn.js";
 import { Uploads } from "./uploads.js";
-
-const file = "information_capacity";
 
 /** Kernels read a row of polynomials by a byte; row 0 is not used. */
 const mostPolynomials = 255;
-
-/** Rows of a block of sums; targets and left columns of a tile, and threads for it. */
-const blockRows = 1024;
-const targetTile = 128;
-const leftTile = 52;
-/** Values of a row's tile in the kernel. */
-const paddedTile = 56;
-const productThreads = 128;
 
 /** Blocks of rows whose sums are made beside each other, and bytes of them at most. */
 const mostBlocks = 8;
@@ -67,20 +58,8 @@ class Multiplication {
     const member: SweepMember = { ...{ base: 0, factor: 1, inputScaling: 1, bias: 1, lambda: 0 }, leakRate: rates, noiseLevel };
     const readouts = { bases: [base], members: [member], washout: 0, features: plainFeatures, constant: true };
     this.#members = new SweptMembers(context, readouts, 0, shape, undefined);
-    const real = (name: string, parameters: readonly RealParameter[]) =>
-      realKernel(context, file, `capacity_${name}_${realType(precision)}`, precision, parameters);
     this.#kernels = {
-      origin: real("origin", ["const real*", "i32", "f64*"]),
-      rows: real("rows", ["const real*", "const f64*", "i32", "i32", "f64*"]),
-      factors: real("factors", ["const real*", "const f64*", "i32", "i32", "f64*"]),
-      products: loadEntries(context, file, ["capacity_products"]).kernel("capacity_products", [
-        ...(["const f64*", "i32", "i32", "const f64*", "i64", "i64"] as const),
-        ...(["const u32*", "const u8*", "const u32*", "i32", "f64*", "f64*"] as const),
-      ]) as unknown as AnyKernel,
-      fold: loadEntries(context, file, ["capacity_fold"]).kernel("capacity_fold", [
-        ...(["const f64*", "i32", "i64", "f64*"] as const),
-      ]) as unknown as AnyKernel,
-      factor: factorKernel(context),
+      ...capacityKernels(context, precision),
       surrogates: loadEntries(context, "capacity_surrogates", ["capacity_surrogates"]).kernel("capacity_surrogates", [
         ...(["const f64*", "i32", "u32", "u32", "u32", "u32", "i64", "i32", "const f64*", "i32", "f64*", "i64"] as const),
       ]) as unknown as AnyKernel,
@@ -94,7 +73,8 @@ class Multiplication {
     const lefts = size + 1;
     const rows = inputs.rows - washout;
     const pacer = new WorkPacer(this.#work, rows);
-    // States and triangles are a few blocks of threads each: the others' thousands would be in front.
+    // States and triangles are a few blocks of threads each: the others' thousands would be in
+    // front.
     const { greatest } = context.priorities;
     const [states, factor] = [
       context.stream({ label: "states", priority: greatest }),
@@ -123,17 +103,14 @@ class Multiplication {
       this.#members.reset(states, prepared);
       const series = memory.matrix([inputs], inputs.data.length, "inputs", ({ data }) => data);
       const pitch = inputs.rows;
-      const polynomials = memory.take("f64", values.length * pitch, "polynomials");
-      for (const [d, row] of values.entries())
-        states.upload(polynomials.slice(d * pitch, (d + 1) * pitch), row as Float64Array<ArrayBuffer>);
+      const polynomials = uploadPolynomials(memory, states, values, pitch);
       const terms = uploadTerms(memory, states, targets);
       const products = memory.take("f64", all * lefts, "products");
       const squares = memory.take("f64", all, "squares");
       const parts = memory.take("f64", blocks * atOnce * lefts, "products of blocks");
       const partSquares = memory.take("f64", blocks * atOnce, "squares of blocks");
       const origin = memory.take("f64", size, "first states");
-      const tiles = Math.ceil(lefts / leftTile);
-      const width = tiles * paddedTile;
+      const { tiles, width } = leftTiles(lefts);
       const factors = memory.take("f64", chunk * width, "factors");
       const triangles = this.#triangles(memory, factor, blocks, origin);
       const { triangle } = triangles;
@@ -150,7 +127,7 @@ class Multiplication {
         const slot = ring[c % slots]!;
         if (used[2 * (c - slots)]) for (const before of used.slice(2 * (c - slots), 2 * (c - slots) + 2)) states.wait(before);
         this.#members.run(states, wave, prepared, series, slot, washout + from, washout + from + count);
-        if (c === 0) states.launch(this.#kernels.origin, { grid: 1, block: 256 }, ...([slot, size, origin] as never[]));
+        if (c === 0) states.launch(this.#kernels.origin, { grid: 1, block: 256 }, ...([slot, chunk, size, origin] as never[]));
         const made = event(states);
         work.wait(made);
         factor.wait(made);
@@ -158,7 +135,7 @@ class Multiplication {
         this.#rows(work, this.#kernels.factors, slot, origin, count, width, factors);
         const multiply = (made: TermsThere, rowsOf: unknown, apart: number, at: number, to: number) => {
           const grid = [Math.ceil(made.count / targetTile) * tiles, parted] as const;
-          const given = [factors, count, lefts, rowsOf, apart, at, made.first, made.degrees, made.delays, made.count];
+          const given = [factors, count, lefts, rowsOf, apart, at, made.first, made.degrees, made.delays, made.count, 0];
           work.launch(this.#kernels.products, { grid, block: productThreads }, ...([...given, parts, partSquares] as never[]));
           this.#fold(work, parts, parted, made.count * lefts, products.slice(to * lefts, (to + made.count) * lefts));
           this.#fold(work, partSquares, parted, made.count, squares.slice(to, to + made.count));
@@ -268,16 +245,6 @@ class Multiplication {
 
 /** Targets whose terms are on the device. */
 type TermsThere = Pick<TargetTerms, "count"> & ReturnType<typeof uploadTerms>;
-
-function uploadTerms(memory: Uploads, stream: Stream, targets: TargetTerms) {
-  const first = memory.take("u32", targets.count + 1, "first terms");
-  const degrees = memory.take("u8", targets.termDegrees.length, "degrees of terms");
-  const delays = memory.take("u32", targets.termDelays.length, "delays of terms");
-  stream.upload(first, targets.first as Uint32Array<ArrayBuffer>);
-  stream.upload(degrees, targets.termDegrees as Uint8Array<ArrayBuffer>);
-  stream.upload(delays, targets.termDelays as Uint32Array<ArrayBuffer>);
-  return { first, degrees, delays };
-}
 
 /** Targets of some surrogates, whose degrees are rows of polynomials. */
 interface SurrogateGroup extends TargetTerms {

@@ -71,12 +71,14 @@ export class Accesses {
       this.readers[at] = warp.tag + lane;
       return undefined;
     }
+    // Of several warps the least time: their clocks differ.
+    const time = Math.min(reader >>> 11, warp.time);
     if (name === severalWarps) {
+      this.readers[at] = (time << 11) | severalWarps;
       this.readerWarps[at] = this.readerWarps[at]! | (1 << warp.index);
       return undefined;
     }
     const otherWarp = name < severalLanes ? name >> 5 : name - severalLanes;
-    const time = Math.min(reader >>> 11, warp.time);
     if (otherWarp === warp.index) this.readers[at] = (time << 11) | (severalLanes + warp.index);
     else {
       this.readers[at] = (time << 11) | severalWarps;
