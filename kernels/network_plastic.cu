@@ -2,7 +2,9 @@
 // Networks of populations with plastic projections, docs/numerics.md rule 13: whole chunks of steps
 // in one launch, two barriers a step. Before the first of them spikes arrive, depression and
 // short-term plasticity included; behind it come potentiation by the targets' spikes, the neurons,
-// and the traces of the next step. In each half a plastic synapse belongs to one thread.
+// and the traces of the next step. In each half a plastic synapse belongs to one thread. If every
+// delay is dendritic or behind constant weights, and none is 0, nothing that arrives is for the
+// step itself: both halves are one, without the first barrier.
 #include "network_general.cuh"
 #include "network_grid.cuh"
 #include "power.cuh"
@@ -20,16 +22,27 @@ enum PlasticWord {
   cellFirst,
   isNegative,
   isBounded,
-  /** Its delays: so many from the least on; 1 of shortTerm, whatever they are. */
-  leastDelay,
-  delayCount,
+  /**
+   * Whether delays lie behind the synapses: on the way to the targets, and of their spikes back.
+   */
+  isDendritic,
+  /**
+   * Delays on the way from sources to synapses, so many from the least on, and on that from targets
+   * back; 0 alone if there are none. Of shortTerm 0, whatever they are.
+   */
+  arrivingLeast,
+  arrivingCount,
+  returningLeast,
+  returningCount,
   /** Where its part of `runs`, of `incomingOffsets`, of `traces` and of `resources` begins. */
   runFirst,
   incomingFirst,
   sourceTraces,
   targetTraces,
   resourceFirst,
-  /** Warps that share the synapses of one delay of a source, and those onto a target. */
+  /**
+   * Warps that share the synapses of one delay of a source, and those of one delay onto a target.
+   */
   outgoingSlices,
   incomingSlices,
   plasticWords
@@ -46,13 +59,16 @@ template <typename Real> struct Plastic {
   const double* numbers;
   int projections;
   /**
-   * Synapses of source j with delay d: from number j * delays + d on, to the next. `units` are those
-   * of shortTerm, which begin at synapse `timed`.
+   * Synapses of source j with the d-th arriving delay: from runs[j * delays + d] on, to the next.
+   * `units` are those of shortTerm, which begin at synapse `timed`.
    */
   const unsigned *runs, *places;
   const int* units;
   unsigned timed;
-  /** Synapses by target: their numbers, sources and delays. */
+  /**
+   * The same by target and returning delay: their numbers, sources, and how long the sources'
+   * spikes take to them.
+   */
   const unsigned *incomingOffsets, *incoming, *incomingSources;
   const unsigned short* incomingDelays;
   Real *weights, *traces;
@@ -64,7 +80,7 @@ struct History {
   unsigned *fired, *lists, *counts;
   unsigned rows, sources, now;
   __device__ __forceinline__ unsigned ago(unsigned steps) const { return now >= steps ? now - steps : now + rows - steps; }
-  __device__ __forceinline__ unsigned next() const { return now + 1 == rows ? 0 : now + 1; }
+  __device__ __forceinline__ unsigned next() const { return ago(rows - 1); }
   __device__ __forceinline__ unsigned times(unsigned row, unsigned source) const { return __ldcg(fired + (size_t)row * sources + source); }
   __device__ __forceinline__ void list(unsigned row, unsigned source) const { __stcg(lists + (size_t)row * sources + atomicAdd(counts + row, 1u), source); }
 };
@@ -73,6 +89,8 @@ struct History {
 struct PlasticChunk {
   int* ring;
   unsigned rowMask, cellBits, firstStep, steps, slices;
+  /** Whether the two halves of a step are one: a synapse that both change is then the first's. */
+  bool isOneHalf;
   const unsigned *inputOffsets, *inputChannels;
   unsigned* arrived;
   Record record;
@@ -111,73 +129,109 @@ template <typename Real> static __device__ __forceinline__ Real between(Real lea
   return value > most ? most : value < least ? least : value;
 }
 
-/** Spikes arrive at the synapses of a projection: depression by the targets' traces, then the weights. */
-template <typename Real>
-static __device__ __forceinline__ void arrive(const Plastic<Real>& plastic, const unsigned* words, const double* numbers, const History& history, int* row, unsigned cellBits) {
-  const unsigned lane = threadIdx.x & 31, mask = (1u << cellBits) - 1, all = 0xffffffffu;
-  const unsigned delays = words[delayCount], slices = words[outgoingSlices];
-  const Real least = (Real)numbers[leastWeight], most = (Real)numbers[mostWeight];
-  const Real* const traces = plastic.traces + words[targetTraces] + history.now * words[targetCount];
+/**
+ * Delays of spikes on their way to the synapses of a projection, and the neurons they come from.
+ */
+struct Way {
+  unsigned least, delays, firstNeuron, neurons, slices;
+  /** Synapses of a neuron with one delay. */
+  const unsigned* runs;
+};
+
+/**
+ * Deals the spikes that come to synapses at this time out to the warps, a slice of their synapses
+ * each: `visit` gets the first synapse of the lane, the end, how often the neuron fired, and its
+ * number of those that the way comes from.
+ */
+template <typename Visit> static __device__ __forceinline__ void forSpikes(const History& history, const Way& way, Visit visit) {
+  const unsigned lane = threadIdx.x & 31, all = 0xffffffffu;
   // A lane looks up the spikes of one of 32 delays.
 #pragma unroll 1
-  for (unsigned first = 0; first < delays; first += 32) {
-    const unsigned own = first + lane, ownRow = history.ago(words[leastDelay] + (own < delays ? own : first));
-    const unsigned ownCount = own < delays ? __ldcg(history.counts + ownRow) : 0;
+  for (unsigned first = 0; first < way.delays; first += 32) {
+    const unsigned own = first + lane, ownRow = history.ago(way.least + (own < way.delays ? own : first));
+    const unsigned ownCount = own < way.delays ? __ldcg(history.counts + ownRow) : 0;
     unsigned upTo = ownCount;
 #pragma unroll
     for (int distance = 1; distance < 32; distance <<= 1) {
       const unsigned other = __shfl_up_sync(all, upTo, distance);
       if ((int)lane >= distance) upTo += other;
     }
-    const unsigned total = __shfl_sync(all, upTo, 31) * slices;
+    const unsigned total = __shfl_sync(all, upTo, 31) * way.slices;
 #pragma unroll 1
     for (unsigned k = warpOfGrid(); k < total; k += warpsOfGrid()) {
-      const unsigned spike = k / slices, slice = k % slices;
+      const unsigned spike = k / way.slices, slice = k % way.slices;
       const int which = __ffs(__ballot_sync(all, upTo > spike)) - 1;
-      const unsigned spikes = __shfl_sync(all, ownRow, which), before = __shfl_sync(all, upTo - ownCount, which);
-      const unsigned source = __ldcg(history.lists + (size_t)spikes * history.sources + (spike - before)), j = source - words[sourceFirst];
-      if (j >= words[sourceCount]) continue;
-      const unsigned* const run = plastic.runs + words[runFirst] + j * delays + first + which;
-      const unsigned end = run[1], times = history.times(spikes, source);
-#pragma unroll 1
-      for (unsigned s = run[0] + slice * 32 + lane; s < end; s += slices * 32) {
-        const unsigned cell = plastic.places[s] & mask;
-        const Real y = __ldcg(traces + (cell - words[cellFirst]));
-        Real weight = __ldcg(plastic.weights + s);
-        int units = 0;
-        for (unsigned n = times; n > 0; n--) {
-          const Real share = mul(words[isBounded] ? portable::sub(weight, least) : weight, (Real)numbers[perScale]);
-          const Real change = mul(mul((Real)numbers[depression], powerOf(share, numbers[depressionExponent])), y);
-          weight = between(least, most, portable::sub(weight, change));
-          units += (int)floor(add((double)weight, 0.5));
-        }
-        __stcg(plastic.weights + s, weight);
-        atomicAdd(row + cell, words[isNegative] ? -units : units);
-      }
+      const unsigned row = __shfl_sync(all, ownRow, which), before = __shfl_sync(all, upTo - ownCount, which);
+      const unsigned neuron = __ldcg(history.lists + (size_t)row * history.sources + (spike - before)), j = neuron - way.firstNeuron;
+      if (j >= way.neurons) continue;
+      const unsigned* const run = way.runs + j * way.delays + first + which;
+      visit(run[0] + slice * 32 + lane, run[1], history.times(row, neuron), j);
     }
   }
 }
 
-/** Targets fire: potentiation by the traces of their sources, as they are at the synapse. */
+/**
+ * Spikes arrive at the synapses of a projection: depression by the targets' traces as they are at
+ * the synapse, then the weights, which reach the targets after what is left of the delay.
+ */
 template <typename Real>
-static __device__ __forceinline__ void potentiate(const Plastic<Real>& plastic, const unsigned* words, const double* numbers, const History& history) {
-  const unsigned lane = threadIdx.x & 31, slices = words[incomingSlices], count = __ldcg(history.counts + history.now) * slices;
-  const Real least = (Real)numbers[leastWeight], most = (Real)numbers[mostWeight];
+static __device__ __forceinline__ void arrive(const Plastic<Real>& plastic, const unsigned* words, const double* numbers, const History& history, const PlasticChunk& chunk,
+                                              size_t cells, unsigned step) {
+  const unsigned mask = (1u << chunk.cellBits) - 1, slices = words[outgoingSlices], targets = words[targetCount], firstCell = words[cellFirst];
+  const bool dendritic = words[isDendritic], bounded = words[isBounded], negative = words[isNegative];
+  const unsigned firstTarget = words[targetFirst];
+  const Real least = (Real)numbers[leastWeight], most = (Real)numbers[mostWeight], scale = (Real)numbers[perScale];
+  const Real down = (Real)numbers[depression], up = (Real)numbers[potentiation];
+  const double downExponent = numbers[depressionExponent], upExponent = numbers[potentiationExponent];
+  const Real* const traces = plastic.traces + words[targetTraces];
+  const Real* const sources = plastic.traces + words[sourceTraces] + (size_t)history.now * words[sourceCount];
+  const Way way = {words[arrivingLeast], words[arrivingCount], words[sourceFirst], words[sourceCount], slices, plastic.runs + words[runFirst]};
+  forSpikes(history, way, [&](unsigned first, unsigned end, unsigned times, unsigned j) {
 #pragma unroll 1
-  for (unsigned k = warpOfGrid(); k < count; k += warpsOfGrid()) {
-    const unsigned i = __ldcg(history.lists + (size_t)history.now * history.sources + k / slices) - words[targetFirst], slice = k % slices;
-    if (i >= words[targetCount]) continue;
-    const unsigned* const run = plastic.incomingOffsets + words[incomingFirst] + i;
-    const unsigned end = run[1];
+    for (unsigned s = first; s < end; s += slices * 32) {
+      const unsigned place = plastic.places[s], cell = place & mask, ahead = dendritic ? place >> chunk.cellBits : 0;
+      Real weight = __ldcg(plastic.weights + s);
+      const unsigned i = cell - firstCell;
+      const Real y = __ldcg(traces + (size_t)history.ago(ahead) * targets + i);
+      // The target's spike that comes back now is behind those that arrive.
+      const unsigned rises = chunk.isOneHalf && history.times(history.ago(ahead), firstTarget + i) != 0 ? 1 : 0;
+      int units = 0;
+      for (unsigned n = times + rises; n > 0; n--) {
+        const bool isRise = n <= rises;
+        const Real share = mul(!bounded ? weight : isRise ? portable::sub(most, weight) : portable::sub(weight, least), scale);
+        const Real change = mul(mul(isRise ? up : down, powerOf(share, isRise ? upExponent : downExponent)), isRise ? __ldcg(sources + j) : y);
+        weight = between(least, most, isRise ? add(weight, change) : portable::sub(weight, change));
+        if (!isRise) units += (int)floor(add((double)weight, 0.5));
+      }
+      __stcg(plastic.weights + s, weight);
+      atomicAdd(chunk.ring + (step + ahead & chunk.rowMask) * cells + cell, negative ? -units : units);
+    }
+  });
+}
+
+/**
+ * Spikes of the targets come to the synapses: potentiation by the traces of the sources as they are
+ * there.
+ */
+template <typename Real>
+static __device__ __forceinline__ void potentiate(const Plastic<Real>& plastic, const unsigned* words, const double* numbers, const History& history, const PlasticChunk& chunk) {
+  const unsigned slices = words[incomingSlices], sources = words[sourceCount], firstSource = words[sourceFirst];
+  const bool bounded = words[isBounded];
+  const Real least = (Real)numbers[leastWeight], most = (Real)numbers[mostWeight], scale = (Real)numbers[perScale], rate = (Real)numbers[potentiation];
+  const double exponent = numbers[potentiationExponent];
+  const Real* const traces = plastic.traces + words[sourceTraces];
+  const Way way = {words[returningLeast], words[returningCount], words[targetFirst], words[targetCount], slices, plastic.incomingOffsets + words[incomingFirst]};
+  forSpikes(history, way, [&](unsigned first, unsigned end, unsigned, unsigned) {
 #pragma unroll 1
-    for (unsigned at = run[0] + slice * 32 + lane; at < end; at += slices * 32) {
-      const unsigned s = plastic.incoming[at], traces = history.ago(plastic.incomingDelays[at]) * words[sourceCount] + plastic.incomingSources[at];
-      const Real x = __ldcg(plastic.traces + words[sourceTraces] + traces), weight = __ldcg(plastic.weights + s);
-      const Real share = mul(words[isBounded] ? portable::sub(most, weight) : weight, (Real)numbers[perScale]);
-      const Real change = mul(mul((Real)numbers[potentiation], powerOf(share, numbers[potentiationExponent])), x);
+    for (unsigned at = first; at < end; at += slices * 32) {
+      const unsigned s = plastic.incoming[at], j = plastic.incomingSources[at];
+      if (chunk.isOneHalf && history.times(history.now, firstSource + j) != 0) continue;
+      const Real x = __ldcg(traces + (size_t)history.ago(plastic.incomingDelays[at]) * sources + j), weight = __ldcg(plastic.weights + s);
+      const Real share = mul(bounded ? portable::sub(most, weight) : weight, scale);
+      const Real change = mul(mul(rate, powerOf(share, exponent)), x);
       __stcg(plastic.weights + s, between(least, most, add(weight, change)));
     }
-  }
+  });
 }
 
 /** Traces of the next time, from those of this one and its spikes. */
@@ -252,24 +306,26 @@ static __device__ __forceinline__ void runPlastic(const Populations<Real>& all, 
   for (unsigned k = 0; k < chunk.steps; k++) {
     const unsigned now = chunk.firstStep + k, next = history.next();
     int* const row = chunk.ring + (size_t)(now & chunk.rowMask) * cells;
-    if (threadOfGrid() == 0) __stcg(history.counts + next, 0u);
-    for (unsigned j = threadOfGrid(); j < history.sources; j += threadsOfGrid()) __stcg(history.fired + (size_t)next * history.sources + j, 0u);
+    // The row of the next step is empty since the last one.
+    const unsigned second = history.ago(history.rows - 2);
+    if (threadOfGrid() == 0) __stcg(history.counts + second, 0u);
+    for (unsigned j = threadOfGrid(); j < history.sources; j += threadsOfGrid()) __stcg(history.fired + (size_t)second * history.sources + j, 0u);
     // What neurons fired in the last step of the launch before is delivered by that launch.
     deliverConstant(table, history, chunk, cells, now, k == 0 ? all.size : 0);
 #pragma unroll 1
     for (int p = 0; p < plastic.projections; p++) {
       const unsigned* const words = plastic.words + p * plasticWords;
       const double* const numbers = plastic.numbers + p * plasticNumbers;
-      if (words[isTiming]) arrive(plastic, words, numbers, history, row, chunk.cellBits);
+      if (words[isTiming]) arrive(plastic, words, numbers, history, chunk, cells, now);
       else releaseShares(plastic, words, numbers, history, chunk, cells, now);
     }
-    if (!barrier(chunk.arrived, ++round, chunk.report, now, chunk.limit)) return;
+    if (!chunk.isOneHalf && !barrier(chunk.arrived, ++round, chunk.report, now, chunk.limit)) return;
 #pragma unroll 1
     for (int p = 0; p < plastic.projections; p++) {
       const unsigned* const words = plastic.words + p * plasticWords;
       const double* const numbers = plastic.numbers + p * plasticNumbers;
       if (!words[isTiming]) continue;
-      potentiate(plastic, words, numbers, history);
+      potentiate(plastic, words, numbers, history, chunk);
       decay(plastic, words, numbers, history);
     }
     if (k + 1 < chunk.steps) listInputs(chunk, history, next, k + 1, all.size);
@@ -290,24 +346,24 @@ static __device__ __forceinline__ void runPlastic(const Populations<Real>& all, 
 
 }  // namespace network
 
-#define NETWORK_PLASTIC(name, Real)                                                                                                                   \
-  extern "C" __global__ void __launch_bounds__(512, 1)                                                                                                \
-      name(const int* whole, const Real* number, const unsigned* thresholds, const unsigned* population, const Real* drive, Real* state, int* held,   \
-           int size, int receptors, Real unit, unsigned key0, unsigned key1, unsigned stream, const unsigned* offsets, const unsigned* places,        \
-           const unsigned short* units, const unsigned* negative, const int* wideUnits, int targetBits, int* ring, unsigned rows, unsigned firstStep, \
-           unsigned steps, unsigned slices, const unsigned* inputOffsets, const unsigned* inputChannels, const unsigned* plasticWords,                \
-           const double* plasticNumbers, int projections, const unsigned* runs, const unsigned* plasticPlaces, const int* plasticUnits,               \
-           unsigned timed, const unsigned* incomingOffsets, const unsigned* incoming, const unsigned* incomingSources,                                \
-           const unsigned short* incomingDelays, Real* weights, Real* traces, double* resources, unsigned* fired, unsigned* lists, unsigned* counts,  \
-           unsigned historyRows, unsigned now, unsigned sources, unsigned* arrived, unsigned long long* spikes, unsigned* spikeCounts,                \
-           unsigned spikeCapacity, unsigned long long* report, long long spinLimit) {                                                                 \
-    const network::Populations<Real> all = {whole, number, thresholds, population, drive, state, held, size, receptors, unit, key0, key1, stream};    \
-    const network::Table table = {offsets, places, units, negative, wideUnits, targetBits};                                                           \
-    const network::Plastic<Real> plastic = {plasticWords, plasticNumbers, projections, runs, plasticPlaces, plasticUnits, timed, incomingOffsets,     \
-                                            incoming, incomingSources, incomingDelays, weights, traces, resources};                                   \
-    const network::PlasticChunk chunk = {ring, rows - 1, (unsigned)targetBits, firstStep, steps, slices, inputOffsets, inputChannels, arrived,        \
-                                         {spikes, spikeCounts, spikeCapacity}, report, spinLimit};                                                    \
-    network::runPlastic<Real>(all, table, plastic, {fired, lists, counts, historyRows, sources, now}, chunk);                                         \
+#define NETWORK_PLASTIC(name, Real)                                                                                                                            \
+  extern "C" __global__ void __launch_bounds__(512, 1)                                                                                                         \
+      name(const int* whole, const Real* number, const unsigned* thresholds, const unsigned* population, const Real* drive, Real* state, int* held,            \
+           int size, int receptors, Real unit, unsigned key0, unsigned key1, unsigned stream, const unsigned* offsets, const unsigned* places,                 \
+           const unsigned short* units, const unsigned* negative, const int* wideUnits, int targetBits, int* ring, unsigned rows, unsigned firstStep,          \
+           unsigned steps, unsigned slices, const unsigned* inputOffsets, const unsigned* inputChannels, const unsigned* plasticWords,                         \
+           const double* plasticNumbers, int projections, const unsigned* runs, const unsigned* plasticPlaces, const int* plasticUnits,                        \
+           unsigned timed, const unsigned* incomingOffsets, const unsigned* incoming, const unsigned* incomingSources,                                         \
+           const unsigned short* incomingDelays, Real* weights, Real* traces, double* resources, unsigned* fired, unsigned* lists, unsigned* counts,           \
+           unsigned historyRows, unsigned now, unsigned sources, unsigned isOneHalf, unsigned* arrived, unsigned long long* spikes, unsigned* spikeCounts,     \
+           unsigned spikeCapacity, unsigned long long* report, long long spinLimit) {                                                                          \
+    const network::Populations<Real> all = {whole, number, thresholds, population, drive, state, held, size, receptors, unit, key0, key1, stream};             \
+    const network::Table table = {offsets, places, units, negative, wideUnits, targetBits};                                                                    \
+    const network::Plastic<Real> plastic = {plasticWords, plasticNumbers, projections, runs, plasticPlaces, plasticUnits, timed, incomingOffsets,              \
+                                            incoming, incomingSources, incomingDelays, weights, traces, resources};                                            \
+    const network::PlasticChunk chunk = {ring, rows - 1, (unsigned)targetBits, firstStep, steps, slices, isOneHalf != 0, inputOffsets, inputChannels, arrived, \
+                                         {spikes, spikeCounts, spikeCapacity}, report, spinLimit};                                                             \
+    network::runPlastic<Real>(all, table, plastic, {fired, lists, counts, historyRows, sources, now}, chunk);                                                  \
   }
 
 NETWORK_PLASTIC(network_plastic_f32, float)

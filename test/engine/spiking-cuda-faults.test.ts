@@ -1,7 +1,8 @@
-// A spiking reservoir on a device, and binning there, when the driver fails: any call at its first
-// or last use. The error is the driver's, and all that was taken is given back.
+// A spiking reservoir on a device, binning there, and networks, when the driver fails: any call at
+// its first or last use. The error is the driver's, and all that was taken is given back.
 import { describe, expect, it } from "vitest";
 import { deviceEngine } from "../../src/engine/cuda/index.js";
+import { openNetwork } from "../../src/engine/cuda/network/index.js";
 import { FaultyDriver } from "../../src/gpu/fault-injection.js";
 import { type Context, type DriverCall, openDevice } from "../../src/gpu/index.js";
 import { Matrix } from "../../src/numerics/index.js";
@@ -9,7 +10,16 @@ import { simulatedDriver } from "../../src/sim/index.js";
 import { binSpikesOnDevice, DeviceTemplates } from "../../src/spikes/gpu/index.js";
 import { PatternTemplates, poissonPattern } from "../../src/spikes/index.js";
 import { build } from "../../src/spikes/liquid/kind.js";
+import {
+  drawNetwork,
+  microcircuit,
+  type NetworkModel,
+  type NetworkPlan,
+  planNetwork,
+  type StepSpikes,
+} from "../../src/spikes/network/index.js";
 import { casesOf } from "../exhaustive.js";
+import { plasticNetwork } from "../spikes/network/plastic-network.js";
 import { bits } from "./contract.js";
 
 const model = build({ kind: "spiking", size: 40, inputSize: 2, seed: 1, background: { current: 14, deviation: 2 } });
@@ -41,6 +51,20 @@ async function detection(context: Context): Promise<unknown> {
   return [bins.toMatrix().data, await there.match(pattern)];
 }
 
+/** Runs a network with and without recording, and goes on from a state of it. */
+const network =
+  (of: NetworkPlan | NetworkModel, inputs: StepSpikes | undefined) =>
+  async (context: Context): Promise<unknown> => {
+    await using there = await openNetwork(context, of);
+    await there.advance(6, inputs, false);
+    const state = there.getState();
+    const spikes = await there.advance(6, inputs, true);
+    there.setState(state);
+    return [state, spikes, await there.advance(6, inputs, true), there.getWeights(0), there.getState()];
+  };
+const plastic = drawNetwork(planNetwork(plasticNetwork));
+const given = { offsets: Uint32Array.from({ length: 7 }, (_, t) => 2 * t), neurons: Uint32Array.from({ length: 12 }, (_, s) => s % 5) };
+
 it("a spiking reservoir's chunks are waited for by events, not by holding up the event loop", async () => {
   const driver = new FaultyDriver(simulatedDriver());
   const context = openDevice({ driver, onLeak: () => undefined });
@@ -57,6 +81,8 @@ it("a spiking reservoir's chunks are waited for by events, not by holding up the
 describe.each([
   ["a spiking reservoir", reservoir],
   ["binning and detection", detection],
+  ["a plastic network", network(plastic, given)],
+  ["a network drawn there", network(planNetwork(microcircuit({ scale: 0.002, drive: "poisson" })), undefined)],
 ] as const)("%s, where a driver call fails", async (_, work) => {
   const healthy = new FaultyDriver(simulatedDriver());
   const first = openDevice({ driver: healthy, onLeak: () => undefined });

@@ -111,28 +111,33 @@ describe.each(layouts)("a network in the device's plan %s", (layout) => {
     expect(await network.advance(40, undefined, true)).toEqual(reference.advance(40, undefined, true));
   });
 
-  it("is as it was before if a block waits longer than it may", async () => {
+  it("can be restored if a block waits longer than it may", async () => {
     const model = restless();
     const { cellBits } = model.synapses;
     const count = size(400_000, 20_000, 100_000);
-    // One neuron, which fires at once, has all synapses: the block that delivers them keeps the others waiting.
+    // One neuron, which fires at once, has all synapses: the block that delivers them keeps the
+    // others waiting.
     const offsets = new Uint32Array(model.size + 1).fill(count, 150);
     const synapses = { ...model.synapses, offsets, places: new Uint32Array(count).fill(1 << cellBits), units: new Uint16Array(count) };
     const initialPotential = model.initialPotential.with(149, 1000);
     await using network = await openNetwork(context, { ...model, synapses, initialPotential }, { plan: layout, spinLimit: 1 });
     const state = network.getState();
+    network.keep();
     await expect(network.advance(20, undefined, true)).rejects.toThrow(/^network_\w+: block \d+ waited 1 clock ticks at step \d+/);
+    network.restore();
     expect(network.getState()).toEqual(state);
   });
 
-  it("is as it was before if a potential is not finite", async () => {
+  it("can be restored if a potential is not finite", async () => {
     const model = restless();
     await using network = await openNetwork(context, model, { plan: layout });
     const state = network.getState();
     network.setDrive(model.drive.map((value, r) => (r === 17 ? 3e38 : value)));
     network.setState({ ...state, potential: state.potential.with(17, -3e38), currents: state.currents.with(17, 3e38) });
     network.setDrive(model.drive.map(() => Number.NaN));
+    network.keep();
     await expect(network.advance(5, undefined, true)).rejects.toThrow(/potential of neuron \d+ is not finite after step 0/);
+    network.restore();
     expect(network.getState().step).toBe(0);
   });
 });

@@ -3,13 +3,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import "../../../src/index.js";
 import { openNetwork } from "../../../src/engine/cuda/network/index.js";
 import { openDevice } from "../../../src/gpu/index.js";
 import { simulatedDriver } from "../../../src/sim/index.js";
 import {
   drawNetwork,
+  hpcBenchmark,
   loadNetwork,
   type NetworkOptions,
   type ProjectionPlasticityOptions,
@@ -20,17 +21,7 @@ import {
   saveNetwork,
 } from "../../../src/spikes/network/index.js";
 import { onHardware, openTestDevice, size } from "../../gpu/device/device.js";
-import { brianNetwork, plasticNetwork as dendriticNetwork } from "../network/plastic-network.js";
-
-/** All delays before the synapse: devices take no others. */
-const plasticNetwork = {
-  ...dendriticNetwork,
-  projections: dendriticNetwork.projections!.map(({ plasticity, ...rest }) =>
-    plasticity?.kind === "stdp"
-      ? { ...rest, plasticity: { ...plasticity, delay: "axonal" as const } }
-      : { ...rest, ...(plasticity && { plasticity }) },
-  ),
-};
+import { brianNetwork, plasticNetwork } from "../network/plastic-network.js";
 
 const context = openTestDevice();
 const folder = mkdtempSync(join(tmpdir(), "spillway-plastic-device-"));
@@ -77,11 +68,21 @@ async function agrees(options: NetworkOptions, parts: readonly number[], withInp
   if (model.plastic.some(({ projection }) => projection.plasticity!.kind === "stdp")) expect(Math.max(...changed)).toBeGreaterThan(50);
 }
 
+/** With delays of a step or more, and those of spike-timing-dependent plasticity all dendritic. */
+const dendritic: NetworkOptions = {
+  ...plasticNetwork,
+  projections: plasticNetwork.projections!.map(({ plasticity, delay, ...rest }) => ({
+    ...rest,
+    delay: delay === 0 ? 0.3 : delay,
+    ...(plasticity && { plasticity: plasticity.kind === "stdp" ? { ...plasticity, delay: "dendritic" as const } : plasticity }),
+  })),
+};
 const pairs = { kind: "stdp", potentiationTimeConstant: 17, depressionTimeConstant: 34, learningRate: 0.01, maximumWeight: 2 } as const;
 const rules: Record<string, ProjectionPlasticityOptions> = {
   "additive pairs": pairs,
   "multiplicative pairs": { ...pairs, minimumWeight: 0.25, potentiationExponent: 1, depressionExponent: 1 },
   "pairs between additive and multiplicative": { ...pairs, potentiationExponent: 0.3, depressionExponent: 0.6 },
+  "pairs behind dendritic delays": { ...pairs, delay: "dendritic", minimumWeight: 0.25, depressionExponent: 1 },
   "a power law": { ...pairs, weightDependence: "powerLaw", referenceWeight: 0.1 },
   "facilitation and depression": { kind: "shortTerm", release: 0.2, recoveryTimeConstant: 130, facilitationTimeConstant: 500 },
   "depression alone": { kind: "shortTerm", release: 0.6, recoveryTimeConstant: 200 },
@@ -123,23 +124,25 @@ describe("a plastic network on a device agrees with the reference engine", () =>
     agrees({ ...plasticNetwork, precision }, [size(3000, 150), 7, 60], true),
   );
 
-  it("with delays of more than 32 steps, and none of inputs", () => {
+  it.each(["float32", "float64"] as const)("with delays behind all synapses, so that a step has one half, %s", (precision) =>
+    agrees({ ...dendritic, precision }, [size(3000, 150), 7, 60], true),
+  );
+
+  it.each(["axonal", "dendritic"] as const)("with %s delays of more than 32 steps, and none of inputs", (delay) => {
     const E = { ...brianNetwork.populations["E"]!, initialPotential: { distribution: "uniform", from: 0, to: 15 } } as const;
-    return agrees({ ...brianNetwork, populations: { ...brianNetwork.populations, E } }, [size(2000, 220)], false);
+    const projections = brianNetwork.projections!.map((each) =>
+      each.plasticity?.kind === "stdp" ? { ...each, plasticity: { ...each.plasticity, delay } } : each,
+    );
+    return agrees({ ...brianNetwork, populations: { ...brianNetwork.populations, E }, projections }, [size(2000, 220)], false);
+  });
+
+  it("in NEST's benchmark of plasticity, a hundredth or a tenth of it", async () => {
+    await agrees(hpcBenchmark({ scale: size(0.1, 0.01) }), [size(1000, 150), 20], false);
   });
 });
 
 describe("a plastic network on a device", () => {
   const model = drawNetwork(planNetwork(plasticNetwork));
-
-  it("is refused with dendritic delays, by the projection that has them", async () => {
-    const place = dendriticNetwork.projections!.findIndex(
-      ({ plasticity }) => plasticity?.kind === "stdp" && plasticity.delay === "dendritic",
-    );
-    await expect(openNetwork(context, planNetwork(dendriticNetwork))).rejects.toThrow(
-      `projections[${place}] has plasticity with dendritic delays, which runs on the host alone`,
-    );
-  });
 
   it("goes on from a state of the host, and gives one that the host goes on from", async () => {
     await using there = await openNetwork(context, model);
@@ -153,12 +156,14 @@ describe("a plastic network on a device", () => {
     expect(there.getState()).toEqual(here.getState());
   });
 
-  it("is as it was before if a potential is not finite", async () => {
+  it("can be restored if a potential is not finite", async () => {
     await using there = await openNetwork(context, model);
     await there.advance(80, inputsOf(80), false);
     const state = there.getState();
+    there.keep();
     there.setDrive(model.drive.map((value, r) => (r === 17 ? Number.NaN : value)));
     await expect(there.advance(20, inputsOf(20), true)).rejects.toThrow(/potential of neuron 17 is not finite after step 80/);
+    there.restore();
     expect(there.getState()).toEqual(state);
     there.setDrive(model.drive);
     const here = new ReferenceNetwork(model);
@@ -166,7 +171,7 @@ describe("a plastic network on a device", () => {
     expect(await there.advance(40, inputsOf(40), true)).toEqual(here.advance(40, inputsOf(40), true));
   });
 
-  it("is as it was before if a block waits longer than it may", async () => {
+  it("can be restored if a block waits longer than it may", async () => {
     const wide = drawNetwork(
       planNetwork({
         kind: "network",
@@ -178,22 +183,30 @@ describe("a plastic network on a device", () => {
       }),
     );
     const count = size(400_000, 20_000, 100_000);
-    // One neuron, which fires at once, has all constant synapses: the block that delivers them keeps the others waiting.
+    // One neuron, which fires at once, has all constant synapses: the block that delivers them
+    // keeps the others waiting.
     const offsets = new Uint32Array(wide.size + 1).fill(count, 1);
     const synapses = { ...wide.synapses, offsets, places: new Uint32Array(count).fill(1 << wide.cellBits), units: new Uint16Array(count) };
     const initialPotential = wide.initialPotential.with(0, 1000);
     await using there = await openNetwork(context, { ...wide, synapses, initialPotential }, { spinLimit: 1 });
     const before = there.getState();
+    there.keep();
     await expect(there.advance(20, undefined, true)).rejects.toThrow(/^network_plastic: block \d+ waited 1 clock ticks at step \d+/);
+    there.restore();
     expect(there.getState()).toEqual(before);
   });
 
-  it("has no races on global memory", async () => {
+  it.each([
+    ["halves of a step", plasticNetwork],
+    ["steps of one half", dendritic],
+  ])("has no races on global memory between %s", async (_, options) => {
     if (onHardware) return;
+    const own = drawNetwork(planNetwork(options));
     using checked = openDevice({ driver: simulatedDriver({ checks: { globalRaces: true } }) });
-    await using there = await openNetwork(checked, model);
-    const here = new ReferenceNetwork(model);
+    await using there = await openNetwork(checked, own);
+    const here = new ReferenceNetwork(own);
     expect(await there.advance(60, inputsOf(60), true)).toEqual(here.advance(60, inputsOf(60), true));
+    expect(there.getState()).toEqual(here.getState());
   });
 
   it("is refused by the other plans, as the plan for plastic networks refuses others", async () => {
@@ -202,6 +215,17 @@ describe("a plastic network on a device", () => {
     );
     const constant = planNetwork({ kind: "network", populations: { E: { size: 4 } } });
     await expect(openNetwork(context, constant, { plan: "plastic" })).rejects.toThrow(/it has no plastic projections; take "general"/);
+  });
+
+  it("is refused before it is drawn if the host, which draws it, has no room for its synapses", async () => {
+    const memory = vi.spyOn(process, "constrainedMemory").mockReturnValue(10_000);
+    try {
+      await expect(openNetwork(context, planNetwork(plasticNetwork))).rejects.toThrow(
+        /^the \d+ synapses of 50 neurons would take \S+ \S+ and the limit is \S+ \S+: take fewer$/,
+      );
+    } finally {
+      memory.mockRestore();
+    }
   });
 
   it("runs without a synapse", async () => {

@@ -14,7 +14,7 @@ import {
   tableSum,
   uploadTable,
 } from "../../../spikes/gpu/network/table.js";
-import { checkLargestSum, checkSums, drawSynapses, initialValues } from "../../../spikes/network/draw.js";
+import { checkLargestSum, drawSynapses, initialValues } from "../../../spikes/network/draw.js";
 import type { NetworkModel, NetworkPlan, PlasticTable } from "../../../spikes/network/plan.js";
 import { initialState, type NetworkRunState, type NetworkSession, type StepSpikes } from "../../../spikes/network/session.js";
 import { usableMemory } from "../memory.js";
@@ -27,9 +27,9 @@ import { DeviceNetworkStepper, type NetworkNeurons } from "./stepper.js";
 /** How a network runs on a device. */
 export interface DeviceNetworkOptions {
   /**
-   * "slots" keeps pending input in the blocks' shared memory, "table" in global memory; "general" is
-   * slower and runs every network whose weights stay, "plastic" those with plastic projections. Left
-   * out, the first of them that runs this one.
+   * "slots" keeps pending input in the blocks' shared memory, "table" in global memory; "general"
+   * is slower and runs every network whose weights stay, "plastic" those with plastic projections.
+   * Left out, the first of them that runs this one.
    */
   readonly plan?: NetworkPlanName | undefined;
   /** Clock ticks after which a wait between blocks is an error; default 8e9. */
@@ -74,7 +74,7 @@ export class DeviceNetwork implements NetworkSession {
 
   /**
    * Runs some steps from the present state; gives the spikes of all neurons if they are recorded.
-   * @throws SpillwayError if a potential is not finite: the network is then as it was before
+   * @throws SpillwayError if a potential is not finite: the state is then to be set or restored
    */
   advance(steps: number, inputs: StepSpikes | undefined, record: boolean): Promise<StepSpikes | undefined> {
     const work = this.#stepper.advance(steps, inputs, record);
@@ -103,6 +103,14 @@ export class DeviceNetwork implements NetworkSession {
     this.#stepper.setState(state);
   }
 
+  keep(): void {
+    this.#stepper.keep();
+  }
+
+  restore(): void {
+    this.#stepper.restore();
+  }
+
   async dispose(): Promise<void> {
     await this.#work.catch(() => undefined);
     this.#held.dispose();
@@ -127,12 +135,6 @@ export async function openNetwork(
   const { info } = context;
   const engine = options.engine ?? "cuda";
   if (info.attributes.cooperativeLaunch === 0) throw new EngineUnavailableError(engine, `${info.name} has no cooperative launches`);
-  const dendritic = plan.projections.find(({ plasticity }) => plasticity?.kind === "stdp" && plasticity.isDendritic);
-  if (dendritic)
-    throw new EngineUnavailableError(
-      engine,
-      `projections[${dendritic.index}] has plasticity with dendritic delays, which runs on the host alone`,
-    );
   const wanted = wantedPlan(plan, options.plan, engine);
   const start = "synapses" in plan ? plan : initialValues(plan);
   const isGeneral = wanted === "general" || wanted === "plastic";
@@ -178,7 +180,9 @@ export async function openNetwork(
   }
 }
 
-/** The kernel of a network; undefined leaves the choice to its size. @throws EngineUnavailableError */
+/**
+ * The kernel of a network; undefined leaves the choice to its size. @throws EngineUnavailableError
+ */
 function wantedPlan(plan: NetworkPlan, asked: NetworkPlanName | undefined, engine: string): NetworkPlanName | undefined {
   const why = whyGeneral(plan);
   const needed = isPlastic(plan) ? "plastic" : why ? "general" : undefined;
@@ -198,7 +202,6 @@ async function tableOf(
   if ("synapses" in plan) return { table: uploadTable(context, plan.synapses, held), plastic: plan.plastic };
   if (!isDrawnThere(plan)) {
     const { synapses, plastic } = drawSynapses(plan);
-    checkSums(plan, synapses, plastic);
     return { table: uploadTable(context, synapses, held), plastic };
   }
   const table = await drawTable(stream, context, plan, held);

@@ -51,6 +51,8 @@ const mostDelivering = 8;
 const fixedBytes = 13 * 1024;
 /** Neurons of a block below which more blocks only wait for each other longer. */
 const leastNeurons = 128;
+/** Of the neurons that fire in a step: plastic synapses get a thread each for as many as that. */
+const usualShare = 1e-3;
 
 const powerAbove = (delay: number): number => {
   let rows = 1;
@@ -64,7 +66,8 @@ export function planLaunch(shape: NetworkShape, device: DeviceInfo, plan?: Netwo
   if (slots || plan === "slots") return slots;
   const { size, synapses } = shape;
   const threads = plan === "general" || plan === "plastic" ? 512 : 1024;
-  const blocks = Math.max(1, Math.min(device.attributes.multiprocessors, Math.ceil(size / leastNeurons)));
+  const wanted = Math.max(Math.ceil(size / leastNeurons), plan === "plastic" ? Math.ceil((usualShare * synapses) / threads) : 1);
+  const blocks = Math.max(1, Math.min(device.attributes.multiprocessors, wanted));
   const slices = Math.max(1, Math.min((blocks * threads) / warp, Math.ceil(synapses / Math.max(1, size) / warp / 4)));
   return {
     plan: plan ?? "table",

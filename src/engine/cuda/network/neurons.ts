@@ -119,7 +119,7 @@ export function generalNeuronsOf(plan: NetworkPlan, drive: FloatArray): NetworkN
 }
 
 /** Whether synapses may have a delay of 0. */
-function reachesAtOnce({ rule, delay }: NetworkPlan["projections"][number]): boolean {
+export function reachesAtOnce({ rule, delay }: NetworkPlan["projections"][number]): boolean {
   return delay.first === 0 || (rule.rule === "list" && rule.synapses.some((each) => each[3] === 0));
 }
 

@@ -3,9 +3,10 @@
 import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray } from "../../../numerics/index.js";
 import type { NetworkPlan, PlannedSpikeTiming, PlasticTable } from "../../../spikes/network/plan.js";
-import { initialPlasticity, keptTimes } from "../../../spikes/network/plasticity.js";
+import { initialPlasticity, isTiming, keptTimes, type TimingTable, traceRows } from "../../../spikes/network/plasticity.js";
 import type { NetworkRunState } from "../../../spikes/network/session.js";
 import { type AnyBuffer, realType } from "../kernels.js";
+import { reachesAtOnce } from "./neurons.js";
 
 type PlasticState = Pick<NetworkRunState, "fired" | "plastic" | "resources">;
 type Own = <T extends { dispose(): void }>(thing: T) => T;
@@ -14,7 +15,7 @@ type Own = <T extends { dispose(): void }>(thing: T) => T;
 export const plasticParameters = [
   ...(["const u32*", "const f64*", "i32", "const u32*", "const u32*", "const i32*", "u32"] as const),
   ...(["const u32*", "const u32*", "const u32*", "const u16*", "real*", "real*", "f64*"] as const),
-  ...(["u32*", "u32*", "u32*", "u32", "u32", "u32"] as const),
+  ...(["u32*", "u32*", "u32*", "u32", "u32", "u32", "u32"] as const),
 ] as const;
 
 /** What changes while a network runs. */
@@ -36,8 +37,9 @@ export class DevicePlasticity {
   readonly #fixed: readonly unknown[];
   readonly #changing: Changing;
   readonly #before: Changing;
-  /** Rows of the history: the times kept, and the one that a step writes. */
   readonly #rows: number;
+  /** 1 if the two halves of a step are one: nothing arrives in the step itself. */
+  readonly #isOneHalf: number;
   /** The row of the present time. */
   #now = 0;
   #nowBefore = 0;
@@ -48,7 +50,8 @@ export class DevicePlasticity {
     this.#plan = plan;
     this.#tables = tables;
     this.#layout = layout;
-    this.#rows = keptTimes(plan) + 1;
+    this.#rows = rowsOf(plan);
+    this.#isOneHalf = plan.projections.some((each) => reachesAtOnce(each) || isAxonal(each)) ? 0 : 1;
     const real = realType(plan.precision);
     const sources = plan.size + plan.inputs;
     const changing = (): Changing => ({
@@ -76,7 +79,7 @@ export class DevicePlasticity {
   /** Arguments of a launch from the present time on. */
   get arguments(): readonly unknown[] {
     const { fired, lists, counts } = this.#changing;
-    return [...this.#fixed, fired, lists, counts, this.#rows, this.#now, this.#plan.size + this.#plan.inputs];
+    return [...this.#fixed, fired, lists, counts, this.#rows, this.#now, this.#plan.size + this.#plan.inputs, this.#isOneHalf];
   }
 
   /** Notes that a launch takes so many steps. */
@@ -107,27 +110,23 @@ export class DevicePlasticity {
     const state = initialPlasticity({ ...this.#plan, plastic: this.#tables });
     const sources = this.#plan.size + this.#plan.inputs;
     const fired = this.#context.read(this.#changing.fired);
-    for (let ago = 0; ago < this.#rows - 1; ago++) {
+    for (let ago = 0; ago < keptTimes(this.#plan); ago++) {
       const row = this.#rowOf(ago);
       state.fired.set(fired.subarray(row * sources, (row + 1) * sources), ago * sources);
     }
     let at = 0;
     const traces = this.#read(this.#changing.traces, 0, Math.max(1, this.#layout.traces));
     this.#tables.forEach((table, k) => {
-      const weights = this.weights(k);
-      if (!weights) return;
+      if (!isTiming(table)) return;
+      const weights = this.weights(k)!;
       state.plastic.set(weights, at);
       at += weights.length;
-      const { source, target } = table.projection;
-      const [ofSources, ofTargets] = this.#layout.traceFirsts[k]!;
       // A step leaves the traces of the next time too.
-      for (let ago = 1; ago < this.#rows; ago++, at += source.size) {
-        const row = ofSources + this.#rowOf(ago) * source.size;
-        state.plastic.set(traces.subarray(row, row + source.size), at);
-      }
-      const row = ofTargets + this.#rowOf(1) * target.size;
-      state.plastic.set(traces.subarray(row, row + target.size), at);
-      at += target.size;
+      for (const { first, size, rows } of this.#tracesOf(table, k))
+        for (let ago = 1; ago <= rows; ago++, at += size) {
+          const row = first + this.#rowOf(ago) * size;
+          state.plastic.set(traces.subarray(row, row + size), at);
+        }
     });
     if (state.resources.length > 0) state.resources.set(this.#context.read(this.#changing.resources));
     return state;
@@ -139,7 +138,7 @@ export class DevicePlasticity {
     const [there, lists] = [new Uint32Array(this.#rows * sources), new Uint32Array(this.#rows * sources)];
     const counts = new Uint32Array(this.#rows);
     this.#now = 0;
-    for (let ago = 0; ago < this.#rows - 1; ago++) {
+    for (let ago = 0; ago < keptTimes(this.#plan); ago++) {
       const row = this.#rowOf(ago);
       for (let j = 0; j < sources; j++) {
         const times = fired[ago * sources + j]!;
@@ -150,27 +149,19 @@ export class DevicePlasticity {
     }
     const traces = allocate(plan.precision, Math.max(1, this.#layout.traces));
     let at = 0;
-    this.#tables.forEach(({ projection, places }, k) => {
-      if (projection.plasticity?.kind !== "stdp") return;
-      const { source, target } = projection;
+    this.#tables.forEach((table, k) => {
+      const { length } = table.places;
+      if (!isTiming(table)) return;
       const first = this.#layout.firsts[k]!;
-      if (places.length > 0)
-        this.#write(stream, this.#changing.weights.slice(first, first + places.length), plastic.subarray(at, at + places.length));
-      at += places.length;
-      const [ofSources, ofTargets] = this.#layout.traceFirsts[k]!;
-      for (let ago = 1; ago < this.#rows; ago++, at += source.size)
-        traces.set(plastic.subarray(at, at + source.size), ofSources + this.#rowOf(ago) * source.size);
-      traces.set(plastic.subarray(at, at + target.size), ofTargets + this.#rowOf(1) * target.size);
-      at += target.size;
-      const { sourceKeep, targetKeep } = projection.plasticity;
-      for (const [from, { first: neuron, size }, keep] of [
-        [ofSources, source, sourceKeep],
-        [ofTargets, target, targetKeep],
-      ] as const)
+      if (length > 0) this.#write(stream, this.#changing.weights.slice(first, first + length), plastic.subarray(at, at + length));
+      at += length;
+      for (const { first: row, neuron, size, rows, keep } of this.#tracesOf(table, k)) {
+        for (let ago = 1; ago <= rows; ago++, at += size) traces.set(plastic.subarray(at, at + size), row + this.#rowOf(ago) * size);
         for (let j = 0; j < size; j++) {
-          const before = traces[from + this.#rowOf(1) * size + j]! + fired[sources + neuron + j]!;
-          traces[from + this.#rowOf(0) * size + j] = keep * (plan.precision === "float32" ? Math.fround(before) : before);
+          const before = traces[row + this.#rowOf(1) * size + j]! + fired[sources + neuron + j]!;
+          traces[row + this.#rowOf(0) * size + j] = keep * (plan.precision === "float32" ? Math.fround(before) : before);
         }
+      }
     });
     this.#write(stream, this.#changing.traces, traces);
     if (resources.length > 0) stream.upload(this.#changing.resources, resources as Float64Array<ArrayBuffer>);
@@ -178,6 +169,19 @@ export class DevicePlasticity {
     stream.upload(this.#changing.lists, lists);
     stream.upload(this.#changing.counts, counts);
     stream.sync();
+  }
+
+  /**
+   * Traces of sources, then of targets: where they begin, of which neurons, and rows of a state.
+   */
+  #tracesOf(table: TimingTable, k: number) {
+    const { source, target, plasticity } = table.projection;
+    const keeps = [plasticity.sourceKeep, plasticity.targetKeep];
+    const rows = traceRows(table, this.#plan);
+    return [source, target].map(({ first, size }, n) => ({
+      ...{ first: this.#layout.traceFirsts[k]![n]!, neuron: first, size },
+      ...{ rows: rows[n]!, keep: keeps[n]! },
+    }));
   }
 
   #rowOf(ago: number): number {
@@ -197,6 +201,11 @@ function copy(stream: Stream, to: Changing, from: Changing): void {
   for (const name of ["weights", "traces", "resources", "fired", "lists", "counts"] as const)
     stream.copy(to[name] as DeviceBuffer<"f32">, from[name] as DeviceBuffer<"f32">);
 }
+
+/** Rows of the history: the times kept, the one that a step writes, and the one that it empties. */
+const rowsOf = (plan: NetworkPlan): number => keptTimes(plan) + 2;
+
+const isAxonal = ({ plasticity }: NetworkPlan["projections"][number]): boolean => plasticity?.kind === "stdp" && !plasticity.isDendritic;
 
 /** Lists of all plastic projections one after the other, as the kernel's head names them. */
 interface Layout {
@@ -218,11 +227,10 @@ interface Layout {
   readonly traceFirsts: readonly (readonly [number, number])[];
 }
 
-const wordsOf = 17;
+const wordsOf = 20;
 const numbersOf = 9;
 
 function layoutOf(plan: NetworkPlan, tables: readonly PlasticTable[]): Layout {
-  const isTiming = ({ projection }: PlasticTable) => projection.plasticity!.kind === "stdp";
   const count = (of: readonly PlasticTable[]) => of.reduce((sum, { places }) => sum + places.length, 0);
   const timed = count(tables.filter(isTiming));
   const all = count(tables);
@@ -233,26 +241,31 @@ function layoutOf(plan: NetworkPlan, tables: readonly PlasticTable[]): Layout {
   const incoming = new Uint32Array(timed);
   const incomingSources = new Uint32Array(timed);
   const incomingDelays = new Uint16Array(timed);
-  const delays = tables.map((table) => (isTiming(table) ? delaysOf(table, plan.cellBits) : { least: 0, count: 1 }));
-  const runs = new Uint32Array(tables.reduce((sum, { projection }, k) => sum + projection.source.size * delays[k]!.count + 1, 0));
-  const incomingOffsets = new Uint32Array(tables.reduce((sum, table) => sum + (isTiming(table) ? table.incomingOffsets.length : 0), 0));
-  const rows = keptTimes(plan) + 1;
+  const delays = tables.map((table) => delaysOf(table, plan.cellBits));
+  const runs = new Uint32Array(tables.reduce((sum, { projection }, k) => sum + projection.source.size * delays[k]!.arriving.count + 1, 0));
+  const incomingOffsets = new Uint32Array(
+    tables.reduce((sum, table, k) => sum + (isTiming(table) ? table.projection.target.size * delays[k]!.returning.count + 1 : 0), 0),
+  );
+  const rows = rowsOf(plan);
   let [stdp, shortTerm, run, target, traces, resources] = [0, timed, 0, 0, 0, 0];
   const firsts: number[] = [];
   const traceFirsts: (readonly [number, number])[] = [];
   tables.forEach((table, k) => {
     const { projection, offsets } = table;
     const { source, target: targets, plasticity } = projection;
-    const timing = plasticity!.kind === "stdp";
+    const timing = isTiming(table);
     const first = timing ? stdp : shortTerm;
-    const { least, count: delayCount } = delays[k]!;
+    const { arriving, returning } = delays[k]!;
     const ofTargets = traces + rows * source.size;
-    const perSource = table.places.length / source.size / delayCount;
+    const { length } = table.places;
+    const delayOf = (s: number) => table.places[s]! >>> plan.cellBits;
     words.set(
       [
         ...[timing ? 1 : 0, source.first, source.size, targets.first, targets.size, projection.receptor * plan.size + targets.first],
-        ...[projection.sign < 0 ? 1 : 0, plasticity!.kind === "stdp" && plasticity!.isBounded ? 1 : 0, least, delayCount],
-        ...[run, target, traces, ofTargets, resources, slicesFor(perSource), slicesFor(table.places.length / targets.size)],
+        ...[projection.sign < 0 ? 1 : 0, timing && table.projection.plasticity.isBounded ? 1 : 0],
+        ...[timing && table.projection.plasticity.isDendritic ? 1 : 0, arriving.least, arriving.count, returning.least, returning.count],
+        ...[run, target, traces, ofTargets, resources],
+        ...[slicesFor(length / source.size / arriving.count), slicesFor(length / targets.size / returning.count)],
       ],
       k * wordsOf,
     );
@@ -265,30 +278,19 @@ function layoutOf(plan: NetworkPlan, tables: readonly PlasticTable[]): Layout {
     firsts.push(first);
     traceFirsts.push([traces, ofTargets]);
     places.set(table.places, first);
-    for (let j = 0; j < source.size; j++) {
-      let s = offsets[j]!;
-      for (let d = 0; d < delayCount; d++) {
-        runs[run++] = first + s;
-        while (timing && s < offsets[j + 1]! && table.places[s]! >>> plan.cellBits === least + d) s++;
-      }
-    }
-    runs[run++] = first + table.places.length;
+    run = writeRuns(runs, run, first, offsets, arriving, delayOf);
     if (!timing) {
       units.set(table.units, first - timed);
-      shortTerm += table.places.length;
+      shortTerm += length;
       resources += 3 * source.size;
       return;
     }
-    table.incomingOffsets.forEach((at) => {
-      incomingOffsets[target++] = first + at;
-    });
+    target = writeRuns(incomingOffsets, target, first, table.incomingOffsets, returning, (at) => delayOf(table.incoming[at]!));
     incomingSources.set(table.sources, first);
-    for (let at = 0; at < table.incoming.length; at++) {
-      const s = table.incoming[at]!;
-      incoming[first + at] = first + s;
-      incomingDelays[first + at] = table.places[s]! >>> plan.cellBits;
-    }
-    stdp += table.places.length;
+    for (let at = 0; at < length; at++) incoming[first + at] = first + table.incoming[at]!;
+    if (!table.projection.plasticity.isDendritic)
+      for (let at = 0; at < length; at++) incomingDelays[first + at] = delayOf(table.incoming[at]!);
+    stdp += length;
     traces = ofTargets + rows * targets.size;
   });
   return {
@@ -309,19 +311,57 @@ function layoutOf(plan: NetworkPlan, tables: readonly PlasticTable[]): Layout {
   };
 }
 
-/** Delays from the least to the most of a projection's synapses; one if there are none. */
-function delaysOf({ places }: PlasticTable, cellBits: number): { readonly least: number; readonly count: number } {
-  let [least, most] = [places.length > 0 ? places[0]! >>> cellBits : 0, 0];
-  for (let s = 0; s < places.length; s++) {
-    const delay = places[s]! >>> cellBits;
+/** Delays of so many steps from the least on. */
+interface Delays {
+  readonly least: number;
+  readonly count: number;
+}
+
+/**
+ * Delays on the way of the sources' spikes to a projection's synapses, and of the targets' spikes
+ * back: those of the synapses on one of the two, none on the other.
+ */
+function delaysOf(table: PlasticTable, cellBits: number): { readonly arriving: Delays; readonly returning: Delays } {
+  const none = { least: 0, count: 1 };
+  if (!isTiming(table) || table.places.length === 0) return { arriving: none, returning: none };
+  let [least, most] = [table.places[0]! >>> cellBits, 0];
+  for (let s = 0; s < table.places.length; s++) {
+    const delay = table.places[s]! >>> cellBits;
     if (delay < least) least = delay;
     if (delay > most) most = delay;
   }
-  return { least, count: Math.max(1, 1 + most - least) };
+  const own = { least, count: 1 + most - least };
+  return table.projection.plasticity.isDendritic ? { arriving: none, returning: own } : { arriving: own, returning: none };
 }
 
-/** Warps for so many synapses, four of them a lane. */
-const slicesFor = (synapses: number): number => Math.max(1, Math.min(64, Math.ceil(synapses / 128)));
+/**
+ * Where the entries of each owner with each delay begin, from `to[at]` on, and where the last ones
+ * end: `offsets` of the owners, whose entries are in order of delay, and `first` more. Says where
+ * the next ones go.
+ */
+function writeRuns(
+  to: Uint32Array,
+  at: number,
+  first: number,
+  offsets: Uint32Array,
+  delays: Delays,
+  delayOf: (s: number) => number,
+): number {
+  const { least, count } = delays;
+  const owners = offsets.length - 1;
+  for (let j = 0; j < owners; j++) {
+    let s = offsets[j]!;
+    for (let d = 0; d < count; d++) {
+      to[at++] = first + s;
+      if (d + 1 < count) while (s < offsets[j + 1]! && delayOf(s) === least + d) s++;
+    }
+  }
+  to[at++] = first + offsets[owners]!;
+  return at;
+}
+
+/** Warps for so many synapses, two of them a lane. */
+const slicesFor = (synapses: number): number => Math.max(1, Math.min(512, Math.ceil(synapses / 64)));
 
 function timingNumbers(plasticity: PlannedSpikeTiming): number[] {
   const { sourceKeep, targetKeep, potentiation, depression, perScale, least, most, potentiationExponent, depressionExponent } = plasticity;
@@ -333,7 +373,7 @@ export function plasticBytes(plan: NetworkPlan, synapsesOf: (projection: Network
   const real = plan.precision === "float32" ? 4 : 8;
   const own = plan.projections.filter(({ plasticity }) => plasticity !== null);
   if (own.length === 0) return 0;
-  const rows = keptTimes(plan) + 1;
+  const rows = rowsOf(plan);
   const synapses = own.reduce((sum, each) => sum + synapsesOf(each) * (each.plasticity!.kind === "stdp" ? 14 + 2 * real : 8), 0);
   const traces = own.reduce(
     (sum, { source, target }) => sum + 2 * real * rows * (source.size + target.size) + 4 * plan.ringRows * source.size,

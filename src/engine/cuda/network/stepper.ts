@@ -21,8 +21,8 @@ export interface NetworkNeurons {
   readonly precision: Precision;
   readonly fractionBits: number;
   /**
-   * keep, gain, what the drive adds, threshold, reset, decay of the current: one after the other. For
-   * the general kernel, the numbers of the populations.
+   * keep, gain, what the drive adds, threshold, reset, decay of the current: one after the other.
+   * For the general kernel, the numbers of the populations.
    */
   readonly constants: FloatArray;
   readonly refractory: Int32Array;
@@ -136,8 +136,9 @@ export class DeviceNetworkStepper {
   readonly #fixed: readonly unknown[];
   readonly #constants: AnyBuffer;
   readonly #carried: Carried;
-  /** What was carried before the steps under way. */
+  /** What was carried when it was kept last. */
   readonly #before: Carried;
+  #stepBefore = 0;
   readonly #report: DeviceBuffer<"u64">;
   /** What constant currents add in a step. */
   readonly #drive: DeviceSlice<"f32">;
@@ -303,29 +304,34 @@ export class DeviceNetworkStepper {
   }
 
   /**
-   * Takes some steps; gives their spikes if they are recorded. Nothing has happened if it throws.
+   * Takes some steps; gives their spikes if they are recorded. The state is to be restored if it
+   * throws.
    * @throws StallError; SpillwayError for a potential that is not finite
    */
   async advance(steps: number, inputs: StepSpikes | undefined, record: boolean): Promise<StepSpikes | undefined> {
-    const before = this.#step;
-    this.#copy(this.#before, this.#carried);
-    this.#plasticity?.keep(this.stream);
     const parts: { readonly steps: number; readonly spikes: StepSpikes }[] = [];
     const most = record ? Math.min(mostSteps, this.#recordedSteps()) : mostSteps;
-    try {
-      for (let done = 0; done < steps; done += most) {
-        const part = Math.min(most, steps - done);
-        this.#enqueue(part, record, inputs && this.#giveInputs(inputs, done, part));
-        this.#check(await this.stream.download(this.#report), part);
-        if (record) parts.push({ steps: part, spikes: await this.#recording.read(this.stream, part) });
-      }
-    } catch (error) {
-      this.#copy(this.#carried, this.#before);
-      this.#plasticity?.restore(this.stream);
-      this.#step = before;
-      throw error;
+    for (let done = 0; done < steps; done += most) {
+      const part = Math.min(most, steps - done);
+      this.#enqueue(part, record, inputs && this.#giveInputs(inputs, done, part));
+      this.#check(await this.stream.download(this.#report), part);
+      if (record) parts.push({ steps: part, spikes: await this.#recording.read(this.stream, part) });
     }
     return record ? joined(parts, steps) : undefined;
+  }
+
+  /** Keeps the state on the device, in place of what was kept before. */
+  keep(): void {
+    this.#copy(this.#before, this.#carried);
+    this.#plasticity?.keep(this.stream);
+    this.#stepBefore = this.#step;
+  }
+
+  /** Goes back to what was kept last. */
+  restore(): void {
+    this.#copy(this.#carried, this.#before);
+    this.#plasticity?.restore(this.stream);
+    this.#step = this.#stepBefore;
   }
 
   /** @throws for what the blocks reported of the last so many steps */

@@ -11,12 +11,12 @@ import { elementBytes, type ModelShape } from "../shape.js";
 import type { TimeLoopFamily, TimeLoopPlan } from "../time-loop.js";
 import { DenseWeights, denseKernel, denseLayout } from "./dense.js";
 import type { RowRange } from "./drawn.js";
+import { IntegerWeights, integerLayout } from "./integers.js";
 import { chunkBytes, StreamedLoop } from "./loop.js";
 import { NamedWeights, namedKernels, sourceDetail } from "./named.js";
 import { QuantizedWeights, quantizedLayout } from "./quantized.js";
 import { SparseWeights, sparseKernel, sparseVariant } from "./sparse.js";
 import { mostLayoutBytes } from "./sparse-layout.js";
-import { IntegerWeights, integerLayout } from "./integers.js";
 import { fastDetail, type NeuronArguments, type StreamedWeights } from "./weights.js";
 
 /**
@@ -47,7 +47,9 @@ export interface Placed {
   /** Values of the packed state. */
   readonly stateLength: number;
   readonly bandwidth: number;
-  /** Rows whose states lie side by side: slices of W have whole numbers of them. 0: W has no slices. */
+  /**
+   * Rows whose states lie side by side: slices of W have whole numbers of them. 0: W has no slices.
+   */
   readonly rowsOfPiece: number;
   load(context: Context, stream: Stream, model: ReservoirModel, neuron: NeuronArguments, rows?: RowRange): StreamedWeights;
 }
