@@ -7,3 +7,17 @@ export * from "./statistics";
 export { runSpiking32, runSpiking64, deliverSpikes } from "./spiking";
 export { runNetwork32, runNetwork64 } from "./network";
 export { runInteger, integerPanels16, integerPanels8, integerSlices16, integerSlices8 } from "./integer";
+export {
+  oscillatorModel,
+  oscillators32,
+  oscillators64,
+  oscillatorPanels32,
+  oscillatorPanels64,
+  oscillatorSlices32,
+  oscillatorSlices64,
+  oscillatorField32,
+  oscillatorField64,
+  oscillatorStage32,
+  oscillatorStage64,
+} from "./oscillators";
+export { stateAffineModel, stateAffine32, stateAffine64, affinePanels32, affinePanels64 } from "./state-affine";

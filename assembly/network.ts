@@ -1,11 +1,38 @@
 // The time loop of a network of populations (docs/numerics.md, rule 13), for binary32 and binary64.
-// One instance holds one network: the host lays out the memory, writes the tables below and calls
-// runNetwork32 or runNetwork64.
+// The host lays out the memory, cuts the network into as many parts as there are threads, writes
+// the tables below and has each thread call runNetwork32 or runNetwork64 for its part.
+//
+// A thread writes only lists of its own parts: states, ring, spikes. It reads those of others only
+// behind a barrier, and only spikes: a part's spikes of a call are appended and never overwritten
+// while the call lasts, so nothing that is read can change.
+import { barrier } from "./barrier";
 import { philoxBlock, philoxWord } from "./philox";
 import { arrived, heldMask, slope, splat } from "./spiking-neurons";
 import { expF32x4, expF64x2 } from "./vector-math";
 
-/** The table of a network's fields, 32 bits each, in the order in which the host writes them. */
+/** What the threads of a network have in common, 32 bits each, in the order of the host. */
+@unmanaged
+class Team {
+  /** N, the neurons of all parts: the first of the sources that are inputs. */
+  size: i32;
+  /** Threads that run now, and their barrier. */
+  threads: i32;
+  barrier: usize;
+  /** Parts of the network, and their `Network` records, one after the other. */
+  parts: i32;
+  records: usize;
+  /** Steps between two exchanges of spikes: at most the least delay between neurons, and 1. */
+  period: i32;
+  /** The row of the ring, and the counter, of the call's first step. */
+  row: i32;
+  firstStep: u32;
+}
+
+/**
+ * The fields of a part of a network, 32 bits each, in the order in which the host writes them.
+ * Cells and the places of lists are counted within the part, sources and spikes over the whole
+ * network.
+ */
 @unmanaged
 class Network {
   size: i32;
@@ -34,7 +61,10 @@ class Network {
   /** Input spikes of each step of a call; 0 for none. */
   inputOffsets: usize;
   inputChannels: usize;
-  /** Spikes of a call: the first of each step and one more, and the neurons. */
+  /**
+   * Spikes of a call: the first of each step and one more, and the neurons. The highest bit of a
+   * step's end says that a potential is not finite after it.
+   */
   spikeOffsets: usize;
   spikes: usize;
   spikeRoom: i32;
@@ -56,8 +86,8 @@ class Population {
   hasState: i32;
   receptorCount: i32;
   /**
-   * Of each receptor keep and gain, 64 bits each; whether it conducts and whether it is alpha-shaped,
-   * 32 bits each; then gain and feed of its rise.
+   * Of each receptor keep and gain, 64 bits each; whether it conducts and whether it is
+   * alpha-shaped, 32 bits each; then gain and feed of its rise.
    */
   receptors: usize;
   /** The receptor that spikes from outside reach; -1 for none. */
@@ -67,7 +97,8 @@ class Population {
   thresholds: usize;
   /** Whether the potential relaxes: populations with conductances, adaptive exponential neurons. */
   relaxes: i32;
-  reserved: i32;
+  /** What makes a neuron's number in the part the one in the network. */
+  shift: i32;
   keep: f64;
   threshold: f64;
   reset: f64;
@@ -274,17 +305,17 @@ function recordSpikes<T extends number>(net: Network, pop: Population, r: usize,
   }
   let bits: i32 = sizeof<T>() == 4 ? i32x4.bitmask(isWhole ? fires : v128.and(fires, mask)) : i64x2.bitmask(isWhole ? fires : v128.and(fires, mask));
   while (bits != 0) {
-    store<i32>(net.spikes + (<usize>fired << 2), <i32>(r / sizeof<T>()) + ctz(bits));
+    store<i32>(net.spikes + (<usize>fired << 2), pop.shift + <i32>(r / sizeof<T>()) + ctz(bits));
     fired++;
     bits &= bits - 1;
   }
 }
 
-/** Counts of spikes from outside, by word r mod 4 of the block (step, r / 4, 19, 0). */
+/** Counts of spikes from outside: neuron r takes word r mod 4 of the block (step, r / 4, 19, 0). */
 function addBackground(net: Network, pop: Population, arriving: usize, step: u32): void {
   const cells = arriving + (<usize>(pop.backgroundReceptor * net.size) << 2);
-  const end = pop.first + pop.size;
-  for (let r = pop.first; r < end; ) {
+  const end = pop.first + pop.size + pop.shift;
+  for (let r = pop.first + pop.shift; r < end; ) {
     philoxBlock(net.key0, net.key1, step, <u32>r >> 2, 19, 0);
     const last = min(end, (r | 3) + 1);
     for (; r < last; r++) {
@@ -292,7 +323,7 @@ function addBackground(net: Network, pop: Population, arriving: usize, step: u32
       let count = 0;
       while (count < pop.thresholdCount && load<u32>(pop.thresholds + (<usize>count << 2)) <= word) count++;
       if (count > 0) {
-        const cell = cells + (<usize>r << 2);
+        const cell = cells + (<usize>(r - pop.shift) << 2);
         store<i32>(cell, load<i32>(cell) + count * pop.backgroundUnits);
       }
     }
@@ -327,37 +358,54 @@ function deliverSource(net: Network, source: u32, rows: usize): void {
   }
 }
 
-/**
- * Runs steps while there is room for a step's spikes. `row` is the row of the ring that comes first.
- * Returns the steps done, or -1 less the step whose potential is not finite.
- */
+/** Lists the addresses of the ring's rows from `row` on, and at its end `row` once more. */
 // @ts-ignore: decorator
 @inline
-function runSteps<T extends number>(table: usize, steps: i32, row: i32, firstStep: u32): i32 {
-  const net = changetype<Network>(table);
+function lookAhead(net: Network, row: i32): void {
+  const rowBytes = <usize>net.cells << 2;
+  for (let d = 0; d <= net.ringRows; d++) {
+    store<usize>(net.rowsAhead + (<usize>d << 2), net.ring + <usize>row * rowBytes);
+    row++;
+    if (row == net.ringRows) row = 0;
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function partOf(team: Team, p: i32): Network {
+  return changetype<Network>(team.records + <usize>p * offsetof<Network>());
+}
+
+/** Bit of the end of a step's spikes. */
+const notFinite: u32 = 0x80000000;
+
+/** Spikes of a part before step t of the call. */
+// @ts-ignore: decorator
+@inline
+function spikesBefore(net: Network, t: i32): i32 {
+  return load<u32>(net.spikeOffsets + (<usize>t << 2)) & ~notFinite;
+}
+
+/** Runs steps `from` to `to` of a part, without the spikes of these steps. */
+// @ts-ignore: decorator
+@inline
+function runPart<T extends number>(team: Team, net: Network, from: i32, to: i32): void {
   const rowBytes = <usize>net.cells << 2;
   const lanes = 16 / <i32>sizeof<T>();
-  fired = 0;
-  for (let t = 0; t < steps; t++) {
-    store<i32>(net.spikeOffsets + (<usize>t << 2), fired);
-    const before = fired;
-    if (net.spikeRoom - fired < net.size) return t;
-    // Rows of this step's delays: one list with this row in front, from its second on the next's.
-    for (let d = 0; d <= net.ringRows; d++) {
-      let ahead = row + d;
-      while (ahead >= net.ringRows) ahead -= net.ringRows;
-      store<usize>(net.rowsAhead + (<usize>d << 2), net.ring + <usize>ahead * rowBytes);
-    }
+  let row = (team.row + from) % net.ringRows;
+  fired = spikesBefore(net, from);
+  for (let t = from; t < to; t++) {
     if (net.inputOffsets != 0) {
-      const from = load<u32>(net.inputOffsets + (<usize>t << 2));
-      const to = load<u32>(net.inputOffsets + (<usize>t << 2), 4);
-      for (let s = from; s < to; s++) deliverSource(net, <u32>net.size + load<u32>(net.inputChannels + (<usize>s << 2)), net.rowsAhead);
+      const first = load<u32>(net.inputOffsets + (<usize>t << 2));
+      const last = load<u32>(net.inputOffsets + (<usize>t << 2), 4);
+      if (first < last) lookAhead(net, row);
+      for (let s = first; s < last; s++) deliverSource(net, <u32>team.size + load<u32>(net.inputChannels + (<usize>s << 2)), net.rowsAhead);
     }
     const arriving = net.ring + <usize>row * rowBytes;
     finite = i64x2.splat(-1);
     for (let p = 0; p < net.populationCount; p++) {
       const pop = changetype<Population>(net.populations + <usize>p * offsetof<Population>());
-      if (pop.backgroundReceptor >= 0) addBackground(net, pop, arriving, firstStep + t);
+      if (pop.backgroundReceptor >= 0) addBackground(net, pop, arriving, team.firstStep + t);
       const end = pop.first + pop.size;
       let r = pop.first;
       if (pop.relaxes != 0) {
@@ -368,19 +416,71 @@ function runSteps<T extends number>(table: usize, steps: i32, row: i32, firstSte
       for (; r + lanes <= end; r += lanes) advanceVector<T>(net, pop, arriving, <usize>r * sizeof<T>(), i64x2.splat(-1), true);
       if (r < end) advanceVector<T>(net, pop, arriving, <usize>r * sizeof<T>(), lanesBelow<T>(end - r), false);
     }
-    if (v128.bitmask<i8>(finite) != 0xffff) return -1 - t;
     memory.fill(arriving, 0, rowBytes);
-    for (let s = before; s < fired; s++) deliverSource(net, load<u32>(net.spikes + (<usize>s << 2)), net.rowsAhead + 4);
+    const isFinite = v128.bitmask<i8>(finite) == 0xffff;
+    store<u32>(net.spikeOffsets + (<usize>t << 2), isFinite ? fired : fired | notFinite, 4);
     row++;
     if (row == net.ringRows) row = 0;
-    store<i32>(net.spikeOffsets + (<usize>t << 2), fired, 4);
+  }
+}
+
+/** Brings the spikes of all parts in steps `from` to `to` to a part's neurons. */
+function deliverSteps(team: Team, net: Network, from: i32, to: i32): void {
+  let row = (team.row + from) % net.ringRows;
+  for (let t = from; t < to; t++) {
+    lookAhead(net, row);
+    for (let p = 0; p < team.parts; p++) {
+      const other = partOf(team, p);
+      const last = spikesBefore(other, t + 1);
+      for (let s = spikesBefore(other, t); s < last; s++) deliverSource(net, load<u32>(other.spikes + (<usize>s << 2)), net.rowsAhead + 4);
+    }
+    row++;
+    if (row == net.ringRows) row = 0;
+  }
+}
+
+/** Whether every part has room for the spikes of a period after step t. */
+function hasRoom(team: Team, t: i32): bool {
+  for (let p = 0; p < team.parts; p++) {
+    const net = partOf(team, p);
+    if (net.spikeRoom - spikesBefore(net, t) < net.size * team.period) return false;
+  }
+  return true;
+}
+
+/** The first of steps `from` to `to` after which a potential is not finite; else `to`. */
+function firstBad(team: Team, from: i32, to: i32): i32 {
+  for (let t = from; t < to; t++)
+    for (let p = 0; p < team.parts; p++) if ((load<u32>(partOf(team, p).spikeOffsets + (<usize>t << 2), 4) & notFinite) != 0) return t;
+  return to;
+}
+
+/**
+ * Runs steps of parts `firstPart` to `lastPart` while there is room for spikes. All threads of a
+ * team call it at once, with parts of their own, and go alike: whether to go on follows from what
+ * stood there at the last barrier. Returns the steps done, or -1 less the step after which a
+ * potential is not finite.
+ */
+// @ts-ignore: decorator
+@inline
+function runSteps<T extends number>(table: usize, steps: i32, firstPart: i32, lastPart: i32): i32 {
+  const team = changetype<Team>(table);
+  for (let t = 0; t < steps; ) {
+    if (!hasRoom(team, t)) return t;
+    const end = min(steps, t + team.period);
+    for (let p = firstPart; p < lastPart; p++) runPart<T>(team, partOf(team, p), t, end);
+    barrier(team.barrier, team.threads);
+    const bad = firstBad(team, t, end);
+    if (bad < end) return -1 - bad;
+    for (let p = firstPart; p < lastPart; p++) deliverSteps(team, partOf(team, p), t, end);
+    t = end;
   }
   return steps;
 }
 
-export function runNetwork32(table: usize, steps: i32, row: i32, firstStep: u32): i32 {
-  return runSteps<f32>(table, steps, row, firstStep);
+export function runNetwork32(steps: i32, table: usize, firstPart: i32, lastPart: i32): i32 {
+  return runSteps<f32>(table, steps, firstPart, lastPart);
 }
-export function runNetwork64(table: usize, steps: i32, row: i32, firstStep: u32): i32 {
-  return runSteps<f64>(table, steps, row, firstStep);
+export function runNetwork64(steps: i32, table: usize, firstPart: i32, lastPart: i32): i32 {
+  return runSteps<f64>(table, steps, firstPart, lastPart);
 }

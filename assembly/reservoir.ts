@@ -3,6 +3,7 @@
 // globals below, and calls run32 or run64.
 import { tanhF32x4, tanhF64x2 } from "./vector-math";
 import { barrier } from "./barrier";
+import { panelProducts, permute, reversedBits3, splat, treeAddress, treeBytes } from "./panels";
 import { philoxBlock, philoxWord } from "./philox";
 
 /**
@@ -10,13 +11,6 @@ import { philoxBlock, philoxWord } from "./philox";
  * `wasmReserved` of the host.
  */
 export const stateAddress: usize = 65536;
-/**
- * Scratch for the partial sums that wait in the summation tree: 6 levels of one panel, a block for
- * each thread.
- */
-const treeAddress: usize = 1024;
-const treeBytes: usize = 6 * 96;
-
 /** Neurons, and neurons rounded up to whole panels and vectors. */
 export let size: i32 = 0;
 export let paddedSize: i32 = 0;
@@ -33,7 +27,9 @@ export let sliceColumns: usize = 0;
 export let sliceRows: usize = 0;
 export let permutedState: usize = 0;
 export let preactivation: usize = 0;
-/** Dense products: those of W, which are the pre-activations, behind those of O if there is an O. */
+/**
+ * Dense products: those of W, which are the pre-activations, behind those of O if there is an O.
+ */
 export let products: usize = 0;
 export let inputWeights: usize = 0;
 export let bias: usize = 0;
@@ -74,76 +70,14 @@ export let threads: i32 = 1;
 export let thread: i32 = 0;
 export let barrierAddress: usize = 0;
 
-// @ts-ignore: decorator
-@inline
-function reversedBits5(i: i32): i32 {
-  return ((i & 1) << 4) | ((i & 2) << 2) | (i & 4) | ((i & 8) >> 2) | ((i & 16) >> 4);
-}
-
-// @ts-ignore: decorator
-@inline
-function reversedBits3(i: i32): i32 {
-  return ((i & 1) << 2) | (i & 2) | ((i & 4) >> 2);
-}
-
-/**
- * Dense W x for panels first to last. A panel is six vectors of rows (24 in binary32, 12 in
- * binary64), stored partial sum by partial sum in bit-reversed order. The butterfly is then a stack
- * of additions: a partial joins the one that waits below it. Six accumulators, since V8 spills from
- * the eighth on. `split`, a constant: three vectors of a panel come from each of two streams, since
- * a core fetches two streams from memory faster than one.
- */
+/** Dense W x for panels first to last; `split`: their rows lie in two streams. */
 // @ts-ignore: decorator
 @inline
 function densePanels<T extends number>(first: i32, last: i32, split: bool): void {
-  const perPartial = <usize>columnsPerPartial * sizeof<T>();
+  const w = weights + <usize>first * <usize>size * (split ? 48 : 96);
   const tree = treeAddress + <usize>thread * treeBytes;
-  const x = permutedState;
-  let w = weights + <usize>first * <usize>size * (split ? 48 : 96);
-  let second = w + secondStream;
-  let z = products + <usize>first * 96;
-  for (let panel = first; panel < last; panel++) {
-    let top = tree;
-    for (let i = 0; i < 32; i++) {
-      let k = x + <usize>i * perPartial;
-      const end = k + (<usize>(size + 31 - reversedBits5(i)) >> 5) * sizeof<T>();
-      let a0 = i64x2.splat(0);
-      let a1 = a0;
-      let a2 = a0;
-      let a3 = a0;
-      let a4 = a0;
-      let a5 = a0;
-      for (; k < end; k += sizeof<T>()) {
-        const xk = v128.load_splat<T>(k);
-        a0 = v128.add<T>(a0, v128.mul<T>(v128.load(w), xk));
-        a1 = v128.add<T>(a1, v128.mul<T>(v128.load(w, 16), xk));
-        a2 = v128.add<T>(a2, v128.mul<T>(v128.load(w, 32), xk));
-        a3 = v128.add<T>(a3, v128.mul<T>(split ? v128.load(second) : v128.load(w, 48), xk));
-        a4 = v128.add<T>(a4, v128.mul<T>(split ? v128.load(second, 16) : v128.load(w, 64), xk));
-        a5 = v128.add<T>(a5, v128.mul<T>(split ? v128.load(second, 32) : v128.load(w, 80), xk));
-        w += split ? 48 : 96;
-        if (split) second += 48;
-      }
-      for (let m = i; m & 1; m >>= 1) {
-        top -= 96;
-        a0 = v128.add<T>(v128.load(top), a0);
-        a1 = v128.add<T>(v128.load(top, 16), a1);
-        a2 = v128.add<T>(v128.load(top, 32), a2);
-        a3 = v128.add<T>(v128.load(top, 48), a3);
-        a4 = v128.add<T>(v128.load(top, 64), a4);
-        a5 = v128.add<T>(v128.load(top, 80), a5);
-      }
-      v128.store(top, a0);
-      v128.store(top, a1, 16);
-      v128.store(top, a2, 32);
-      v128.store(top, a3, 48);
-      v128.store(top, a4, 64);
-      v128.store(top, a5, 80);
-      top += 96;
-    }
-    for (let vector: usize = 0; vector < 96; vector += 16) v128.store(z + vector, v128.load(tree + vector));
-    z += 96;
-  }
+  const z = products + <usize>first * 96;
+  panelProducts<T>(w, w + secondStream, permutedState, z, tree, size, columnsPerPartial, last - first, split, false);
 }
 
 /**
@@ -265,14 +199,7 @@ export function wideSparseSlices64(first: i32, last: i32): void {
 // @ts-ignore: decorator
 @inline
 function permuteState<T extends number>(first: i32, last: i32): void {
-  const limit = min(last, size);
-  for (let lane = 0; lane < 32; lane++) {
-    let target = permutedState + (<usize>reversedBits5(lane) * <usize>columnsPerPartial + <usize>(first >> 5)) * sizeof<T>();
-    for (let k = first + lane; k < limit; k += 32) {
-      store<T>(target, load<T>(<usize>k * sizeof<T>(), stateAddress));
-      target += sizeof<T>();
-    }
-  }
+  permute<T>(stateAddress, permutedState, columnsPerPartial, first, min(last, size), 1);
 }
 
 /** z = (drive + dot) + feedback, drive = b + W_in u, for neurons at byte offsets first to last. */
@@ -328,12 +255,6 @@ function addNoise<T extends number>(step: u32, first: usize, last: usize): void 
 
 // @ts-ignore: decorator
 @inline
-function splat<T extends number>(value: f64): v128 {
-  return sizeof<T>() == 4 ? f32x4.splat(<f32>value) : f64x2.splat(value);
-}
-
-// @ts-ignore: decorator
-@inline
 function tanhVector<T extends number>(z: v128): v128 {
   return sizeof<T>() == 4 ? tanhF32x4(z) : tanhF64x2(z);
 }
@@ -357,7 +278,8 @@ function activate<T extends number>(first: usize, last: usize): void {
 }
 
 /**
- * x = k x + a f(z), or k O x + a f(z), k = 1 - a for the leaky cell; kept and copied to the states. Returns whether every new state is finite.
+ * x = k x + a f(z), or k O x + a f(z), k = 1 - a for the leaky cell; kept and copied to the states.
+ * Returns whether every new state is finite.
  */
 // @ts-ignore: decorator
 @inline

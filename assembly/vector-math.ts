@@ -1,4 +1,4 @@
-// tanh and exp over the lanes of a vector (docs/numerics.md, rules 4 and 8).
+// tanh, exp, sin and cos over the lanes of a vector (docs/numerics.md, rules 4 and 8).
 // Nothing here is exported to JavaScript, because a v128 cannot cross that boundary.
 
 /**
@@ -110,4 +110,58 @@ export function expF32x4(x: v128): v128 {
   const low = f32x4.demote_f64x2_zero(expF64x2(f64x2.promote_low_f32x4(x)));
   const high = f32x4.demote_f64x2_zero(expF64x2(f64x2.promote_low_f32x4(v128.shuffle<i32>(x, x, 2, 3, 2, 3))));
   return v128.shuffle<i32>(low, high, 0, 1, 4, 5);
+}
+
+/**
+ * sin and cos of two binary64 values by rule 8, |x| < 2^30, to `out` and `out` + 16.
+ */
+// @ts-ignore: decorator
+@inline
+export function storeSinCosF64x2(x: v128, out: usize): void {
+  const one = f64x2.splat(1);
+  const shift = f64x2.splat(6755399441055744);
+  const t = f64x2.add(f64x2.mul(x, f64x2.splat(0.6366197723675814)), shift);
+  const n = f64x2.sub(t, shift);
+  const first = f64x2.mul(n, f64x2.splat(1.570796251296997));
+  let high = f64x2.sub(f64x2.sub(x, first), f64x2.mul(n, f64x2.splat(7.549789415861596e-8)));
+  let low = f64x2.splat(0);
+  for (let i = 0; i < 3; i++) {
+    const part = i == 0 ? 5.390302529957765e-15 : i == 1 ? 3.2820031633724233e-22 : 3.795010649787914e-29;
+    const product = f64x2.mul(n, f64x2.splat(part));
+    const difference = f64x2.sub(high, product);
+    const back = f64x2.sub(difference, high);
+    low = f64x2.add(low, f64x2.sub(f64x2.sub(high, f64x2.sub(difference, back)), f64x2.add(product, back)));
+    high = difference;
+  }
+  low = f64x2.sub(low, f64x2.mul(n, f64x2.splat(1.2293331171481208e-36)));
+  const h = f64x2.add(high, low);
+  const l = f64x2.add(f64x2.sub(high, h), low);
+  const z = f64x2.mul(h, h);
+  let f = f64x2.splat(-7.578768274955492e-13);
+  f = f64x2.add(f64x2.mul(f, z), f64x2.splat(1.6058368044933377e-10));
+  f = f64x2.add(f64x2.mul(f, z), f64x2.splat(-2.5052104922731006e-8));
+  f = f64x2.add(f64x2.mul(f, z), f64x2.splat(2.755731921423352e-6));
+  f = f64x2.add(f64x2.mul(f, z), f64x2.splat(-0.00019841269841255153));
+  f = f64x2.add(f64x2.mul(f, z), f64x2.splat(0.008333333333333323));
+  f = f64x2.add(f64x2.mul(f, z), f64x2.splat(-0.16666666666666666));
+  const half = f64x2.mul(f64x2.splat(0.5), z);
+  const w = f64x2.sub(one, half);
+  const sine = f64x2.add(h, f64x2.add(f64x2.mul(f64x2.mul(z, h), f), f64x2.mul(l, w)));
+  let g = f64x2.splat(4.738176271610701e-14);
+  g = f64x2.add(f64x2.mul(g, z), f64x2.splat(-1.1470294862083914e-11));
+  g = f64x2.add(f64x2.mul(g, z), f64x2.splat(2.0876754381386537e-9));
+  g = f64x2.add(f64x2.mul(g, z), f64x2.splat(-2.7557319215450126e-7));
+  g = f64x2.add(f64x2.mul(g, z), f64x2.splat(2.480158730157169e-5));
+  g = f64x2.add(f64x2.mul(g, z), f64x2.splat(-0.0013888888888888874));
+  g = f64x2.add(f64x2.mul(g, z), f64x2.splat(0.041666666666666664));
+  const tail = f64x2.sub(f64x2.mul(f64x2.mul(z, z), g), f64x2.mul(h, l));
+  const cosine = f64x2.add(w, f64x2.add(f64x2.sub(f64x2.sub(one, w), half), tail));
+  // The lowest bits of t are those of n, the quadrant.
+  const odd = i64x2.neg(v128.and(t, i64x2.splat(1)));
+  const signs = i64x2.splat(0x8000000000000000);
+  const sineSign = v128.and(i64x2.shl(t, 62), signs);
+  const cosineSign = v128.and(i64x2.shl(i64x2.add(t, i64x2.splat(1)), 62), signs);
+  const reduced = f64x2.ge(f64x2.abs(x), f64x2.splat(7.450580596923828e-9));
+  v128.store(out, v128.bitselect(v128.xor(v128.bitselect(cosine, sine, odd), sineSign), x, reduced));
+  v128.store(out, v128.xor(v128.bitselect(sine, cosine, odd), cosineSign), 16);
 }

@@ -64,6 +64,7 @@ import { parallelTable, slicesTable } from "../src/plot/search/space.js";
 import { forecastTable, plotSeriesTable } from "../src/plot/series.js";
 import { rasterTable } from "../src/plot/spike-raster.js";
 import { heatmapTable, trajectoryTable } from "../src/plot/states.js";
+import { weightPlotTable } from "../src/plot/weights.js";
 import { moduleTable } from "../src/ptx/builder/module.js";
 import { readouts } from "../src/readout/index.js";
 import { lstdTable } from "../src/readout/lstd.js";
@@ -222,6 +223,7 @@ const plotTables: Readonly<Record<string, OptionTable>> = {
   "`plotForecast`": forecastTable,
   "`plotError`": errorTable,
   "`plotResiduals`": residualTable,
+  "`plotWeights`": weightPlotTable,
   "`plotCalibration`": calibrationTable,
   "`plotStateHeatmap`": heatmapTable,
   "`plotTrajectories`": trajectoryTable,

@@ -4,38 +4,16 @@
 import { availableParallelism, cpus } from "node:os";
 import { WasmNetwork } from "../../src/engine/cpu/network.js";
 import { loadWasm } from "../../src/numerics/wasm/index.js";
-import { drawNetwork, type NetworkOptions, type ProjectionPlasticityOptions, planNetwork } from "../../src/spikes/index.js";
+import { drawNetwork, planNetwork } from "../../src/spikes/index.js";
+import { smallNetworks } from "./plastic-networks.js";
 
 const { neurons = "2500", ms = "500", rounds = "3" } = Object.fromEntries(process.argv.slice(2).map((each) => each.split("=")));
 const excitatory = Math.round(0.8 * Number(neurons));
 const steps = Number(ms) * 10;
-const pairs = {
-  kind: "stdp",
-  ...{ potentiationTimeConstant: 15, depressionTimeConstant: 30, learningRate: 1e-4, maximumWeight: 1 },
-} as const;
-const kinds: Record<string, ProjectionPlasticityOptions | null> = {
-  "weights that stay": null,
-  shortTerm: { kind: "shortTerm", release: 0.5, recoveryTimeConstant: 100, facilitationTimeConstant: 50 },
-  "stdp, additive": pairs,
-  "stdp, powerLaw": { ...pairs, weightDependence: "powerLaw", referenceWeight: 0.1 },
-};
-/** Excitation does next to nothing to the potentials, so that every variant fires alike. */
-const describe = (plasticity: ProjectionPlasticityOptions | null): NetworkOptions => ({
-  kind: "network",
-  seed: 1,
-  populations: {
-    E: { size: excitatory, current: { distribution: "uniform", from: 10, to: 19 }, background: { rate: 500, weight: 8 } },
-    I: { like: "E", size: Number(neurons) - excitatory },
-  },
-  projections: [
-    { from: "E", to: "E", connect: { rule: "fixedInDegree", number: 100 }, weight: 0.1, delay: 1.5, plasticity },
-    { from: "I", to: "E", connect: { rule: "fixedInDegree", number: 25 }, weight: -0.5, delay: 1.5 },
-  ],
-});
 await loadWasm();
-const networks = Object.entries(kinds).map(([name, plasticity]) => ({
+const networks = Object.entries(smallNetworks(Number(neurons))).map(([name, description]) => ({
   name,
-  network: new WasmNetwork(drawNetwork(planNetwork(describe(plasticity)))),
+  network: new WasmNetwork(drawNetwork(planNetwork(description))),
   times: [] as number[],
   spikes: 0,
 }));

@@ -6,7 +6,15 @@ import { resolve } from "../core/options.js";
 import { type NpySource, writeFileAtomic, writeNpz } from "../io/index.js";
 import type { Seed } from "../numerics/index.js";
 import { formatNumber } from "../plot/format.js";
-import { type Figure, plotPopulationRaster, plotPopulationRates, type ReportSection, type ReportTable, reportHtml } from "../plot/index.js";
+import {
+  type Figure,
+  plotPopulationRaster,
+  plotPopulationRates,
+  plotWeights,
+  type ReportSection,
+  type ReportTable,
+  reportHtml,
+} from "../plot/index.js";
 import {
   mergePatterns,
   type NetworkPlan,
@@ -62,7 +70,7 @@ export interface FinishedNetworkRun {
  * are finished. @throws ArgumentError, EngineUnavailableError, EngineCapacityError
  */
 export async function runNetworkExperiment(experiment: NetworkExperiment, options: ExperimentRunOptions = {}): Promise<FinishedNetworkRun> {
-  const { engine, out, signal, onProgress, announce } = resolve(experimentRunTable, options);
+  const { engine, threads, out, signal, onProgress, announce } = resolve(experimentRunTable, options);
   if (out !== undefined) announce?.(out);
   const folder = out === undefined ? undefined : await OutputFolder.create(join(out, experiment.name));
   const seeds: NetworkSeedResult[] = [];
@@ -72,6 +80,7 @@ export async function runNetworkExperiment(experiment: NetworkExperiment, option
         readonly engine: string;
         readonly spikes: Readonly<Record<string, SpikePattern>>;
         readonly weights: Readonly<Record<string, NpySource>>;
+        readonly learned: readonly LearnedWeights[];
       }
     | undefined;
   try {
@@ -81,8 +90,11 @@ export async function runNetworkExperiment(experiment: NetworkExperiment, option
         onProgress?.(Math.round((k + share) * 1000), experiment.seeds.length * 1000, `${experiment.name}, seed ${seed}`);
       report(0);
       const watch = stopwatch();
-      await using network = await SpikingNetwork.create(networkOf(experiment, seed), { engine });
+      await using network = await SpikingNetwork.create(networkOf(experiment, seed), { engine, threads });
       const draw = watch();
+      // Of the first seed alone, which the figures show; no part of the times.
+      const drawn = folder && experiment.outputs.report && !first ? await sampledWeights(network) : [];
+      watch();
       const { discardMs, durationMs } = experiment;
       const steps = (discardMs + durationMs) / network.config.timeStep;
       const before = discardMs / network.config.timeStep;
@@ -97,6 +109,7 @@ export async function runNetworkExperiment(experiment: NetworkExperiment, option
         engine: network.engine,
         spikes,
         weights: experiment.outputs.weights ? await finalWeights(network) : {},
+        learned: drawn.length > 0 ? (await sampledWeights(network)).map((after, k) => ({ ...after, before: drawn[k]!.weights })) : [],
       };
     }
   } catch (error) {
@@ -140,7 +153,7 @@ export async function runNetworkExperiment(experiment: NetworkExperiment, option
     if (writes.spikes && first) await writeSpikePattern(folder.path("spikes.npz"), allSpikes(first.plan, first.spikes));
     if (writes.weights && first) await writeNpz(folder.path("weights.npz"), first.weights);
     if (writes.report && first) {
-      const section = networkSection(result, figuresOf(result, first.spikes));
+      const section = networkSection(result, [...figuresOf(result, first.spikes), ...first.learned.map(weightFigure)]);
       await writeFileAtomic(folder.path("report.html"), await reportHtml({ title: result.name, sections: [section] }));
     }
     await writeFileAtomic(folder.path("result.json"), `${JSON.stringify(result, undefined, 2)}\n`);
@@ -160,6 +173,42 @@ async function finalWeights(network: SpikingNetwork): Promise<Record<string, Npy
     for (const [name, values] of Object.entries(await network.weights(k))) arrays[`${name}_${k}`] = values;
   }
   return arrays;
+}
+
+/** Weights of a projection in the figures, at most. */
+const drawnWeights = 200_000;
+
+/** Weights of a projection with spike-timing-dependent plasticity, some of many. */
+interface SampledWeights {
+  readonly projection: number;
+  readonly config: NetworkPlan["config"];
+  readonly weights: Float64Array;
+}
+
+interface LearnedWeights extends SampledWeights {
+  readonly before: Float64Array;
+}
+
+async function sampledWeights(network: SpikingNetwork): Promise<SampledWeights[]> {
+  const { config } = network;
+  const all: SampledWeights[] = [];
+  for (const [projection, { plasticity }] of config.projections.entries()) {
+    if (plasticity?.kind !== "stdp") continue;
+    const { weights } = await network.weights(projection, { sample: drawnWeights });
+    if (weights.length > 0) all.push({ projection, config, weights });
+  }
+  return all;
+}
+
+function weightFigure({ projection, config, before, weights }: LearnedWeights): Figure {
+  const { from, to, receptor } = config.projections[projection]!;
+  const { capacitance, receptors } = config.populations[to.replace(/\[.*/, "")]!;
+  const current = capacitance === null ? "mV" : "pA";
+  const conductance = capacitance === null ? "of the leak" : "nS";
+  return plotWeights(before, weights, {
+    title: `Weights from ${from} to ${to}, projections[${projection}]`,
+    unit: receptors[receptor]!.reversalPotential === null ? current : conductance,
+  });
 }
 
 /** Seconds since the last call. */

@@ -35,3 +35,4 @@ export { plotSpikeRaster, type RasterOptions, type RasterSpikes } from "./spike-
 export { plotStateHeatmap, plotTrajectories, type StateHeatmapOptions, type TrajectoryOptions } from "./states.js";
 export { toSvg } from "./svg/index.js";
 export type { SvgOptions } from "./svg/options.js";
+export { plotWeights, type WeightPlotOptions } from "./weights.js";

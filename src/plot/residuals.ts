@@ -4,6 +4,7 @@ import { option, optional, resolve, type TableOf, text, whole } from "../core/op
 import type { Matrix, MatrixLike } from "../numerics/index.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
+import { edgesOf, histogram, momentsOf } from "./histogram.js";
 import { namesOf, sameShape } from "./line.js";
 import { checkList, listKind, most, titleTable } from "./options.js";
 import { baselineColour, seriesColour } from "./palette.js";
@@ -90,7 +91,11 @@ export function plotResiduals(
         y: encodeArray(Float64Array.from(drawn, (k) => values[k]!)),
         marker: { color, size: 4, opacity: 0.6 },
       },
-      { ...histogram(values, edges), name, showlegend: false, line: { color, width: 1.5 }, fill: "tozeroy", fillcolor: `${color}33` },
+      {
+        ...histogram(values, edges),
+        ...{ xaxis: "x2", yaxis: "y2", name, showlegend: false },
+        ...{ line: { color, width: 1.5 }, fill: "tozeroy", fillcolor: `${color}33` },
+      },
     ];
   });
   const { mean, sd } = momentsOf(all);
@@ -140,32 +145,6 @@ function zeroLine(columns: readonly Residuals[]): Record<string, unknown> {
   return { type: "line", xref: "x", yref: "y", x0: sorted[0], x1: sorted.at(-1), y0: 0, y1: 0, line: style };
 }
 
-/** Ends of bins of width 2 (q3 - q1) n^(-1/3) over all values: Freedman and Diaconis 1981. */
-function edgesOf(sorted: Float64Array, bins: number | undefined): Float64Array {
-  const [low = -0.5, high = 0.5] = [sorted[0], sorted.at(-1)];
-  if (!(low < high)) return Float64Array.of(low - 0.5, low + 0.5);
-  const quartile = (share: number) => sorted[Math.floor(share * (sorted.length - 1))]!;
-  const width = (2 * (quartile(0.75) - quartile(0.25))) / Math.cbrt(sorted.length);
-  const count = Math.round(bins ?? Math.min(60, Math.max(8, width > 0 ? (high - low) / width : 60)));
-  return Float64Array.from({ length: count + 1 }, (_, k) => low + ((high - low) * k) / count);
-}
-
-/** The outline of a histogram: the share of the values in each bin. */
-function histogram(values: Float64Array, edges: Float64Array): Record<string, unknown> {
-  const bins = edges.length - 1;
-  const counts = new Float64Array(bins);
-  const [low, high] = [edges[0]!, edges[bins]!];
-  for (const value of values) counts[Math.min(bins - 1, Math.max(0, Math.floor(((value - low) / (high - low)) * bins)))]!++;
-  const x = [low];
-  const y = [0];
-  counts.forEach((count, k) => {
-    x.push(edges[k]!, edges[k + 1]!);
-    y.push(count / values.length, count / values.length);
-  });
-  const outline = { x: encodeArray(Float64Array.from([...x, high])), y: encodeArray(Float64Array.from([...y, 0])) };
-  return { type: "scatter", mode: "lines", ...outline, xaxis: "x2", yaxis: "y2" };
-}
-
 function normalCurve(edges: Float64Array, mean: number, sd: number): Record<string, unknown> {
   const [low, high] = [edges[0]!, edges.at(-1)!];
   const width = (high - low) / (edges.length - 1);
@@ -174,9 +153,4 @@ function normalCurve(edges: Float64Array, mean: number, sd: number): Record<stri
   const line = { color: baselineColour, width: 1.5, dash: "dash" };
   const y = x.map((value) => width * density(value));
   return { type: "scatter", mode: "lines", name: "normal", x: encodeArray(x), y: encodeArray(y), xaxis: "x2", yaxis: "y2", line };
-}
-
-function momentsOf(values: Float64Array): { readonly mean: number; readonly sd: number } {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  return { mean, sd: Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length) };
 }

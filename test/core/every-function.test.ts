@@ -37,6 +37,7 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
       "engineNames",
       "probeEngines",
       "cudaBlas",
+      "deviceDoubleDouble",
       "loadWasm",
       "isSpiking",
       "isTrainer",

@@ -323,6 +323,11 @@ const withOptions: readonly Place[] = [
   ["loadNetwork", (wrong) => spikes.loadNetwork("a.safetensors", wrong)],
   ["populationStatistics", (wrong) => spikes.populationStatistics(pattern, wrong)],
   ["plotPopulationRaster", (wrong) => plot.plotPopulationRaster({ E: pattern }, wrong)],
+  ["plotWeights", (wrong) => plot.plotWeights([1], [1], wrong)],
+  [
+    "weights of SpikingNetwork",
+    async (wrong) => (await spikes.SpikingNetwork.create({ kind: "network", populations: { E: { size: 2 } } })).weights(0, wrong),
+  ],
   ["plotPopulationRates", (wrong) => plot.plotPopulationRates({ E: 1 }, [], wrong)],
   ["readNetworkExperiment", (wrong: object) => readNetworkExperiment({ name: "a", network: { microcircuit: { scale: 0.01 } }, ...wrong })],
   [

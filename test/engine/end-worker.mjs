@@ -20,7 +20,7 @@ if (threads.isMainThread) {
     }
   };
   syncBuiltinESMExports();
-} else if (threads.workerData.thread === 2) {
+} else if (threads.threadId === 2) {
   const { wait } = Atomics;
   let left = 3;
   Atomics.wait = (words, ...rest) => {

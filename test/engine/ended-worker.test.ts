@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const index = at("../../dist/index.js");
+const spikes = at("../../dist/spikes/index.js");
 beforeAll(() => expect(existsSync(index), "the package is not built: npm run build").toBe(true));
 
 /** Runs a module over the built package and gives what it prints. */
@@ -40,6 +41,21 @@ describe("a worker thread that ends", () => {
       ),
       same: 0,
     });
+  });
+
+  it("in the barrier of a network, by exit: the run fails, and the next goes on from where it was", async () => {
+    const code = `
+      import { SpikingNetwork } from ${JSON.stringify(pathToFileURL(spikes).href)};
+      const description = {
+        kind: "network",
+        populations: { E: { size: 600, current: 80 } },
+        projections: [{ from: "E", to: "E", connect: { rule: "fixedOutDegree", number: 5 }, weight: 1 }],
+      };
+      const [together, alone] = [await SpikingNetwork.create(description, { engine: "cpu", threads: 3 }), await SpikingNetwork.create(description, { engine: "cpu" })];
+      const failed = await together.run(1000).catch(({ name, thread }) => ({ name, thread }));
+      const [own, expected] = [await together.run(20, { spikes: true }), await alone.run(20, { spikes: true })];
+      print({ ...failed, spikes: own.spikes.E.times.length > 0, same: JSON.stringify(own) === JSON.stringify(expected) });`;
+    expect(await printed(code, "exit")).toEqual({ name: "WorkerEndedError", thread: 2, spikes: true, same: true });
   });
 
   it("before a step: the step fails, which has no turn of the event loop to hear of it", async () => {

@@ -8,7 +8,7 @@ import { run } from "../../src/cli/commands/run.js";
 import { silent } from "../../src/cli/progress.js";
 import { loadNetworkExperiment, readNetworkExperiment, runNetworkExperiment } from "../../src/experiment/index.js";
 import { readNpz } from "../../src/io/index.js";
-import { plotPopulationRates } from "../../src/plot/index.js";
+import { plotPopulationRates, plotWeights } from "../../src/plot/index.js";
 import { populationStatistics, readSpikePattern, SpikePattern } from "../../src/spikes/index.js";
 
 const out = mkdtempSync(join(tmpdir(), "spillway-network-"));
@@ -108,6 +108,25 @@ describe("an experiment with a network", () => {
     expect(references.map(({ name }) => name)).toEqual(["a"]);
   });
 
+  it("shows in its report how weights that change were and are distributed, by projection", async () => {
+    const timing = { kind: "stdp", potentiationTimeConstant: 20, depressionTimeConstant: 20, learningRate: 0.1, maximumWeight: 2 };
+    const projection = { from: "E", to: "E", connect: { rule: "fixedInDegree", number: 5 }, weight: 1 };
+    const experiment = readNetworkExperiment({
+      name: "learning",
+      network: {
+        populations: { E: { size: 30, current: 30 } },
+        projections: [projection, { ...projection, plasticity: timing }],
+      },
+      durationMs: 100,
+      discardMs: 0,
+    } as never);
+    const { folder } = await runNetworkExperiment(experiment, { out });
+    const report = readFileSync(join(folder!, "report.html"), "utf8");
+    expect(report).toContain("Weights from E to E, projections[1]");
+    expect(report).toMatch(/Weights of 150 synapses in mV; before: mean 1, standard deviation 0; after: mean/);
+    expect(report).not.toContain("projections[0]");
+  });
+
   it("has the rates of Brette's CUBA network", async () => {
     const experiment = await loadNetworkExperiment("examples/experiments/cuba.yaml", ["seeds=[1, 2]"]);
     const { seeds } = (await runNetworkExperiment(experiment!)).result;
@@ -142,6 +161,30 @@ describe("an experiment with a network", () => {
 
   it("is not what other files are", async () => {
     expect(await loadNetworkExperiment("examples/experiments/narma10.yaml")).toBeUndefined();
+  });
+});
+
+describe("a figure of weights", () => {
+  const numbers = (trace: Readonly<Record<string, unknown>>, axis: string) => {
+    const bytes = Buffer.from((trace[axis] as { bdata: string }).bdata, "base64");
+    return [...new Float64Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length))];
+  };
+
+  it("has shares of synapses in the same bars before and after, with units, axes and a legend", () => {
+    const { data, layout, description } = plotWeights([1, 1, 1, 1], [0, 0, 1, 2], { unit: "nS", bins: 2 });
+    expect(data.map(({ name }) => name)).toEqual(["before", "after"]);
+    for (const trace of data) expect(numbers(trace, "x")).toEqual([0, 0, 1, 1, 2, 2]);
+    expect(data.map((trace) => numbers(trace, "y"))).toEqual([
+      [0, 0, 0, 1, 1, 0],
+      [0, 0.5, 0.5, 0.5, 0.5, 0],
+    ]);
+    expect(layout).toMatchObject({ xaxis: { title: { text: "weight (nS)" } }, yaxis: { title: { text: "share of synapses" } } });
+    expect(description).toMatch(/^Weights of 4 synapses in nS; before: mean 1, standard deviation 0; after: mean 0\.75, /);
+  });
+
+  it("takes weights that are finite numbers, at least one", () => {
+    expect(() => plotWeights([], [1])).toThrow("before is an array of 0; it takes a list of at least one weight");
+    expect(() => plotWeights([1], [1, Number.NaN])).toThrow("after[1] is NaN; it takes a finite number");
   });
 });
 

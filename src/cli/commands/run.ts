@@ -81,7 +81,7 @@ export async function run(paths: readonly string[], options: RunCommandOptions):
 async function runNetworks(
   paths: readonly string[],
   networks: readonly (NetworkExperiment | undefined)[],
-  { out, engine, signal, announce, progress, json }: RunCommandOptions,
+  { out, engine, threads, signal, announce, progress, json }: RunCommandOptions,
 ): Promise<CommandOutcome> {
   const other = networks.indexOf(undefined);
   if (other >= 0) throw new UsageError(`${paths[other]} has no network, as others do; run it by a command of its own`);
@@ -89,7 +89,7 @@ async function runNetworks(
   for (const network of networks) {
     if (signal.aborted) break;
     try {
-      runs.push(await runNetworkExperiment(network!, { out, engine, signal, announce, onProgress: reportTo(progress) }));
+      runs.push(await runNetworkExperiment(network!, { out, engine, threads, signal, announce, onProgress: reportTo(progress) }));
     } finally {
       progress.end();
     }

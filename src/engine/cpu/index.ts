@@ -1,6 +1,6 @@
 // The CPU engine: WebAssembly SIMD, in Node and in browsers, one thread or several.
 import { formatBytes } from "../../core/bytes.js";
-import { loadWasm, type WasmExports, wasmInstance, wasmMemoryLimit, wasmModule, wasmReserved } from "../../numerics/wasm/index.js";
+import { loadWasm, wasmInstance, wasmMemoryLimit, wasmReserved } from "../../numerics/wasm/index.js";
 import { isOwnActivation } from "../../reservoir/activations.js";
 import { EngineUnavailableError } from "../../reservoir/engine/errors.js";
 import type { Engine, EngineOptions, EnginePlan } from "../../reservoir/engine.js";
@@ -8,16 +8,17 @@ import type { ReservoirModel } from "../../reservoir/model.js";
 import type { SpikingModel } from "../../reservoir/spiking-model.js";
 import { ChunkedSession, type Stepper } from "../chunked-session.js";
 import { clockFor } from "../phase-clock.js";
-import { registeredKinds } from "../registered.js";
 import { cpuMicroseconds } from "./cost.js";
 import { planIntegerMemory } from "./integer-memory.js";
 import { IntegerStepper, integerPlan } from "./integer-stepper.js";
 import { expectedMemory, type MemoryMap, planMemory } from "./memory.js";
 import { OwnActivationStepper, preactivationsOf } from "./own-activation.js";
+import { wasmKinds } from "./registered.js";
 import { planSpikingMemory, type SpikingMemoryMap } from "./spiking-memory.js";
 import { WasmSpikingStepper } from "./spiking-stepper.js";
 import { WasmStepper } from "./stepper.js";
 import { WorkerTeam } from "./team.js";
+import { whyOneThread } from "./thread.js";
 
 /** WebAssembly SIMD. */
 export const cpuEngine: Engine = {
@@ -27,7 +28,7 @@ export const cpuEngine: Engine = {
   ownActivations: true,
   cells: true,
   integers: true,
-  ...registeredKinds("cpu"),
+  ...wasmKinds,
 
   async probe() {
     try {
@@ -47,31 +48,38 @@ export const cpuEngine: Engine = {
   plan(model, options) {
     if (model.kind === "spiking") return describeSpikingPlan(model, planSpikingMemory(model), options);
     if (model.config.arithmetic === "integer") return planIntegers(model, options);
-    return describePlan(model, planMemory(model), options);
+    return describePlan(model, planMemory(model), threadsOf(options));
   },
 
   async open(model, options) {
     if (model.kind === "spiking") return openSpiking(model, options);
     if (model.config.arithmetic === "integer") return openIntegers(model, options);
-    const threads = options?.threads ?? 1;
+    const threads = threadsOf(options);
     const map = planMemory(model);
-    const plan = describePlan(model, map, options);
-    if (threads === 1) {
-      await loadWasm();
+    const plan = describePlan(model, map, threads);
+    await loadWasm();
+    if (threads.count === 1) {
       const { exports, memory } = wasmInstance(map.totalBytes - wasmReserved);
       return new ChunkedSession(model, plan, stepperOf(model, map, memory, exports), clockFor(options));
     }
-    if (!globalThis.process?.versions?.node) {
-      throw new EngineUnavailableError("cpu", `threads is ${threads}; worker threads run in Node only, so it takes 1 here`);
-    }
-    const module = wasmModule("threads");
-    const memory = new WebAssembly.Memory({ initial: Math.ceil(map.totalBytes / 65536), maximum: 65536, shared: true });
-    const team = await WorkerTeam.create(threads, module, memory, model.precision);
-    const instance = new WebAssembly.Instance(module, { env: { memory, ...team.barrierImports(memory) } });
-    const stepper = stepperOf(model, map, memory, instance.exports as unknown as WasmExports, team);
+    const kernel = model.precision === "float32" ? "run32" : "run64";
+    const { exports, memory, team } = await WorkerTeam.load(threads.count, map.totalBytes, kernel);
+    const stepper = stepperOf(model, map, memory, exports, team);
     return new ChunkedSession(model, plan, stepper, clockFor(options));
   },
 };
+
+/** How many threads a reservoir gets, and why not those that were asked for. */
+interface Threads {
+  readonly count: number;
+  readonly why?: string | undefined;
+}
+
+function threadsOf(options: EngineOptions | undefined): Threads {
+  const wanted = options?.threads ?? 1;
+  const why = wanted === 1 ? undefined : whyOneThread();
+  return why === undefined ? { count: wanted } : { count: 1, why: `${wanted} threads were asked for, and ${why}` };
+}
 
 function stepperOf(...[model, ...rest]: ConstructorParameters<typeof WasmStepper>): Stepper {
   if (!isOwnActivation(model.activation)) return new WasmStepper(model, ...rest);
@@ -116,17 +124,23 @@ function describeSpikingPlan(model: SpikingModel, map: SpikingMemoryMap, options
   };
 }
 
-function describePlan(model: ReservoirModel, map: MemoryMap, options: EngineOptions | undefined): EnginePlan {
-  const threads = options?.threads ?? 1;
+function describePlan(model: ReservoirModel, map: MemoryMap, { count, why }: Threads): EnginePlan {
   const layout = map.dense
     ? `dense, ${map.dense.panels} panels of ${map.dense.panelRows} rows`
     : `sparse, ${map.sparse!.slices} slices of ${map.sparse!.sliceRows} rows, ${map.sparse!.wide ? 32 : 16}-bit column offsets`;
   const own = isOwnActivation(model.activation) ? `, ${model.activation} in JavaScript on one thread` : "";
+  const run = count === 1 ? `one thread${why ? ` (${why})` : ""}` : `${count} threads`;
   return {
     engine: "cpu",
-    summary: `WebAssembly SIMD, ${layout}, ${threads === 1 ? "one thread" : `${threads} threads`}, ${formatBytes(map.totalBytes)}${own}`,
+    summary: `WebAssembly SIMD, ${layout}, ${run}, ${formatBytes(map.totalBytes)}${own}`,
     bytes: map.totalBytes,
-    details: { precision: model.precision, storage: map.dense ? "dense" : "sparse", threads, stepsPerChunk: map.capacity },
+    details: {
+      precision: model.precision,
+      storage: map.dense ? "dense" : "sparse",
+      threads: count,
+      ...(why ? { oneThread: why } : {}),
+      stepsPerChunk: map.capacity,
+    },
   };
 }
 

@@ -2,10 +2,10 @@
 // fields of assembly/integer.ts, and W in pairs of columns.
 import { isSparse } from "../../numerics/index.js";
 import type { WasmInstance } from "../../numerics/wasm/index.js";
+import { type SliceLayout, sliceLayout, sliceRowsOf } from "../../numerics/wasm/layout.js";
 import { tanhTable } from "../../reservoir/integer/tanh.js";
 import type { IntegerRows } from "../../reservoir/integer/weights.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
-import { type SliceLayout, sliceLayout, sliceRowsOf } from "./layout.js";
 import { placeRegions, type Region, stepsPerChunk } from "./memory.js";
 
 /** Rows of a dense panel: six vectors. */

@@ -1,9 +1,9 @@
 // One reservoir in integers in a WebAssembly instance: docs/numerics.md, rule 18.
 import { formatBytes } from "../../core/bytes.js";
 import { releaseInstance, type WasmInstance } from "../../numerics/wasm/index.js";
+import type { EnginePlan } from "../../reservoir/engine.js";
 import { unit } from "../../reservoir/integer/step.js";
 import { integerRows } from "../../reservoir/integer/weights.js";
-import type { EnginePlan } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { Stepper } from "../chunked-session.js";
 import { fillIntegerMemory, type IntegerMemoryMap } from "./integer-memory.js";

@@ -2,10 +2,10 @@
 // before anything is allocated.
 import { isSparse, storedValues } from "../../numerics/index.js";
 import { wasmMemoryLimit, wasmReserved } from "../../numerics/wasm/index.js";
+import { columnBytesOf, type PanelLayout, panelLayout, type SliceLayout, sliceLayout, sliceRowsOf } from "../../numerics/wasm/layout.js";
 import { EngineCapacityError } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { ModelShape } from "../../reservoir/shape.js";
-import { columnBytesOf, type PanelLayout, panelLayout, type SliceLayout, sliceLayout, sliceRowsOf } from "./layout.js";
 
 /** A region: byte address and bytes. */
 export interface Region {
@@ -53,11 +53,15 @@ export function stepsPerChunk(stateBytes: number): number {
   return Math.max(1, Math.min(1024, Math.floor(chunkBytes / stateBytes)));
 }
 
-/** Regions one after the other, in the order of `bytes`, each at a line of the cache. */
+/**
+ * Regions one after the other from `first` on, in the order of `bytes`, each at a line of the
+ * cache.
+ */
 export function placeRegions<Name extends string>(
   bytes: Readonly<Record<Name, number>>,
+  first: number = wasmReserved,
 ): { readonly regions: Readonly<Record<Name, Region>>; readonly totalBytes: number } {
-  let next = wasmReserved;
+  let next = first;
   const regions = {} as Record<Name, Region>;
   for (const [name, length] of Object.entries(bytes) as [Name, number][]) {
     regions[name] = { address: next, bytes: length };

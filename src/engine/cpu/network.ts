@@ -1,184 +1,93 @@
-// A network of populations in a WebAssembly instance: fills its memory from the model and runs
-// steps. The arithmetic is docs/numerics.md, rule 13; the kernel is assembly/network.ts.
+// A network of populations in WebAssembly: fills memory from the model and runs steps, on one
+// thread or several. The arithmetic is docs/numerics.md, rule 13; the kernel is
+// assembly/network.ts.
 import type { FloatArray } from "../../numerics/index.js";
-import { loadWasm, type WasmInstance, wasmInstance, wasmMemoryLimit, wasmReserved } from "../../numerics/wasm/index.js";
-import { EngineCapacityError } from "../../reservoir/engine.js";
+import { loadWasm, type WasmInstance, wasmInstance } from "../../numerics/wasm/index.js";
 import { drawNetwork } from "../../spikes/network/draw.js";
-import type { NetworkEngine } from "../../spikes/network/engines.js";
+import type { NetworkEngine, NetworkEngineOptions } from "../../spikes/network/engines.js";
 import type { NetworkModel, NetworkPlan, PlasticTable } from "../../spikes/network/plan.js";
 import { NetworkPlasticity } from "../../spikes/network/plasticity.js";
 import { initialState, type NetworkRunState, type NetworkSession, notFinite, type StepSpikes } from "../../spikes/network/session.js";
-import { placeRegions, type Region } from "./memory.js";
+import type { Region } from "./memory.js";
+import {
+  bytesOf,
+  mostSteps,
+  type NetworkMemory,
+  type PlacedPart,
+  planNetworkMemory,
+  writeNetwork,
+  writeRecords,
+  writeTeam,
+} from "./network-memory.js";
+import { WorkerTeam } from "./team.js";
+import { whyOneThread } from "./thread.js";
 
-/** Steps of one call of the kernel at most. */
-const mostSteps = 4096;
-/** Bytes of a population's record. */
-const populationBytes = 144;
-/** Bytes of a receptor's record. */
-const receptorBytes = 40;
+/** Values a neuron, of the network's precision. */
+type ValueList = "potential" | "recovery" | "currents" | "filtered" | "drive";
+type Values = FloatArray | Int32Array;
 
-type RegionName =
-  | "fields"
-  | "populations"
-  | "receptors"
-  | "thresholds"
-  | "potential"
-  | "recovery"
-  | "currents"
-  | "held"
-  | "filtered"
-  | "drive"
-  | "ring"
-  | "rowsAhead"
-  | "offsets"
-  | "signs"
-  | "inputOffsets"
-  | "spikeOffsets"
-  | "spikes"
-  | "units"
-  | "places";
-type Regions = Readonly<Record<RegionName, Region>>;
-
-/** Lays out the memory. @throws EngineCapacityError above 4 GiB */
-function layOut(model: NetworkModel): { readonly regions: Regions; readonly totalBytes: number } {
-  const { size, inputs, receptors, currents, ringRows, populations, synapses } = model;
-  const element = model.precision === "float32" ? 4 : 8;
-  // A vector at the end of a list reaches beyond it.
-  const list = (length: number) => length * element + 16;
-  const laidOut = placeRegions<RegionName>({
-    fields: 128,
-    populations: populations.length * populationBytes,
-    receptors: receptorBytes * populations.reduce((sum, each) => sum + each.receptors.length, 0),
-    thresholds: 4 * populations.reduce((sum, { background }) => sum + (background?.counts.thresholds.length ?? 0), 0),
-    potential: list(size),
-    recovery: list(size),
-    currents: list(currents * size),
-    held: 4 * size + 16,
-    filtered: list(size),
-    drive: list(size),
-    ring: 4 * ringRows * receptors * size + 16,
-    rowsAhead: 4 * (ringRows + 1),
-    offsets: 4 * (size + inputs + 1),
-    signs: size + inputs,
-    inputOffsets: 4 * (mostSteps + 1),
-    spikeOffsets: 4 * (mostSteps + 1),
-    spikes: 4 * spikeRoom(size),
-    units: synapses.units.byteLength,
-    places: synapses.places.byteLength,
-  });
-  if (laidOut.totalBytes > wasmMemoryLimit)
-    throw new EngineCapacityError(
-      `a network of ${size} neurons with ${synapses.places.length.toLocaleString("en")} synapses on the CPU engine`,
-      laidOut.totalBytes,
-      wasmMemoryLimit,
-      "a WebAssembly memory ends there; take fewer neurons or synapses",
-    );
-  return laidOut;
+/** Where a network is loaded: its instance, and the threads that have one each. */
+interface Loaded extends WasmInstance {
+  readonly team?: WorkerTeam;
 }
 
-/** Spikes of one call that there is room for, at least those of a step. */
-const spikeRoom = (size: number): number => size + 65_536;
-
-const neuronTypes = { leakyIntegrateAndFire: 0, adaptiveIntegrateAndFire: 1, izhikevich: 2, adaptiveExponential: 3 } as const;
-
-/** A network that runs in WebAssembly, on one thread. */
+/** A network that runs in WebAssembly. */
 export class WasmNetwork implements NetworkSession {
   readonly model: NetworkModel;
-  readonly summary = "cpu: WebAssembly SIMD, one thread";
-  readonly #regions: Regions;
-  #instance: WasmInstance | undefined;
-  readonly #floats: (name: RegionName, length: number) => FloatArray;
-  readonly #run: (table: number, steps: number, row: number, firstStep: number) => number;
+  readonly summary: string;
+  readonly #memory: NetworkMemory;
+  #loaded: Loaded | undefined;
+  readonly #shares: readonly (readonly number[])[];
   /** The row of the ring that arrives in the next step. */
   #row = 0;
   #step = 0;
   /** Room for input spikes of a call, grown at need behind everything else. */
   #inputRoom: Region | undefined;
   readonly #plasticity: NetworkPlasticity;
+  #kept: NetworkRunState | undefined;
 
-  constructor(model: NetworkModel) {
-    this.#plasticity = new NetworkPlasticity(model);
-    const { regions, totalBytes } = layOut(model);
-    const instance = wasmInstance(totalBytes - wasmReserved);
-    const { precision, synapses } = model;
+  /** On the calling thread alone, unless it is given what `open` has loaded. */
+  constructor(model: NetworkModel, memory = planNetworkMemory(model, 1), loaded: Loaded = wasmInstance(bytesOf(memory)), why = "") {
+    const threads = loaded.team?.size ?? 1;
     this.model = model;
-    this.#regions = regions;
-    this.#instance = instance;
-    this.#run = precision === "float32" ? instance.exports.runNetwork32 : instance.exports.runNetwork64;
-    this.#floats = (name, length) => {
-      const { address } = regions[name];
-      const { buffer } = this.#memory;
-      return precision === "float32" ? new Float32Array(buffer, address, length) : new Float64Array(buffer, address, length);
-    };
-    const { buffer } = instance.memory;
-    new Uint32Array(buffer, regions.offsets.address, synapses.offsets.length).set(synapses.offsets);
-    new Uint32Array(buffer, regions.places.address, synapses.places.length).set(synapses.places);
-    new Int8Array(buffer, regions.signs.address, synapses.signs.length).set(synapses.signs);
-    if (synapses.units instanceof Uint16Array) new Uint16Array(buffer, regions.units.address, synapses.units.length).set(synapses.units);
-    else new Int32Array(buffer, regions.units.address, synapses.units.length).set(synapses.units);
-    this.#writePopulations();
-    this.#writeFields(0, 0);
+    this.summary = `cpu: WebAssembly SIMD, ${threads === 1 ? "one thread" : `${threads} threads`}${why}`;
+    this.#plasticity = new NetworkPlasticity(model);
+    this.#memory = memory;
+    this.#loaded = loaded;
+    this.#shares = memory.parts.map((_, p) => [memory.common.team.address, p, p + 1]);
+    writeNetwork(memory, this.#buffer);
+    writeRecords(memory, this.#buffer, 0, 0);
     this.setDrive(model.drive);
     this.setState(initialState(model));
   }
 
-  get #memory(): WasmInstance["memory"] {
-    if (!this.#instance) throw new ReferenceError("the network is disposed");
-    return this.#instance.memory;
+  /**
+   * Loads a network for so many threads, the caller and workers, or for one if there is a reason
+   * for it. @throws EngineCapacityError
+   */
+  static async open(model: NetworkModel, threads: number): Promise<WasmNetwork> {
+    const why = whyAlone(model, threads);
+    if (threads === 1 || why !== undefined) {
+      await loadWasm();
+      return new WasmNetwork(model, undefined, undefined, why && `, as ${why}`);
+    }
+    return WasmNetwork.together(model, threads);
   }
 
-  #writePopulations(): void {
-    const { populations, config, precision } = this.model;
-    const view = new DataView(this.#memory.buffer);
-    const round = precision === "float32" ? Math.fround : (value: number) => value;
-    let receptors = this.#regions.receptors.address;
-    let thresholds = this.#regions.thresholds.address;
-    populations.forEach(({ first, size, neuron, receptors: own, background, stateKeep }, p) => {
-      const at = this.#regions.populations.address + p * populationBytes;
-      const words = [
-        ...[first, size, neuronTypes[neuron.type], neuron.subtracts ? 1 : 0, neuron.refractorySteps],
-        ...[stateKeep === null ? 0 : 1, own.length, receptors],
-        ...(background ? [background.receptor, background.units] : [-1, 0]),
-        ...[background?.counts.thresholds.length ?? 0, thresholds, neuron.relaxes ? 1 : 0, 0],
-      ];
-      words.forEach((word, k) => {
-        view.setInt32(at + 4 * k, word, true);
-      });
-      const numbers = [neuron.keep, neuron.threshold, neuron.reset, neuron.recoveryKeep, neuron.recoveryStep, stateKeep ?? 0];
-      const { onset, slope, perSlope, adaptationGain } = neuron.upswing ?? { onset: 0, slope: 0, perSlope: 0, adaptationGain: 0 };
-      [...numbers, round(config.timeStep / 2), onset, slope, perSlope, adaptationGain].forEach((value, k) => {
-        view.setFloat64(at + 4 * words.length + 8 * k, value, true);
-      });
-      for (const { keep, gain, conducts, rise } of own) {
-        view.setFloat64(receptors, keep, true);
-        view.setFloat64(receptors + 8, gain, true);
-        view.setInt32(receptors + 16, conducts ? 1 : 0, true);
-        view.setInt32(receptors + 20, rise ? 1 : 0, true);
-        view.setFloat64(receptors + 24, rise?.gain ?? 0, true);
-        view.setFloat64(receptors + 32, rise?.feed ?? 0, true);
-        receptors += receptorBytes;
-      }
-      for (const threshold of background?.counts.thresholds ?? []) {
-        view.setUint32(thresholds, threshold, true);
-        thresholds += 4;
-      }
-    });
+  /** The same, however small the network is. It may have no plastic projections. */
+  static async together(model: NetworkModel, threads: number): Promise<WasmNetwork> {
+    const memory = planNetworkMemory(model, threads);
+    const kernel = model.precision === "float32" ? "runNetwork32" : "runNetwork64";
+    return new WasmNetwork(model, memory, await WorkerTeam.load(threads, memory.totalBytes, kernel));
   }
 
-  #writeFields(inputOffsets: number, inputChannels: number): void {
-    const { size, receptors, ringRows, key, populations, synapses, fractionBits } = this.model;
-    const at = (name: RegionName) => this.#regions[name].address;
-    const words = [
-      ...[size, receptors * size, ringRows, synapses.cellBits, key[0], key[1], populations.length, at("populations")],
-      ...[at("potential"), at("recovery"), at("currents"), at("held"), at("ring"), at("filtered"), at("drive")],
-      ...[at("offsets"), at("places"), at("units"), synapses.units instanceof Uint16Array ? 0 : 1, at("signs")],
-      ...[inputOffsets, inputChannels, at("spikeOffsets"), at("spikes"), spikeRoom(size), at("rowsAhead")],
-    ];
-    const view = new DataView(this.#memory.buffer);
-    words.forEach((word, k) => {
-      view.setInt32(at("fields") + 4 * k, word | 0, true);
-    });
-    view.setFloat64(at("fields") + 4 * words.length, 2 ** -fractionBits, true);
+  get #here(): Loaded {
+    if (!this.#loaded) throw new ReferenceError("the network is disposed");
+    return this.#loaded;
+  }
+
+  get #buffer(): ArrayBuffer {
+    return this.#here.memory.buffer;
   }
 
   get plan(): NetworkPlan {
@@ -186,11 +95,11 @@ export class WasmNetwork implements NetworkSession {
   }
 
   setDrive(drive: FloatArray): void {
-    this.#floats("drive", this.model.size).set(drive);
+    this.#set("drive", drive);
   }
 
   getValues(name: "potential" | "filtered"): FloatArray {
-    return this.#floats(name, this.model.size).slice();
+    return this.#get(name, 1);
   }
 
   get plastic(): readonly PlasticTable[] {
@@ -202,107 +111,164 @@ export class WasmNetwork implements NetworkSession {
   }
 
   getState(): NetworkRunState {
+    return this.#copied();
+  }
+
+  keep(): void {
+    this.#kept = this.#copied(this.#kept);
+  }
+
+  restore(): void {
+    this.setState(this.#kept!);
+  }
+
+  /** @param into an earlier state, whose lists of plastic projections are written over */
+  #copied(into?: NetworkRunState): NetworkRunState {
     const { size, receptors, currents, ringRows } = this.model;
-    const { buffer } = this.#memory;
-    const ring = new Int32Array(buffer, this.#regions.ring.address, ringRows * receptors * size);
-    const pending = new Int32Array(ring.length);
-    const split = this.#row * receptors * size;
-    pending.set(ring.subarray(split));
-    pending.set(ring.subarray(0, split), ring.length - split);
+    const held = new Int32Array(size);
+    const pending = new Int32Array(ringRows * receptors * size);
+    for (const part of this.#memory.parts) {
+      this.#copy(part, this.#words(part, "held", 1), held, "out");
+      const ring = this.#words(part, "ring", ringRows * receptors);
+      this.#copy(part, ring, pending, "out", this.#row * receptors);
+    }
     return {
       step: this.#step,
-      potential: this.#floats("potential", size).slice(),
-      recovery: this.#floats("recovery", size).slice(),
-      currents: this.#floats("currents", currents * size).slice(),
-      held: new Int32Array(buffer, this.#regions.held.address, size).slice(),
+      potential: this.#get("potential", 1),
+      recovery: this.#get("recovery", 1),
+      currents: this.#get("currents", currents),
+      held,
       pending,
-      filtered: this.#floats("filtered", size).slice(),
-      ...this.#plasticity.getState(),
+      filtered: this.#get("filtered", 1),
+      ...this.#plasticity.getState(into),
     };
   }
 
   setState(state: NetworkRunState): void {
-    const { size, currents } = this.model;
-    const { buffer } = this.#memory;
-    for (const name of ["potential", "recovery", "filtered"] as const) this.#floats(name, size).set(state[name]);
-    this.#floats("currents", currents * size).set(state.currents);
-    new Int32Array(buffer, this.#regions.held.address, size).set(state.held);
-    new Int32Array(buffer, this.#regions.ring.address, state.pending.length).set(state.pending);
+    const { receptors, ringRows } = this.model;
+    for (const name of ["potential", "recovery", "currents", "filtered"] as const) this.#set(name, state[name]);
+    for (const part of this.#memory.parts) {
+      this.#copy(part, this.#words(part, "held", 1), state.held, "in");
+      this.#copy(part, this.#words(part, "ring", ringRows * receptors), state.pending, "in");
+    }
     this.#row = 0;
     this.#step = state.step;
     this.#plasticity.setState(state);
   }
 
+  #set(name: ValueList, values: FloatArray): void {
+    for (const part of this.#memory.parts) this.#copy(part, this.#floats(part, name, values.length / this.model.size), values, "in");
+  }
+
+  #get(name: ValueList, lists: number): FloatArray {
+    const { size, precision } = this.model;
+    const values = precision === "float32" ? new Float32Array(lists * size) : new Float64Array(lists * size);
+    for (const part of this.#memory.parts) this.#copy(part, this.#floats(part, name, lists), values, "out");
+    return values;
+  }
+
+  #floats({ size, regions }: PlacedPart, name: ValueList, lists: number): FloatArray {
+    const [buffer, { address }] = [this.#buffer, regions[name]];
+    return this.model.precision === "float32"
+      ? new Float32Array(buffer, address, lists * size)
+      : new Float64Array(buffer, address, lists * size);
+  }
+
+  #words({ size, regions }: PlacedPart, name: "held" | "ring", lists: number): Int32Array {
+    return new Int32Array(this.#buffer, regions[name].address, lists * size);
+  }
+
+  /**
+   * Copies lists of a part's neurons into those of all, or back; `first` is the part's first list.
+   */
+  #copy({ size, slices }: PlacedPart, own: Values, all: Values, way: "in" | "out", first = 0): void {
+    const lists = all.length / this.model.size;
+    for (let k = 0; k < lists; k++) {
+      const list = ((first + k) % lists) * size;
+      for (const slice of slices) {
+        const [here, there] = [list + slice.first, k * this.model.size + slice.inNetwork];
+        if (way === "in") own.set(all.subarray(there, there + slice.size), here);
+        else all.set(own.subarray(here, here + slice.size), there);
+      }
+    }
+  }
+
   advance(steps: number, inputs: StepSpikes | undefined, record: boolean): StepSpikes | undefined {
-    const offsets = new Uint32Array(steps + 1);
-    const parts: Uint32Array[] = [];
-    let count = 0;
+    const recorded = record ? new CallSpikes(steps) : undefined;
     for (let done = 0; done < steps; ) {
       // Weights change between the steps, on the host's side.
       const most = this.#plasticity.isEmpty ? Math.min(mostSteps, steps - done) : 1;
       this.#giveInputs(inputs, done, most);
       if (!this.#plasticity.isEmpty) this.#beginStep(inputs?.neurons.subarray(inputs.offsets[done], inputs.offsets[done + 1]) ?? []);
-      const ran = this.#run(this.#regions.fields.address, most, this.#row, this.#step | 0);
+      const ran = this.#run(most);
       const finished = ran < 0 ? -1 - ran : ran;
       if (ran < 0) throw notFinite(this.#step + finished, this.model);
-      if (!this.#plasticity.isEmpty) {
-        const { buffer } = this.#memory;
-        const fired = new Uint32Array(buffer, this.#regions.spikeOffsets.address, 2)[1];
-        this.#plasticity.end(new Uint32Array(buffer, this.#regions.spikes.address, fired));
-      }
-      if (record) {
-        const { buffer } = this.#memory;
-        const firsts = new Uint32Array(buffer, this.#regions.spikeOffsets.address, finished + 1);
-        for (let k = 1; k <= finished; k++) offsets[done + k] = count + firsts[k]!;
-        parts.push(new Uint32Array(buffer, this.#regions.spikes.address, firsts[finished]!).slice());
-        count += firsts[finished]!;
-      }
+      const lists = this.#memory.parts.map(({ regions }) => {
+        const offsets = new Uint32Array(this.#buffer, regions.spikeOffsets.address, finished + 1);
+        return { offsets, neurons: new Uint32Array(this.#buffer, regions.spikes.address, offsets[finished]) };
+      });
+      if (!this.#plasticity.isEmpty) this.#plasticity.end(lists[0]!.neurons);
+      recorded?.add(done, lists);
       done += finished;
       this.#step += finished;
       this.#row = (this.#row + finished) % this.model.ringRows;
     }
-    if (!record) return undefined;
-    const neurons = new Uint32Array(count);
-    let to = 0;
-    for (const part of parts) {
-      neurons.set(part, to);
-      to += part.length;
+    return recorded?.spikes;
+  }
+
+  /** Runs the kernel in every thread. @throws WorkerEndedError */
+  #run(steps: number): number {
+    const { exports, team } = this.#here;
+    const here = team?.ready ? team : undefined;
+    const { common, parts } = this.#memory;
+    const run = this.model.precision === "float32" ? exports.runNetwork32 : exports.runNetwork64;
+    writeTeam(this.#memory, this.#buffer, here?.size ?? 1, this.#row, this.#step);
+    if (!here) return run(steps, common.team.address, 0, parts.length);
+    try {
+      here.advance(steps, 0, 0, this.#shares);
+      const ran = run(steps, common.team.address, 0, 1);
+      here.join();
+      return ran;
+    } catch (error) {
+      here.fail();
+      new Uint8Array(this.#buffer, common.barrier.address, common.barrier.bytes).fill(0);
+      throw error;
     }
-    return { offsets, neurons };
   }
 
   #beginStep(channels: ArrayLike<number>): void {
-    const { ringRows, receptors, size } = this.model;
-    const ring = new Int32Array(this.#memory.buffer, this.#regions.ring.address, ringRows * receptors * size);
-    this.#plasticity.begin(ring, this.#row, channels);
+    const { ringRows, receptors } = this.model;
+    this.#plasticity.begin(this.#words(this.#memory.parts[0]!, "ring", ringRows * receptors), this.#row, channels);
   }
 
   /** Writes the input spikes of the steps of a call. */
   #giveInputs(inputs: StepSpikes | undefined, from: number, steps: number): void {
     if (!inputs) {
-      this.#writeFields(0, 0);
+      writeRecords(this.#memory, this.#buffer, 0, 0);
       return;
     }
     const first = inputs.offsets[from]!;
     const channels = inputs.neurons.subarray(first, inputs.offsets[from + steps]);
     const room = this.#roomForInputs(4 * channels.length);
-    const { buffer } = this.#memory;
-    const offsets = new Uint32Array(buffer, this.#regions.inputOffsets.address, steps + 1);
+    const { address } = this.#memory.common.inputOffsets;
+    const offsets = new Uint32Array(this.#buffer, address, steps + 1);
     for (let k = 0; k <= steps; k++) offsets[k] = inputs.offsets[from + k]! - first;
-    new Uint32Array(buffer, room.address, channels.length).set(channels);
-    this.#writeFields(this.#regions.inputOffsets.address, room.address);
+    new Uint32Array(this.#buffer, room.address, channels.length).set(channels);
+    writeRecords(this.#memory, this.#buffer, address, room.address);
   }
 
   #roomForInputs(bytes: number): Region {
     if (this.#inputRoom && this.#inputRoom.bytes >= bytes) return this.#inputRoom;
-    const memory = this.#memory as unknown as { readonly buffer: ArrayBuffer; grow(pages: number): number };
+    const memory = this.#here.memory as unknown as { grow(pages: number): number };
     const pages = Math.ceil((2 * bytes + 4) / 65_536);
     this.#inputRoom = { address: memory.grow(pages) * 65_536, bytes: pages * 65_536 };
     return this.#inputRoom;
   }
 
   async dispose(): Promise<void> {
-    this.#instance = undefined;
+    const team = this.#loaded?.team;
+    this.#loaded = undefined;
+    await team?.dispose();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -310,12 +276,65 @@ export class WasmNetwork implements NetworkSession {
   }
 }
 
+/** The spikes of the calls of a run. */
+class CallSpikes {
+  readonly #offsets: Uint32Array;
+  readonly #parts: Uint32Array[] = [];
+  #count = 0;
+
+  constructor(steps: number) {
+    this.#offsets = new Uint32Array(steps + 1);
+  }
+
+  /**
+   * Adds the spikes of a call's steps, of which the first is `from`, by the parts of the network.
+   */
+  add(from: number, lists: readonly StepSpikes[]): void {
+    const count = lists.reduce((sum, { neurons }) => sum + neurons.length, 0);
+    const all = new Uint32Array(count);
+    const steps = lists[0]!.offsets.length - 1;
+    if (lists.length === 1) all.set(lists[0]!.neurons);
+    let to = 0;
+    for (let t = 0; t < steps; t++) {
+      const first = to;
+      for (const { offsets, neurons } of lists) {
+        if (lists.length > 1) for (let s = offsets[t]!; s < offsets[t + 1]!; s++) all[to + s - offsets[t]!] = neurons[s]!;
+        to += offsets[t + 1]! - offsets[t]!;
+      }
+      if (lists.length > 1 && to - first > 1) all.subarray(first, to).sort();
+      this.#offsets[from + t + 1] = this.#count + to;
+    }
+    this.#parts.push(all);
+    this.#count += count;
+  }
+
+  get spikes(): StepSpikes {
+    const neurons = new Uint32Array(this.#count);
+    let to = 0;
+    for (const part of this.#parts) {
+      neurons.set(part, to);
+      to += part.length;
+    }
+    return { offsets: this.#offsets, neurons };
+  }
+}
+
+/**
+ * Neurons from which on two threads are a quarter faster, on cores of their own
+ * (bench/results/network-threads-2026-11-24.md).
+ */
+const leastNeurons = 500;
+
+/** Why a network runs on one thread although more are asked for; undefined if it does not. */
+function whyAlone({ plastic, size }: NetworkModel, threads: number): string | undefined {
+  if (threads === 1) return undefined;
+  if (plastic.length > 0) return "synapses that change are renewed on one";
+  return size < leastNeurons ? `there are fewer than ${leastNeurons} neurons` : whyOneThread();
+}
+
 /** The CPU engine of networks. */
 export const cpuNetworks: NetworkEngine = {
   name: "cpu",
   missing: async () => undefined,
-  async open(plan) {
-    await loadWasm();
-    return new WasmNetwork(drawNetwork(plan));
-  },
+  open: (plan, { threads }: NetworkEngineOptions) => WasmNetwork.open(drawNetwork(plan), threads),
 };

@@ -2,10 +2,10 @@
 // steps.
 import type { FloatArray } from "../../numerics/index.js";
 import type { WasmExports, WasmInstance } from "../../numerics/wasm/index.js";
+import { packColumns } from "../../numerics/wasm/layout.js";
 import type { NetworkState, NeuronConstants, SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";
 import { checkAmplitudes } from "../../spikes/liquid/amplitudes.js";
 import type { Stepper } from "../chunked-session.js";
-import { packColumns } from "./layout.js";
 import type { Region } from "./memory.js";
 import { neuronLists, type SpikingMemoryMap } from "./spiking-memory.js";
 

@@ -2,10 +2,10 @@
 // steps, alone or with worker threads.
 import { type FloatArray, isSparse } from "../../numerics/index.js";
 import { releaseInstance, type WasmExports, type WasmInstance } from "../../numerics/wasm/index.js";
+import { asColumn, packColumns, packPanels, packSlices } from "../../numerics/wasm/layout.js";
 import { keepOf } from "../../reservoir/cell.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { Stepper } from "../chunked-session.js";
-import { asColumn, packColumns, packPanels, packSlices } from "./layout.js";
 import type { MemoryMap, Region } from "./memory.js";
 import type { WorkerTeam } from "./team.js";
 
@@ -41,6 +41,7 @@ export class WasmStepper implements Stepper {
   readonly #memory: WasmInstance["memory"];
   readonly #values: FloatArray;
   readonly #shares: readonly Share[];
+  readonly #words: readonly (readonly number[])[];
   readonly #team: WorkerTeam | undefined;
   /** The values before the chunk, and all of one thread's work, for a team that lost a worker. */
   readonly #before: FloatArray;
@@ -67,6 +68,7 @@ export class WasmStepper implements Stepper {
     this.#barrier = new Int32Array(memory.buffer, regions.barrier.address, 64);
     this.#run = model.precision === "float32" ? exports.run32 : exports.run64;
     this.#shares = divide(map, team ? team.size : 1);
+    this.#words = this.#shares.map(({ firstPart, lastPart, firstRow, lastRow }) => [firstPart, lastPart, firstRow, lastRow]);
     this.#whole = divide(map, 1)[0]!;
     fill(model, map, memory, view);
     const globals = globalsOf(model, map, this.#shares.length);
@@ -93,7 +95,7 @@ export class WasmStepper implements Stepper {
     this.#before.set(this.#values);
     this.#barrier[badStep] = 0x7fffffff;
     try {
-      team.advance(steps, step, sequence, this.#shares);
+      team.advance(steps, step, sequence, this.#words);
       const finite = this.#run(steps, firstPart, lastPart, firstRow, lastRow);
       team.join();
       return finite;

@@ -1,6 +1,7 @@
 // The threads that run one reservoir: the one that owns it, and workers of the pool. Opt-in: on a
 // busy machine they can be slower than one thread.
-import type { Globals, Share } from "./stepper.js";
+import { loadThreadsModule, type WasmInstance } from "../../numerics/wasm/index.js";
+import type { Globals } from "./stepper.js";
 import { WorkerPool } from "./worker-pool.js";
 
 /** The pool that a team has its workers of, and its number there. */
@@ -16,8 +17,11 @@ const collected = new FinalizationRegistry<{ place: Place }>(({ place: { pool, i
 interface Opening {
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;
-  readonly precision: string;
+  readonly kernel: TeamKernel;
 }
+
+/** Exports that run steps as threads: `(steps, ...share)`. */
+export type TeamKernel = "run32" | "run64" | "runNetwork32" | "runNetwork64";
 
 /**
  * A team of `size` threads: the caller and size - 1 workers. `advance` wakes each worker with its
@@ -40,9 +44,16 @@ export class WorkerTeam {
     this.#tell(opening);
   }
 
-  /** Takes workers and has each make its instance over a shared memory. */
-  static async create(threads: number, module: WebAssembly.Module, memory: WebAssembly.Memory, precision: string): Promise<WorkerTeam> {
-    return new WorkerTeam(threads, { module, memory, precision }, await WorkerPool.take(threads - 1, memory.buffer.byteLength));
+  /**
+   * Takes workers, and has them and the caller make their instances over a shared memory of so many
+   * bytes. Only if `whyOneThread` has no reason against it.
+   */
+  static async load(threads: number, bytes: number, kernel: TeamKernel): Promise<WasmInstance & { readonly team: WorkerTeam }> {
+    const module = await loadThreadsModule();
+    const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / 65536), maximum: 65536, shared: true });
+    const team = new WorkerTeam(threads, { module, memory, kernel }, await WorkerPool.take(threads - 1, memory.buffer.byteLength));
+    const { exports } = new WebAssembly.Instance(module, { env: { memory, ...team.#barrierImports(memory) } });
+    return { exports: exports as unknown as WasmInstance["exports"], memory, team };
   }
 
   /**
@@ -79,7 +90,7 @@ export class WorkerTeam {
    * What the caller's own instance imports, beside the memory, to sleep in the barrier. @throws
    * WorkerEndedError from there
    */
-  barrierImports(memory: WebAssembly.Memory): { sleep(address: number, round: number): void; wake(address: number): void } {
+  #barrierImports(memory: WebAssembly.Memory): { sleep(address: number, round: number): void; wake(address: number): void } {
     const memoryWords = new Int32Array(memory.buffer);
     return {
       sleep: (address, round) => {
@@ -97,13 +108,13 @@ export class WorkerTeam {
     this.#tell({ globals });
   }
 
-  /** Sets every worker to its share of a chunk and returns at once. */
-  advance(steps: number, step: number, sequence: number, shares: readonly Share[]): void {
+  /**
+   * Sets every worker to its share of a chunk, four words at most, and returns at once. `step` and
+   * `sequence` are the counters of noise.
+   */
+  advance(steps: number, step: number, sequence: number, shares: readonly (readonly number[])[]): void {
     const { pool, id } = this.#at.place;
-    for (let thread = 1; thread < this.size; thread++) {
-      const { firstPart, lastPart, firstRow, lastRow } = shares[thread]!;
-      pool.start(thread, [id, steps, step | 0, sequence | 0, firstPart, lastPart, firstRow, lastRow]);
-    }
+    for (let thread = 1; thread < this.size; thread++) pool.start(thread, [id, steps, step | 0, sequence | 0, ...shares[thread]!]);
   }
 
   /** Waits until every worker has finished its chunk. @throws WorkerEndedError */

@@ -1,16 +1,14 @@
 // The worker threads of the CPU engine, shared by every reservoir of this JavaScript thread: as
 // many as the reservoir with the most threads has. What a reservoir does with them is in team.ts.
-import { SpillwayError } from "../../core/errors.js";
-import { startWorker } from "../../core/node-worker.js";
 import { WorkerEndedError } from "../../reservoir/engine.js";
-
-type Worker = import("node:worker_threads").Worker;
+import { startThread, type Thread } from "./thread.js";
 
 /**
- * One command word for each thread. The first belongs to the caller, and tells that a worker has
- * ended.
+ * One command word for each thread. The first belongs to no worker: it has the number of one that
+ * has ended, or `byOwner` once the pool was ended.
  */
 const ended = 0;
+const byOwner = -1;
 const idle = 0;
 const go = 1;
 const read = 2;
@@ -21,7 +19,7 @@ const mostThreads = 64;
  * Above this many bytes it gets no new ones.
  */
 const mostForgottenBytes = 2 ** 26;
-/** How long the caller waits for threads that were told to end. */
+/** How long the caller waits for threads that were told to leave their chunk. */
 const mostWaitMs = 5000;
 
 /**
@@ -32,8 +30,10 @@ const mostWaitMs = 5000;
 export class WorkerPool {
   static #current: WorkerPool | undefined;
   static #reservoirs = 0;
-  readonly #workers: Worker[] = [];
+  readonly #threads: Thread[] = [];
   readonly #commands = new Int32Array(new SharedArrayBuffer(mostThreads * 4));
+  /** Messages that each thread was sent. */
+  readonly #messages = new Int32Array(new SharedArrayBuffer(mostThreads * 4));
   readonly #shares = new Int32Array(new SharedArrayBuffer(mostThreads * wordsOfShare * 4));
   /** Bytes of the memory of each reservoir, by its number. */
   readonly #users = new Map<number, number>();
@@ -62,15 +62,13 @@ export class WorkerPool {
   /** Starts the workers that are missing; one caller after the other. */
   #grow(count: number): Promise<unknown> {
     this.#starting = this.#starting.then(async () => {
-      const started: Promise<void>[] = [];
-      while (this.#workers.length < count) {
-        const thread = this.#workers.length + 1;
-        const workerData = { thread, commands: this.#commands, shares: this.#shares };
-        const worker = startWorker("./worker.mjs", import.meta.url, { workerData });
-        this.#workers.push(worker);
-        worker.on("error", (error) => this.#fail(thread, error));
-        worker.on("exit", (code) => this.#fail(thread, code));
-        started.push(whenReady(worker));
+      const started: Promise<unknown>[] = [];
+      while (this.#threads.length < count) {
+        const thread = this.#threads.length + 1;
+        const first = { thread, commands: this.#commands, messages: this.#messages, shares: this.#shares };
+        const begun = startThread(first, (cause) => this.#fail(thread, cause));
+        this.#threads.push(begun.thread);
+        started.push(begun.ready);
       }
       await Promise.all(started);
     });
@@ -80,7 +78,8 @@ export class WorkerPool {
   /** Sends workers a message about a reservoir. They read it before their next chunk. */
   tell(id: number, count: number, message: object): void {
     for (let thread = 1; thread <= count; thread++) {
-      this.#workers[thread - 1]!.postMessage({ id, ...message });
+      this.#threads[thread - 1]!.post({ id, ...message });
+      Atomics.add(this.#messages, thread, 1);
       if (Atomics.compareExchange(this.#commands, thread, idle, read) === idle) Atomics.notify(this.#commands, thread);
     }
   }
@@ -99,12 +98,13 @@ export class WorkerPool {
         if (Atomics.wait(this.#commands, thread, go, 1) === "timed-out") this.check();
       }
     }
+    if (this.gone) this.check();
   }
 
   /** @throws WorkerEndedError when a worker has ended, whether or not its events have come */
   check(): void {
-    const dead = this.#workers.findIndex(hasEnded);
-    if (dead >= 0) this.#fail(dead + 1);
+    const dead = Atomics.load(this.#commands, ended) || this.#threads.findIndex(({ hasEnded }) => hasEnded) + 1;
+    if (dead > 0) this.#failure ??= [dead, undefined];
     if (this.#failure) throw new WorkerEndedError(...this.#failure);
   }
 
@@ -113,21 +113,25 @@ export class WorkerPool {
     return Atomics.load(this.#commands, ended) !== 0;
   }
 
-  /** Ends the pool and waits until no worker computes any more. */
+  /** Ends the pool once no worker computes any more. */
   end(): void {
+    this.#close();
+    const computes = ({ hasEnded }: Thread, k: number) => !hasEnded && Atomics.load(this.#commands, k + 1) === go;
+    const word = Atomics.load(this.#commands, ended);
+    for (let waited = 0; waited < mostWaitMs && this.#threads.some(computes); waited++) Atomics.wait(this.#commands, ended, word, 1);
     void this.abandon();
-    for (let waited = 0; waited < mostWaitMs && this.#workers.some((worker) => !hasEnded(worker)); waited++)
-      Atomics.wait(this.#commands, ended, 1, 1);
   }
 
-  /**
-   * Ends the pool: its workers leave the chunk that they are in, and the next reservoir gets new
-   * ones.
-   */
+  /** Ends the pool, whatever its workers do; the next reservoir gets new ones. */
   async abandon(): Promise<void> {
-    Atomics.store(this.#commands, ended, 1);
+    this.#close();
+    await Promise.all(this.#threads.map((thread) => thread.terminate()));
+  }
+
+  /** Has workers leave the chunk that they are in, and the next reservoir get another pool. */
+  #close(): void {
+    Atomics.compareExchange(this.#commands, ended, 0, byOwner);
     this.#retire();
-    await Promise.all(this.#workers.map((worker) => worker.terminate()));
   }
 
   /** Forgets a reservoir. The threads end with the last. */
@@ -136,7 +140,7 @@ export class WorkerPool {
     if (bytes === undefined) return;
     this.#users.delete(id);
     if (this.#users.size === 0) return this.abandon();
-    if (!this.#failure) this.tell(id, this.#workers.length, { forget: true });
+    if (!this.#failure) this.tell(id, this.#threads.length, { forget: true });
     this.#forgottenBytes += bytes;
     if (this.#forgottenBytes > mostForgottenBytes) this.#retire();
   }
@@ -151,28 +155,4 @@ export class WorkerPool {
     this.#failure ??= [thread, cause];
     void this.abandon();
   }
-}
-
-/**
- * Node has no call that asks whether a thread lives. One that has ended has no idle time: it is -1,
- * from that moment on.
- */
-const hasEnded = (worker: Worker): boolean => worker.performance.eventLoopUtilization().idle === -1;
-
-/** Resolves when a worker is in its loop. It keeps the process alive until then, and no longer. */
-async function whenReady(worker: Worker): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    // Both: Node tells nothing of a thread's idle time before it has heard that the thread is
-    // online.
-    let awaited = 2;
-    const seen = () => {
-      if (--awaited === 0) resolve();
-    };
-    worker.once("online", seen);
-    worker.once("message", seen);
-    worker.once("error", reject);
-    worker.once("exit", (code) => reject(new SpillwayError("device", `a worker thread ended with exit code ${code} before it was ready`)));
-  });
-  worker.performance.eventLoopUtilization();
-  worker.unref();
 }

@@ -84,7 +84,8 @@ export type Values = number | readonly number[] | DistributionOptions;
  * - bernoulli: each pair with this chance
  * - oneToOne: the neurons of equal number; allToAll: all pairs
  * - list: the pairs that are listed, numbered within their populations, with weights and delays of
- *   their own if the entries have four numbers
+ *   their own if the entries have four numbers. With `inDegree` they are those that fixedInDegree drew,
+ *   so many onto each target: other projections are drawn as beside that
  * - distance: C exp(-(D / lambda)^2) at distance D, both populations on a grid of `grid` points
  *   (null: the smallest box near a cube) whose points are dealt at random
  */
@@ -94,7 +95,7 @@ export type ConnectOptions =
   | { readonly rule: "fixedTotalNumber" | "fixedInDegree" | "fixedOutDegree"; readonly number: number }
   | { readonly rule: "bernoulli"; readonly probability: number }
   | { readonly rule: "oneToOne" | "allToAll" }
-  | { readonly rule: "list"; readonly synapses: readonly (readonly number[])[] }
+  | { readonly rule: "list"; readonly synapses: readonly (readonly number[])[]; readonly inDegree?: number | undefined }
   | {
       readonly rule: "distance";
       readonly probability: number;
@@ -128,10 +129,10 @@ export interface ReceptorConfig {
   /** The course of the current after a spike; default "exponential". */
   readonly shape: "exponential" | "alpha";
   /**
-   * mV; default null, a current. With it a conductance g draws the potential towards it: the current
-   * is g (reversalPotential - V). Weights are then shares of the leak's conductance, or nS if the
-   * population has a capacitance. Other receptors of such a population stay currents, of a time
-   * constant above 0.
+   * mV; default null, a current. With it a conductance g draws the potential towards it: the
+   * current is g (reversalPotential - V). Weights are then shares of the leak's conductance, or nS
+   * if the population has a capacitance. Other receptors of such a population stay currents, of a
+   * time constant above 0.
    */
   readonly reversalPotential: number | null;
 }
@@ -164,7 +165,10 @@ export interface PopulationConfig {
    * A neuron, or null for inputs: a population without neurons of its own, whose spikes are given.
    */
   readonly neuron: NetworkNeuronConfig | null;
-  /** pF: currents and weights are then in pA, times the membrane's resistance in mV; conductances in nS. */
+  /**
+   * pF: currents and weights are then in pA, times the membrane's resistance in mV; conductances in
+   * nS.
+   */
   readonly capacitance: number | null;
   /** Currents or conductances that synapses act on, by name; default one, "current", of 0.5 ms. */
   readonly receptors: Readonly<Record<string, ReceptorConfig>>;
@@ -216,9 +220,9 @@ export interface ShortTermPlasticityConfig {
  *
  * Weights are sizes: a projection of negative weights keeps its sign. With an axonal `delay`, the
  * default, a spike reaches its synapse after the projection's delay, and the target's own at once.
- * With a dendritic one, as in NEST, it is the other way round: a spike is at its synapse at once, and
- * takes the weight that it finds to the target, where it arrives after the delay; the target's own
- * spikes take as long to come to the synapse.
+ * With a dendritic one, as in NEST, it is the other way round: a spike is at its synapse at once,
+ * and takes the weight that it finds to the target, where it arrives after the delay; the target's
+ * own spikes take as long to come to the synapse.
  */
 export interface SpikeTimingConfig {
   /** Tells the kinds apart. */

@@ -16,32 +16,39 @@ import {
 } from "./plan.js";
 import { expectedSynapses } from "./planning.js";
 import { sample, samplerOf, stepsOf } from "./sampler.js";
-import { type Draws, wiringOf } from "./wiring.js";
+import { type Draws, type Wiring, wiringOf } from "./wiring.js";
 
-/**
- * Draws the network of a plan. @throws EngineCapacityError before a synapse is drawn if they do not
- * fit the machine; ArgumentError if sums of input do not fit 32 bits
- */
+/** Draws the network of a plan. @throws as `drawSynapses` */
 export function drawNetwork(plan: NetworkPlan): NetworkModel {
+  return { ...plan, kind: "network", ...drawSynapses(plan), ...initialValues(plan) };
+}
+
+/** @throws EngineCapacityError if a plan's synapses do not fit the machine */
+function checkRoom(plan: NetworkPlan): void {
   const bytes = plan.projections.reduce((sum, each) => sum + bytesOf(each, plan) * expectedSynapses(each), 0);
   const limit = machineMemory();
-  if (bytes > limit || plan.expectedSynapses >= 2 ** 32) {
-    const most = Math.min(limit, 2 ** 32 * 6);
-    throw new EngineCapacityError(`the ${Math.round(plan.expectedSynapses)} synapses of ${plan.size} neurons`, bytes, most, "take fewer");
-  }
-  const { synapses, plastic } = drawSynapses(plan);
-  checkSums(plan, synapses, plastic);
-  return { ...plan, kind: "network", synapses, plastic, ...initialValues(plan) };
+  if (bytes <= limit && plan.expectedSynapses < 2 ** 32) return;
+  const most = Math.min(limit, 2 ** 32 * 6);
+  throw new EngineCapacityError(`the ${Math.round(plan.expectedSynapses)} synapses of ${plan.size} neurons`, bytes, most, "take fewer");
 }
 
-/** Bytes of a synapse: place and units, and of stdp weight, number and source by target. */
-function bytesOf({ plasticity }: PlannedProjection, { oneSign, precision }: NetworkPlan): number {
-  if (plasticity?.kind === "stdp") return precision === "float32" ? 20 : 24;
-  return plasticity || !oneSign ? 8 : 6;
+/**
+ * Bytes of a synapse: place and units, and of stdp weight, number and source by target; if targets
+ * draw their sources, both lists of those.
+ */
+function bytesOf({ plasticity, rule }: PlannedProjection, { oneSign, precision }: NetworkPlan): number {
+  const drawing = rule.rule === "fixedInDegree" ? 8 : 0;
+  if (plasticity?.kind === "stdp") return drawing + (precision === "float32" ? 20 : 24);
+  return drawing + (plasticity || !oneSign ? 8 : 6);
 }
 
-/** The synapses of a plan: those that stay as they are, and those of plastic projections. */
+/**
+ * The synapses of a plan: those that stay as they are, and those of plastic projections.
+ * @throws EngineCapacityError before a synapse is drawn if they do not fit the machine;
+ * ArgumentError if sums of input do not fit 32 bits
+ */
 export function drawSynapses(plan: NetworkPlan): Pick<NetworkModel, "synapses" | "plastic"> {
+  checkRoom(plan);
   const { size, inputs, cellBits, fractionBits, oneSign, ringRows } = plan;
   const sources = size + inputs;
   const scale = 2 ** fractionBits;
@@ -49,7 +56,7 @@ export function drawSynapses(plan: NetworkPlan): Pick<NetworkModel, "synapses" |
   const bySource = Array.from({ length: sources }, (): number[] => []);
   const offsets = new Uint32Array(sources + 1);
   const signs = new Int8Array(sources).fill(1);
-  const changing = wirings.map(({ projection }) => (projection.plasticity ? new PlasticBuilder(projection, cellBits) : undefined));
+  const changing = wirings.map((wiring) => (wiring.projection.plasticity ? new PlasticBuilder(wiring) : undefined));
   wirings.forEach((wiring, w) => {
     const { first, size } = wiring.projection.source;
     for (let j = first; j < first + size; j++) {
@@ -59,19 +66,17 @@ export function drawSynapses(plan: NetworkPlan): Pick<NetworkModel, "synapses" |
       if (oneSign) signs[j] = wiring.projection.sign;
     }
   });
-  let most = 0;
-  for (let j = 0; j < sources; j++) {
-    most = Math.max(most, offsets[j + 1]!);
-    offsets[j + 1] = offsets[j + 1]! + offsets[j]!;
-  }
+  const most = offsets.reduce((all, each) => Math.max(all, each), 0);
+  for (let j = 0; j < sources; j++) offsets[j + 1] = offsets[j + 1]! + offsets[j]!;
   const places = new Uint32Array(offsets[sources]!);
   const units = oneSign ? new Uint16Array(places.length) : new Int32Array(places.length);
-  const place = new Uint32Array(most);
-  const unit = new Int32Array(most);
+  const room = changing.reduce((all, each) => Math.max(all, each?.most ?? 0), 0) + most;
+  const place = new Uint32Array(room);
+  const unit = new Int32Array(room);
+  const ranks = new Uint32Array(room);
   const draws: Draws = { block: new Uint32Array(4), target: 0, own: undefined };
   const at = new Uint32Array(ringRows + 1);
   for (let j = 0; j < sources; j++) {
-    at.fill(0);
     let numbered = 0;
     let count = 0;
     for (const w of bySource[j]!) {
@@ -81,51 +86,70 @@ export function drawSynapses(plan: NetworkPlan): Pick<NetworkModel, "synapses" |
       const first = receptor * size;
       const builder = changing[w];
       const signed = builder ? builder.signOf(sign) : oneSign ? 1 : sign;
+      // Those of a plastic projection lie behind the others only until they are in its lists.
+      const from = count;
       for (let k = 0; k < degree; k++) {
         wiring.draw(draws, j, numbered + k, k);
         const { own } = draws;
         const steps = own ? own[3]! : stepsOf(delay, draws.block[2]!);
-        const cell = ((steps << cellBits) | (first + draws.target)) >>> 0;
-        const size = own ? Math.floor(own[2]! * scale + 0.5) : signed * Math.floor(sample(weight, draws.block[1]!) * scale + 0.5);
-        if (builder) {
-          builder.add(j, cell, size);
-          continue;
-        }
-        place[count] = cell;
-        unit[count++] = size;
-        at[steps + 1] = at[steps + 1]! + 1;
+        place[count] = (steps << cellBits) | (first + draws.target);
+        unit[count] = own ? Math.floor(own[2]! * scale + 0.5) : signed * Math.floor(sample(weight, draws.block[1]!) * scale + 0.5);
+        ranks[count++] = steps;
       }
       if (wiring.isNumbered) numbered += degree;
+      if (!builder) continue;
+      rankDelays(ranks, from, count, at);
+      builder.take(j, place, unit, ranks, from, count);
+      count = from;
     }
     // In order of delay: delivery goes along the rows of the ring.
-    for (let d = 1; d <= ringRows; d++) at[d] = at[d]! + at[d - 1]!;
+    rankDelays(ranks, 0, count, at);
     for (let k = 0; k < count; k++) {
-      const steps = place[k]! >>> cellBits;
-      const to = offsets[j]! + at[steps]!;
-      at[steps] = at[steps]! + 1;
+      const to = offsets[j]! + ranks[k]!;
       places[to] = place[k]!;
       units[to] = unit[k]!;
     }
   }
-  return { synapses: { offsets, places, cellBits, units, signs }, plastic: changing.flatMap((each) => each?.table(size) ?? []) };
+  const plastic = changing.flatMap((each) => each?.table(plan, at) ?? []);
+  const synapses = { offsets, places, cellBits, units, signs };
+  checkSums(plan, synapses, plastic);
+  return { synapses, plastic };
+}
+
+/**
+ * Turns delays into places in order of delay: of entries `from` to `end` the first has place 0, and
+ * those of one delay keep their order. `at` is room for a counter of each delay, and one more.
+ */
+function rankDelays(entries: Uint32Array, from: number, end: number, at: Uint32Array): void {
+  at.fill(0);
+  for (let k = from; k < end; k++) at[entries[k]! + 1] = at[entries[k]! + 1]! + 1;
+  for (let d = 1; d < at.length; d++) at[d] = at[d]! + at[d - 1]!;
+  for (let k = from; k < end; k++) {
+    const delay = entries[k]!;
+    entries[k] = at[delay]!;
+    at[delay] = at[delay]! + 1;
+  }
 }
 
 /** The synapses of one plastic projection as they are drawn, source after source. */
 class PlasticBuilder {
+  /** Synapses of the source that has most. */
+  readonly most: number;
   readonly #projection: PlannedProjection;
-  readonly #cellBits: number;
-  #count = 0;
-  #sources: Uint32Array;
-  #places: Uint32Array;
-  #units: Int32Array;
+  readonly #offsets: Uint32Array;
+  readonly #places: Uint32Array;
+  readonly #units: Int32Array;
 
-  constructor(projection: PlannedProjection, cellBits: number) {
-    const room = Math.ceil(1.1 * expectedSynapses(projection)) + 1000;
+  constructor({ projection, degree }: Wiring) {
+    const { first, size } = projection.source;
+    const offsets = new Uint32Array(size + 1);
+    for (let j = 0; j < size; j++) offsets[j + 1] = degree(first + j);
+    this.most = offsets.reduce((all, each) => Math.max(all, each), 0);
+    for (let j = 0; j < size; j++) offsets[j + 1] = offsets[j + 1]! + offsets[j]!;
     this.#projection = projection;
-    this.#cellBits = cellBits;
-    this.#sources = new Uint32Array(room);
-    this.#places = new Uint32Array(room);
-    this.#units = new Int32Array(room);
+    this.#offsets = offsets;
+    this.#places = new Uint32Array(offsets[size]!);
+    this.#units = new Int32Array(offsets[size]!);
   }
 
   /** What a drawn size is times: sizes of stdp stand without their sign. */
@@ -133,64 +157,66 @@ class PlasticBuilder {
     return this.#projection.plasticity!.kind === "stdp" ? 1 : sign;
   }
 
-  add(source: number, place: number, units: number): void {
-    const at = this.#count++;
-    if (at === this.#places.length) this.#grow();
-    this.#sources[at] = source - this.#projection.source.first;
-    this.#places[at] = place;
-    this.#units[at] = this.#projection.plasticity!.kind === "stdp" ? Math.abs(units) : units;
-  }
-
-  #grow(): void {
-    const room = 2 * this.#count;
-    const [sources, places, units] = [new Uint32Array(room), new Uint32Array(room), new Int32Array(room)];
-    sources.set(this.#sources);
-    places.set(this.#places);
-    units.set(this.#units);
-    [this.#sources, this.#places, this.#units] = [sources, places, units];
-  }
-
-  /** @param neurons N of the network */
-  table(neurons: number): PlasticTable {
-    const { source, target, receptor, plasticity } = this.#projection;
-    const count = this.#count;
-    const delayOf = (s: number) => this.#places[s]! >>> this.#cellBits;
-    const offsets = firsts(this.#sources.subarray(0, count), source.size);
-    const order = Uint32Array.from({ length: count }, (_, s) => s);
-    // Sources rise already; of one source, synapses of equal delay stay in the order they were drawn in.
-    for (let j = 0; j < source.size; j++) order.subarray(offsets[j], offsets[j + 1]).sort((a, b) => delayOf(a) - delayOf(b) || a - b);
-    const places = Uint32Array.from(order, (s) => this.#places[s]!);
-    const isTiming = plasticity!.kind === "stdp";
-    const first = receptor * neurons + target.first;
-    const mask = 2 ** this.#cellBits - 1;
-    const targets = isTiming ? Uint32Array.from(places, (place) => (place & mask) - first) : new Uint32Array(0);
-    const incomingOffsets = isTiming ? firsts(targets, target.size) : new Uint32Array(0);
-    const next = incomingOffsets.slice();
-    const incoming = new Uint32Array(targets.length);
-    targets.forEach((i, s) => {
-      incoming[next[i]!] = s;
-      next[i] = next[i]! + 1;
-    });
-    if (plasticity!.kind === "stdp" && plasticity!.isDendritic) {
-      const later = (a: number, b: number) => (places[a]! >>> this.#cellBits) - (places[b]! >>> this.#cellBits) || a - b;
-      for (let i = 0; i < target.size; i++) incoming.subarray(incomingOffsets[i], incomingOffsets[i + 1]).sort(later);
+  /** Takes the synapses of a source, which are entries `from` to `end` of the lists. */
+  take(source: number, places: Uint32Array, units: Int32Array, ranks: Uint32Array, from: number, end: number): void {
+    const isTiming = this.#projection.plasticity!.kind === "stdp";
+    const first = this.#offsets[source - this.#projection.source.first]!;
+    for (let k = from; k < end; k++) {
+      const to = first + ranks[k]!;
+      this.#places[to] = places[k]!;
+      this.#units[to] = isTiming ? Math.abs(units[k]!) : units[k]!;
     }
-    const sources = incoming.map((s) => this.#sources[order[s]!]!);
-    const units = Int32Array.from(order, (s) => this.#units[s]!);
-    return { projection: this.#projection, offsets, places, units, incomingOffsets, incoming, sources };
   }
-}
 
-/** Where the entries of each of n owners begin, once they are sorted, and where the last ones end. */
-function firsts(owners: ArrayLike<number>, n: number): Uint32Array {
-  const offsets = new Uint32Array(n + 1);
-  for (let s = 0; s < owners.length; s++) offsets[owners[s]! + 1] = offsets[owners[s]! + 1]! + 1;
-  for (let k = 0; k < n; k++) offsets[k + 1] = offsets[k + 1]! + offsets[k]!;
-  return offsets;
+  /** @param at room for a counter of each delay, and one more */
+  table({ size, cellBits }: NetworkPlan, at: Uint32Array): PlasticTable {
+    const projection = this.#projection;
+    const { source, target, receptor, plasticity } = projection;
+    const [offsets, places, units] = [this.#offsets, this.#places, this.#units];
+    if (plasticity!.kind !== "stdp") {
+      const none = new Uint32Array(0);
+      return { projection, offsets, places, units, incomingOffsets: none, incoming: none, sources: none };
+    }
+    const first = receptor * size + target.first;
+    const mask = 2 ** cellBits - 1;
+    const incomingOffsets = new Uint32Array(target.size + 1);
+    let differ = false;
+    for (let s = 0; s < places.length; s++) {
+      if (places[s]! >>> cellBits !== places[0]! >>> cellBits) differ = true;
+      const i = (places[s]! & mask) - first;
+      incomingOffsets[i + 1] = incomingOffsets[i + 1]! + 1;
+    }
+    const most = incomingOffsets.reduce((all, each) => Math.max(all, each), 0);
+    for (let i = 0; i < target.size; i++) incomingOffsets[i + 1] = incomingOffsets[i + 1]! + incomingOffsets[i]!;
+    const next = incomingOffsets.slice();
+    const incoming = new Uint32Array(places.length);
+    const sources = new Uint32Array(places.length);
+    for (let j = 0; j < source.size; j++)
+      for (let s = offsets[j]!; s < offsets[j + 1]!; s++) {
+        const i = (places[s]! & mask) - first;
+        const to = next[i]!;
+        next[i] = to + 1;
+        incoming[to] = s;
+        sources[to] = j;
+      }
+    if (!plasticity!.isDendritic || !differ) return { projection, offsets, places, units, incomingOffsets, incoming, sources };
+    const ranks = new Uint32Array(most);
+    for (let i = 0; i < target.size; i++) {
+      const [from, end] = [incomingOffsets[i]!, incomingOffsets[i + 1]!];
+      const [numbers, own] = [incoming.slice(from, end), sources.slice(from, end)];
+      for (let k = 0; k < end - from; k++) ranks[k] = places[numbers[k]!]! >>> cellBits;
+      rankDelays(ranks, 0, end - from, at);
+      for (let k = 0; k < end - from; k++) {
+        incoming[from + ranks[k]!] = numbers[k]!;
+        sources[from + ranks[k]!] = own[k]!;
+      }
+    }
+    return { projection, offsets, places, units, incomingOffsets, incoming, sources };
+  }
 }
 
 /** @throws ArgumentError if the input that can reach a neuron at once does not fit 32 bits */
-export function checkSums(plan: NetworkPlan, { places, units, cellBits }: NetworkTable, plastic: readonly PlasticTable[]): void {
+function checkSums(plan: NetworkPlan, { places, units, cellBits }: NetworkTable, plastic: readonly PlasticTable[]): void {
   const mask = 2 ** cellBits - 1;
   const sums = new Float64Array(plan.receptors * plan.size);
   for (let s = 0; s < places.length; s++) {

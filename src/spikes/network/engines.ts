@@ -5,13 +5,19 @@ import { EngineUnavailableError } from "../../reservoir/engine/errors.js";
 import type { NetworkPlan } from "./plan.js";
 import type { NetworkSession } from "./session.js";
 
+/** Settings of an engine of networks that do not change a single bit of what it gives. */
+export interface NetworkEngineOptions {
+  /** Threads of the CPU engine at most. */
+  readonly threads: number;
+}
+
 /** A place that runs networks. */
 export interface NetworkEngine {
   readonly name: string;
   /** Why it cannot run here, or undefined if it can. */
   missing(): Promise<string | undefined>;
   /** Draws the network of a plan, and loads it. */
-  open(plan: NetworkPlan): Promise<NetworkSession>;
+  open(plan: NetworkPlan, options: NetworkEngineOptions): Promise<NetworkSession>;
 }
 
 interface Registration {

@@ -25,7 +25,7 @@ export type {
 } from "./config.js";
 export type { NetworkCurrent } from "./currents.js";
 export { drawNetwork } from "./draw.js";
-export { type NetworkEngine, registerNetworkEngine } from "./engines.js";
+export { type NetworkEngine, type NetworkEngineOptions, registerNetworkEngine } from "./engines.js";
 export { loadNetwork, saveNetwork } from "./files.js";
 export { type HpcBenchmarkOptions, hpcBenchmark } from "./hpc-benchmark.js";
 export { type MicrocircuitOptions, microcircuit, microcircuitRates } from "./microcircuit.js";
@@ -50,7 +50,7 @@ export type {
   WordSteps,
 } from "./plan.js";
 export { planNetwork } from "./planning.js";
-export type { NetworkRecord, NetworkRunOptions, NetworkWeights } from "./recording.js";
+export type { NetworkRecord, NetworkRunOptions, NetworkWeights, NetworkWeightsOptions } from "./recording.js";
 export { ReferenceNetwork } from "./reference.js";
 export type { NetworkInputOptions, NetworkReservoirConfig, NetworkReservoirOptions } from "./reservoir.js";
 export type { NetworkRunState, NetworkSession, StepSpikes } from "./session.js";

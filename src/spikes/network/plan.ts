@@ -57,7 +57,9 @@ export interface PlannedReceptor {
 
 /** The rise of an alpha-shaped current, which decays as the current does. */
 export interface PlannedRise {
-  /** What 1 mV of it adds to the potential in a step; 0 if the neuron relaxes, and for Izhikevich. */
+  /**
+   * What 1 mV of it adds to the potential in a step; 0 if the neuron relaxes, and for Izhikevich.
+   */
   readonly gain: number;
   /** What 1 mV of it adds to the current in a step, before the decay: e dt / tau. */
   readonly feed: number;
@@ -133,7 +135,7 @@ export type PlannedRule =
   | { readonly rule: "fixedTotalNumber" | "fixedInDegree" | "fixedOutDegree"; readonly number: number }
   | { readonly rule: "bernoulli"; readonly probability: number }
   | { readonly rule: "oneToOne" | "allToAll" }
-  | { readonly rule: "list"; readonly synapses: readonly (readonly number[])[] }
+  | { readonly rule: "list"; readonly synapses: readonly (readonly number[])[]; readonly inDegree?: number | undefined }
   | {
       readonly rule: "distance";
       readonly probability: number;
@@ -259,7 +261,9 @@ export interface NetworkTable {
   readonly signs: Int8Array;
 }
 
-/** The synapses of a plastic projection: source j of its S has entries offsets[j] to offsets[j + 1]. */
+/**
+ * The synapses of a plastic projection: source j of its S has entries offsets[j] to offsets[j + 1].
+ */
 export interface PlasticTable {
   readonly projection: PlannedProjection;
   /** S + 1 values. */

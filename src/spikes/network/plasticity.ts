@@ -5,7 +5,8 @@ import type { NetworkModel, NetworkPlan, NeuronRange, PlannedShortTerm, PlannedS
 import type { NetworkRunState } from "./session.js";
 
 type PlasticState = Pick<NetworkRunState, "fired" | "plastic" | "resources">;
-type TimingTable = PlasticTable & { readonly projection: { readonly plasticity: PlannedSpikeTiming } };
+/** The synapses of a projection with spike-timing-dependent plasticity. */
+export type TimingTable = PlasticTable & { readonly projection: { readonly plasticity: PlannedSpikeTiming } };
 
 /** Spikes of one time: sources, each once, and how often each fired. */
 interface Spikes {
@@ -18,13 +19,13 @@ export function keptTimes({ historySteps }: { readonly historySteps: number }): 
   return 1 + Math.max(1, historySteps);
 }
 
+type PlasticPlan = NetworkPlan & Partial<Pick<NetworkModel, "plastic">>;
+
 /** What plastic projections carry before the first step; empty lists if there are none. */
-export function initialPlasticity(model: NetworkPlan & Partial<Pick<NetworkModel, "plastic">>): PlasticState {
-  const { plastic = [], precision, size, inputs } = model;
-  const values = allocate(
-    precision,
-    plastic.reduce((sum, table) => sum + valuesOf(table, model), 0),
-  );
+export function initialPlasticity(model: PlasticPlan): PlasticState {
+  const { plastic = [] } = model;
+  const state = emptyPlasticity(model);
+  const { plastic: values, resources } = state;
   let at = 0;
   for (const table of plastic) {
     if (isTiming(table)) {
@@ -35,15 +36,31 @@ export function initialPlasticity(model: NetworkPlan & Partial<Pick<NetworkModel
     }
     at += valuesOf(table, model);
   }
-  const resources = new Float64Array(3 * plastic.reduce((sum, table) => sum + (isTiming(table) ? 0 : table.projection.source.size), 0));
   let first = 0;
-  for (const table of plastic) {
-    if (isTiming(table)) continue;
-    const { size: sources } = table.projection.source;
-    resources.fill(1, first + sources, first + 2 * sources);
-    first += 3 * sources;
+  for (const count of shortTermSources(model)) {
+    resources.fill(1, first + count, first + 2 * count);
+    first += 3 * count;
   }
-  return { fired: new Int32Array(plastic.length === 0 ? 0 : keptTimes(model) * (size + inputs)), plastic: values, resources };
+  return state;
+}
+
+/** Zeros in place of what plastic projections carry. */
+function emptyPlasticity(model: PlasticPlan): PlasticState {
+  const { plastic = [], precision, size, inputs, projections } = model;
+  const isPlastic = projections.some(({ plasticity }) => plasticity !== null);
+  return {
+    fired: new Int32Array(isPlastic ? keptTimes(model) * (size + inputs) : 0),
+    plastic: allocate(
+      precision,
+      plastic.reduce((sum, table) => sum + valuesOf(table, model), 0),
+    ),
+    resources: new Float64Array(3 * shortTermSources(model).reduce((sum, each) => sum + each, 0)),
+  };
+}
+
+/** Sources of each projection with short-term plasticity, in the order of `resources`. */
+export function shortTermSources({ projections }: NetworkPlan): number[] {
+  return projections.flatMap(({ plasticity, source }) => (plasticity?.kind === "shortTerm" ? [source.size] : []));
 }
 
 /** Numbers of a projection in `plastic`: weights, traces of sources, of targets. */
@@ -77,7 +94,7 @@ export function weightOutside(plan: NetworkPlan, tables: readonly PlasticTable[]
   return undefined;
 }
 
-function isTiming(table: PlasticTable): table is TimingTable {
+export function isTiming(table: PlasticTable): table is TimingTable {
   return table.projection.plasticity?.kind === "stdp";
 }
 
@@ -132,22 +149,24 @@ export class NetworkPlasticity {
     this.#history[this.#now] = { sources: Array.from(fired), times: new Array<number>(fired.length).fill(1) };
   }
 
-  getState(): PlasticState {
-    const state = initialPlasticity(this.#model);
+  /** @param into an earlier state, whose lists are written over */
+  getState(into: PlasticState = emptyPlasticity(this.#model)): PlasticState {
+    const { fired, plastic, resources } = into;
+    fired.fill(0);
     const sources = this.#model.size + this.#model.inputs;
     if (!this.isEmpty)
       for (let ago = 0; ago < this.#history.length; ago++) {
         const spikes = this.#history[(this.#now - ago + this.#history.length) % this.#history.length]!;
         spikes.sources.forEach((source, s) => {
-          state.fired[ago * sources + source] = spikes.times[s]!;
+          fired[ago * sources + source] = spikes.times[s]!;
         });
       }
-    let [values, resources] = [0, 0];
+    let [values, amounts] = [0, 0];
     for (const timing of this.#timings) {
-      if (timing instanceof SpikeTiming) values = timing.write(state.plastic, values);
-      else resources = timing.write(state.resources, resources);
+      if (timing instanceof SpikeTiming) values = timing.write(plastic, values);
+      else amounts = timing.write(resources, amounts);
     }
-    return state;
+    return { fired, plastic, resources };
   }
 
   setState({ fired, plastic, resources, step }: PlasticState & { readonly step: number }): void {

@@ -1,7 +1,21 @@
 // What is given to a network while it runs and what is recorded of it: options, their checks, and
 // spikes as patterns.
 import { ArgumentError } from "../../core/errors.js";
-import { checked, either, flag, given, list, number, object, option, optional, record, text, whole } from "../../core/options.js";
+import {
+  checked,
+  either,
+  flag,
+  given,
+  list,
+  number,
+  object,
+  option,
+  optional,
+  record,
+  type TableOf,
+  text,
+  whole,
+} from "../../core/options.js";
 import type { Matrix, MatrixLike } from "../../numerics/index.js";
 import type { WorkOptions } from "../../reservoir/work.js";
 import { workTable } from "../../reservoir/work.js";
@@ -21,8 +35,8 @@ export interface NetworkRunOptions extends WorkOptions {
     | { readonly neurons: Readonly<Record<string, readonly number[]>>; readonly everyMs?: number | undefined }
     | undefined;
   /**
-   * Record the filtered spikes of populations that have a `stateTimeConstant`, every so many ms: the
-   * states of a readout.
+   * Record the filtered spikes of populations that have a `stateTimeConstant`, every so many ms:
+   * the states of a readout.
    */
   readonly states?: { readonly of: readonly string[]; readonly everyMs?: number | undefined } | undefined;
   /**
@@ -50,8 +64,8 @@ export interface NetworkRecord {
   /** T x the neurons of the populations, in their order. */
   readonly states: Matrix | undefined;
   /**
-   * By number of the projection, T x synapses in the order of `SpikingNetwork.weights`, in the unit of
-   * its weights.
+   * By number of the projection, T x synapses in the order of `SpikingNetwork.weights`, in the unit
+   * of its weights.
    */
   readonly weights: Readonly<Record<string, Matrix>>;
 }
@@ -66,6 +80,17 @@ export interface NetworkWeights {
   /** In the unit of the projection's weights, with their sign. */
   readonly weights: Float64Array;
 }
+
+/** Options of `SpikingNetwork.weights`. */
+export interface NetworkWeightsOptions {
+  /** So many synapses, evenly spread; default all. */
+  readonly sample?: number | undefined;
+}
+
+const sampled = optional(whole({ atLeast: 1, takes: "a whole number of at least 1" }), "Synapses of each; left out, all.");
+
+/** The options of `SpikingNetwork.weights`. */
+export const networkWeightsTable = { sample: sampled } satisfies TableOf<NetworkWeightsOptions>;
 
 const everyMs = optional(positive("ms"), "How often; left out, every step.");
 const names = list(text(), "a list of names of populations");
@@ -84,7 +109,7 @@ export const networkRunTable = {
   weights: optional(
     object({
       of: given(list(whole(), "a list of numbers of projections", 1), "Projections with spike-timing-dependent plasticity."),
-      sample: optional(whole({ atLeast: 1, takes: "a whole number of at least 1" }), "Synapses of each; left out, all."),
+      sample: sampled,
       everyMs,
     }),
     "Weights that change.",

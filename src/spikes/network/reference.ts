@@ -28,6 +28,7 @@ export class ReferenceNetwork implements NetworkSession {
   #drive: FloatArray;
   readonly #block = new Uint32Array(4);
   readonly #plasticity: NetworkPlasticity;
+  #kept: NetworkRunState | undefined;
 
   constructor(model: NetworkModel) {
     this.model = model;
@@ -59,7 +60,20 @@ export class ReferenceNetwork implements NetworkSession {
   }
 
   getState(): NetworkRunState {
-    return { ...copyState(this.#state, this.#row, this.model.receptors * this.model.size), ...this.#plasticity.getState() };
+    return this.#copied();
+  }
+
+  /** @param into an earlier state, whose lists of plastic projections are written over */
+  #copied(into?: NetworkRunState): NetworkRunState {
+    return { ...copyState(this.#state, this.#row, this.model.receptors * this.model.size), ...this.#plasticity.getState(into) };
+  }
+
+  keep(): void {
+    this.#kept = this.#copied(this.#kept);
+  }
+
+  restore(): void {
+    this.setState(this.#kept!);
   }
 
   setState(state: NetworkRunState): void {

@@ -12,9 +12,9 @@ import { flatState, stateOf } from "./state-values.js";
 const stepsApart = 2 ** 20;
 
 /** Opens the network of a model. @throws EngineUnavailableError, EngineCapacityError */
-export async function openRunner(model: RegisteredModel<NetworkReservoirConfig>, engine: string): Promise<KindRunner> {
+export async function openRunner(model: RegisteredModel<NetworkReservoirConfig>, engine: string, threads: number): Promise<KindRunner> {
   const here = plannedReservoir(model.config);
-  const session = await (await networkEngine(engine, here.plan)).open(here.plan);
+  const session = await (await networkEngine(engine, here.plan)).open(here.plan, { threads });
   return new NetworkRunner(model, here, session);
 }
 
@@ -61,15 +61,15 @@ class NetworkRunner implements KindRunner {
   }
 
   *#advance(inputs: FloatArray, states: FloatArray, rows: number): Work<number> {
-    const before = (yield this.#session.getState()) as NetworkRunState;
+    yield this.#session.keep();
     let t = 0;
     try {
       for (; t < rows; t++) yield* this.#row(inputs, states, t);
       return rows;
     } catch (error) {
-      if (!(error instanceof SpillwayError && error.code === "numeric")) throw error;
       // Back to the start, and over the rows that were good, up to this one.
-      yield this.#session.setState(before);
+      yield this.#session.restore();
+      if (!(error instanceof SpillwayError && error.code === "numeric")) throw error;
       for (let good = 0; good < t; good++) yield* this.#row(inputs, states, good);
       states.fill(Number.NaN, t * this.#size, (t + 1) * this.#size);
       return t;

@@ -1,6 +1,6 @@
-// The kind "network" of reservoirs: a network of populations whose filtered spikes are the states of
-// a readout. Rows of inputs are currents, or spikes of its populations of inputs, each for a time of
-// the model. How rows are run is reservoir-runner.ts.
+// The kind "network" of reservoirs: a network of populations whose filtered spikes are the states
+// of a readout. Rows of inputs are currents, or spikes of its populations of inputs, each for a
+// time of the model. How rows are run is reservoir-runner.ts.
 import { ArgumentError } from "../../core/errors.js";
 import { either, list, nothing, number, object, option, optional, text, whole } from "../../core/options.js";
 import { Matrix, RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
@@ -37,9 +37,9 @@ export interface NetworkReservoirOptions extends Omit<NetworkOptions, "kind" | "
   /** Model time of a row of inputs, ms, a whole number of steps; default 1. */
   readonly rowMs?: number | undefined;
   /**
-   * How rows of inputs act: as currents while the row lasts; or null, as spikes: value i is how often
-   * channel i of the populations of inputs spikes in the row's first step. Left out, null if there
-   * are populations of inputs.
+   * How rows of inputs act: as currents while the row lasts; or null, as spikes: value i is how
+   * often channel i of the populations of inputs spikes in the row's first step. Left out, null if
+   * there are populations of inputs.
    */
   readonly input?: NetworkInputOptions | null | undefined;
 }
@@ -106,12 +106,12 @@ export function plannedReservoir(config: NetworkReservoirConfig): PlannedReservo
   const { size: _, inputSize: __, rowMs, input, ...network } = config;
   const plan = planNetwork(network);
   const read = plan.populations.filter(({ stateKeep }) => stateKeep !== null);
-  const plastic = plan.config.projections.findIndex(({ plasticity }) => plasticity !== null);
-  if (plastic >= 0)
+  const learning = plan.config.projections.findIndex(({ plasticity }) => plasticity?.kind === "stdp");
+  if (learning >= 0)
     throw new ArgumentError(
-      `projections[${plastic}].plasticity`,
-      plan.config.projections[plastic]!.plasticity,
-      "null: a reservoir begins each sequence alike; SpikingNetwork runs plastic networks",
+      `projections[${learning}].plasticity.kind`,
+      "stdp",
+      "shortTerm, or no plasticity: weights of a reservoir stay; SpikingNetwork learns them, and its frozen() is a reservoir",
     );
   if (read.length === 0)
     throw new ArgumentError(
@@ -190,6 +190,6 @@ export const networkKind: ReservoirKind<NetworkReservoirConfig> = {
   complete,
   sizes,
   draw,
-  runner: async (model: RegisteredModel<NetworkReservoirConfig>, engine: string) =>
-    (await import("./reservoir-runner.js")).openRunner(model, engine),
+  runner: async (model: RegisteredModel<NetworkReservoirConfig>, engine: string, threads: number) =>
+    (await import("./reservoir-runner.js")).openRunner(model, engine, threads),
 };

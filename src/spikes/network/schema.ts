@@ -88,7 +88,10 @@ const connect = byName<ConnectConfig>("rule", {
   bernoulli: { probability: given(share, "Chance of each pair.") },
   oneToOne: {},
   allToAll: {},
-  list: { synapses: given(list(synapse, "a list of synapses"), "Each [source, target], or [source, target, weight, delay].") },
+  list: {
+    synapses: given(list(synapse, "a list of synapses"), "Each [source, target], or [source, target, weight, delay]."),
+    inDegree: optional(whole(), "Of synapses that fixedInDegree drew: its number. Others are then drawn as beside it."),
+  },
   distance: {
     probability: given(share, "Chance at distance 0."),
     lambda: option(positive("grid steps"), 2, "How far connections reach."),

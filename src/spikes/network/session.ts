@@ -31,8 +31,9 @@ export interface NetworkRunState {
   /** Filtered spikes, N values: 0 in populations that keep none. */
   readonly filtered: FloatArray;
   /**
-   * How often each source fired, now and at each earlier time that plastic projections look back to:
-   * rows of N + I values, newest first. Empty, as the two lists behind it, without such projections.
+   * How often each source fired, now and at each earlier time that plastic projections look back
+   * to: rows of N + I values, newest first. Empty, as the two lists behind it, without such
+   * projections.
    */
   readonly fired: Int32Array;
   /**
@@ -57,8 +58,8 @@ export interface NetworkSession extends AsyncDisposable {
   /**
    * Runs `steps` steps from the present state, and returns the spikes of all neurons if `record`
    * asks for them. An input spike of step t with delay d is in the sums of step t + d.
-   * @throws SpillwayError if a potential is not finite: the state is then to be set before the next
-   * call
+   * @throws SpillwayError if a potential is not finite or a worker thread has ended: the state is
+   * then to be set or restored before the next call
    */
   advance(steps: number, inputs: StepSpikes | undefined, record: boolean): StepSpikes | undefined | Promise<StepSpikes | undefined>;
   /** What the constant currents add to the potentials in a step from now on, N values. */
@@ -73,6 +74,10 @@ export interface NetworkSession extends AsyncDisposable {
   getState(): NetworkRunState | Promise<NetworkRunState>;
   /** Puts the network into a state that `getState` gave. */
   setState(state: NetworkRunState): void | Promise<void>;
+  /** Keeps the present state where the network is, in place of what was kept before. */
+  keep(): void | Promise<void>;
+  /** Puts the network into the state that was kept last. */
+  restore(): void | Promise<void>;
   /** Gives memory back. Idempotent. */
   dispose(): Promise<void>;
 }

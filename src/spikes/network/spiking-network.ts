@@ -1,7 +1,9 @@
-// SpikingNetwork: a network of populations that is loaded in an engine, given stimuli, and recorded.
+// SpikingNetwork: a network of populations that is loaded in an engine, given stimuli, and
+// recorded.
 import { ArgumentError } from "../../core/errors.js";
 import { option, resolve, type TableOf, text } from "../../core/options.js";
 import { allocate, type FloatArray, Matrix } from "../../numerics/index.js";
+import { threadsTable } from "../../reservoir/options.js";
 import { WorkPacer } from "../../reservoir/work.js";
 import type { NetworkConfig, NetworkOptions } from "./config.js";
 import { CurrentDrive } from "./currents.js";
@@ -15,24 +17,35 @@ import {
   type NetworkRecord,
   type NetworkRunOptions,
   type NetworkWeights,
+  type NetworkWeightsOptions,
   networkRunTable,
+  networkWeightsTable,
   populationOf,
   SpikeRecorder,
   wholeSteps,
 } from "./recording.js";
 import { sliceOf } from "./schema.js";
-import type { NetworkRunState, NetworkSession, StepSpikes } from "./session.js";
+import { initialState, type NetworkRunState, type NetworkSession, type StepSpikes } from "./session.js";
 
 /** Where a network runs. */
 export interface SpikingNetworkOptions {
   /** "auto" (default), or the name of an engine. Every engine gives the same bits. */
   readonly engine?: string | undefined;
+  /**
+   * Threads of the CPU engine at most, default 1; more give the same bits. Small networks, and
+   * those whose synapses change, run on one: `SpikingNetwork.engine` says so.
+   */
+  readonly threads?: number | undefined;
 }
 
 /** The options of `SpikingNetwork.create`. */
 export const spikingNetworkTable = {
   engine: option(text("the name of an engine"), "auto", "Where the network runs."),
+  ...threadsTable,
 } satisfies TableOf<SpikingNetworkOptions>;
+
+/** Synapses that `frozen` lists at most. */
+const mostFrozen = 2 ** 24;
 
 /** Steps between two looks at the signal: some hundred ms of work for a large network. */
 const chunkSteps = 200;
@@ -41,18 +54,16 @@ const chunkSteps = 200;
  * A network of populations and projections, drawn from its description and loaded in an engine.
  *
  * @example
- * await using network = await SpikingNetwork.create(microcircuit({ scale: 0.1, drive: "poisson" }));
- * const { rates, spikes } = await network.run(1000, { spikes: true });
+ * await using network = await SpikingNetwork.create(microcircuit({ scale: 0.1, drive: "poisson"
+ * })); const { rates, spikes } = await network.run(1000, { spikes: true });
  */
 export class SpikingNetwork implements AsyncDisposable {
   readonly #session: NetworkSession;
-  readonly #start: NetworkRunState;
   readonly #drive: FloatArray;
   #busy = false;
 
-  private constructor(session: NetworkSession, start: NetworkRunState) {
+  private constructor(session: NetworkSession) {
     this.#session = session;
-    this.#start = start;
     this.#drive = initialValues(session.plan).drive;
   }
 
@@ -61,10 +72,9 @@ export class SpikingNetwork implements AsyncDisposable {
    * EngineUnavailableError, EngineCapacityError before a synapse is drawn
    */
   static async create(options: NetworkOptions, create: SpikingNetworkOptions = {}): Promise<SpikingNetwork> {
-    const { engine } = resolve(spikingNetworkTable, create);
+    const { engine, threads } = resolve(spikingNetworkTable, create);
     const plan = planNetwork(options);
-    const session = await (await networkEngine(engine, plan)).open(plan);
-    return new SpikingNetwork(session, await session.getState());
+    return new SpikingNetwork(await (await networkEngine(engine, plan)).open(plan, { threads }));
   }
 
   /** Ranges, constants and samplers of the network. */
@@ -105,7 +115,7 @@ export class SpikingNetwork implements AsyncDisposable {
     const pacer = new WorkPacer(work, steps);
     if (this.#busy) throw ArgumentError.because("the network is running; wait for that run to end");
     this.#busy = true;
-    const before = await this.#session.getState();
+    await this.#session.keep();
     try {
       let changed = 0;
       for (let t = 0; t < steps; ) {
@@ -126,7 +136,7 @@ export class SpikingNetwork implements AsyncDisposable {
         await pacer.pause(t);
       }
     } catch (error) {
-      if (!(error instanceof Error && error.name === "AbortError")) await this.#session.setState(before);
+      if (!(error instanceof Error && error.name === "AbortError")) await this.#session.restore();
       throw error;
     } finally {
       if (drive.changes) await this.#session.setDrive(this.#drive);
@@ -147,22 +157,62 @@ export class SpikingNetwork implements AsyncDisposable {
    * The synapses of a projection with spike-timing-dependent plasticity, and their weights now.
    * @param projection its number in the description @throws ArgumentError if it has none
    */
-  async weights(projection: number): Promise<NetworkWeights> {
+  async weights(projection: number, options: NetworkWeightsOptions = {}): Promise<NetworkWeights> {
+    const { sample } = resolve(networkWeightsTable, options);
     const { k, table, perUnit } = this.#plastic(projection, "projection");
     const { source, target, receptor } = table.projection;
     const { cellBits, size, config, populations, inputPopulations } = this.plan;
     const firstOf = ({ first }: { readonly first: number }) =>
       [...populations, ...inputPopulations].find((each) => first >= each.first && first < each.first + each.size)!.first;
     const units = (await this.#session.getWeights(k))!;
-    const sources = new Uint32Array(units.length);
-    for (let j = 0; j < source.size; j++) sources.fill(source.first - firstOf(source) + j, table.offsets[j], table.offsets[j + 1]);
+    const count = Math.min(units.length, sample ?? units.length);
+    const chosen = (n: number) => Math.floor((n * units.length) / count);
     const first = receptor * size + firstOf(target);
+    let j = 0;
     return {
-      sources,
-      targets: Uint32Array.from(table.places, (place) => (place & (2 ** cellBits - 1)) - first),
-      delays: Float64Array.from(table.places, (place) => (place >>> cellBits) * config.timeStep),
-      weights: Float64Array.from(units, (each) => each * perUnit),
+      sources: Uint32Array.from({ length: count }, (_, n) => {
+        while (table.offsets[j + 1]! <= chosen(n)) j++;
+        return source.first - firstOf(source) + j;
+      }),
+      targets: Uint32Array.from({ length: count }, (_, n) => (table.places[chosen(n)]! & (2 ** cellBits - 1)) - first),
+      delays: Float64Array.from({ length: count }, (_, n) => (table.places[chosen(n)]! >>> cellBits) * config.timeStep),
+      weights: Float64Array.from({ length: count }, (_, n) => units[chosen(n)]! * perUnit),
     };
+  }
+
+  /**
+   * The description of this network with the weights that it has learned. Projections with
+   * spike-timing-dependent plasticity become lists of their synapses, whose weights are what a
+   * spike brings now and no longer change; all else is drawn as before. It is a reservoir, too:
+   * `{ ...(await network.frozen()), rowMs: 5 }`.
+   * @throws ArgumentError for more than 2^24 such synapses
+   */
+  async frozen(): Promise<NetworkConfig> {
+    const { config, fractionBits, cellBits, size } = this.plan;
+    const projections = [];
+    for (const [index, projection] of config.projections.entries()) {
+      const { connect, plasticity } = projection;
+      if (plasticity?.kind !== "stdp") {
+        projections.push(projection);
+        continue;
+      }
+      const { k, table, perUnit } = this.#plastic(index, "projection");
+      const { offsets, places } = table;
+      const { source, target, receptor } = table.projection;
+      if (places.length > mostFrozen)
+        throw ArgumentError.because(`projections[${index}] has ${places.length} plastic synapses; frozen() lists at most ${mostFrozen}`);
+      const units = (await this.#session.getWeights(k))!;
+      const synapses: number[][] = [];
+      for (let j = 0; j < source.size; j++)
+        for (let s = offsets[j]!; s < offsets[j + 1]!; s++) {
+          const i = (places[s]! & (2 ** cellBits - 1)) - receptor * size - target.first;
+          synapses.push([j, i, Math.floor(units[s]! + 0.5) * perUnit, (places[s]! >>> cellBits) * config.timeStep]);
+        }
+      const inDegree = connect.rule === "fixedInDegree" ? connect.number : connect.rule === "list" ? connect.inDegree : undefined;
+      const list = { rule: "list" as const, synapses, ...(inDegree !== undefined && { inDegree }) };
+      projections.push({ ...projection, connect: list, plasticity: null });
+    }
+    return { ...config, fractionBits, projections };
   }
 
   /** A projection whose weights change, and what one unit is. @throws ArgumentError */
@@ -254,11 +304,14 @@ export class SpikingNetwork implements AsyncDisposable {
     return this.#session.getState();
   }
 
-  /** Puts the network into a state that `getState` gave. @throws ArgumentError for another network's */
+  /**
+   * Puts the network into a state that `getState` gave. @throws ArgumentError for another network's
+   */
   async setState(state: NetworkRunState): Promise<void> {
+    const start = this.#start();
     for (const name of ["potential", "recovery", "currents", "held", "pending", "filtered", "fired", "plastic", "resources"] as const)
-      if (state[name].length !== this.#start[name].length)
-        throw new ArgumentError(`state.${name}`, state[name].length, `${this.#start[name].length} values`);
+      if (state[name].length !== start[name].length)
+        throw new ArgumentError(`state.${name}`, state[name].length, `${start[name].length} values`);
     const outside = weightOutside(this.plan, this.#session.plastic, state.plastic);
     if (outside !== undefined) throw new ArgumentError("state.plastic", outside, "weights in units within the bounds of their plasticity");
     await this.#session.setState(state);
@@ -266,7 +319,12 @@ export class SpikingNetwork implements AsyncDisposable {
 
   /** Back to the state before the first step. */
   async reset(): Promise<void> {
-    await this.#session.setState(this.#start);
+    await this.#session.setState(this.#start());
+  }
+
+  #start(): NetworkRunState {
+    const { plan, plastic } = this.#session;
+    return initialState({ ...plan, ...initialValues(plan), plastic });
   }
 
   /** Gives memory back. Idempotent. */

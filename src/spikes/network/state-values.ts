@@ -2,19 +2,27 @@
 // that readouts see, then all else. Whole numbers are exact in either precision.
 import { allocate, type FloatArray } from "../../numerics/index.js";
 import type { NetworkPlan, NeuronRange } from "./plan.js";
-import { initialPlasticity } from "./plasticity.js";
+import { initialPlasticity, shortTermSources } from "./plasticity.js";
 import type { NetworkRunState } from "./session.js";
 
 /** Units of pending input are kept as high * 65536 + low, which binary32 holds exactly. */
 const low = 65536;
 
+/** Whole numbers of 16 bits that a number in binary64 is. */
+const words = 4;
+
 /** How many values there are behind the states. */
-export const hiddenValues = ({ size, receptors, currents, ringRows }: NetworkPlan): number =>
-  (3 + currents) * size + 2 * ringRows * receptors * size;
+export function hiddenValues(plan: NetworkPlan): number {
+  const { size, receptors, currents, ringRows } = plan;
+  const sources = shortTermSources(plan);
+  const plastic = sources.length === 0 ? 0 : size + 3 * words * sources.reduce((sum, each) => sum + each, 0);
+  return (3 + currents) * size + 2 * ringRows * receptors * size + plastic;
+}
 
 /**
  * States of the populations that are read, then potentials, recoveries, currents, held steps and
- * pending input.
+ * pending input. With short-term plasticity also which neurons fired in the last step, and u, x and
+ * the steps since the last spike of each source, in words of 16 bits.
  */
 export function flatState(state: NetworkRunState, plan: NetworkPlan, read: readonly NeuronRange[]): FloatArray {
   const states = read.reduce((sum, { size }) => sum + size, 0);
@@ -31,6 +39,11 @@ export function flatState(state: NetworkRunState, plan: NetworkPlan, read: reado
     const high = Math.floor(pending[k]! / low);
     out[at + k] = high;
     out[at + pending.length + k] = pending[k]! - low * high;
+  }
+  at += 2 * pending.length;
+  if (state.resources.length > 0) {
+    put(state.fired.subarray(0, plan.size));
+    put(new Uint16Array(sinceLast(state.resources, plan, state.step).buffer));
   }
   return out;
 }
@@ -49,6 +62,13 @@ export function stateOf(values: FloatArray, plan: NetworkPlan, read: readonly Ne
   const cells = ringRows * receptors * size;
   const [high, rest] = [take(cells), take(cells)];
   const pending = Int32Array.from({ length: cells }, (_, k) => low * high[k]! + rest[k]!);
+  const plasticity = initialPlasticity(plan);
+  if (plasticity.resources.length > 0) {
+    // Of earlier spikes, and of those of inputs, only traces of other kinds of plasticity are made.
+    plasticity.fired.set(take(size));
+    const resources = new Float64Array(Uint16Array.from(take(words * plasticity.resources.length)).buffer);
+    plasticity.resources.set(sinceLast(resources, plan, step));
+  }
   return {
     step,
     filtered,
@@ -57,7 +77,17 @@ export function stateOf(values: FloatArray, plan: NetworkPlan, read: readonly Ne
     recovery: recovery.slice(),
     currents: currents.slice(),
     held: Int32Array.from(held),
-    // Reservoirs have no plastic projections.
-    ...initialPlasticity(plan),
+    ...plasticity,
   };
+}
+
+/** Resources with the steps since the last spikes in place of the steps of them, or the reverse. */
+function sinceLast(resources: Float64Array, plan: NetworkPlan, step: number): Float64Array {
+  const out = resources.slice();
+  let first = 0;
+  for (const sources of shortTermSources(plan)) {
+    for (let j = first + 2 * sources; j < first + 3 * sources; j++) out[j] = step - out[j]!;
+    first += 3 * sources;
+  }
+  return out;
 }

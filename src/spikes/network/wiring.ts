@@ -7,7 +7,7 @@ import { type NetworkPlan, networkStreams, type PlannedProjection } from "./plan
 
 /** What is drawn for a synapse. */
 export interface Draws {
-  /** Word 1 is the weight's, word 2 the delay's. */
+  /** Word 1 is the weight's, word 2 the delay's; of no meaning if both are constant. */
   readonly block: Uint32Array;
   /** The target neuron. */
   target: number;
@@ -45,7 +45,7 @@ export function wiringOf(plan: NetworkPlan, projection: PlannedProjection): Wiri
     case "fixedInDegree":
       return drawnSources(plan, projection, rule.number);
     case "list":
-      return listed(plan, projection, rule.synapses);
+      return listed(plan, projection, rule);
     case "bernoulli": {
       const positions = new RandomStream(plan.key, networkStreams.positions, projection.number);
       return knownTargets(plan, projection, (j) => drawPositions(positions, j, rule.probability, projection.target.size));
@@ -101,6 +101,7 @@ function drawnTargets({ key }: NetworkPlan, projection: PlannedProjection, degre
 function drawnSources(plan: NetworkPlan, projection: PlannedProjection, number: number): Wiring {
   const { source, target, selfConnections, multiple } = projection;
   const { key } = plan;
+  const isConstant = projection.weight.family === "constant" && projection.delay.thresholds.length === 0;
   const before = earlierInDegrees(plan, projection);
   const block = new Uint32Array(4);
   const offsets = new Uint32Array(source.size + 1);
@@ -140,6 +141,7 @@ function drawnSources(plan: NetworkPlan, projection: PlannedProjection, number: 
       const i = Math.floor(s / number);
       draws.target = target.first + i;
       draws.own = undefined;
+      if (isConstant) return;
       philox4x32(key, before + (s % number), draws.target, networkStreams.incoming, attempts.get(s) ?? 0, draws.block);
     },
   };
@@ -151,7 +153,8 @@ function earlierInDegrees({ projections }: NetworkPlan, projection: PlannedProje
   for (const { index, rule, target } of projections) {
     const overlaps =
       target.first < projection.target.first + projection.target.size && projection.target.first < target.first + target.size;
-    if (rule.rule === "fixedInDegree" && index < projection.index && overlaps) sum += rule.number;
+    const number = rule.rule === "fixedInDegree" ? rule.number : rule.rule === "list" ? rule.inDegree : undefined;
+    if (number !== undefined && index < projection.index && overlaps) sum += number;
   }
   return sum;
 }
@@ -181,13 +184,17 @@ function knownTargets({ key }: NetworkPlan, projection: PlannedProjection, targe
   };
 }
 
-function listed({ key }: NetworkPlan, projection: PlannedProjection, synapses: readonly (readonly number[])[]): Wiring {
+function listed(
+  { key }: NetworkPlan,
+  projection: PlannedProjection,
+  { synapses, inDegree }: Extract<PlannedProjection["rule"], { rule: "list" }>,
+): Wiring {
   const { source, target } = projection;
   const bySource = Array.from({ length: source.size }, (): (readonly number[])[] => []);
   for (const synapse of synapses) bySource[synapse[0]!]!.push(synapse);
   return {
     projection,
-    isNumbered: true,
+    isNumbered: inDegree === undefined,
     degree: (j) => bySource[j - source.first]!.length,
     draw(draws, j, n, k) {
       const synapse = bySource[j - source.first]![k]!;

@@ -158,7 +158,8 @@ describe("the rules of projections", () => {
     const chance = synapses(drawn({ from: "E", to: "E", connect: { rule: "bernoulli", probability: 0.1 } }, size));
     expect(Math.abs(chance.length - 25_000)).toBeLessThan(4 * Math.sqrt(22_500));
     const near = synapses(drawn({ from: "E", to: "E", connect: { rule: "distance", probability: 1, lambda: 1 } }, size));
-    // Each neuron itself, and around it six with chance 1/e, twelve with 1/e^2, eight with 1/e^3 ...
+    // Each neuron itself, and around it six with chance 1/e, twelve with 1/e^2, eight with 1/e^3
+    // ...
     expect(near.filter(({ source, target }) => source === target)).toHaveLength(500);
     expect(near.length / 500).toBeGreaterThan(3.5);
     expect(near.length / 500).toBeLessThan(5.6);
@@ -238,6 +239,30 @@ describe("descriptions of networks that cannot be", () => {
     ["a misspelt field", () => drawn({ wieght: 3 } as never), /weight/],
   ])("refuses %s", (_, make, message) => {
     expect(make).toThrow(message);
+  });
+
+  it.each([
+    ["by source", { rule: "fixedOutDegree", number: 70 }, { distribution: "uniform", from: 0.1, to: 2 }],
+    ["by target", { rule: "fixedInDegree", number: 90 }, { distribution: "uniform", from: 0.1, to: 2 }],
+    ["by target, with one delay", { rule: "fixedInDegree", number: 90 }, 1.5],
+  ] as const)("lists plastic synapses %s as constant ones, and again by target", (_, connect, delay) => {
+    const given = { connect, delay, weight: { distribution: "uniform", from: 0.5, to: 2 } } as const;
+    const { synapses: constant, cellBits, size } = drawn(given);
+    const rule = { kind: "stdp", potentiationTimeConstant: 20, depressionTimeConstant: 20, learningRate: 0.01, maximumWeight: 2 } as const;
+    for (const way of ["axonal", "dendritic"] as const) {
+      const [table] = drawn({ ...given, plasticity: { ...rule, delay: way } }).plastic;
+      const { offsets, places, units, incomingOffsets, incoming, sources, projection } = table!;
+      expect(offsets).toEqual(constant.offsets.slice(0, 41));
+      expect([places, [...units]]).toEqual([constant.places, [...constant.units]]);
+      const all = Array.from(places, (place, s) => ({
+        ...{ s, delay: place >>> cellBits, target: (place & (2 ** cellBits - 1)) - projection.receptor * size - projection.target.first },
+        source: offsets.findLastIndex((first) => first <= s),
+      }));
+      const expected = all.sort((a, b) => a.target - b.target || (way === "dendritic" ? a.delay - b.delay : 0) || a.s - b.s);
+      expect([...incoming]).toEqual(expected.map(({ s }) => s));
+      expect([...sources]).toEqual(expected.map(({ source }) => source));
+      expect([...incomingOffsets]).toEqual(Array.from({ length: 21 }, (_, i) => all.filter(({ target }) => target < i).length));
+    }
   });
 
   it("says before drawing that the synapses do not fit the machine", () => {

@@ -12,6 +12,7 @@ import {
   loadNetwork,
   type NetworkOptions,
   networkToNir,
+  type ProjectionOptions,
   type ProjectionPlasticityOptions,
   planNetwork,
   ReferenceNetwork,
@@ -75,7 +76,8 @@ describe("spike-timing-dependent plasticity", () => {
    */
   async function weightAfter(plasticity: ProjectionPlasticityOptions, steps: number, weight = 0.5, delay = 0.7): Promise<number> {
     await using network = await SpikingNetwork.create(pair(plasticity, weight, delay), { engine: "reference" });
-    // What channel 0 brings in step s is there at s dt + delay; what fires in step t does so at (t + 1) dt.
+    // What channel 0 brings in step s is there at s dt + delay; what fires in step t does so at (t
+    // + 1) dt.
     const way = Math.round(delay / timeStep) * ("delay" in plasticity && plasticity.delay === "dendritic" ? -1 : 1);
     const firing = 100 + way + steps - 1;
     const { spikes } = await network.run(30, { spikes: true, inputs: { stimulus: given([100], [firing], 300) } });
@@ -101,7 +103,8 @@ describe("spike-timing-dependent plasticity", () => {
 
   it("sends the weight that a spike finds at its synapse, if the delay is dendritic", async () => {
     const network = await SpikingNetwork.create(pair({ ...rule, delay: "dendritic" }, 0.5, 1), { engine: "reference" });
-    // The neuron fires at 1 ms, which the synapse knows at 2 ms: the spike of 1.5 ms is on its way by then.
+    // The neuron fires at 1 ms, which the synapse knows at 2 ms: the spike of 1.5 ms is on its way
+    // by then.
     const { potentials } = await network.run(4, {
       inputs: { stimulus: given([15, 25], [9], 40) },
       potentials: { neurons: { E: [0] } },
@@ -249,8 +252,57 @@ describe("a plastic network", () => {
     expect([...weights["0"]!.row(3)]).toEqual(every.map(Math.fround));
     expect([now.sources, now.targets, now.delays]).toEqual([before.sources, before.targets, before.delays]);
     expect(now.weights).not.toEqual(before.weights);
+    const some = await network.weights(0, { sample: 10 });
+    expect([...some.weights]).toEqual(every);
+    expect([...some.sources]).toEqual(every.map((_, n) => now.sources[Math.floor((n * now.weights.length) / 10)]));
     await network.reset();
     expect(await network.weights(0)).toEqual(before);
+  });
+
+  it("is frozen as a network that brings what the learned weights bring, all else drawn as before", async () => {
+    const fromE = { from: "E", to: "E", receptor: "slow", weight: 0.3, delay: { distribution: "uniform", from: 0.1, to: 1 } } as const;
+    const projections: readonly ProjectionOptions[] = [
+      ...plasticNetwork.projections!,
+      { ...fromE, connect: { rule: "fixedInDegree", number: 4 } } as const,
+      { ...fromE, to: "I", connect: { rule: "fixedOutDegree", number: 3 } } as const,
+    ];
+    const options = { ...plasticNetwork, projections };
+    await using network = await SpikingNetwork.create(options);
+    await network.run(60);
+    const frozen = JSON.parse(JSON.stringify(await network.frozen())) as NetworkOptions;
+    expect(frozen.projections!.map(({ plasticity }) => plasticity?.kind)).toEqual(
+      projections.map(({ plasticity }) => (plasticity?.kind === "stdp" ? undefined : plasticity?.kind)),
+    );
+    // The same network, which begins with those weights and learns no more.
+    const fixed = projections.map((each) =>
+      each.plasticity?.kind === "stdp" ? { ...each, plasticity: { ...each.plasticity, learningRate: 1e-30 } } : each,
+    );
+    await using still = await SpikingNetwork.create({ ...options, projections: fixed }, { engine: "reference" });
+    const { plastic } = await network.getState();
+    await still.setState({ ...(await still.getState()), plastic });
+    await using again = await SpikingNetwork.create(frozen);
+    const spikes = Array.from({ length: 30 }, (_, k) => ({ neuron: (3 * k) % 5, timeMs: 2 * k }));
+    const asked = { spikes: true, inputs: { stimulus: SpikePattern.from(spikes, { durationMs: 60, neuronCount: 5 }) } };
+    const wanted = (await still.run(60, asked)).spikes;
+    expect((await again.run(60, asked)).spikes).toEqual(wanted);
+    await still.reset();
+    expect((await still.run(60, asked)).spikes).not.toEqual(wanted);
+  });
+
+  it.each(["reference", "cpu"])("is as it was before a run that fails, again and again, on %s", async (engine) => {
+    await using network = await SpikingNetwork.create(plasticNetwork, { engine });
+    for (const ms of [6, 4]) {
+      await network.run(ms);
+      const state = await network.getState();
+      // Several calls of the engine go well before one fails.
+      const wild = { to: "I", current: Number.MAX_VALUE, fromMs: 3 };
+      await expect(network.run(5, { currents: [wild], weights: { of: [0], everyMs: 1 } })).rejects.toThrow(/not finite after step/);
+      expect(await network.getState()).toEqual(state);
+    }
+    await using other = await SpikingNetwork.create(plasticNetwork, { engine: "reference" });
+    await other.run(10);
+    expect(await network.run(5, { spikes: true })).toEqual(await other.run(5, { spikes: true }));
+    expect(await network.getState()).toEqual(await other.getState());
   });
 
   it("goes on from a file with the same bits", async () => {

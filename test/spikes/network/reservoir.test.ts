@@ -36,6 +36,19 @@ const spiked: RegisteredReservoirOptions = {
   populations: { ...populations, senses: { size: 3, neuron: null } },
   projections: [...projections, { from: "senses", to: "E", connect: { rule: "fixedOutDegree", number: 9 }, weight: 6, delay }],
 };
+const facilitating = { kind: "shortTerm", release: 0.2, recoveryTimeConstant: 60, facilitationTimeConstant: 200 } as const;
+const depressing = { kind: "shortTerm", release: 0.5, recoveryTimeConstant: 100 } as const;
+/** The same whose synapses facilitate, or get tired. */
+const tiring = (of: RegisteredReservoirOptions): RegisteredReservoirOptions => {
+  const { projections, ...rest } = of as typeof plain;
+  const [first, second, ...others] = projections!;
+  const more = others.map((each) => ({ ...each, plasticity: depressing }));
+  return { ...rest, projections: [{ ...first!, weight: 4, plasticity: facilitating }, second!, ...more] } as RegisteredReservoirOptions;
+};
+const descriptions = [
+  ["synapses that stay", driven],
+  ["short-term plasticity", tiring(driven)],
+] as const;
 const wave = (rows: number) => Matrix.from(Array.from({ length: rows }, (_, t) => [Math.sin(t / 5), Math.cos(t / 7)]));
 const counts = (rows: number) => Matrix.from(Array.from({ length: rows }, (_, t) => [t % 3 === 0 ? 2 : 0, t % 2, t % 5 === 4 ? 1 : 0]));
 
@@ -73,7 +86,10 @@ describe("a network as a reservoir", () => {
     expect(zeros).toBeLessThan(45);
   });
 
-  it("has the states of the network whose inputs spike", async () => {
+  it.each([
+    ["stay", spiked],
+    ["get tired", tiring(spiked)],
+  ] as const)("has the states of the network whose inputs spike and whose synapses %s", async (_, spiked) => {
     await using computer = await ReservoirComputer.create(spiked, { engine: "cpu" });
     expect(computer.config.inputSize).toBe(3);
     const inputs = counts(40);
@@ -82,31 +98,39 @@ describe("a network as a reservoir", () => {
       [0, 1, 2].flatMap((neuron) => Array(inputs.at(t, neuron)).fill({ neuron, timeMs: 2 * t })),
     );
     const senses = SpikePattern.from(spikes.flat(), { durationMs: 80, neuronCount: 3 });
-    const { rowMs: _, ...only } = spiked as typeof plain;
+    const { rowMs: __, ...only } = spiked as typeof plain;
     await using network = await SpikingNetwork.create(only, { engine: "reference" });
     const { states: wanted } = await network.run(80, { states: { of: ["E"], everyMs: 2 }, inputs: { senses } });
     expect(states.data).toEqual(wanted!.data);
   });
 
-  it.each(["reference", "sim"])("has the bits of the CPU on %s: rows, batches, closed loops", async (engine) => {
-    const results = [];
-    for (const each of ["cpu", engine]) {
-      await using computer = await ReservoirComputer.create({ ...driven, inputSize: 1 }, { engine: each });
-      const rows = Matrix.from(Array.from({ length: 8 }, (_, t) => [Math.sin(t)]));
-      const states = await computer.run(rows);
-      const batch = await computer.batch([rows.slice(0, 3), rows], { keep: "last" });
-      const readout = {
-        ...{ features: plainFeatures, stateSize: 40, inputSize: 1, intercept: Float64Array.of(0.1) },
-        weights: Matrix.from([Array.from({ length: 40 }, (_, k) => (k % 3) / 40)]) as Matrix<Float64Array>,
-      };
-      const closed = await computer.generate(3, readout);
-      const { below, values } = computer.state;
-      results.push([states.data, batch[0]!.data, batch[1]!.data, closed.data, below, values]);
-    }
-    expect(results[1]).toEqual(results[0]);
-  });
+  it.each(["reference", "sim"].flatMap((engine) => descriptions.map(([what, description]) => [engine, what, description] as const)))(
+    "has the bits of the CPU on %s, with %s: rows, batches, closed loops",
+    async (engine, _, driven) => {
+      const results = [];
+      for (const each of ["cpu", engine]) {
+        await using computer = await ReservoirComputer.create({ ...driven, inputSize: 1 }, { engine: each });
+        const rows = Matrix.from(Array.from({ length: 8 }, (_, t) => [Math.sin(t)]));
+        const states = await computer.run(rows);
+        const batch = await computer.batch([rows.slice(0, 3), rows], { keep: "last" });
+        const readout = {
+          ...{ features: plainFeatures, stateSize: 40, inputSize: 1, intercept: Float64Array.of(0.1) },
+          weights: Matrix.from([Array.from({ length: 40 }, (_, k) => (k % 3) / 40)]) as Matrix<Float64Array>,
+        };
+        const closed = await computer.generate(3, readout);
+        const { below, values } = computer.state;
+        results.push([states.data, batch[0]!.data, batch[1]!.data, closed.data, below, values]);
+      }
+      expect(results[1]).toEqual(results[0]);
+    },
+  );
 
-  it("goes on from a state, by rows and by single steps, and sequences of a batch differ in what is drawn", async () => {
+  it.each(
+    descriptions.flatMap(([what, description]) =>
+      (["float32", "float64"] as const).map((precision) => [what, precision, description] as const),
+    ),
+  )("goes on from a state, by rows and single steps, with %s in %s; sequences of a batch differ", async (_, precision, description) => {
+    const driven = { ...description, precision };
     await using computer = await ReservoirComputer.create(driven, { engine: "cpu" });
     const inputs = wave(30);
     const all = await computer.run(inputs);
@@ -124,16 +148,47 @@ describe("a network as a reservoir", () => {
     expect((await computer.run(inputs.slice(11, 30))).data).toEqual(rest.data);
   });
 
+  it("begins each sequence of a batch, and after a reset, with rested synapses", async () => {
+    // Nothing is drawn while it runs, so that two sequences of a batch are one.
+    const { populations: given, ...rest } = tiring(driven) as typeof plain;
+    const { E, I } = given as typeof populations;
+    const quiet = { ...rest, populations: { E: { ...E, background: null, current: 24 }, I } } as RegisteredReservoirOptions;
+    await using computer = await ReservoirComputer.create(quiet, { engine: "cpu" });
+    const inputs = wave(25);
+    const first = await computer.run(inputs);
+    const later = await computer.run(inputs);
+    expect(later.data).not.toEqual(first.data);
+    for (const states of await computer.batch([inputs, inputs])) expect(states.data).toEqual(first.data);
+    computer.reset();
+    expect((await computer.run(inputs)).data).toEqual(first.data);
+    // From each row on, at another time: resources know how long ago a source fired, not when.
+    const kept = [];
+    computer.reset();
+    for (let t = 0; t < 25; t++) {
+      kept.push(computer.state);
+      computer.step(inputs.row(t));
+    }
+    for (const [t, state] of kept.entries()) {
+      computer.state = { ...state, step: state.step + 7 };
+      expect((await computer.run(inputs.slice(t, 25))).data).toEqual(first.data.slice(t * 40));
+    }
+    // Synapses that stay would bring other states.
+    const { projections } = rest;
+    const staying = { ...quiet, projections: projections!.map(({ plasticity: _, ...each }) => each) } as RegisteredReservoirOptions;
+    await using other = await ReservoirComputer.create(staying, { engine: "cpu" });
+    expect((await other.run(inputs)).data).not.toEqual(first.data);
+  });
+
   it("is kept in a file, and serves a forecaster and a classifier", async () => {
     const folder = await mkdtemp(join(tmpdir(), "spillway-"));
-    await using computer = await ReservoirComputer.create(driven, { engine: "cpu" });
+    await using computer = await ReservoirComputer.create(tiring(driven), { engine: "cpu" });
     await saveReservoir(join(folder, "network.safetensors"), computer as never);
     const { computer: again } = await loadReservoir(join(folder, "network.safetensors"));
     expect((await again.run(wave(20))).data).toEqual((await computer.run(wave(20))).data);
     const forOne: RegisteredReservoirOptions = {
       ...{ kind: "network", seed: 1, timeStep: 0.5, rowMs: 5, input: { scaling: 20 } },
       populations: { E: { ...populations.E, size: 100, current: 16, stateTimeConstant: 20, background: null } },
-      projections: [{ ...projections[0], weight: { distribution: "normal", mean: 0, deviation: 1 } }],
+      projections: [{ ...projections[0], weight: { distribution: "normal", mean: 0, deviation: 1.5 }, plasticity: depressing }],
     };
     const series = Float64Array.from({ length: 900 }, (_, t) => Math.sin(t / 6));
     await using forecaster = await Forecaster.fit(series.subarray(0, 700), { reservoir: forOne, readout: { lambda: 1e-2 } });
@@ -157,9 +212,11 @@ describe("a network as a reservoir", () => {
     await expect(create({ populations: silent })).rejects.toThrow(
       "it takes at least one with a stateTimeConstant: its filtered spikes are the states",
     );
-    const depressing = { kind: "shortTerm", release: 0.5, recoveryTimeConstant: 100 } as const;
-    const projections = [{ from: "E", to: "E", connect: "allToAll", weight: 1, plasticity: depressing }] as const;
-    await expect(create({ projections })).rejects.toThrow(/projections\[0\]\.plasticity.*SpikingNetwork runs plastic networks/);
+    const timing = { kind: "stdp", potentiationTimeConstant: 20, depressionTimeConstant: 20, learningRate: 0.1, maximumWeight: 2 } as const;
+    const projections = [{ from: "E", to: "E", connect: "allToAll", weight: 1, plasticity: timing }] as const;
+    await expect(create({ projections })).rejects.toThrow(
+      /projections\[0\]\.plasticity\.kind is "stdp"; it takes shortTerm, .*SpikingNetwork learns them/,
+    );
     await expect(create({ rowMs: 0.7 })).rejects.toThrow("rowMs is 0.7; it takes a whole number of steps of 0.5 ms");
     await expect(create({ input: null })).rejects.toThrow("this network has no population of inputs");
     await expect(create({ input: { to: ["E", "E[0:2]"] } })).rejects.toThrow("populations and slices that do not overlap");

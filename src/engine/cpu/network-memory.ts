@@ -1,0 +1,209 @@
+// Where everything of a network stands in the memory of its WebAssembly instances, and the records
+// that assembly/network.ts reads: lists that all parts read, and lists of each part.
+import { wasmMemoryLimit, wasmReserved } from "../../numerics/wasm/index.js";
+import { EngineCapacityError } from "../../reservoir/engine.js";
+import type { NetworkModel } from "../../spikes/network/plan.js";
+import { placeRegions, type Region } from "./memory.js";
+import { CutTable, cutNeurons, type NetworkPart, periodOf } from "./network-parts.js";
+
+/** Steps of one call of the kernel at most. */
+export const mostSteps = 4096;
+/** Bytes of the record of a part, of one of its populations, and of a receptor. */
+const partBytes = 112;
+const populationBytes = 144;
+const receptorBytes = 40;
+
+type CommonName = "team" | "barrier" | "records" | "receptors" | "thresholds" | "inputOffsets";
+type PartName =
+  | "populations"
+  | "potential"
+  | "recovery"
+  | "currents"
+  | "held"
+  | "filtered"
+  | "drive"
+  | "ring"
+  | "rowsAhead"
+  | "offsets"
+  | "signs"
+  | "spikeOffsets"
+  | "spikes"
+  | "units"
+  | "places";
+
+/** A part with its memory, which only its thread writes while steps run. */
+export interface PlacedPart extends NetworkPart {
+  readonly regions: Readonly<Record<PartName, Region>>;
+  /** Spikes of a call that there is room for. */
+  readonly spikeRoom: number;
+}
+
+/** The memory of a network. */
+export interface NetworkMemory {
+  readonly model: NetworkModel;
+  readonly common: Readonly<Record<CommonName, Region>>;
+  readonly parts: readonly PlacedPart[];
+  /** Steps between two exchanges of spikes. */
+  readonly period: number;
+  readonly table: CutTable;
+  readonly totalBytes: number;
+}
+
+/** Lays out the memory of a network in so many parts. @throws EngineCapacityError above 4 GiB */
+export function planNetworkMemory(model: NetworkModel, count: number): NetworkMemory {
+  const { receptors, currents, ringRows, populations, synapses } = model;
+  const cut = cutNeurons(model, count);
+  const table = new CutTable(model, cut);
+  // Alone, a step's spikes are delivered while they are at hand.
+  const period = count === 1 ? 1 : periodOf(model);
+  const element = model.precision === "float32" ? 4 : 8;
+  // A vector at the end of a list reaches beyond it.
+  const list = (length: number) => length * element + 16;
+  const common = placeRegions<CommonName>({
+    team: 32,
+    barrier: 256,
+    records: count * partBytes,
+    receptors: receptorBytes * populations.reduce((sum, each) => sum + each.receptors.length, 0),
+    thresholds: 4 * populations.reduce((sum, { background }) => sum + (background?.counts.thresholds.length ?? 0), 0),
+    inputOffsets: 4 * (mostSteps + 1),
+  });
+  let { totalBytes } = common;
+  const parts = cut.map((part, p): PlacedPart => {
+    const { size } = part;
+    // At least those of a period.
+    const spikeRoom = period * size + 65_536;
+    const placed = placeRegions<PartName>(
+      {
+        populations: part.slices.length * populationBytes,
+        potential: list(size),
+        recovery: list(size),
+        currents: list(currents * size),
+        held: 4 * size + 16,
+        filtered: list(size),
+        drive: list(size),
+        ring: 4 * ringRows * receptors * size + 16,
+        rowsAhead: 4 * (ringRows + 1),
+        offsets: table.offsets[p]!.byteLength,
+        signs: synapses.signs.byteLength,
+        spikeOffsets: 4 * (mostSteps + 1),
+        spikes: 4 * spikeRoom,
+        units: synapses.units.BYTES_PER_ELEMENT * table.count(p),
+        places: synapses.places.BYTES_PER_ELEMENT * table.count(p),
+      },
+      totalBytes,
+    );
+    totalBytes = placed.totalBytes;
+    return { ...part, regions: placed.regions, spikeRoom };
+  });
+  if (totalBytes > wasmMemoryLimit)
+    throw new EngineCapacityError(
+      `a network of ${model.size} neurons with ${synapses.places.length.toLocaleString("en")} synapses on the CPU engine`,
+      totalBytes,
+      wasmMemoryLimit,
+      "a WebAssembly memory ends there; take fewer neurons or synapses",
+    );
+  return { model, common: common.regions, parts, period, table, totalBytes };
+}
+
+/** Bytes of a network's memory beside what belongs to the module. */
+export const bytesOf = ({ totalBytes }: NetworkMemory): number => totalBytes - wasmReserved;
+
+const neuronTypes = { leakyIntegrateAndFire: 0, adaptiveIntegrateAndFire: 1, izhikevich: 2, adaptiveExponential: 3 } as const;
+
+/** Writes what stays as it is: synapses, constants of populations and receptors. */
+export function writeNetwork(memory: NetworkMemory, buffer: ArrayBuffer): void {
+  const { model, parts, table } = memory;
+  const { synapses } = model;
+  const Units = synapses.units.constructor as Uint16ArrayConstructor | Int32ArrayConstructor;
+  parts.forEach(({ regions }, p) => {
+    new Uint32Array(buffer, regions.offsets.address, table.offsets[p]!.length).set(table.offsets[p]!);
+    new Int8Array(buffer, regions.signs.address, synapses.signs.length).set(synapses.signs);
+  });
+  table.write(
+    parts.map(({ regions }, p) => new Uint32Array(buffer, regions.places.address, table.count(p))),
+    parts.map(({ regions }, p) => new Units(buffer, regions.units.address, table.count(p))),
+  );
+  writePopulations(memory, new DataView(buffer), writeConstants(memory, new DataView(buffer)));
+}
+
+interface ConstantAddresses {
+  readonly receptors: number;
+  readonly thresholds: number;
+}
+
+/** Writes receptors and counts of every population; where they stand, by its name. */
+function writeConstants({ model, common }: NetworkMemory, view: DataView): ReadonlyMap<string, ConstantAddresses> {
+  const addresses = new Map<string, ConstantAddresses>();
+  let receptors = common.receptors.address;
+  let thresholds = common.thresholds.address;
+  for (const { name, receptors: own, background } of model.populations) {
+    addresses.set(name, { receptors, thresholds });
+    for (const { keep, gain, conducts, rise } of own) {
+      view.setFloat64(receptors, keep, true);
+      view.setFloat64(receptors + 8, gain, true);
+      view.setInt32(receptors + 16, conducts ? 1 : 0, true);
+      view.setInt32(receptors + 20, rise ? 1 : 0, true);
+      view.setFloat64(receptors + 24, rise?.gain ?? 0, true);
+      view.setFloat64(receptors + 32, rise?.feed ?? 0, true);
+      receptors += receptorBytes;
+    }
+    for (const threshold of background?.counts.thresholds ?? []) {
+      view.setUint32(thresholds, threshold, true);
+      thresholds += 4;
+    }
+  }
+  return addresses;
+}
+
+function writePopulations({ model, parts }: NetworkMemory, view: DataView, addresses: ReadonlyMap<string, ConstantAddresses>): void {
+  const round = model.precision === "float32" ? Math.fround : (value: number) => value;
+  for (const { slices, regions } of parts)
+    slices.forEach(({ population, first, inNetwork, size }, k) => {
+      const { name, neuron, receptors, background, stateKeep } = population;
+      const at = regions.populations.address + k * populationBytes;
+      const of = addresses.get(name)!;
+      const words = [
+        ...[first, size, neuronTypes[neuron.type], neuron.subtracts ? 1 : 0, neuron.refractorySteps],
+        ...[stateKeep === null ? 0 : 1, receptors.length, of.receptors],
+        ...(background ? [background.receptor, background.units] : [-1, 0]),
+        ...[background?.counts.thresholds.length ?? 0, of.thresholds, neuron.relaxes ? 1 : 0, inNetwork - first],
+      ];
+      writeWords(view, at, words);
+      const numbers = [neuron.keep, neuron.threshold, neuron.reset, neuron.recoveryKeep, neuron.recoveryStep, stateKeep ?? 0];
+      const { onset, slope, perSlope, adaptationGain } = neuron.upswing ?? { onset: 0, slope: 0, perSlope: 0, adaptationGain: 0 };
+      [...numbers, round(model.config.timeStep / 2), onset, slope, perSlope, adaptationGain].forEach((value, n) => {
+        view.setFloat64(at + 4 * words.length + 8 * n, value, true);
+      });
+    });
+}
+
+/** Writes the records of the parts, with the input spikes of a call; addresses 0 for none. */
+export function writeRecords({ model, common, parts }: NetworkMemory, buffer: ArrayBuffer, offsets: number, channels: number): void {
+  const { receptors, ringRows, key, synapses, fractionBits } = model;
+  const view = new DataView(buffer);
+  parts.forEach(({ size, slices, regions, spikeRoom }, p) => {
+    const at = (name: PartName) => regions[name].address;
+    const words = [
+      ...[size, receptors * size, ringRows, synapses.cellBits, key[0], key[1], slices.length, at("populations")],
+      ...[at("potential"), at("recovery"), at("currents"), at("held"), at("ring"), at("filtered"), at("drive")],
+      ...[at("offsets"), at("places"), at("units"), synapses.units instanceof Uint16Array ? 0 : 1, at("signs")],
+      ...[offsets, channels, at("spikeOffsets"), at("spikes"), spikeRoom, at("rowsAhead")],
+    ];
+    const record = common.records.address + p * partBytes;
+    writeWords(view, record, words);
+    view.setFloat64(record + 4 * words.length, 2 ** -fractionBits, true);
+  });
+}
+
+/** Writes what the threads of a call have in common. */
+export function writeTeam(memory: NetworkMemory, buffer: ArrayBuffer, threads: number, row: number, firstStep: number): void {
+  const { model, common, parts, period } = memory;
+  const words = [model.size, threads, common.barrier.address, parts.length, common.records.address, period, row, firstStep];
+  writeWords(new DataView(buffer), common.team.address, words);
+}
+
+function writeWords(view: DataView, at: number, words: readonly number[]): void {
+  words.forEach((word, k) => {
+    view.setInt32(at + 4 * k, word | 0, true);
+  });
+}

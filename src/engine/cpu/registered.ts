@@ -1,0 +1,144 @@
+// Reservoirs of registered kinds on the CPU engine: by the kind's own functions of WebAssembly, a
+// chunk of steps in a call. Steps that they do not take, and those up to a state that is not
+// finite, are the stepper's.
+import { formatBytes } from "../../core/bytes.js";
+import { type FloatArray, firstNonFinite } from "../../numerics/index.js";
+import { loadWasm, releaseInstance, type WasmInstance, wasmInstance, wasmMemoryLimit, wasmReserved } from "../../numerics/wasm/index.js";
+import type { EngineOptions, EnginePlan, EngineSession } from "../../reservoir/engine.js";
+import { reservoirKinds } from "../../reservoir/registered/kind.js";
+import type { RegisteredModel } from "../../reservoir/registered/model.js";
+import type { KindWasm } from "../../reservoir/registered/wasm.js";
+import { ChunkedSession } from "../chunked-session.js";
+import { clockFor } from "../phase-clock.js";
+import { planOf, RegisteredStepper, registeredKinds } from "../registered.js";
+import { placeRegions, type Region, stepsPerChunk } from "./memory.js";
+
+/** What a kind's functions are given, and where it stands. */
+interface KindMap {
+  readonly wasm: KindWasm;
+  /** Steps in one chunk. */
+  readonly capacity: number;
+  /** `x`, `inputs`, `states`, and `argument 0`, `argument 1`, ... */
+  readonly regions: Readonly<Record<string, Region>>;
+  /** Bytes from address 0. */
+  readonly totalBytes: number;
+}
+
+const inJavaScript = registeredKinds("cpu");
+
+/** The members of the CPU engine that run registered kinds. */
+export const wasmKinds = {
+  planRegistered(model: RegisteredModel): EnginePlan {
+    const map = mapOf(model);
+    return map ? describe(model, map) : inJavaScript.planRegistered(model);
+  },
+
+  async openRegistered(model: RegisteredModel, options?: EngineOptions): Promise<EngineSession> {
+    const map = mapOf(model);
+    if (!map) return inJavaScript.openRegistered(model, options);
+    const stepper = new WasmKindStepper(model, map, await instanceOf(map));
+    return new ChunkedSession(model, describe(model, map), stepper, clockFor(options));
+  },
+};
+
+/**
+ * Undefined if the kind has no functions of WebAssembly, or no memory of theirs holds the model.
+ */
+function mapOf(model: RegisteredModel): KindMap | undefined {
+  const { config, precision, size, below, inputSize } = model;
+  const wasm = reservoirKinds.get(config.kind, "kind").wasm?.(model);
+  if (!wasm) return undefined;
+  const element = precision === "float32" ? 4 : 8;
+  const capacity = stepsPerChunk(element * size);
+  const { regions, totalBytes } = placeRegions<string>({
+    x: element * (size + below),
+    inputs: element * capacity * inputSize,
+    states: element * capacity * size,
+    ...Object.fromEntries(
+      wasm.arguments.flatMap((argument, k) => (typeof argument === "number" ? [] : [[nameOf(k), bytesOf(argument, element)]])),
+    ),
+  });
+  return totalBytes > wasmMemoryLimit ? undefined : { wasm, capacity, regions, totalBytes };
+}
+
+const nameOf = (argument: number): string => `argument ${argument}`;
+
+const bytesOf = (argument: Exclude<KindWasm["arguments"][number], number>, element: number): number =>
+  argument instanceof Uint32Array ? argument.byteLength : element * argument.length;
+
+function describe(model: RegisteredModel, { capacity, totalBytes }: KindMap): EnginePlan {
+  const { details } = planOf("cpu", model);
+  return {
+    engine: "cpu",
+    summary: `the kind "${model.config.kind}" in WebAssembly SIMD, ${formatBytes(totalBytes)}`,
+    bytes: totalBytes,
+    details: { ...details, stepsPerChunk: capacity },
+  };
+}
+
+/** An instance of the package's module, or of the kind's own. */
+async function instanceOf({ wasm, totalBytes }: KindMap): Promise<WasmInstance> {
+  if (!wasm.module) {
+    await loadWasm();
+    return wasmInstance(totalBytes - wasmReserved);
+  }
+  const memory = new WebAssembly.Memory({ initial: Math.ceil(totalBytes / 65536) });
+  const { instance } = await WebAssembly.instantiate(wasm.module, { env: { memory } });
+  return { exports: instance.exports as unknown as WasmInstance["exports"], memory };
+}
+
+type Run = (x: number, inputs: number, states: number, steps: number, step: number, sequence: number) => void;
+
+class WasmKindStepper extends RegisteredStepper {
+  readonly #instance: WasmInstance;
+  readonly #isOwn: boolean;
+  readonly #run: Run;
+  readonly #takes: NonNullable<KindWasm["takes"]>;
+  readonly #regions: KindMap["regions"];
+  readonly #x: FloatArray;
+  readonly #inputs: FloatArray;
+  readonly #states: FloatArray;
+
+  constructor(model: RegisteredModel, { wasm, capacity, regions }: KindMap, instance: WasmInstance) {
+    super(model, capacity);
+    const { buffer } = instance.memory;
+    const view = ({ address, bytes }: Region): FloatArray =>
+      model.precision === "float32" ? new Float32Array(buffer, address, bytes / 4) : new Float64Array(buffer, address, bytes / 8);
+    const functions = instance.exports as unknown as Record<string, (...values: number[]) => void>;
+    this.#instance = instance;
+    this.#isOwn = wasm.module !== undefined;
+    this.#run = functions[wasm.run] as Run;
+    this.#takes = wasm.takes?.bind(wasm) ?? (() => true);
+    this.#regions = regions;
+    this.#x = view(regions["x"]!);
+    this.#inputs = view(regions["inputs"]!);
+    this.#states = view(regions["states"]!);
+    const given = wasm.arguments.map((argument, k) => {
+      if (typeof argument === "number") return argument;
+      const region = regions[nameOf(k)]!;
+      if (argument instanceof Uint32Array) new Uint32Array(buffer, region.address, argument.length).set(argument);
+      else argument.fill?.(view(region));
+      return region.address;
+    });
+    functions[wasm.setup]!(...given);
+  }
+
+  override advance(steps: number, step: number, sequence: number): number {
+    const { size, inputSize } = this.model;
+    const inputs = this.inputs.subarray(0, steps * inputSize);
+    if (!this.#takes(inputs)) return super.advance(steps, step, sequence);
+    this.#x.set(this.x);
+    this.#inputs.set(inputs);
+    const { x, inputs: from, states: to } = this.#regions;
+    this.#run(x!.address, from!.address, to!.address, steps, step | 0, sequence | 0);
+    const states = this.#states.subarray(0, steps * size);
+    if (firstNonFinite(states) >= 0 || firstNonFinite(this.#x) >= 0) return super.advance(steps, step, sequence);
+    this.states.set(states);
+    this.x.set(this.#x);
+    return steps;
+  }
+
+  override async dispose(): Promise<void> {
+    if (!this.#isOwn) releaseInstance(this.#instance);
+  }
+}

@@ -1,0 +1,71 @@
+// The weights of plastic synapses before and after learning, as two histograms over each other.
+import { ArgumentError } from "../core/errors.js";
+import { option, optional, resolve, type TableOf, text, whole } from "../core/options.js";
+import type { Figure } from "./figure.js";
+import { formatNumber } from "./format.js";
+import { edgesOf, histogram, momentsOf } from "./histogram.js";
+import { titleTable } from "./options.js";
+import { seriesColour } from "./palette.js";
+
+/** Options of `plotWeights`. */
+export interface WeightPlotOptions {
+  /** The figure's title; default "Weights before and after". */
+  readonly title?: string | undefined;
+  /** The unit of the weights, in brackets on the axis; default "mV". */
+  readonly unit?: string | undefined;
+  /** Bars; default by the rule of Freedman and Diaconis over all weights, 8 to 60. */
+  readonly bins?: number | undefined;
+}
+
+/** The options of `plotWeights`. */
+export const weightPlotTable = {
+  ...titleTable("Weights before and after"),
+  unit: option(text(), "mV", "The unit of the weights."),
+  bins: optional(whole({ atLeast: 1, atMost: 1000 }), "Bars; left out, by the rule of Freedman and Diaconis."),
+} satisfies TableOf<WeightPlotOptions>;
+
+/**
+ * How the weights of synapses are distributed before and after learning: shares of all synapses, in
+ * the same bars. `SpikingNetwork.weights` gives them.
+ * @throws ArgumentError if there are no weights, or one is not finite
+ */
+export function plotWeights(before: ArrayLike<number>, after: ArrayLike<number>, options: WeightPlotOptions = {}): Figure {
+  const { title, unit, bins } = resolve(weightPlotTable, options);
+  const times = [
+    { name: "before", values: checkedWeights(before, "before") },
+    { name: "after", values: checkedWeights(after, "after") },
+  ] as const;
+  const all = new Float64Array(times[0].values.length + times[1].values.length);
+  all.set(times[0].values);
+  all.set(times[1].values, times[0].values.length);
+  const edges = edgesOf(all.sort(), bins);
+  const moments = times.map(({ name, values }) => {
+    const { mean, sd } = momentsOf(values);
+    return `${name}: mean ${formatNumber(mean)}, standard deviation ${formatNumber(sd)}`;
+  });
+  return {
+    title,
+    description: `Weights of ${times[1].values.length} synapses in ${unit}; ${moments.join("; ")}.`,
+    data: times.map(({ name, values }, k) => ({
+      ...histogram(values, edges),
+      name,
+      line: { color: seriesColour(k), width: 1.5 },
+      fill: "tozeroy",
+      fillcolor: `${seriesColour(k)}33`,
+    })),
+    layout: {
+      height: 320,
+      xaxis: { title: { text: `weight (${unit})` }, automargin: true },
+      yaxis: { title: { text: "share of synapses" }, rangemode: "tozero", automargin: true },
+    },
+  };
+}
+
+function checkedWeights(given: ArrayLike<number>, field: string): Float64Array {
+  if (typeof given !== "object" || given === null || !(given.length > 0))
+    throw new ArgumentError(field, given, "a list of at least one weight");
+  const values = Float64Array.from(given);
+  const bad = values.findIndex((value) => !Number.isFinite(value));
+  if (bad >= 0) throw new ArgumentError(`${field}[${bad}]`, given[bad], "a finite number");
+  return values;
+}
