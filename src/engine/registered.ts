@@ -40,7 +40,7 @@ export function planOf(engine: string, { config, precision, size, below, matrice
  * A session of a kind that has a runner; undefined for other kinds. @throws what the runner throws
  */
 export async function openRunner(engine: string, model: RegisteredModel, options?: EngineOptions): Promise<EngineSession | undefined> {
-  const runner = await reservoirKinds.get(model.config.kind, "kind").runner?.(model, engine);
+  const runner = await reservoirKinds.get(model.config.kind, "kind").runner?.(model, engine, options?.threads ?? 1);
   return runner && new ChunkedSession(model, planOf(engine, model, runner), stepperOf(model, runner), clockFor(options));
 }
 

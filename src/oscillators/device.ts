@@ -2,11 +2,14 @@
 import { allocate, isSparse, type Matrix, type Precision } from "../numerics/index.js";
 import type { KindKernel, RegisteredModel } from "../reservoir/index.js";
 import type { OscillatorConfig } from "./options.js";
+import { sinesWithin } from "./sines.js";
 import { OscillatorStep } from "./step.js";
 
 const couplings = { dense: 0, sparse: 1, meanField: 2 } as const;
 
-/** Up to so many oscillators with a W one block is faster than several that wait for one another. */
+/**
+ * Up to so many oscillators with a W one block is faster than several that wait for one another.
+ */
 const mostAlone = 128;
 
 /** The same in the mean field, where nothing but two sums ties them. */
@@ -19,9 +22,6 @@ const mostThreads = { float32: 1024, float64: 512 } as const;
 /** Multiprocessors of a large device: there a warp has one row of W, or few. */
 const largeDevice = 132;
 
-/** Sines are the kernel's own below 2^30; the sum of the bounds is rounded. */
-const largestPhase = 2 ** 29;
-
 /** The kernel of a model. */
 export function oscillatorKernel(model: RegisteredModel<OscillatorConfig>): KindKernel {
   const { config, precision, noiseKey, matrices } = model;
@@ -32,8 +32,6 @@ export function oscillatorKernel(model: RegisteredModel<OscillatorConfig>): Kind
   const real = precision === "float32" ? "f32" : "f64";
   const inputWeights = matrices["inputWeights"] as Matrix;
   const kind = coupling === "meanField" ? "meanField" : isSparse(weights!) ? "sparse" : "dense";
-  const largest = (values: ArrayLike<number>) => Array.from(values).reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-  const [most, start] = [largest(inputWeights.data), largest(drive)];
   const report = new BigUint64Array(2);
   return {
     source: { shipped: "oscillators" },
@@ -52,16 +50,7 @@ export function oscillatorKernel(model: RegisteredModel<OscillatorConfig>): Kind
       ...[h, halfStep, meanGain, noiseScale].map((value) => [real, value] as const),
       ...noiseKey.map((word) => ["u32", word >>> 0] as const),
     ],
-    ...(input === "phase" && {
-      takes(inputs) {
-        for (let row = 0; row < inputs.length; row += inputSize) {
-          let sum = start;
-          for (let k = 0; k < inputSize; k++) sum += most * Math.abs(inputs[row + k]!);
-          if (!(sum < largestPhase)) return false;
-        }
-        return true;
-      },
-    }),
+    ...(input === "phase" && { takes: sinesWithin(inputWeights, drive) }),
   };
 }
 

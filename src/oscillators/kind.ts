@@ -6,6 +6,7 @@ import { oscillatorKernel } from "./device.js";
 import { completeOscillators, type OscillatorConfig, oscillatorTable } from "./options.js";
 import { orderOf, oscillatorStep } from "./step.js";
 import { oscillatorTangent } from "./tangent.js";
+import { oscillatorWasm } from "./wasm.js";
 
 /** Streams of rule 7: W and W_in those of other reservoirs, b 2, first phases 4, frequencies 5. */
 const streams = { weights: 0, inputWeights: 1, bias: 2, initialPhases: 4, frequencies: 5 } as const;
@@ -101,6 +102,7 @@ export const oscillatorKind: ReservoirKind<OscillatorConfig> = {
   sizes,
   draw,
   stepper: oscillatorStep,
+  wasm: oscillatorWasm,
   kernel: oscillatorKernel,
   tangent: oscillatorTangent,
 };

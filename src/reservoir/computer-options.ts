@@ -36,7 +36,11 @@ export interface CreateOptions {
    * SPILLWAY_SPIN_LIMIT, else 8e9: seconds.
    */
   readonly spinLimit?: number | undefined;
-  /** Worker threads of the CPU engine. Default 1; worth trying from N = 1000 on an idle machine. */
+  /**
+   * Worker threads of the CPU engine. Default 1; worth trying from N = 1000 on an idle machine. A
+   * browser gives them to a worker of a page that is cross-origin isolated; elsewhere in it one
+   * thread runs, and `engine.plan` says why.
+   */
   readonly threads?: number | undefined;
   /**
    * Measure what the work costs, phase by phase: `ReservoirComputer.profile`. Default false, and
@@ -44,8 +48,8 @@ export interface CreateOptions {
    */
   readonly profile?: boolean | undefined;
   /**
-   * Matrices to use in place of drawn ones; for a composed reservoir a list with those of each part,
-   * {} for a part that is drawn.
+   * Matrices to use in place of drawn ones; for a composed reservoir a list with those of each
+   * part, {} for a part that is drawn.
    */
   readonly matrices?: OwnMatrices | undefined;
 }

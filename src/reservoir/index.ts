@@ -74,6 +74,7 @@ export {
 } from "./registered/kind.js";
 export type { RegisteredModel } from "./registered/model.js";
 export type * from "./registered/options.js";
+export type { KindMemory, KindWasm, KindWasmArgument } from "./registered/wasm.js";
 export { type AnyShape, expectedShape, type ModelShape, type SpikingShape, shapeOf } from "./shape.js";
 export type * from "./spiking-config.js";
 export type * from "./spiking-model.js";

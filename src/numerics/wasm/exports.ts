@@ -141,10 +141,12 @@ export interface SpikingExports {
   runSpiking32(table: number, steps: number, row: number, firstStep: number, sequence: number): number;
   runSpiking64(table: number, steps: number, row: number, firstStep: number, sequence: number): number;
   /**
-   * Steps of a network of populations; steps done, or -1 less the step that is not finite.
+   * Steps of parts `firstPart` to `lastPart` of a network of populations; `table` is what
+   * engine/cpu/network-memory.ts writes for its team. Steps done, or -1 less the step that is not
+   * finite.
    */
-  runNetwork32(table: number, steps: number, row: number, firstStep: number): number;
-  runNetwork64(table: number, steps: number, row: number, firstStep: number): number;
+  runNetwork32(steps: number, table: number, firstPart: number, lastPart: number): number;
+  runNetwork64(steps: number, table: number, firstPart: number, lastPart: number): number;
 }
 
 /** assembly/integer.ts. `table` is the address of what engine/cpu/integer-memory.ts writes. */

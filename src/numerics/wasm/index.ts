@@ -39,7 +39,7 @@ const modules = new Map<ModuleKind, WasmModule>();
  * The compiled module. In Node it is compiled at first use; a browser must `await loadWasm()`
  * before.
  */
-export function wasmModule(kind: ModuleKind = "plain"): WasmModule {
+function wasmModule(kind: ModuleKind = "plain"): WasmModule {
   let module = modules.get(kind);
   if (!module) {
     const fs = globalThis.process?.getBuiltinModule?.("node:fs");
@@ -61,13 +61,20 @@ export function wasmModule(kind: ModuleKind = "plain"): WasmModule {
  * @throws SpillwayError naming the address if a browser finds no module there
  */
 export async function loadWasm(): Promise<void> {
-  if (globalThis.process?.versions?.node) {
-    wasmModule();
-    return;
-  }
-  const wanted = (["fused", "plain"] as const).filter((kind) => !modules.has(kind) && (kind === "plain" || hasExactMultiplyAdd()));
-  const fetched = await Promise.all(wanted.map((kind) => fetchModule(moduleUrl(kind))));
-  for (const [k, kind] of wanted.entries()) modules.set(kind, fetched[k]!);
+  if (globalThis.process?.versions?.node) wasmModule();
+  else
+    await Promise.all((["fused", "plain"] as const).map((kind) => (kind === "plain" || hasExactMultiplyAdd() ? loaded(kind) : undefined)));
+}
+
+/**
+ * The module of reservoirs over shared memory, loaded as `loadWasm` does. @throws SpillwayError, as
+ * loadWasm
+ */
+export const loadThreadsModule = (): Promise<WasmModule> => loaded("threads");
+
+async function loaded(kind: ModuleKind): Promise<WasmModule> {
+  if (!modules.has(kind) && !globalThis.process?.versions?.node) modules.set(kind, await fetchModule(moduleUrl(kind)));
+  return wasmModule(kind);
 }
 
 /** @throws SpillwayError naming the address if there is no module */
@@ -141,13 +148,6 @@ export function fusedKernels({ memory }: WasmInstance): FusedExports | undefined
     fused.set(memory, found);
   }
   return found;
-}
-
-/** The bytes of the module that exported models are data of. @throws SpillwayError, as loadWasm */
-export async function exportModule(): Promise<Uint8Array> {
-  const url = new URL("./spillway-export.wasm", import.meta.url);
-  const fs = globalThis.process?.getBuiltinModule?.("node:fs");
-  return fs ? fs.readFileSync(url) : new Uint8Array(await fetched(url));
 }
 
 /** Written out for bundlers to find the files. */

@@ -8,6 +8,7 @@ import type { KindKernel } from "./kernel.js";
 import type { RegisteredModel } from "./model.js";
 import type { RegisteredReservoirConfig, RegisteredReservoirOptions } from "./options.js";
 import { commonTable } from "./schema.js";
+import type { KindWasm } from "./wasm.js";
 
 /** A matrix of a kind: dense, or in CSR form. */
 export type KindMatrix = Matrix | SparseMatrix;
@@ -49,8 +50,8 @@ export type KindStep = (
 ) => void;
 
 /**
- * Steps of a model in a place of the kind's own, such as a network that is loaded on an engine. Rows
- * may be made later: all but `dispose` then give promises.
+ * Steps of a model in a place of the kind's own, such as a network that is loaded on an engine.
+ * Rows may be made later: all but `dispose` then give promises.
  */
 export interface KindRunner {
   /** In one line. */
@@ -62,8 +63,8 @@ export interface KindRunner {
   /** Puts them back; `step` and `sequence` are those of the next row, as for `KindStep`. */
   setState(x: FloatArray, step: number, sequence: number): void | Promise<void>;
   /**
-   * Makes the states of rows of inputs, rows x N, and returns how many of them are finite. After one
-   * that is not, it stands before that row.
+   * Makes the states of rows of inputs, rows x N, and returns how many of them are finite. After
+   * one that is not, it stands before that row.
    */
   advance(inputs: FloatArray, states: FloatArray, rows: number): number | Promise<number>;
   /** Gives memory back. Idempotent. */
@@ -96,15 +97,18 @@ export interface ReservoirKind<Config extends RegisteredReservoirConfig = any> e
   /** Draws what its seed decides: the same bits for the same description. */
   draw(config: Config): KindDraw;
   /**
-   * The step of a model; it may keep memory of its own, but nothing between steps. Left out by kinds
-   * with a `runner`.
+   * The step of a model; it may keep memory of its own, but nothing between steps. Left out by
+   * kinds with a `runner`.
    */
   stepper?(model: RegisteredModel<Config>): KindStep;
   /**
-   * The steps of a model on an engine, by its name, in place of `stepper` and `kernel`.
+   * The steps of a model on an engine, by its name, in place of `stepper`, `wasm` and `kernel`;
+   * `threads` is how many the CPU engine may take.
    * @throws EngineUnavailableError if the kind does not run there
    */
-  runner?(model: RegisteredModel<Config>, engine: string): Promise<KindRunner>;
+  runner?(model: RegisteredModel<Config>, engine: string, threads: number): Promise<KindRunner>;
+  /** The steps of a model as WebAssembly; left out, the CPU engine takes the stepper's. */
+  wasm?(model: RegisteredModel<Config>): KindWasm;
   /** The steps of a model as a kernel; left out, devices refuse it. */
   kernel?(model: RegisteredModel<Config>): KindKernel;
   /** Its tangent, for Lyapunov exponents; left out, they are refused. */

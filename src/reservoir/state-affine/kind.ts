@@ -7,6 +7,7 @@ import type { InputFunction } from "./description.js";
 import { completeStateAffine, type StateAffineConfig, stateAffineTable } from "./options.js";
 import { quantumSystem } from "./quantum/system.js";
 import { stateAffineStep, stateAffineTangent } from "./step.js";
+import { stateAffineWasm } from "./wasm.js";
 
 /** Streams of rule 7 that are drawn from: A and the B_k by purpose, then b and the c_k. */
 const streams = { matrices: 6, offsets: 2 } as const;
@@ -74,5 +75,6 @@ export const stateAffineKind: ReservoirKind<StateAffineConfig> = {
   sizes,
   draw,
   stepper: stateAffineStep,
+  wasm: stateAffineWasm,
   tangent: stateAffineTangent,
 };
