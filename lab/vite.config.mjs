@@ -9,16 +9,8 @@ const preloadWasm = {
     order: "post",
     handler: (_, { bundle }) =>
       Object.keys(bundle ?? {})
-        .filter((file) => /spillway-(?!threads-|export-)[^/]*\.wasm$/.test(file))
+        .filter((file) => /spillway-(?!threads-)[^/]*\.wasm$/.test(file))
         .map((file) => ({ tag: "link", attrs: { rel: "preload", as: "fetch", crossorigin: "", href: `./${file}` }, injectTo: "head" })),
-  },
-};
-
-/** The module of exported models, which the page never asks for, stays out of it. */
-const withoutExports = {
-  name: "without-exports",
-  generateBundle(_, bundle) {
-    for (const file of Object.keys(bundle)) if (/spillway-export-[^/]*\.wasm$/.test(file)) delete bundle[file];
   },
 };
 
@@ -27,7 +19,7 @@ export default defineConfig({
   base: "./",
   logLevel: "warn",
   worker: { format: "es" },
-  plugins: [preloadWasm, withoutExports],
+  plugins: [preloadWasm],
   build: {
     // What the first picture needs is one file: a browser asks a server for six at a time.
     rolldownOptions: { output: { codeSplitting: { groups: [{ name: "lab", tags: ["$initial"] }] } } },

@@ -1,6 +1,5 @@
 // Compiles assembly/ into the WebAssembly modules: one over ordinary memory, the same source over
-// shared memory for worker threads, the few kernels that fuse if the runtime has relaxed
-// SIMD, and the module that exported models are data of, which has a memory of its own.
+// shared memory for worker threads, and the few kernels that fuse if the runtime has relaxed SIMD.
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import asc from "assemblyscript/asc";
@@ -19,7 +18,6 @@ async function compile(extra) {
 const modules = {
   "spillway.wasm": ["assembly/index.ts", "--importMemory", "--disable", "threads"],
   "spillway-fused.wasm": ["assembly/fused.ts", "--importMemory", "--disable", "threads", "--enable", "relaxed-simd"],
-  "spillway-export.wasm": ["assembly/exported.ts", "--disable", "threads"],
   "spillway-threads.wasm": ["assembly/index.ts", "--importMemory", "--enable", "threads", "--sharedMemory", "--maximumMemory", "65536"],
 };
 // Renamed when they are whole: tests that run meanwhile load the one or the other.

@@ -104,9 +104,8 @@ for (const name of readdirSync("dist", { recursive: true })) if (name.endsWith("
 // By the package's own name, so that a bundler for browsers takes the index of browsers here too.
 for (const path of [...computing.map((part) => `dist/${part}/index.js`), "dist/experiment/trial-worker.js"])
   writeFileSync(path, `import "spillway"; ${readFileSync(path, "utf8")}`);
-for (const name of ["spillway.wasm", "spillway-fused.wasm", "spillway-threads.wasm", "spillway-export.wasm"])
-  cpSync(`src/numerics/wasm/${name}`, `dist/${name}`);
-cpSync("src/engine/cpu/worker.mjs", "dist/worker.mjs");
+for (const name of ["spillway.wasm", "spillway-fused.wasm", "spillway-threads.wasm"]) cpSync(`src/numerics/wasm/${name}`, `dist/${name}`);
+cpSync("src/engine/cpu/spillway-worker.js", "dist/spillway-worker.js");
 cpSync("src/spikes/pattern/hdf5-worker.mjs", "dist/hdf5-worker.mjs");
 cpSync("src/cli/orphan-watch.mjs", "dist/cli/orphan-watch.mjs");
 const pageFiles = [];

@@ -50,12 +50,12 @@ describe("the package in a bundle for browsers", () => {
     expect(texts()).not.toContain("cuLaunchKernel");
   });
 
-  it("names no file of a thread of Node, which a bundler would take along", () => {
+  it("names no file of a thread of Node, which a bundler would take along, and that of a page's", () => {
     const named = Array.from(texts().matchAll(/new URL\("([^"]*)", import\.meta\.url\)/g), ([, file]) => file!);
     expect([...new Set(named)].sort()).toEqual([
-      "./spillway-export.wasm",
       "./spillway-fused.wasm",
       "./spillway-threads.wasm",
+      "./spillway-worker.js",
       "./spillway.wasm",
     ]);
   });

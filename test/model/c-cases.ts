@@ -40,7 +40,9 @@ const taken = 40;
 const array = (name: string, { data }: Matrix) =>
   `static const double ${name}[${Math.max(1, data.length)}] = { ${[...data].join(", ") || "0"} };`;
 
-/** A program over a forecaster's state: the calls of `body`, which prints by `show(values, count)`. */
+/**
+ * A program over a forecaster's state: the calls of `body`, which prints by `show(values, count)`.
+ */
 function mainOf(arrays: readonly string[], body: string, outputs: number): string {
   return programOf([...arrays, "static model_state state;"], `  model_begin(&state);\n${body}`, outputs);
 }
@@ -73,7 +75,9 @@ const values = (...matrices: readonly Matrix[]) => Float64Array.from(matrices.fl
 
 type Options = ForecasterOptions;
 
-/** The series drives it: forecast where it stands, predict over rows after a reset, forecast again. */
+/**
+ * The series drives it: forecast where it stands, predict over rows after a reset, forecast again.
+ */
 function ofSeries(name: string, cols: number, options: Options): CCase {
   return {
     name,
@@ -232,7 +236,9 @@ function withCalendar(name: string, first: number, stepMs: number, options: Opti
   };
 }
 
-/** Inputs and targets: predictions over rows that go on, and a closed loop if the inputs allow one. */
+/**
+ * Inputs and targets: predictions over rows that go on, and a closed loop if the inputs allow one.
+ */
 function ofInputs(name: string, inputs: number, outputs: number, options: Options): CCase {
   return {
     name,
@@ -332,7 +338,10 @@ ${calls.join("")}`,
   };
 }
 
-/** A series that is fed back, with transforms, beside known inputs or alone: taught, predicted and forecast. */
+/**
+ * A series that is fed back, with transforms, beside known inputs or alone: taught, predicted and
+ * forecast.
+ */
 function ofFedBack(name: string, known: number, options: Options): CCase {
   return {
     name,
@@ -715,7 +724,7 @@ export const casesOfC: readonly CCase[] = [
     ...{ missing: "mask", calendar: [{ cycle: "weekday" }, { cycle: "hour" }] },
   }),
   ofClasses("classifier by statistics with a layer norm, differences, layers", 2, {
-    reservoir: { layers: [{ size: 12 }, { size: 14 }], read: "last" } as ClassifierOptions["reservoir"],
+    reservoir: { layers: [{ size: 12 }, { size: 14 }], read: "last" },
     ...{ differences: true, layerNorm: true },
   }),
   ofClasses("classifier by last states with a layer norm and squares", 1, {
@@ -723,7 +732,7 @@ export const casesOfC: readonly CCase[] = [
     ...{ representation: "last", layerNorm: true, scaleFeatures: false, readout: { type: "ridge", transform: "squares" } },
   }),
   ofClasses("classifier by means with noise, every second feature squared, softmax of groups", 2, {
-    reservoir: { size: 12, groups: [{ inputs: [0] }, { noiseLevel: 0.1 }] } as ClassifierOptions["reservoir"],
+    reservoir: { size: 12, groups: [{ inputs: [0] }, { noiseLevel: 0.1 }] },
     ...{ representation: "mean", input: true, scaleFeatures: false, readout: { type: "softmax", transform: "squareHalf" } },
   }),
   ofInputs("feedback alone, outputs not held", 0, 2, { reservoir: { ...small, feedback: {} }, hold: false }),

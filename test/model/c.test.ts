@@ -57,9 +57,12 @@ describe("toC", () => {
   });
 
   it.each<readonly [string, () => ClassifierOptions]>([
-    ['has the representation "output", which trains a readout of every sequence', () => ({ representation: "output" })],
     [
-      'has the activation "softsignInC" of yours; tanh, identity, relu, sigmoid are held',
+      'has the representation "output", which an exported program does not hold; it holds "last", "mean", "last+mean"',
+      () => ({ representation: "output" }),
+    ],
+    [
+      'has the activation "softsignInC" of yours, which an exported program does not hold; it holds tanh, identity, relu, sigmoid',
       () => {
         registerActivation({
           name: "softsignInC",
@@ -99,7 +102,7 @@ describe("toC", () => {
   });
 
   it("takes no other kind of model, and says which it takes", async () => {
-    await expect(toC({} as never)).rejects.toThrow("C takes a Forecaster or a Classifier");
+    await expect(toC({} as never)).rejects.toThrow("an export takes a Forecaster or a Classifier");
   });
 
   it.each(["", "2fast", "a b", "double", "x".repeat(41), 'a"; #include'])("refuses the name %j", async (name) => {

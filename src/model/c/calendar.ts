@@ -1,6 +1,6 @@
 // What the calendar says of a time stamp, in C, in the order of series/calendar.ts.
 import { type CalendarCycle, type CalendarFeature, calendarColumns, cycleOf, dayNumbers } from "../../series/calendar.js";
-import type { Constants } from "./reservoir.js";
+import type { Constants } from "./constants.js";
 
 const lines = (isThere: boolean, text: string): string => (isThere ? text : "");
 

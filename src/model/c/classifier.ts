@@ -7,8 +7,9 @@ import type { ClassifierSettings, Label } from "../classifier/options.js";
 import { layerNormEpsilon } from "../layer-norm.js";
 import { type View, viewsOf } from "../views.js";
 import { arithmetic, portableExp, squareRoot } from "./functions.js";
-import { checkAlike, checkWeights, type Part, partsOf, unheld } from "./refuse.js";
-import { Constants, memberFields, Reservoirs, reservoirNeeds } from "./reservoir.js";
+import { checkAlike, type Part, partsOf, unheld } from "./refuse.js";
+import { Constants, type CProgram } from "./constants.js";
+import { memberFields, Reservoirs, reservoirNeeds } from "./reservoir.js";
 import { inIntegers, type Needs, numberTypes, stepCall, stepFunctions } from "./step.js";
 import { textConstant, typeName } from "./text.js";
 
@@ -19,12 +20,13 @@ export interface ClassifierNote {
 }
 
 /** What a program takes of a classifier. @throws ArgumentError for what it does not hold */
-export function checkClassifier({ settings, members }: ClassifierParts) {
+function checkClassifier({ settings, members }: ClassifierParts) {
   const { representation } = settings;
   if (representation === "output")
     throw unheld(
-      'has the representation "output", which trains a readout of every sequence; "last", "mean", "last+mean" and "statistics" are held',
+      'has the representation "output"',
       "representation",
+      '"last", "mean", "last+mean" and "statistics", which train no readout of every sequence',
     );
   const reservoirs = members.map(({ models }) => models.map((model) => ({ size: model.size, parts: partsOf(model) })));
   checkAlike(reservoirs.flat().flatMap(({ parts }) => parts));
@@ -40,7 +42,7 @@ export function checkClassifier({ settings, members }: ClassifierParts) {
 }
 
 /** @throws ArgumentError for what C does not hold */
-export function cClassifier(parts: ClassifierParts, { name, version }: ClassifierNote): { source: string; header: string } {
+export function cClassifier(parts: ClassifierParts, { name, version }: ClassifierNote): CProgram {
   const { settings, classes, members, scale } = parts;
   const { representation, thresholds, input, layerNorm } = settings;
   const { views, reservoirs, heads: readoutHeads } = checkClassifier(parts);
@@ -49,7 +51,6 @@ export function cClassifier(parts: ClassifierParts, { name, version }: Classifie
   const featureSize = weights.cols / (spec.squares ? 2 : 1);
   const all = reservoirs.flat();
   const rate = all.flatMap(({ parts: own }) => own);
-  checkWeights(rate);
   const channels = scale.mean.length;
   const statistics = representation === "statistics";
   const [{ precision }] = rate.map(({ model }) => model) as [Part["model"]];
@@ -97,7 +98,7 @@ export function cClassifier(parts: ClassifierParts, { name, version }: Classifie
   const step = stepFunctions(needs, precision, constants);
   const epsilon = constants.number(layerNormEpsilon);
   const title = `Written by Spillway ${version}: a classifier of ${classes.length} classes.`;
-  const source = [
+  const declarations = [
     `/* ${title} */\n#include <float.h>\n#include <stddef.h>\n#include <stdint.h>\n#include "${name}.h"\n`,
     arithmetic,
     numberTypes(precision, needs),
@@ -111,7 +112,8 @@ ${[...memberFields, "int of, backward, inputs;", "const double *seen_mean, *seen
     `typedef ${name}_work work_area;\n`,
     "typedef struct {\n  const double *weights, *intercept;\n  int features, kind;\n  double factor;\n} head;\n",
     held.activations(precision),
-    constants.text,
+  ];
+  const functions = [
     step,
     held.constants,
     `static const member views[MEMBERS * VIEWS] = {\n${rows.join("\n")}\n};\n`,
@@ -122,10 +124,7 @@ ${[...memberFields, "int of, backward, inputs;", "const double *seen_mean, *seen
     `${shape.features > 0 ? keepFeature(shape, layerNorm ? epsilon : undefined) : addFeature}${statistics ? gatherStatistics : gatherMeans(representation)}`,
     callsOf(shape, perMember > 1),
   ];
-  return {
-    source: source.filter((text) => text !== "").join("\n"),
-    header: headerOf(shape, title, inIntegers(needs) ? "int16_t" : typeName(precision)),
-  };
+  return { header: headerOf(shape, title, inIntegers(needs) ? "int16_t" : typeName(precision)), declarations, constants, functions };
 }
 
 interface Shape {

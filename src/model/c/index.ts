@@ -1,19 +1,20 @@
 // Trained forecasters and classifiers as C99, to run where there is no JavaScript: one source and
 // one header, which allocate nothing and take no library. Portable arithmetic, so the bits are
 // Spillway's.
-import { ArgumentError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
 import { writeFileAtomic } from "../../io/atomic.js";
 import { Classifier } from "../classifier/classifier.js";
 import { decodeClassifier } from "../classifier/file.js";
 import { decodeForecaster } from "../forecaster/file.js";
-import { Forecaster } from "../forecaster/forecaster.js";
+import type { Forecaster } from "../forecaster/forecaster.js";
 import { decodeModelFile } from "../model-file.js";
 import { packageVersion } from "../version.js";
 import { cClassifier } from "./classifier.js";
+import { type CProgram, sourceOf } from "./constants.js";
 import { cIntegers, isWhollyInteger } from "./integer.js";
 import { type COptions, cTable } from "./options.js";
 import { cProgram } from "./program.js";
+import { checkKind } from "./refuse.js";
 import { checkName } from "./text.js";
 
 export { type COptions, cTable } from "./options.js";
@@ -37,26 +38,25 @@ export interface CFiles {
  * row, NAME_forecast runs the closed loop, as `predict` and `forecast` do. A classifier:
  * NAME_classify gives the class of a sequence and the shares of all, as `predict` and
  * `predictProba` do.
- * A reservoir with `arithmetic: "fast"` is written in portable arithmetic: the bits are those of the
- * engine "reference".
+ * A reservoir with `arithmetic: "fast"` is written in portable arithmetic: the bits are those of
+ * the engine "reference".
  * @throws NotFittedError; ArgumentError for a model of another kind, a name that C does not take,
  * or what C does not hold: spiking reservoirs and registered kinds, activations and transforms of
  * your own, a model of yours, and of classifiers the representation "output"
  */
 export async function toC(model: Forecaster | Classifier, options: COptions = {}): Promise<CFiles> {
-  if (!(model instanceof Forecaster || model instanceof Classifier))
-    throw ArgumentError.because("model is of another kind; C takes a Forecaster or a Classifier, such as the `classifier` of a pipeline", {
-      field: "model",
-    });
+  checkKind(model);
   const name = checkName(resolve(cTable, options).name);
   const note = { name, version: packageVersion };
   const bytes = await model.toBytes();
   if (model instanceof Classifier)
-    return cClassifier(await decodeClassifier(await decodeModelFile(bytes, "classifier", "classifier"), "classifier"), note);
+    return filesOf(cClassifier(await decodeClassifier(await decodeModelFile(bytes, "classifier", "classifier"), "classifier"), note));
   const parts = await decodeForecaster(await decodeModelFile(bytes, "forecaster", "forecaster"), "forecaster");
   const write = isWhollyInteger(parts) ? cIntegers : cProgram;
-  return write(parts, { ...note, calendar: model.calendar });
+  return filesOf(write(parts, { ...note, calendar: model.calendar }));
 }
+
+const filesOf = (program: CProgram): CFiles => ({ source: sourceOf(program), header: program.header });
 
 /**
  * Writes `toC()` to NAME.c and NAME.h in a folder, each whole or not at all (Node), and gives their

@@ -1,7 +1,7 @@
 // A step in integers in C, of a reservoir whose inputs and outputs are real numbers:
 // docs/numerics.md, rule 18. A program without any real number stands in integer.ts.
 import { tanhTable } from "../../reservoir/integer/tanh.js";
-import type { Constants } from "./reservoir.js";
+import type { Constants } from "./constants.js";
 
 const lines = (isThere: boolean, text: string): string => (isThere ? text : "");
 
@@ -24,6 +24,16 @@ static int32_t tanh_of(int32_t z)
 `;
 }
 
+/** vectors.ts of the WebAssembly export has it too. */
+const dotFunction = `/* sum + w x, of the elements from k on. */
+static int32_t dot(const weight *w, const neuron *x, int32_t sum, int k, int count)
+{
+  for (; k < count; k++) sum += (int32_t)w[k] * x[k];
+  return sum;
+}
+
+`;
+
 /** What the step has to do. */
 interface IntegerNeeds {
   readonly dense: boolean;
@@ -35,7 +45,7 @@ interface IntegerNeeds {
 
 /** One step of a reservoir, with what it calls. */
 export function integerStepFunctions({ dense, sparse, feedback, inputs, composite }: IntegerNeeds, constants: Constants): string {
-  const ofDense = "for (p = 0; p < (uint32_t)m->size; p++) sum += (int32_t)m->weights[(uint32_t)r * (uint32_t)m->size + p] * x[p];";
+  const ofDense = "sum = dot(m->weights + (uint32_t)r * (uint32_t)m->size, x, sum, 0, m->size);";
   const ofSparse = "for (p = m->row_offsets[r]; p < m->row_offsets[r + 1]; p++) sum += (int32_t)m->weights[p] * x[m->columns[p]];";
   const product = dense && sparse ? `if (m->row_offsets) ${ofSparse}\n    else ${ofDense}` : dense ? ofDense : ofSparse;
   const [most, count, seen] = composite ? ["MOST_SEEN", "m->inputs", "seen_by(m, x, u, i)"] : ["INPUTS", "INPUTS", "u[i]"];
@@ -55,12 +65,11 @@ static int16_t in_steps(real value)
   return (int16_t)((double)whole > steps ? whole - 1 : whole);
 }
 
-/* x' = x + a (tanh(b + W_in u + W x${lines(feedback, " + W_fb y")}) - x). No sum leaves 32 bits. */
+${lines(dense, dotFunction)}/* x' = x + a (tanh(b + W_in u + W x${lines(feedback, " + W_fb y")}) - x). No sum leaves 32 bits. */
 static void advance(const reservoir *m, neuron *x, neuron *next${lines(inputs, ", const real *u")}${lines(feedback, ", const real *y")})
 {
 ${lines(inputs, `  int16_t driven[${most}];\n`)}${lines(feedback, "  int16_t fed[OUTPUTS];\n")}  int r${lines(inputs || feedback, ", i")};
-  uint32_t p;
-${lines(inputs, rounded("driven", count, seen))}${lines(feedback, rounded("fed", "OUTPUTS", "y[i]"))}  for (r = 0; r < m->size; r++) {
+${lines(sparse, "  uint32_t p;\n")}${lines(inputs, rounded("driven", count, seen))}${lines(feedback, rounded("fed", "OUTPUTS", "y[i]"))}  for (r = 0; r < m->size; r++) {
     const int32_t before = x[r];
     int32_t sum = 0;
 ${lines(inputs, driven("input_weights", count, "driven"))}${lines(feedback, driven("feedback_weights", "OUTPUTS", "fed"))}    sum = sum * 8 + m->bias[r];

@@ -1,5 +1,6 @@
 // A forecaster of one reservoir in integers as one C source and its header: no number in it is
-// floating-point. docs/numerics.md, rule 18. Such steps beside real numbers stand in integer-step.ts.
+// floating-point. docs/numerics.md, rule 18. Such steps beside real numbers stand in
+// integer-step.ts.
 import { ArgumentError } from "../../core/errors.js";
 import { isSparse } from "../../numerics/index.js";
 import type { ReservoirModel } from "../../reservoir/index.js";
@@ -10,8 +11,9 @@ import { readoutExponent } from "../integer-readout.js";
 import { columnsOf, type Standardisation, sameStandardisation } from "../standardisation.js";
 import { shiftFunction, tanhFunction } from "./integer-step.js";
 import type { ProgramNote } from "./program.js";
-import { checkMembers, checkWeights, type Part, type RateMember } from "./refuse.js";
-import { Constants, columnType } from "./reservoir.js";
+import { type CProgram, Constants } from "./constants.js";
+import { checkMembers, type Part, type RateMember } from "./refuse.js";
+import { columnType } from "./reservoir.js";
 import type { ArrayType } from "./text.js";
 
 const lines = (isThere: boolean, text: string): string => (isThere ? text : "");
@@ -44,10 +46,9 @@ interface Plan {
 }
 
 /** @throws ArgumentError for what C in integers does not hold */
-export function cIntegers(parts: ForecasterParts, { name, version }: ProgramNote): { source: string; header: string } {
+export function cIntegers(parts: ForecasterParts, { name, version }: ProgramNote): CProgram {
   const members = checkMembers(parts);
   const member = members[0]!;
-  checkWeights(member.parts);
   const {
     readout,
     road,
@@ -63,7 +64,7 @@ export function cIntegers(parts: ForecasterParts, { name, version }: ProgramNote
   const fraction = fractionOf([road.inputScale, road.targetScale]);
   const title = `Written by Spillway ${version}: a forecaster of ${outputs} output${outputs === 1 ? "" : "s"}, in integers.`;
   const constants = new Constants();
-  const body = [
+  const functions = [
     shiftFunctions,
     lines(model.inputSize > 0, scoresFunction(name, road.inputScale, fraction, constants)),
     valuesFunction(name, road.targetScale, answers.fraction, fraction, constants),
@@ -72,13 +73,11 @@ export function cIntegers(parts: ForecasterParts, { name, version }: ProgramNote
     answerFunction(answers, held, constants),
     callsOf(plan, member, answers.fraction, constants),
   ];
-  const source = [
+  const declarations = [
     `/* ${title} */\n#include <stddef.h>\n#include <stdint.h>\n#include "${name}.h"\n`,
     `enum { SIZE = ${model.size}, INPUTS = ${model.inputSize}, OUTPUTS = ${outputs} };\n`,
-    constants.text,
-    ...body.filter((text) => text !== ""),
-  ].join("\n");
-  return { source, header: headerOf(plan, title, fraction, answers.fraction) };
+  ];
+  return { header: headerOf(plan, title, fraction, answers.fraction), declarations, constants, functions };
 }
 
 /** The readout in whole numbers. */

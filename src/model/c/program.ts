@@ -9,8 +9,9 @@ import { calendarFunction } from "./calendar.js";
 import { callsOf } from "./calls.js";
 import { arithmetic } from "./functions.js";
 import { headerOf } from "./header.js";
-import { checkMembers, checkWeights, type RateMember } from "./refuse.js";
-import { Constants, memberFields, Reservoirs, reservoirNeeds, statesAs } from "./reservoir.js";
+import { checkMembers, type RateMember } from "./refuse.js";
+import { Constants, type CProgram } from "./constants.js";
+import { memberFields, Reservoirs, reservoirNeeds, statesAs } from "./reservoir.js";
 import type { Shape } from "./shape.js";
 import { answerFunction, type Needs, numberTypes, stepFunctions } from "./step.js";
 import type { ArrayType } from "./text.js";
@@ -24,12 +25,15 @@ export interface ProgramNote {
   readonly calendar: readonly CalendarFeature[];
 }
 
+/** A forecaster, and what its calls depend on. */
+export interface ForecasterProgram extends CProgram {
+  readonly shape: Shape;
+}
+
 /** @throws ArgumentError for what C does not hold */
-export function cProgram(parts: ForecasterParts, { name, version, calendar }: ProgramNote): { source: string; header: string } {
+export function cProgram(parts: ForecasterParts, { name, version, calendar }: ProgramNote): ForecasterProgram {
   const members = checkMembers(parts);
-  const reservoirsOf = members.map((member) => member.parts);
-  const all = reservoirsOf.flat();
-  checkWeights(all);
+  const all = members.flatMap((member) => member.parts);
   const needs = needsOf(members);
   const constants = new Constants();
   const shape = { ...shapeOf(name, members, parts), calendar, needs };
@@ -43,7 +47,7 @@ export function cProgram(parts: ForecasterParts, { name, version, calendar }: Pr
   const lastRow = shape.masks > 0 ? constants.add("float64", "last_row", recent.row(recent.rows - 1)) : "0";
   const time = calendar.length > 0 ? calendarFunction(name, calendar, constants) : "";
   const title = `Written by Spillway ${version}: a forecaster of ${outputs} output${outputs === 1 ? "" : "s"}.`;
-  const source = [
+  const declarations = [
     `/* ${title} */\n#include <float.h>\n#include <stddef.h>\n#include <stdint.h>\n#include "${name}.h"\n`,
     arithmetic,
     numberTypes(precision, needs),
@@ -51,7 +55,8 @@ export function cProgram(parts: ForecasterParts, { name, version, calendar }: Pr
     reservoirs.types,
     memberStruct(shape),
     activations,
-    constants.text,
+  ];
+  const functions = [
     step,
     answerFunction(needs),
     changes,
@@ -60,7 +65,7 @@ export function cProgram(parts: ForecasterParts, { name, version, calendar }: Pr
     `static const member members[MEMBERS] = {\n${rows.join("\n")}\n};\n`,
     callsOf(shape, parts.groups, lastRow),
   ];
-  return { source: source.filter((text) => text !== "").join("\n"), header: headerOf(shape, title) };
+  return { header: headerOf(shape, title), declarations, constants, functions, shape };
 }
 
 /** What of a program its members say. */

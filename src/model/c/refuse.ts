@@ -1,8 +1,9 @@
 // What an exported program does not hold, said before anything is written.
 import { ArgumentError } from "../../core/errors.js";
-import { isSparse } from "../../numerics/index.js";
 import type { AnyModel, ReservoirModel } from "../../reservoir/index.js";
+import { Classifier } from "../classifier/classifier.js";
 import type { ForecasterParts, MemberFile } from "../forecaster/file.js";
+import { Forecaster } from "../forecaster/forecaster.js";
 import { activationsInC } from "./step.js";
 import { unheldStep } from "./transforms.js";
 
@@ -20,12 +21,18 @@ export interface RateMember extends MemberFile {
   readonly parts: readonly Part[];
 }
 
-/** Weights of W that a source file holds at most, of all members: some 256 MB of text. */
-const mostWeights = 2 ** 24;
+/** @throws ArgumentError for what is no forecaster and no classifier */
+export function checkKind(model: unknown): void {
+  if (model instanceof Forecaster || model instanceof Classifier) return;
+  throw ArgumentError.because(
+    "model is of another kind; an export takes a Forecaster or a Classifier, such as the `classifier` of a pipeline",
+    { field: "model" },
+  );
+}
 
-/** Why a model is not exported. */
-export const unheld = (what: string, field = "model") =>
-  ArgumentError.because(`the model ${what}, which an exported program does not hold`, { field });
+/** Why a model is not exported. @param held what is, of that kind */
+export const unheld = (what: string, field = "model", held = "") =>
+  ArgumentError.because(`the model ${what}, which an exported program does not hold${held && `; it holds ${held}`}`, { field });
 
 /** The members, if a program holds them all. @throws ArgumentError */
 export function checkMembers({ settings, members }: ForecasterParts): readonly RateMember[] {
@@ -43,15 +50,6 @@ export function checkAlike(parts: readonly Part[]): void {
   if (kinds.size > 1) throw unheld(`has reservoirs in ${[...kinds].join(" and ")} beside one another`, "arithmetic");
 }
 
-/** @throws ArgumentError for more weights than a source file holds */
-export function checkWeights(parts: readonly Part[]): void {
-  const weights = parts.reduce((sum, { model }) => sum + weightsOf(model), 0);
-  if (weights > mostWeights)
-    throw ArgumentError.because(`the reservoirs have ${weights} weights; a source file of C holds at most ${mostWeights}`, {
-      field: "model",
-    });
-}
-
 /** The rate reservoirs of a model that a program holds. @throws ArgumentError */
 export function partsOf(model: AnyModel): readonly Part[] {
   if (model.kind === "spiking") throw unheld("has a spiking reservoir");
@@ -63,10 +61,6 @@ export function partsOf(model: AnyModel): readonly Part[] {
 
 function checked(model: ReservoirModel): ReservoirModel {
   if (!activationsInC.includes(model.activation))
-    throw unheld(`has the activation "${model.activation}" of yours; ${activationsInC.join(", ")} are held`, "activation");
+    throw unheld(`has the activation "${model.activation}" of yours`, "activation", activationsInC.join(", "));
   return model;
-}
-
-function weightsOf({ weights }: ReservoirModel): number {
-  return isSparse(weights) ? weights.values.length : weights.data.length;
 }

@@ -5,33 +5,8 @@ import { unit } from "../../reservoir/integer/step.js";
 import { integerRows } from "../../reservoir/integer/weights.js";
 import type { Part } from "./refuse.js";
 import { activationFunctions, inIntegers, type Needs, type WeightStorage } from "./step.js";
-import { type ArrayType, constant, constantArray } from "./text.js";
-
-/** Constant arrays; two of the same values are one. */
-export class Constants {
-  readonly #names = new Map<string, string>();
-  readonly #texts: string[] = [];
-
-  get text(): string {
-    return this.#texts.join("\n");
-  }
-
-  /** A number in binary64. */
-  number(value: number): string {
-    return constant(value, "float64");
-  }
-
-  /** The name of an array; 0, the null pointer, if it has no elements. */
-  add(type: ArrayType, name: string, values: ArrayLike<number | bigint> | undefined): string {
-    const body = values && constantArray(type, "@", values);
-    if (body === undefined) return "0";
-    const there = this.#names.get(body);
-    if (there !== undefined) return there;
-    this.#names.set(body, name);
-    this.#texts.push(body.replace("@", name));
-    return name;
-  }
-}
+import type { Constants } from "./constants.js";
+import type { ArrayType } from "./text.js";
 
 /** The smallest type that holds the columns of every sparse W. */
 export function columnType(parts: readonly Part[]): ArrayType {
@@ -70,10 +45,15 @@ export function statesAs(model: ReservoirModel, values: ArrayLike<number>): read
 /** The values of a member's reservoirs before the first step, side by side. */
 export const initialOf = (parts: readonly Part[]): number[] => parts.flatMap(({ model }) => [...model.initialState]);
 
-/** The fields that a member of a program has first: its reservoirs, and the neurons of all and of those that are read. */
+/**
+ * The fields that a member of a program has first: its reservoirs, and the neurons of all and of
+ * those that are read.
+ */
 export const memberFields = ["const reservoir *parts;", "int count, width, size;", "const neuron *initial_state;"] as const;
 
-/** The reservoirs of a program: their struct, their constants, and what each member says of its own. */
+/**
+ * The reservoirs of a program: their struct, their constants, and what each member says of its own.
+ */
 export class Reservoirs {
   readonly #needs: Needs;
   readonly #constants: Constants;

@@ -4,7 +4,7 @@ import type { Precision } from "../../numerics/index.js";
 import type { Activation } from "../../reservoir/index.js";
 import { portableTanh } from "./functions.js";
 import { integerStepFunctions } from "./integer-step.js";
-import type { Constants } from "./reservoir.js";
+import type { Constants } from "./constants.js";
 import { typeName } from "./text.js";
 
 const activationBodies: Readonly<Record<string, string>> = {
@@ -73,17 +73,30 @@ static TYPE NAME(TYPE *partial, int count)
 }
 `;
 
-const dense = `
-/* Row r of a dense W times x, rule 1: 32 partial sums. */
-static real dense_row(const reservoir *m, int r, const real *x)
+/**
+ * The function that adds the products of a row, rule 1; vectors.ts of the WebAssembly export has it
+ * too.
+ */
+const addProducts = (name: string, type: string, weight: string): string => `
+/* The products of elements from k on, to 32 partial sums. */
+static void ${name}(real *partial, const ${type} *w, const real *x, int k, int count)
 {
-  const weight *row = m->weights + (size_t)r * (size_t)m->size;
+  for (; k < count; k++) partial[k & 31] = partial[k & 31] + ${weight} * x[k];
+}
+`;
+
+/** Row r of a matrix times x. */
+const fullRow = (name: string, add: string, of: string): string => `
+/* Row r of ${of} times x, rule 1: 32 partial sums. */
+static real ${name}(const reservoir *m, int r, const real *x)
+{
   real partial[32] = {0};
-  int k;
-  for (k = 0; k < m->size; k++) partial[k & 31] = partial[k & 31] + WEIGHT_OF(row[k]) * x[k];
+  ${add}(partial, m->${of === "a dense W" ? "weights" : "orthogonal"} + (size_t)r * (size_t)m->size, x, 0, m->size);
   return sum_of(partial, 32);
 }
 `;
+
+const dense = `${addProducts("add_products", "weight", "WEIGHT_OF(w[k])")}${fullRow("dense_row", "add_products", "a dense W")}`;
 
 const sparse = `
 /* Row r of a sparse W times x, rule 2: 8 partial sums by position. */
@@ -119,17 +132,7 @@ export interface Needs {
 const lines = (isThere: boolean, text: string): string => (isThere ? text : "");
 const sum = (type: string, name: string): string => sumOf.replace(/TYPE/g, type).replace("NAME", name);
 
-const orthogonalRow = `
-/* Row r of the matrix of a cell times x, rule 1. */
-static real orthogonal_row(const reservoir *m, int r, const real *x)
-{
-  const real *row = m->orthogonal + (size_t)r * (size_t)m->size;
-  real partial[32] = {0};
-  int k;
-  for (k = 0; k < m->size; k++) partial[k & 31] = partial[k & 31] + row[k] * x[k];
-  return sum_of(partial, 32);
-}
-`;
+const orthogonalRow = `${addProducts("add_orthogonal", "real", "w[k]")}${fullRow("orthogonal_row", "add_orthogonal", "the matrix of a cell")}`;
 
 const philox = `
 /* A block of Philox4x32-10 (Salmon et al. 2011). */
@@ -153,7 +156,10 @@ static void philox(const uint32_t *key, uint32_t step, uint32_t row, uint32_t *c
 }
 `;
 
-/** The noise of neuron r, rule 6: of each block of words four neurons in binary32, or two in binary64. */
+/**
+ * The noise of neuron r, rule 6: of each block of words four neurons in binary32, or two in
+ * binary64.
+ */
 const noises: Readonly<Record<Precision, string>> = {
   float32: `    if (m->noise != 0) {
       if ((r & 3) == 0) philox(m->noise_key, t, (uint32_t)r >> 2, words);

@@ -30,9 +30,8 @@ export function typeName(type: ArrayType): string {
 
 const perLine = 8;
 
-/** A constant array; undefined if it has no elements, of which C has no arrays. */
-export function constantArray(type: ArrayType, name: string, values: ArrayLike<number | bigint>): string | undefined {
-  if (values.length === 0) return undefined;
+/** The text of a constant array. */
+export function constantArray(type: ArrayType, name: string, values: ArrayLike<number | bigint>): string {
   const write = type === "float32" || type === "float64" ? (value: number | bigint) => constant(Number(value), type) : String;
   const lines: string[] = [];
   for (let from = 0; from < values.length; from += perLine) {

@@ -5,7 +5,7 @@ import type { Matrix } from "../../numerics/index.js";
 import { differenceOf, forwardStep, isDifference } from "../../series/transform-step.js";
 import { type FittedTransforms, transformed } from "../../series/transforms.js";
 import { portableExp, portableTanh } from "./functions.js";
-import type { Constants } from "./reservoir.js";
+import type { Constants } from "./constants.js";
 
 type Step = FittedTransforms["steps"][number];
 
@@ -27,7 +27,10 @@ export function unheldStep(steps: readonly Step[]): string | undefined {
   return steps.flatMap((step) => (typeof step === "object" && "transform" in step ? [step.transform] : []))[0];
 }
 
-/** What stands in windows of so many rows behind the last rows of a series; zeros if they are too few. */
+/**
+ * What stands in windows of so many rows behind the last rows of a series; zeros if they are too
+ * few.
+ */
 export function pastAfter(recent: Matrix, { steps, lost }: FittedTransforms, rowsOf = lost): Float64Array {
   const out = new Float64Array(rowsOf * recent.cols);
   if (recent.rows < lost) return out;

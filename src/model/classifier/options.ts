@@ -5,6 +5,7 @@ import { describe, Matrix, type Seed } from "../../numerics/index.js";
 import type { ReadoutDescription, Trainer } from "../../readout/index.js";
 import {
   type AnyReservoirOptions,
+  type CompositeOptions,
   DeviceMatrix,
   type RegisteredReservoirOptions,
   type ReservoirOptions,
@@ -24,12 +25,13 @@ export type Representation = "statistics" | "last" | "mean" | "last+mean" | "out
 export type Directions = "both" | "forward";
 
 /**
- * A reservoir of a classifier: a liquid, one of a registered kind, or a rate reservoir, whose size
- * has a default.
+ * A reservoir of a classifier: a liquid, one of a registered kind, one of layers or groups, or a
+ * rate reservoir, whose size has a default.
  */
 export type ClassifierReservoir =
   | SpikingReservoirOptions
   | RegisteredReservoirOptions
+  | CompositeOptions
   | (Omit<ReservoirOptions, "size"> & { readonly size?: ReservoirOptions["size"] | undefined });
 
 /**
@@ -70,8 +72,8 @@ export interface ClassifierSettings {
   /** Whether "statistics" also runs every sequence from its last row back. Default "both". */
   readonly directions: Directions;
   /**
-   * Joins the same statistics of the inputs: last row, mean, both, or all; with "output", the input is a
-   * feature of the sequence's readout. Default false.
+   * Joins the same statistics of the inputs: last row, mean, both, or all; with "output", the input
+   * is a feature of the sequence's readout. Default false.
    */
   readonly input: boolean;
   /**

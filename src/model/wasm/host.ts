@@ -10,44 +10,70 @@ export async function load(source) {
   const module = await WebAssembly.compile(bytes);
   const about = JSON.parse(new TextDecoder().decode(WebAssembly.Module.customSections(module, "spillway")[0]));
   const wasm = (await WebAssembly.instantiate(module)).exports;
-  const put = (at, values, count) => {
-    if (values.length !== count) throw new RangeError(\`a row has \${values.length} values; the model takes \${count}\`);
-    new Float64Array(wasm.memory.buffer, at, count).set(values);
+  const rows = (about.free + about.bytes + 15) & -16; // behind the state: rows that go in and out
+  const numbers = (at, count) => {
+    const short = at + 8 * count - wasm.memory.buffer.byteLength;
+    if (short > 0) wasm.memory.grow(Math.ceil(short / 65536));
+    return new Float64Array(wasm.memory.buffer, at, count);
   };
-  const answer = (count) => Array.from(new Float64Array(wasm.memory.buffer, wasm.output(), count));
-  return about.kind === "classifier" ? classifier(wasm, about, put, answer) : forecaster(wasm, about, put, answer);
+  const put = (at, values, count) => { // gives the address behind the row
+    if (values.length !== count) throw new RangeError(\`a row has \${values.length} values; the model takes \${count}\`);
+    numbers(at, count).set(values);
+    return at + 8 * count;
+  };
+  return (about.kind === "classifier" ? classifier : forecaster)(wasm, about, rows, numbers, put);
 }
 
-function classifier(wasm, about, put, answer) {
-  return { about, classify(rows) { // rows: one array of channels a row; undefined if the washout takes all
-    const at = wasm.sequence(), width = 8 * about.channels, short = at + rows.length * width - wasm.memory.buffer.byteLength;
-    if (short > 0) wasm.memory.grow(Math.ceil(short / 65536));
-    rows.forEach((row, t) => put(at + t * width, row, about.channels));
-    const best = wasm.classify(rows.length);
-    return best < 0 ? undefined : { label: about.classes[best], shares: answer(about.classes.length) };
+function classifier(wasm, about, rows, numbers, put) {
+  const { free, channels, classes } = about;
+  return { about, classify(sequence) { // one array of channels a row; undefined if the washout takes all
+    const shares = rows, from = rows + 8 * classes.length;
+    numbers(from, sequence.length * channels);
+    sequence.forEach((row, t) => put(from + 8 * channels * t, row, channels));
+    const best = wasm.model_classify(free, from, sequence.length, shares);
+    return best < 0 ? undefined : { label: classes[best], shares: [...numbers(shares, classes.length)] };
   } };
 }
 
-function forecaster(wasm, about, put, answer) {
-  const { inputs, outputs, known, outside } = about;
-  const memory = () => new Uint8Array(wasm.memory.buffer, wasm.state(), wasm.stateBytes());
-  wasm.begin();
+function forecaster(wasm, about, rows, numbers, put) {
+  const { free, bytes, inputs, outputs, known, outside, calendar } = about;
+  numbers(rows, inputs + known + 2 * outputs);
+  const state = () => new Uint8Array(wasm.memory.buffer, free, bytes);
+  const begin = () => wasm.model_begin(free), reset = () => wasm.model_reset(free);
+  begin();
   return {
-    about, begin: wasm.begin, reset: wasm.reset,
-    get state() { return memory().slice(); },
-    set state(bytes) { memory().set(bytes); },
-    predict(row = []) { put(wasm.input(), row, inputs); wasm.predict(1); return answer(outputs); },
-    teach(row, target) { put(wasm.input(), [...row, ...target], inputs + outputs); wasm.teach(); },
-    observe(row, ahead) { put(wasm.input(), [...row, ...ahead], outputs + known); wasm.observe(); },
-    forecast(steps, rows = []) { // rows from outside, one a step; the model stays where it is
-      const before = this.state, made = [];
-      for (let t = 0; t < steps; t++) {
-        put(wasm.input(), rows[t] ?? [], outside);
-        if (!wasm.step(known)) break; // too few rows since a reset, or an output that is not finite
-        made.push(answer(outputs));
-      }
-      this.state = before;
-      return made;
+    about, begin, reset,
+    get state() { return state().slice(); },
+    set state(kept) { state().set(kept); },
+    predict(row = []) {
+      const out = put(rows, row, inputs);
+      wasm.model_predict(free, ...(inputs > 0 ? [rows] : []), out);
+      return [...numbers(out, outputs)];
+    },
+    teach(row, target) {
+      const out = put(rows, row, inputs);
+      put(out, target, outputs);
+      wasm.model_teach(free, ...(inputs > 0 ? [rows] : []), out);
+    },
+    observe(row, beside = []) { // false if the row is not taken: a value of it has been missing since a reset
+      const behind = put(rows, row, outputs);
+      put(behind, beside, known);
+      return wasm.model_observe(free, rows, ...(known > 0 ? [behind] : [])) !== 0;
+    },
+    calendar(wall) { // what the calendar says of a row: the last of what is known of it; wall: ms since 1970
+      wasm.model_calendar(BigInt(wall), rows);
+      return [...numbers(rows, calendar)];
+    },
+    forecast(steps, ahead = []) { // rows from outside, one a step; the model stays where it is
+      const before = state().slice();
+      const out = rows + 8 * steps * Math.max(0, outside);
+      numbers(out, steps * outputs);
+      if (outside > 0) for (let t = 0; t < steps; t++) put(rows + 8 * outside * t, ahead[t] ?? [], outside);
+      // Fewer steps than asked: too few rows since a reset, or an output that is not finite.
+      const done = wasm.model_forecast(free, steps, ...(outside > 0 ? [rows] : []), out);
+      state().set(before);
+      const made = numbers(out, done * outputs);
+      return Array.from({ length: done }, (_, t) => [...made.subarray(t * outputs, (t + 1) * outputs)]);
     },
   };
 }

@@ -1,19 +1,17 @@
 // Trained forecasters and classifiers as one WebAssembly module each, to run where a page or a
-// program has nothing else of this package: the model's numbers are data of the module, and a
-// host of some fifty lines of JavaScript calls it.
-import { ArgumentError } from "../../core/errors.js";
+// program has nothing else of this package: the exported C, compiled here, whose arrays are data
+// of the module, and a host of some sixty lines of JavaScript that calls it.
 import { option, resolve, type TableOf, text } from "../../core/options.js";
 import { writeFileAtomic } from "../../io/atomic.js";
-import { exportModule } from "../../numerics/wasm/index.js";
+import { checkKind } from "../c/refuse.js";
 import { Classifier } from "../classifier/classifier.js";
 import { decodeClassifier } from "../classifier/file.js";
 import { decodeForecaster } from "../forecaster/file.js";
-import { Forecaster } from "../forecaster/forecaster.js";
+import type { Forecaster } from "../forecaster/forecaster.js";
 import { decodeModelFile } from "../model-file.js";
-import { classifierMemory } from "./classifier.js";
-import { forecasterMemory } from "./forecaster.js";
+import { packageVersion } from "../version.js";
 import { hostProgram } from "./host.js";
-import { moduleWith } from "./module.js";
+import { classifierModule, forecasterModule } from "./module.js";
 
 /** A model as a WebAssembly module: what belongs into NAME.wasm and NAME.js. */
 export interface WasmFiles {
@@ -33,23 +31,26 @@ export const wasmTable = {
 } satisfies TableOf<WasmExportOptions>;
 
 /**
- * A trained model as a WebAssembly module with SIMD, which imports nothing, and its host. It has
- * the bits of this package (docs/numerics.md, rules 1 to 5, 8 to 10 and 18).
+ * A trained model as a WebAssembly module with SIMD, which imports nothing, and its host. It is
+ * the program of `toC`, compiled here, and has its bits: those of this package.
  *
  * The host exports `load(source)`: of a forecaster it gives `predict`, `observe`, `teach`,
- * `forecast`, `begin`, `reset` and `state`, of a classifier `classify`.
- * @throws NotFittedError; ArgumentError for a model of another kind, or what the module does not
- * hold: what C does not (`toC`), transforms, and the calendar
+ * `calendar`, `forecast`, `begin`, `reset` and `state`, of a classifier `classify`.
+ * @throws NotFittedError; ArgumentError for a model of another kind, or what C does not hold
+ * (`toC`)
  */
 export async function toWasm(model: Forecaster | Classifier): Promise<WasmFiles> {
-  if (!(model instanceof Forecaster || model instanceof Classifier))
-    throw ArgumentError.because("model is of another kind; WebAssembly takes a Forecaster or a Classifier", { field: "model" });
+  checkKind(model);
   const bytes = await model.toBytes();
-  const { memory, about } =
+  const note = { version: packageVersion };
+  const module =
     model instanceof Classifier
-      ? classifierMemory(await decodeClassifier(await decodeModelFile(bytes, "classifier", "classifier"), "classifier"))
-      : forecasterMemory(await decodeForecaster(await decodeModelFile(bytes, "forecaster", "forecaster"), "forecaster"), model.calendar);
-  return { module: moduleWith(await exportModule(), memory, about), host: hostProgram };
+      ? classifierModule(await decodeClassifier(await decodeModelFile(bytes, "classifier", "classifier"), "classifier"), note)
+      : forecasterModule(await decodeForecaster(await decodeModelFile(bytes, "forecaster", "forecaster"), "forecaster"), {
+          ...note,
+          calendar: model.calendar,
+        });
+  return { module, host: hostProgram };
 }
 
 /**

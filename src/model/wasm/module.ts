@@ -1,82 +1,86 @@
-// A WebAssembly module with a model in its memory: the module of assembly/exported.ts, whose memory
-// is made large enough and begins with the model's numbers.
+// An exported program in C as a WebAssembly module, with what its host has to know of it.
 import { ArgumentError } from "../../core/errors.js";
 import { wasmMemoryLimit } from "../../numerics/wasm/index.js";
-import type { ModelMemory } from "./memory.js";
+import { calendarColumns } from "../../series/calendar.js";
+import { cClassifier } from "../c/classifier.js";
+import type { CProgram } from "../c/constants.js";
+import { cProgram } from "../c/program.js";
+import { givenOf, observes, outsideOf } from "../c/shape.js";
+import { typeName } from "../c/text.js";
+import type { ClassifierParts } from "../classifier/file.js";
+import type { Label } from "../classifier/options.js";
+import type { ForecasterParts } from "../forecaster/file.js";
+import { customSection, joined } from "./binary.js";
+import { compile, pageBytes } from "./compiler/index.js";
+import { vectors } from "./vectors.js";
 
-const sections = { custom: 0, memory: 5, data: 11 } as const;
-
-const pageBytes = 65536;
-
-/** A whole number in LEB128, of 32 bits without a sign. */
-function unsigned(value: number): number[] {
-  const out: number[] = [];
-  let rest = value >>> 0;
-  do {
-    const byte = rest & 127;
-    rest >>>= 7;
-    out.push(rest === 0 ? byte : byte | 128);
-  } while (rest !== 0);
-  return out;
+/** What a host has to know of every model. */
+interface About {
+  /** Where memory is free, and the bytes of a state or of what a call works in. */
+  readonly free: number;
+  readonly bytes: number;
 }
 
-/** The same with a sign, as constants of 32 bits are written. */
-function signed(value: number): number[] {
-  const out: number[] = [];
-  let rest = value | 0;
-  for (;;) {
-    const byte = rest & 127;
-    rest >>= 7;
-    const isLast = (rest === 0 && (byte & 64) === 0) || (rest === -1 && (byte & 64) !== 0);
-    out.push(isLast ? byte : byte | 128);
-    if (isLast) return out;
-  }
+/** What a host has to know of a forecaster. */
+export interface ForecasterAbout extends About {
+  readonly kind: "forecaster";
+  /** Values of a row that `predict` takes. */
+  readonly inputs: number;
+  readonly outputs: number;
+  /**
+   * Whether `observe` stands in the place of `predict`, and the values that are given with its row.
+   */
+  readonly observes: boolean;
+  readonly known: number;
+  /** The last of these that the calendar makes. */
+  readonly calendar: number;
+  /** Values from outside that each step of a closed loop takes; -1 if there is no closed loop. */
+  readonly outside: number;
 }
 
-function joined(parts: readonly ArrayLike<number>[]): Uint8Array<ArrayBuffer> {
-  const out = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    out.set(part, at);
-    at += part.length;
-  }
-  return out;
+/** What a host has to know of a classifier. */
+export interface ClassifierAbout extends About {
+  readonly kind: "classifier";
+  /** Values of a row. */
+  readonly channels: number;
+  readonly classes: readonly Label[];
 }
 
-const section = (id: number, content: Uint8Array): Uint8Array => joined([[id], unsigned(content.length), content]);
+const name = "model";
 
-/** The sections of a module, each with its bytes from its id on. */
-function sectionsOf(module: Uint8Array): { readonly id: number; readonly bytes: Uint8Array }[] {
-  const out: { id: number; bytes: Uint8Array }[] = [];
-  for (let at = 8; at < module.length; ) {
-    let size = 0;
-    let from = at + 1;
-    for (let shift = 0; ; shift += 7) {
-      const byte = module[from++]!;
-      size |= (byte & 127) << shift;
-      if (byte < 128) break;
-    }
-    out.push({ id: module[at]!, bytes: module.subarray(at, from + size) });
-    at = from + size;
-  }
-  return out;
+/** @throws ArgumentError for what no program holds */
+export function forecasterModule(
+  parts: ForecasterParts,
+  note: { readonly version: string; readonly calendar: Parameters<typeof cProgram>[1]["calendar"] },
+): Uint8Array {
+  const program = cProgram(parts, { ...note, name });
+  const { shape } = program;
+  return moduleOf(program, "state", {
+    kind: "forecaster",
+    inputs: shape.inputs,
+    outputs: shape.outputs,
+    observes: observes(shape),
+    known: givenOf(shape),
+    calendar: calendarColumns(shape.calendar),
+    outside: shape.closes ? outsideOf(shape) : -1,
+  });
 }
 
-/**
- * The module with the model, and what a host has to know of it in a section of its own, "spillway".
- * @throws ArgumentError for a model beyond a memory of 4 GiB
- */
-export function moduleWith(module: Uint8Array, { segments, end }: ModelMemory, about: object): Uint8Array<ArrayBuffer> {
+/** @throws ArgumentError for what no program holds */
+export function classifierModule(parts: ClassifierParts, note: { readonly version: string }): Uint8Array {
+  const about = { kind: "classifier", channels: parts.scale.mean.length, classes: parts.classes } as const;
+  return moduleOf(cClassifier(parts, { ...note, name }), "work", about);
+}
+
+function moduleOf(program: CProgram, memory: "state" | "work", about: object): Uint8Array {
+  const text = [program.header, ...program.declarations, ...program.functions].join("\n");
+  const arrays = program.constants.arrays.map(({ name: array, type, values }) => ({
+    name: array,
+    type: typeName(type),
+    bytes: new Uint8Array(values.buffer),
+  }));
+  const { module, end, sizeOf } = compile(text, { arrays, prologues: vectors });
   if (end > wasmMemoryLimit - pageBytes)
     throw ArgumentError.because(`the model takes ${end} bytes; a WebAssembly memory takes at most ${wasmMemoryLimit}`, { field: "model" });
-  const memory = section(sections.memory, joined([[1, 0], unsigned(Math.ceil(end / pageBytes))]));
-  const data = segments.map(({ at, bytes }) => joined([[0, 0x41], signed(at), [0x0b], unsigned(bytes.length), bytes]));
-  const name = new TextEncoder().encode("spillway");
-  const note = joined([unsigned(name.length), name, new TextEncoder().encode(JSON.stringify(about))]);
-  return joined([
-    module.subarray(0, 8),
-    ...sectionsOf(module).map(({ id, bytes }) => (id === sections.memory ? memory : bytes)),
-    section(sections.data, joined([unsigned(segments.length), ...data])),
-    section(sections.custom, note),
-  ]);
+  return joined([module, customSection("spillway", JSON.stringify({ ...about, free: end, bytes: sizeOf(`${name}_${memory}`) }))]);
 }
