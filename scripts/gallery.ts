@@ -30,6 +30,7 @@ import {
 } from "spillway/plot";
 import { MemoryStorage, Study, tpe } from "spillway/search";
 import "./gallery-measures.js";
+import "./gallery-parts.js";
 import { DifferenceMeter } from "../src/analysis/compare/difference.js";
 import { findChromium } from "../src/plot/browser.js";
 

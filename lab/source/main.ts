@@ -3,6 +3,8 @@ import { experimentDataOf, type OwnSeries } from "../../src/lab/own-data.js";
 import { comparisonToLink, experimentOf, type LabSettings, secondFromLink, settingsFromLink, whatIsHere } from "../../src/lab/settings.js";
 import { closeSecond, openSecond, type Second, showComparison } from "./comparison.js";
 import { makeControls } from "./controls.js";
+import { onDrop } from "./drop.js";
+import type { MapView } from "./map.js";
 import { makeDataPanel } from "./own-data.js";
 import { element, say } from "./page.js";
 import { connect } from "./remote.js";
@@ -131,10 +133,11 @@ const remote = connect(
     controls.offer({ topologies, signals }, isLinked ? linked : first.settings);
   },
 );
-makeDataPanel((read) => {
+const takeData = makeDataPanel((read) => {
   series = read;
   controls.offerOwn(`your data: ${read.name}`);
 });
+onDrop((file) => (/\.json$/i.test(file.name) ? void takeMap(file) : takeData(file)));
 element("copy-yaml").addEventListener("click", () => void copy(element("yaml").textContent ?? "", "YAML"));
 element("save-yaml").addEventListener("click", () => saveText("lab.yaml", element("yaml").textContent ?? ""));
 addSaveButtons(document.querySelectorAll("figure canvas"));
@@ -190,9 +193,23 @@ function begin(): void {
   void openMapView();
 }
 
-/** A map's view takes much code. */
-async function openMapView(): Promise<void> {
-  const { makeMapView } = await import("./map.js");
-  const goTo = (next: LabSettings) => controls.offer({ topologies: [], signals: [] }, next);
-  document.querySelector(".below")!.append(makeMapView(() => first.settings, goTo));
+let mapView: Promise<MapView> | undefined;
+/** A map's view takes much code: it comes when something is seen, or wanted. */
+function openMapView(): Promise<MapView> {
+  mapView ??= import("./map.js").then(({ makeMapView }) => {
+    const made = makeMapView(
+      () => first.settings,
+      (next) => controls.offer({ topologies: [], signals: [] }, next),
+    );
+    document.querySelector(".below")!.append(made.section);
+    return made;
+  });
+  return mapView;
+}
+
+/** Opens a map, and brings it into sight. */
+async function takeMap(file: File): Promise<void> {
+  const { section, open } = await openMapView();
+  await open(file);
+  section.scrollIntoView();
 }

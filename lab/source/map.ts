@@ -25,11 +25,17 @@ const made = <Name extends keyof HTMLElementTagNameMap>(name: Name, properties: 
   return out;
 };
 
+/** The section of a map, and what opens a file in it. */
+export interface MapView {
+  readonly section: HTMLElement;
+  open(file: File): Promise<void>;
+}
+
 /**
  * Makes the section. `choose` is called with the settings of a point that is clicked, or taken with
  * Enter.
  */
-export function makeMapView(settings: () => LabSettings, choose: (settings: LabSettings) => void): HTMLElement {
+export function makeMapView(settings: () => LabSettings, choose: (settings: LabSettings) => void): MapView {
   const file = made("input", { type: "file", id: "map-file", accept: ".json,application/json" });
   const measure = made("select", { id: "map-measure", disabled: true });
   const problem = made("p", { id: "map-problem" });
@@ -38,7 +44,8 @@ export function makeMapView(settings: () => LabSettings, choose: (settings: LabS
   Object.assign(picture.style, { width: "100%", maxWidth: "44rem", cursor: "crosshair" });
   const point = made("p", { id: "map-point" });
   point.setAttribute("role", "status");
-  const hint = "The analysis.json of spillway analyse with a map. A click, or the arrow keys and Enter, takes a point.";
+  const hint =
+    "The analysis.json of spillway analyse with a map: choose it, or drop it anywhere. A click, or the arrow keys and Enter, takes a point.";
   const parts = [labelled("file of a map", file), problem, labelled("measure", measure), picture, point];
   const section = made("section", { id: "map-section" }, [
     made("h2", { textContent: "A map of measures" }),
@@ -105,9 +112,7 @@ export function makeMapView(settings: () => LabSettings, choose: (settings: LabS
     show();
   });
   dark.addEventListener("change", draw);
-  file.addEventListener("change", async () => {
-    const [chosen] = file.files ?? [];
-    if (!chosen) return;
+  const open = async (chosen: File) => {
     try {
       if (chosen.size > mostMapBytes)
         throw new Error(`${chosen.name} is larger than ${mostMapBytes / 2 ** 20} MiB, the most the lab reads`);
@@ -126,6 +131,10 @@ export function makeMapView(settings: () => LabSettings, choose: (settings: LabS
     measure.disabled = false;
     draw();
     point.textContent = `${map.x.values.length} x ${map.y.values.length} points`;
+  };
+  file.addEventListener("change", () => {
+    const [chosen] = file.files ?? [];
+    if (chosen) void open(chosen);
   });
-  return section;
+  return { section, open };
 }

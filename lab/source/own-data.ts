@@ -1,5 +1,5 @@
-// The panel for a file of the user's own: it is chosen or dropped, read in a worker of this page,
-// and never sent anywhere.
+// The panel for a series of the user's own: its file is read in a worker of this page, and never
+// sent anywhere.
 import type { CsvColumn } from "../../src/io/index.js";
 import { defaultChoices, mostBytes, type OwnChoices, type OwnSeries } from "../../src/lab/own-data.js";
 import { element, fillSelect, say } from "./page.js";
@@ -8,8 +8,8 @@ import type { ReadingAnswer } from "./reading.js";
 /** A file that takes longer to read is left. */
 const longestReading = 30_000;
 
-/** Wires the panel; `read` is called with every series that was read. */
-export function makeDataPanel(read: (series: OwnSeries) => void): void {
+/** Wires the panel; `read` is called with every series that was read. Returns what takes a file. */
+export function makeDataPanel(read: (series: OwnSeries) => void): (file: File) => void {
   const input = element<HTMLSelectElement>("own-input");
   const target = element<HTMLSelectElement>("own-target");
   const header = element<HTMLSelectElement>("own-header");
@@ -78,8 +78,7 @@ export function makeDataPanel(read: (series: OwnSeries) => void): void {
     worker.postMessage({ file, choices: choicesNow() });
   };
 
-  const take = (next: File | undefined) => {
-    if (!next) return;
+  const take = (next: File) => {
     file = next;
     element<HTMLDetailsElement>("own").open = true;
     fillSelect(input, []);
@@ -102,19 +101,11 @@ export function makeDataPanel(read: (series: OwnSeries) => void): void {
     });
   }
   const chooser = element<HTMLInputElement>("own-file");
-  chooser.addEventListener("change", () => take(chooser.files?.[0]));
-  addEventListener("dragover", (event) => {
-    event.preventDefault();
-    document.body.classList.add("dropping");
+  chooser.addEventListener("change", () => {
+    const [chosen] = chooser.files ?? [];
+    if (chosen) take(chosen);
   });
-  addEventListener("dragleave", (event) => {
-    if (event.relatedTarget === null) document.body.classList.remove("dropping");
-  });
-  addEventListener("drop", (event) => {
-    event.preventDefault();
-    document.body.classList.remove("dropping");
-    take(event.dataTransfer?.files[0]);
-  });
+  return take;
 }
 
 function summaryOf({ name, columns, choices, used, rows, missing, drive }: OwnSeries): string {

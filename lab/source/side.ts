@@ -1,5 +1,5 @@
-// One setting of the lab: its running reservoir, its measures and its pictures. The page has one, or
-// two beside each other over the same data.
+// One setting of the lab: its running reservoir, its measures and its pictures. The page has one,
+// or two beside each other over the same data.
 import { loadWasm, ReservoirComputer } from "../../src/lab/browser.js";
 import type { Measure } from "../../src/lab/measures.js";
 import type { OwnSeries } from "../../src/lab/own-data.js";
@@ -45,7 +45,7 @@ export class Side {
   connections = 0;
   readonly #suffix: string;
   readonly #shared: Shared;
-  readonly #measures = new Worker(new URL("./measures.ts", import.meta.url), { type: "module" });
+  #measures: Worker | undefined;
   #computer: ReservoirComputer | undefined;
   #live: LiveView | undefined;
   #request = 0;
@@ -56,12 +56,6 @@ export class Side {
     this.#suffix = suffix;
     this.settings = settings;
     this.#shared = shared;
-    this.#measures.addEventListener("message", ({ data }: MessageEvent<MeasureAnswer>) => {
-      if (data.id !== this.#request) return;
-      this.results.set(data.kind, data.result);
-      this.#show(data.kind, data.result);
-      if (data.last) this.#setBusy(false);
-    });
   }
 
   /** Takes settings, and draws weights anew once they rest. */
@@ -87,7 +81,6 @@ export class Side {
       this.#say("status", `the machine that serves this page has ${elsewhere}, and the page has not: run it there`);
       return this.#setBusy(false);
     }
-    this.#measures.postMessage({ id, settings: wanted, own: own?.drive } satisfies MeasureRequest);
     for (const name of Object.values(wordsOf)) this.#say(name, "…");
     try {
       await loadWasm();
@@ -102,6 +95,7 @@ export class Side {
       this.connections = "values" in weights ? weights.values.length : weights.data.length;
       this.#say("status", `${wanted.size} neurons, ${this.connections.toLocaleString("en-US")} connections`);
       await before?.dispose();
+      if (id !== this.#request) return;
     } catch (error) {
       if (id !== this.#request) return;
       this.#live = undefined;
@@ -109,6 +103,20 @@ export class Side {
     }
     // A page that stands still is filled, however long it takes.
     this.#live?.fill(this.#shared.paused() ? Infinity : fillMs);
+    // Not before: its code and its work would hold up the first picture.
+    this.#measures ??= this.#startMeasures();
+    this.#measures.postMessage({ id, settings: wanted, own: own?.drive } satisfies MeasureRequest);
+  }
+
+  #startMeasures(): Worker {
+    const worker = new Worker(new URL("./measures.ts", import.meta.url), { type: "module" });
+    worker.addEventListener("message", ({ data }: MessageEvent<MeasureAnswer>) => {
+      if (data.id !== this.#request) return;
+      this.results.set(data.kind, data.result);
+      this.#show(data.kind, data.result);
+      if (data.last) this.#setBusy(false);
+    });
+    return worker;
   }
 
   /** Goes on by a few steps, and draws those of the running pictures that can be seen. */
@@ -134,7 +142,7 @@ export class Side {
   async dispose(): Promise<void> {
     this.#request = -1;
     clearTimeout(this.#waiting);
-    this.#measures.terminate();
+    this.#measures?.terminate();
     this.#live = undefined;
     await this.#computer?.dispose();
   }
