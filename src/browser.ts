@@ -1,7 +1,9 @@
 // The package's root as bundlers for browsers take it (the condition "browser" in package.json):
 // what index.ts exports, with the engines that need no driver. Nothing that it reaches imports a
 // module of Node.
+import type { DeviceDoubleDouble } from "./engine/cuda/least-squares.js";
 import type { DeviceBlas } from "./engine/cuda/training/device-blas.js";
+import type { Context } from "./gpu/index.js";
 import { EngineUnavailableError, registerEngine } from "./reservoir/index.js";
 import { registerNetworkEngine } from "./spikes/network/engines.js";
 
@@ -24,5 +26,10 @@ export function cudaBlas(engine = "cuda"): Promise<DeviceBlas> {
   return Promise.reject(elsewhere(engine));
 }
 
+/** Node alone has devices. @throws EngineUnavailableError always */
+export function deviceDoubleDouble(engine: string | Context = "cuda"): Promise<DeviceDoubleDouble> {
+  return Promise.reject(elsewhere(typeof engine === "string" ? engine : "cuda"));
+}
+
 export * from "./exports.js";
-export type { DeviceBlas };
+export type { DeviceBlas, DeviceDoubleDouble };

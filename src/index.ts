@@ -5,8 +5,10 @@
  */
 import { ArgumentError } from "./core/errors.js";
 import type { DeviceEngine } from "./engine/cuda/index.js";
+import type { DeviceDoubleDouble } from "./engine/cuda/least-squares.js";
 import { whyGeneral } from "./engine/cuda/network/neurons.js";
 import type { DeviceBlas } from "./engine/cuda/training/device-blas.js";
+import type { Context } from "./gpu/index.js";
 import { chooseEngine, type Engine, registerContextEngine, registerEngine } from "./reservoir/index.js";
 import { registerNetworkEngine } from "./spikes/network/engines.js";
 
@@ -61,8 +63,8 @@ async function simulatedDevices(): Promise<number> {
  *
  * @example
  * using blas = await cudaBlas();
- * await using computer = await ReservoirComputer.create({ size: 1000, seed: 1 }, { engine: "cuda" });
- * const trainer = ridge({ blas });
+ * await using computer = await ReservoirComputer.create({ size: 1000, seed: 1 }, { engine: "cuda"
+ * }); const trainer = ridge({ blas });
  * const sink = trainer.accumulator({ stateSize: 1000, inputSize: 1, outputSize: 1 });
  * await computer.train(inputs, targets, sink);
  * const readout = trainer.solve(sink);
@@ -70,13 +72,35 @@ async function simulatedDevices(): Promise<number> {
  * if there is no such device
  */
 export async function cudaBlas(engine = "cuda"): Promise<DeviceBlas> {
-  const [{ DeviceBlas: Blas }, chosen] = await Promise.all([import("./engine/cuda/training/device-blas.js"), chooseEngine(engine)]);
-  if (!("context" in chosen.engine))
-    throw ArgumentError.because(`engine is ${JSON.stringify(engine)}; cudaBlas takes "cuda" or a device by number, "cuda:1"`, {
-      field: "engine",
-    });
-  return new Blas((chosen.engine as DeviceEngine).context());
+  const [{ DeviceBlas: Blas }, context] = await Promise.all([
+    import("./engine/cuda/training/device-blas.js"),
+    contextOf(engine, "cudaBlas"),
+  ]);
+  return new Blas(context);
+}
+
+/**
+ * A device for ridge regression in double-double: `ridge({ solver: "doubleDouble", blas })` then
+ * reflects its rows there, columns side by side, with the host's bits. "cuda", "cuda:1", "sim", or
+ * a context of `openDevice`, which stays its owner's.
+ *
+ * @example
+ * using blas = await deviceDoubleDouble("cuda");
+ * const readout = ridge({ solver: "doubleDouble", lambda: 0, blas }).fit(states, targets);
+ * @throws ArgumentError for an engine that is no device; EngineUnavailableError if there is none
+ */
+export async function deviceDoubleDouble(engine: string | Context = "cuda"): Promise<DeviceDoubleDouble> {
+  const { DeviceDoubleDouble: Reflections } = await import("./engine/cuda/least-squares.js");
+  return new Reflections(typeof engine === "string" ? await contextOf(engine, "deviceDoubleDouble") : engine);
+}
+
+async function contextOf(name: string, asking: string): Promise<Context> {
+  const { engine } = await chooseEngine(name);
+  if ("context" in engine) return (engine as DeviceEngine).context();
+  throw ArgumentError.because(`engine is ${JSON.stringify(name)}; ${asking} takes "cuda" or a device by number, "cuda:1"`, {
+    field: "engine",
+  });
 }
 
 export * from "./exports.js";
-export type { DeviceBlas };
+export type { DeviceBlas, DeviceDoubleDouble };

@@ -1,6 +1,7 @@
 // A headless Chromium for tests of pages, and what went wrong on a page while a test looked at it.
 import { type Browser, chromium, type Page } from "playwright-core";
 import { findChromium } from "../../src/plot/browser.js";
+import type { Driven } from "./driven.js";
 
 /**
  * Opens the Chromium of this machine. @throws Error if there is none: these tests are for
@@ -10,6 +11,17 @@ export function openChromium(more: readonly string[] = []): Promise<Browser> {
   const executablePath = findChromium();
   if (!executablePath) throw new Error("these tests need Chromium on the search path, or its path in SPILLWAY_CHROMIUM");
   return chromium.launch({ executablePath, args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", ...more] });
+}
+
+/** The same as a browser with one page, as Firefox and WebKit are opened. */
+export async function openDrivenChromium(): Promise<Driven> {
+  const browser = await openChromium();
+  const page = await browser.newPage({ viewport: { width: 1200, height: 900 } });
+  return {
+    goto: async (url) => void (await page.goto(url)),
+    evaluate: (body) => page.evaluate(`(async () => { ${body} })()`),
+    close: () => browser.close(),
+  };
 }
 
 /**
@@ -50,4 +62,17 @@ export async function coloursOf(page: Page, selector: string): Promise<number> {
     context.drawImage(image, 0, 0);
     return new Set(new Uint32Array(context.getImageData(0, 0, image.width, image.height).data.buffer)).size;
   }, shot.toString("base64"));
+}
+
+/** Drops a file onto a page. */
+export async function dropFile(page: Page, name: string, text: string): Promise<void> {
+  const dataTransfer = await page.evaluateHandle(
+    ([name, text]) => {
+      const data = new DataTransfer();
+      data.items.add(new File([text!], name!));
+      return data;
+    },
+    [name, text] as const,
+  );
+  await page.dispatchEvent("body", "drop", { dataTransfer });
 }

@@ -10,21 +10,10 @@ import { defaultChoices } from "../../src/lab/own-data.js";
 import { readOwnSeries } from "../../src/lab/own-series.js";
 import { signalNames, topologyNames, transforms } from "../../src/lab/settings.js";
 import { driveOf } from "../../src/lab/signal.js";
-import { openChromium } from "./chromium.js";
-import { type Driven, openFirefox, openWebKit } from "./driven.js";
+import { openDrivenChromium } from "./chromium.js";
+import { openFirefox, openWebKit } from "./driven.js";
 
 const hash = /^[0-9a-f]{64}$/;
-
-/** The same of Playwright's Chromium. */
-async function openDrivenChromium(): Promise<Driven> {
-  const browser = await openChromium();
-  const page = await browser.newPage({ viewport: { width: 1200, height: 900 } });
-  return {
-    goto: async (url) => void (await page.goto(url)),
-    evaluate: (body) => page.evaluate(`(async () => { ${body} })()`),
-    close: () => browser.close(),
-  };
-}
 
 const rows = Array.from({ length: 300 }, (_, t) => `${Math.sin(t / 5).toFixed(6)},${Math.cos(t / 5).toFixed(6)}`);
 const wave = `load,oil\n${rows.join("\n")}\n`;

@@ -1,31 +1,18 @@
 // Exported modules in the browsers: their hosts, loaded by a page, say what the package says.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { extname, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import "../../src/index.js";
 import { Classifier, Forecaster, saveWasm } from "../../src/model/index.js";
 import { sequences, waves } from "../model/c-cases.js";
-import { openChromium } from "./chromium.js";
-import { type Driven, openFirefox, openWebKit } from "./driven.js";
-
-const types: Readonly<Record<string, string>> = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };
-
-async function openedChromium(): Promise<Driven> {
-  const browser = await openChromium();
-  const page = await browser.newPage();
-  return {
-    goto: async (url) => void (await page.goto(url)),
-    evaluate: (body) => page.evaluate(`(async () => { ${body} })()`),
-    close: () => browser.close(),
-  };
-}
+import { openDrivenChromium } from "./chromium.js";
+import { openFirefox, openWebKit } from "./driven.js";
+import { type FolderServer, serveFolder } from "./folder-server.js";
 
 describe("an exported module", () => {
   const folder = mkdtempSync(join(tmpdir(), "spillway-exported-"));
-  let server: Server;
+  let server: FolderServer;
   let expected: unknown;
 
   beforeAll(async () => {
@@ -42,12 +29,7 @@ describe("an exported module", () => {
     expected = [[...(await tide.forecast(9)).data], [...(await tiny.forecast(9)).data], [...shares.data]];
     const sequence = Array.from({ length: train.cases[0]!.rows }, (_, t) => Array.from(train.cases[0]!.row(t)));
     writeFileSync(join(folder, "case.js"), `export default ${JSON.stringify(sequence)};`);
-    server = createServer((request, response) => {
-      const path = join(folder, request.url === "/" ? "index.html" : request.url!);
-      response.writeHead(200, { "content-type": types[extname(path)] ?? "text/plain" });
-      response.end(request.url === "/favicon.ico" ? undefined : readFileSync(path));
-    });
-    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    server = await serveFolder(folder);
   });
   afterAll(() => {
     server.close();
@@ -56,13 +38,13 @@ describe("an exported module", () => {
   });
 
   it.each([
-    ["Chromium", openedChromium],
+    ["Chromium", openDrivenChromium],
     ["Firefox", openFirefox],
     ["the WebKit of GTK", openWebKit],
   ])("has the package's bits in %s", async (_, open) => {
     const browser = await open();
     try {
-      await browser.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+      await browser.goto(server.url);
       const said = await browser.evaluate(`
         const model = async (name) => (await import("/" + name + ".js")).load("/" + name + ".wasm");
         const [tide, tiny, gesture] = [await model("tide"), await model("tiny"), await model("gesture")];

@@ -4,7 +4,7 @@ import "../../src/index.js";
 import { qualityMapToJson } from "../../src/analysis/index.js";
 import { openLab, settingsFromLink } from "../../src/lab/index.js";
 import { Matrix } from "../../src/numerics/index.js";
-import { openChromium, openPage, untilText } from "./chromium.js";
+import { dropFile, openChromium, openPage, untilText } from "./chromium.js";
 
 const map = qualityMapToJson({
   reservoir: { size: 20, leakRate: 1, seed: 4 },
@@ -51,6 +51,16 @@ it("opens a map in the lab, and takes the point that is clicked", async () => {
     await picture.click({ position: { x: 0.2 * box.width, y: 0.75 * box.height } });
     expect(await page.textContent("#map-point")).toBe("taken: spectralRadius 0.5, inputScaling 0.1: 3");
     expect(await page.inputValue('input[name="spectralRadius"]')).toBe("0.5");
+
+    await dropFile(page, "dropped.json", JSON.stringify({ measures: {} }));
+    expect(await untilText(page, "#map-problem", /./)).toMatch(/^dropped.json: values is missing; .* made without a map/);
+    expect(await page.locator("#own").getAttribute("open")).toBeNull();
+    await page.evaluate(() => scrollTo(0, 0));
+    await dropFile(page, "MAP.JSON", JSON.stringify({ ...map, values: { lyapunovExponent: map.values.lyapunovExponent } }));
+    await untilText(page, "#map-point", /^4 x 2 points$/);
+    expect(await page.locator("#map-measure option").allTextContents()).toEqual(["Lyapunov exponent"]);
+    expect(await page.textContent("#map-problem")).toBe("");
+    expect(await page.locator("#map-section h2").evaluate((title) => title.getBoundingClientRect().top < innerHeight)).toBe(true);
     expect(errors).toEqual([]);
   } finally {
     await browser.close();

@@ -12,7 +12,7 @@ import { driveOf } from "../../src/lab/signal.js";
 import { Matrix } from "../../src/numerics/index.js";
 import { registerTopology, sparseFromRows } from "../../src/reservoir/index.js";
 import { registerTask } from "../../src/tasks/index.js";
-import { coloursOf, openChromium, openPage, untilText } from "./chromium.js";
+import { coloursOf, dropFile, openChromium, openPage, untilText } from "./chromium.js";
 
 const hash = /^[0-9a-f]{64}$/;
 
@@ -476,7 +476,7 @@ describe("the lab in Chromium", () => {
     const markup = "<img src=x onerror=document.title=1>";
     await page.setInputFiles("#own-file", csv(`${markup}.csv`, wave.replace("load", markup).replace(row(100), "2016-07-01,x,1")));
     expect(await untilText(page, "#own-problem", /row 102/)).toContain("is not a number");
-    await drop(page, "gap.csv", wave.replace("load", markup).replace(/\n2016-07-02,[^,]*/, "\n2016-07-02,"));
+    await dropFile(page, "gap.csv", wave.replace("load", markup).replace(/\n2016-07-02,[^,]*/, "\n2016-07-02,"));
     expect(await untilText(page, "#own-problem", /missing/)).toContain("gap.csv: row 3");
     await page.selectOption("#own-missing", "interpolate");
     expect(await untilText(page, "#own-summary", /missing values/)).toContain(`gap.csv: ${markup}, 900 rows`);
@@ -497,19 +497,6 @@ const row = (t: number) => `2016-07-0${1 + (t % 9)},${Math.sin(t / 5).toFixed(9)
 const wave = `date,load,oil\n${Array.from({ length: 900 }, (_, t) => row(t)).join("\n")}\n`;
 
 const csv = (name: string, text: string) => ({ name, mimeType: "text/csv", buffer: Buffer.from(text) });
-
-/** Drops a file onto the page. */
-async function drop(page: Page, name: string, text: string): Promise<void> {
-  const dataTransfer = await page.evaluateHandle(
-    ([name, text]) => {
-      const data = new DataTransfer();
-      data.items.add(new File([text!], name!, { type: "text/csv" }));
-      return data;
-    },
-    [name, text] as const,
-  );
-  await page.dispatchEvent("body", "drop", { dataTransfer });
-}
 
 /** Titles of the axes of every picture, and some of their ticks. */
 const axes: Readonly<Record<string, readonly string[]>> = {

@@ -1,10 +1,9 @@
 // The recipes of docs/in-the-browser.md, each followed as it stands, in Chromium.
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { extname, join, normalize, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { Browser } from "playwright-core";
 import { createServer as createVite } from "vite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -12,6 +11,7 @@ import { type Block, blocksOf } from "../docs-pages.js";
 import goldenFile from "../golden/golden.json" with { type: "json" };
 import { goldenSeries } from "../golden/series.js";
 import { openChromium, openPage, untilText } from "./chromium.js";
+import { serveFolder } from "./folder-server.js";
 import { softwareWebGpu } from "./software-webgpu.js";
 
 const text = readFileSync("docs/in-the-browser.md", "utf8");
@@ -19,13 +19,16 @@ const text = readFileSync("docs/in-the-browser.md", "utf8");
 const blocks = blocksOf("docs/in-the-browser.md").filter(({ language }) => language !== "ts");
 const followed = new Set<Block>();
 
-/** The first block of a kind below a heading of the page. */
-function block(heading: string, kind: string): string {
-  const found = blocks.find((each) => each.heading === heading && each.language === kind);
+/** A block of a kind below a heading of the page, counted from 0. */
+function block(heading: string, kind: string, index = 0): string {
+  const found = blocks.filter((each) => each.heading === heading && each.language === kind)[index];
   if (!found) throw new Error(`docs/in-the-browser.md has no ${kind} below "${heading}"`);
   followed.add(found);
   return found.given + found.text;
 }
+
+/** The headers of a page that is cross-origin isolated. */
+const isolation = Object.fromEntries(Array.from(text.matchAll(/`(Cross-Origin-[\w-]+): ([\w-]+)`/g), ([, name, value]) => [name!, value!]));
 
 const golden = goldenFile.cases.find(({ name }) => name === "sparse-31-leak-each-bias")!;
 
@@ -39,27 +42,11 @@ const line = document.createElement("p");
 line.id = "golden";
 line.textContent = Array.from(goldenDigest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 document.body.append(line);
-for (const [id, refused] of [["threads", { threads: 2 }], ["cuda", { engine: "cuda" }]]) {
-  const report = document.createElement("p");
-  report.id = id;
-  report.textContent = await ReservoirComputer.create({ size: 5 }, refused).then(() => "taken", (error) => error.name + ": " + error.message);
-  document.body.append(report);
-}
+const report = document.createElement("p");
+report.id = "cuda";
+report.textContent = await ReservoirComputer.create({ size: 5 }, { engine: "cuda" }).then(() => "taken", (error) => error.name + ": " + error.message);
+document.body.append(report);
 `;
-
-const types: Readonly<Record<string, string>> = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };
-
-/** A server of the files of a folder. */
-async function serve(folder: string, headers: Readonly<Record<string, string>> = {}): Promise<Server & { readonly url: string }> {
-  const server = createServer((request, response) => {
-    const path = normalize(join(folder, new URL(request.url!, "http://page").pathname.replace(/\/$/, "/index.html")));
-    const isThere = path.startsWith(folder) && existsSync(path) && statSync(path).isFile();
-    response.writeHead(isThere ? 200 : 404, { "content-type": types[extname(path)] ?? "application/octet-stream", ...headers });
-    response.end(isThere ? readFileSync(path) : undefined);
-  });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  return Object.assign(server, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` });
-}
 
 describe("docs/in-the-browser.md", () => {
   let browser: Browser;
@@ -100,7 +87,6 @@ describe("docs/in-the-browser.md", () => {
     await page.goto(url);
     expect(await untilText(page, "#result", /NRMSE/)).toBe(inNode);
     expect(await untilText(page, "#golden", /^[0-9a-f]{64}$/)).toBe(golden.hashes.states);
-    expect(await untilText(page, "#threads", /./)).toMatch(/^EngineUnavailableError: .*threads is 2; .* takes 1 here/);
     expect(await untilText(page, "#cuda", /./)).toMatch(/^EngineUnavailableError: .*Node/);
     expect(errors).toEqual([]);
     const isolated = await page.evaluate(() => crossOriginIsolated);
@@ -110,7 +96,7 @@ describe("docs/in-the-browser.md", () => {
 
   it("a site that Vite builds computes what Node computes", async () => {
     follow("Vite");
-    const server = await serve(join(desk, "dist"));
+    const server = await serveFolder(join(desk, "dist"));
     await looksRight(server.url).finally(() => server.close());
   });
 
@@ -124,20 +110,72 @@ describe("docs/in-the-browser.md", () => {
   it("so does a site that esbuild bundles", async () => {
     mkdirSync(join(desk, "site"), { recursive: true });
     follow("esbuild");
-    const server = await serve(join(desk, "site"));
+    const server = await serveFolder(join(desk, "site"));
     await looksRight(server.url).finally(() => server.close());
   });
 
   it("so does a plain page, on a cross-origin isolated one too", async () => {
     writeFileSync(join(desk, "index.html"), block("A plain page", "html"));
-    const headers = Object.fromEntries(
-      Array.from(text.matchAll(/`(Cross-Origin-[\w-]+): ([\w-]+)`/g), ([, name, value]) => [name!, value!]),
-    );
-    expect(Object.keys(headers)).toHaveLength(2);
-    for (const each of [{}, headers]) {
-      const server = await serve(desk, each);
-      expect(await looksRight(server.url).finally(() => server.close())).toBe(each === headers);
+    for (const each of [{}, isolation]) {
+      const server = await serveFolder(desk, each);
+      expect(await looksRight(server.url).finally(() => server.close())).toBe(each === isolation);
     }
+  });
+
+  describe("threads", () => {
+    let hall: string;
+    let expected: string;
+    beforeAll(() => {
+      hall = mkdtempSync(join(tmpdir(), "spillway-recipes-"));
+      folders.push(hall);
+      cpSync(join(desk, "node_modules"), join(hall, "node_modules"), { recursive: true, verbatimSymlinks: true });
+      writeFileSync(join(hall, "package.json"), JSON.stringify({ type: "module" }));
+      writeFileSync(join(hall, "index.html"), block("A page", "html").replace("main.js", "page.js"));
+      writeFileSync(join(hall, "page.js"), block("Threads", "js"));
+      const program = block("Threads", "js", 1);
+      writeFileSync(join(hall, "worker.js"), program);
+      writeFileSync(join(hall, "node.mjs"), `globalThis.postMessage = console.log;\n${program}`);
+      const [config] = /export default \{ worker:[^`]*/.exec(text)!;
+      writeFileSync(join(hall, "vite.config.js"), config);
+      expected = execFileSync(process.execPath, ["node.mjs"], { cwd: hall, encoding: "utf8" }).trim();
+      expect(expected).toMatch(/^threads: 2 \(as asked for\), states [0-9a-f]{64}$/);
+    });
+
+    const runsThreads = async (url: string) => {
+      const { page, errors } = await openPage(browser, { width: 600, height: 400 });
+      await page.goto(url);
+      expect(await untilText(page, "#result", /states/)).toBe(expected);
+      expect(errors).toEqual([]);
+      await page.close();
+    };
+    const fromFolder = async (folder: string) => {
+      const server = await serveFolder(folder, isolation);
+      await runsThreads(server.url).finally(() => server.close());
+    };
+
+    it("run in a site that Vite builds", async () => {
+      execFileSync("bash", ["-ec", block("Vite", "sh").replace(/^npm install .*$/gm, "")], { cwd: hall, stdio: "pipe" });
+      await fromFolder(join(hall, "dist"));
+    });
+
+    it("run in the development server of Vite", async () => {
+      const server = await createVite({ root: hall, logLevel: "error", server: { host: "127.0.0.1", port: 0, headers: isolation } });
+      await server.listen();
+      const { port } = server.httpServer!.address() as AddressInfo;
+      await runsThreads(`http://127.0.0.1:${port}/`).finally(() => server.close());
+    });
+
+    it("run in a site that esbuild bundles", async () => {
+      mkdirSync(join(hall, "site"));
+      execFileSync("bash", ["-ec", block("Threads", "sh")], { cwd: hall, stdio: "pipe" });
+      await fromFolder(join(hall, "site"));
+    });
+
+    it("run in a plain page", async () => {
+      const address = /`"(\.\/node_modules[^"]*browser.js)"`/.exec(text)![1]!;
+      writeFileSync(join(hall, "worker.js"), block("Threads", "js", 1).replace('"spillway"', JSON.stringify(address)));
+      await fromFolder(hall);
+    });
   });
 
   /** What a program prints as its last line on a plain page, and in Node. */
@@ -145,7 +183,7 @@ describe("docs/in-the-browser.md", () => {
     writeFileSync(join(desk, "index.html"), block("A plain page", "html"));
     writeFileSync(join(desk, "main.js"), program);
     writeFileSync(join(desk, "node.mjs"), forNode);
-    const server = await serve(desk);
+    const server = await serveFolder(desk);
     const { page, errors } = await openPage(inPage, { width: 600, height: 400 });
     try {
       const said = page.waitForEvent("console", { timeout: 110_000 });
@@ -189,7 +227,7 @@ describe("docs/in-the-browser.md", () => {
     const folder = mkdtempSync(join(tmpdir(), "spillway-recipes-"));
     folders.push(folder);
     cpSync(join(desk, "site"), folder, { recursive: true, filter: (path) => !path.endsWith(".wasm") });
-    const server = await serve(folder);
+    const server = await serveFolder(folder);
     const { page, errors } = await openPage(browser, { width: 600, height: 400 });
     const told = page.waitForEvent("pageerror");
     await page.goto(server.url);
