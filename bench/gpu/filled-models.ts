@@ -1,5 +1,5 @@
 // Models of a size with weights that take little time to make, for benches of steps.
-import type { Matrix, SparseMatrix } from "../../src/numerics/index.js";
+import { Matrix, type SparseMatrix } from "../../src/numerics/index.js";
 import type { ReservoirConfig } from "../../src/reservoir/config.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
@@ -25,4 +25,15 @@ export function filled(length: number, scale: number): Float32Array<ArrayBuffer>
 export function modelWith(size: number, weights: Matrix | SparseMatrix, fields: Partial<ReservoirConfig> = {}): ReservoirModel {
   const model = buildModel(resolveConfig({ size, connectionProbability: 0, spectralRadius: null, storage: "sparse" }));
   return { ...model, config: { ...model.config, ...fields }, weights };
+}
+
+/** A W whose radius is about 1.7, so that states neither die out nor agree. */
+export const dense = (size: number): ReservoirModel => modelWith(size, new Matrix(size, size, filled(size * size, 3 / Math.sqrt(size))));
+
+/** The same in eight significant bits. */
+export function rounded(size: number): ReservoirModel {
+  const data = filled(size * size, 3 / Math.sqrt(size));
+  const words = new Uint32Array(data.buffer);
+  for (let i = 0; i < words.length; i++) words[i] = (words[i]! & 0xffff0000) >>> 0;
+  return modelWith(size, new Matrix(size, size, data), { weightPrecision: "bfloat16" });
 }

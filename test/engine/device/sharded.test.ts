@@ -1,5 +1,5 @@
-// One reservoir over several devices, against the reference, bit for bit: on simulated devices, or
-// on one GPU that is named twice, whose multiprocessors its two slices share.
+// One reservoir over several devices, against the reference, bit for bit: on simulated devices, on
+// the GPUs of a machine, or on its only one, named twice, whose multiprocessors its slices share.
 import { afterAll, describe, expect, it } from "vitest";
 import { contextEngine, type DeviceEngine } from "../../../src/engine/cuda/index.js";
 import { longestRow } from "../../../src/engine/cuda/persistent/pack.js";
@@ -19,12 +19,12 @@ import type { ReservoirOptions } from "../../../src/reservoir/index.js";
 import type { ReservoirModel } from "../../../src/reservoir/model.js";
 import { buildDrawnModel } from "../../../src/reservoir/weights.js";
 import { simulatedDriver } from "../../../src/sim/index.js";
-import { onHardware, openHardware, size } from "../../gpu/device/device.js";
+import { onHardware, openAllHardware, size } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix, randomReadout } from "../contract.js";
 import { nvcc } from "../sharded/nvcc.js";
 
 const opened: Context[] = onHardware
-  ? [openHardware()]
+  ? [...openAllHardware()]
   : [...openDevices("all", { driver: simulatedDriver({ devices: 3, memoryBytes: 2 ** 24, launchBytes: 2 ** 25 }), nvrtc: nvcc })];
 afterAll(() => {
   for (const context of opened) context.dispose();

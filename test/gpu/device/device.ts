@@ -3,7 +3,7 @@
 // fails with the reason.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Context, type OpenOptions, openDevice, probe } from "../../../src/gpu/index.js";
+import { type Context, type OpenOptions, openDevice, openDevices, probe } from "../../../src/gpu/index.js";
 import { simulatedDriver } from "../../../src/sim/index.js";
 
 const device = process.env["SPILLWAY_DEVICE"] || "sim";
@@ -39,6 +39,17 @@ export function openHardware(options: Omit<OpenOptions, "device" | "driver"> = {
   const found = probe();
   if (!found.available) throw new Error(`these tests need an NVIDIA GPU: ${found.reason}`);
   return openDevice({ ...options, device: onHardware ? Number(device) : 0 });
+}
+
+/** Opens all GPUs, that of the tests first. @throws as `openHardware` */
+export function openAllHardware(): readonly Context[] {
+  const first = openHardware();
+  const others = openDevices("cuda:all").filter((context) => {
+    if (context.info.ordinal !== first.info.ordinal) return true;
+    context.dispose();
+    return false;
+  });
+  return [first, ...others];
 }
 
 /** A committed PTX file beside its source. */

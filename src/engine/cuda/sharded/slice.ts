@@ -4,7 +4,7 @@ import type { Context, DeviceBuffer, DeviceEvent, LaunchConfig, PinnedBuffer, St
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { abandonAll, type Disposes, disposeAll } from "../dispose.js";
 import { type AnyBuffer, type AnyKernel, allocAny, realType } from "../kernels.js";
-import { closedParameters, reportWords } from "../persistent/loop.js";
+import { closedParameters, reportWords, stalledWord } from "../persistent/loop.js";
 import type { ClosedLoopRun, RealSlice } from "../time-loop.js";
 import type { ShardedKernel } from "./kernel.js";
 
@@ -152,9 +152,12 @@ export class DeviceSlice {
     return Object.fromEntries(copied);
   }
 
-  /** Ends a kernel that waits for what does not come. */
+  /**
+   * Ends a kernel that waits for what does not come. By a copy: a fill may be a kernel, for which
+   * the one that waits leaves no room.
+   */
   endWaiting(): void {
-    this.#aside.fill(this.report.slice(reportWords - 1).as("u32"), 1);
+    this.#aside.upload(this.report.slice(stalledWord), BigUint64Array.of(1n));
     this.#aside.sync();
   }
 
