@@ -44,6 +44,9 @@ it.each<readonly [string, string, number]>([
     "int i, sum = 0; for (i = 0; ; i++) { if (i == 3) continue; if (i > 5) break; sum += i; } while (sum & 1) sum++; return sum;",
     12,
   ],
+  ["texts that hold the signs of comments", 'const char *s = "a/*b"; /* c */ return s[1] == 47 && s[4] == 0;', 1],
+  ["a struct that is assigned twice", "struct { int a, b; } x, y, z; z.a = 3; z.b = 4; x = y = z; return 10 * x.a + y.b;", 34],
+  ["a zero with a sign", "union { double value; uint64_t bits; } v; double a[2] = {-0.0, 0}; v.value = a[0]; return v.bits >> 63;", 1],
   ["numbers that have an address", "int a = 4, *p = &a; *p = a ? 6 : 5; return !a + a;", 6],
 ])("computes %s", (_, body, expected) => {
   const { module } = compile(`#include <stdint.h>\nint main(void)\n{\n  ${body}\n}\n`);
@@ -55,6 +58,23 @@ it.each([
   ["int main(void) { return x; }", "x is not declared"],
   ["int main(void) { int a = 1 return a; }", '";" is missing'],
   ["int main(void) { return 1 @ 2; }", "no word of C begins at"],
+  ["int main(void) { do { } while (0); }", "do is not declared"],
+  ["int main(void) { return sizeof(int); }", "sizeof is not declared"],
+  ["int main(void) { long a; return 0; }", "long is not declared"],
+  ["int main(void) { return 017; }", "017 is not taken as a number"],
+  ["int main(void) { return '\\n'; }", "is not taken as a number"],
+  ['int main(void) { const char *s = "\\n"; return s[0]; }', "a text is plain but for"],
+  ["int main(void) { int a[2] = {1, 2, 3}; return a[0]; }", "more values than the 2 of an array"],
+  ["int a[2] = {1, 2, 3};", '"}" is missing'],
+  ["int main(void) { switch (1) { default: return 1; case 1: return 2; } }", "a case behind the default"],
+  ["int main(void) { return main(); }", "main calls itself"],
+  ["int b(void); int a(void) { return b(); } int b(void) { return a(); }", "a calls itself"],
+  ["#ifndef A\n#else\n#endif", "takes no #else"],
+  ["#undef A", "takes no #undef"],
+  ["#if 1\n#endif", 'cannot tell whether "1" holds'],
+  ["#if !defined(A)\n#endif", 'cannot tell whether "!defined(A)" holds'],
+  ["#define ADD(a, b) a + b\nint a = ADD;", 'the macro ADD stands without its "("'],
+  ["#define ADD(a, b) a + b\nint a = ADD(1,", "the macro ADD is not called to its end"],
 ])("refuses %j", (program, sentence) => {
   expect(() => compile(program)).toThrow(sentence);
 });

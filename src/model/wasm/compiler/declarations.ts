@@ -206,7 +206,7 @@ export class Declarations {
         ? type.fields.values()
         : type.kind === "array"
           ? (function* (of: CType) {
-              for (let offset = 0; ; offset += sizeOf(of)) yield { type: of, offset };
+              for (let k = 0; k < type.count; k++) yield { type: of, offset: k * sizeOf(of) };
             })(type.of)
           : cursor.fail("data of no type");
     for (const { type: each, offset } of places) {
@@ -220,8 +220,11 @@ export class Declarations {
   /** A text with a zero behind it, as static data. */
   text(literal: string): Global {
     const bytes: number[] = [];
-    for (const [each, octal] of literal.slice(1, -1).matchAll(/\\([0-7]{3})|\\?[\s\S]/g))
+    for (const [each, octal] of literal.slice(1, -1).matchAll(/\\([0-7]{3})|\\["'\\]|[ -[\]-~]|[\s\S]/g)) {
+      if (octal === undefined && !/^(?:\\["'\\]|[ -[\]-~])$/.test(each))
+        this.#cursor.fail(`a text is plain but for \\", \\', \\\\ and three octal digits; this is ${literal}`);
       bytes.push(octal === undefined ? each.charCodeAt(each.length - 1) : Number.parseInt(octal, 8));
+    }
     const data = Uint8Array.from([...bytes, 0]);
     return { type: { kind: "array", of: whole(1, true), count: data.length }, at: this.place(data) };
   }

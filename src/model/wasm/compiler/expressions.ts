@@ -108,7 +108,10 @@ export class Expressions {
     this.#cursor.next();
     const { type } = target;
     const given = this.assignment();
-    if (!isScalar(type)) return { ...target, effect: copied(target, given) };
+    if (!isScalar(type)) {
+      const effect = copied(target, given);
+      return { ...target, code: [...effect, ...target.code], effect };
+    }
     if (sign === "=") return this.#stored(target, this.converted(given, type).code);
     return this.#changed(target, (there) => this.converted(this.#binary(sign.slice(0, -1), there, given), type).code);
   }
@@ -341,6 +344,7 @@ export class Expressions {
   }
 
   #number(text: string): Value {
+    if (/^(?:'\\[^"'\\]|0\d)/.test(text) && !/[.eE]/.test(text)) return this.#cursor.fail(`${text} is not taken as a number`);
     if (text.startsWith("'")) return this.#constant(text.charCodeAt(text.length - 2), int);
     const isHex = /^0x/i.test(text);
     if (isHex ? /p/i.test(text) : /[.eE]/.test(text)) {

@@ -189,8 +189,11 @@ export class FunctionBody implements Frame {
     const cases = this.#within((whole) => {
       this.#breaks.push(whole);
       const code: (number | string)[] = [];
+      let hasDefault = false;
       while (!cursor.takes("}")) {
-        const met = cursor.takes("default")
+        if (hasDefault) cursor.fail("a case behind the default");
+        hasDefault = cursor.takes("default");
+        const met = hasDefault
           ? i32(1)
           : [...local(isMet), ...local(value), ...this.#caseValue(), operation("==", int)!, operation("|", int)!];
         cursor.expect(":");
@@ -259,13 +262,15 @@ export class FunctionBody implements Frame {
     // What is not given is 0.
     const out: (number | string)[] = [...to, ...i32(0), ...i32(sizeOf(type)), 0xfc, 0x0b, 0];
     if (!isScalar(type.of)) this.#cursor.fail("an array of numbers is missing");
+    const end = place.offset + sizeOf(type);
     for (let at = place.offset; !this.#cursor.takes("}"); at += sizeOf(type.of)) {
+      if (at === end) this.#cursor.fail(`more values than the ${type.count} of an array`);
       const value = this.#expressions.assignment();
-      if (value.constant !== 0) {
+      if (!Object.is(value.constant, 0)) {
         const { code } = this.#expressions.converted(value, type.of as Scalar);
         out.push(...this.#assigned(type.of as Scalar, { address: place.address, offset: at }, code));
       }
-      this.#cursor.takes(",");
+      if (this.#cursor.peek().text !== "}") this.#cursor.expect(",");
     }
     return out;
   }

@@ -1,6 +1,8 @@
 // A compiler of C to WebAssembly, for the C that exports of this package write: whole and real
-// numbers, pointers, arrays, structs and unions, and every statement but `goto` and `do`. Each
-// operation is rounded by itself, as WebAssembly has it, so the bits are those of the C.
+// numbers, pointers, arrays, structs and unions, and every statement but `goto` and `do`. What it
+// does not know it refuses. Each operation is rounded by itself, as WebAssembly has it, so the bits
+// are those of the C.
+import { SpillwayError } from "../../../core/errors.js";
 import { joined, section, sectionIds, unsigned } from "../binary.js";
 import { i32 } from "./code.js";
 import { type CFunction, Declarations, type Segment } from "./declarations.js";
@@ -51,7 +53,8 @@ interface Unit {
  */
 export function compile(program: string, given: Given = {}): Compiled {
   const { declarations, bodies, isPublic } = unitOf(program, given);
-  // No function calls itself, so all frames beside one another are as deep as it gets.
+  checkNoRecursion(bodies);
+  // All frames beside one another are as deep as it gets.
   const frames = [...bodies.values()].reduce((sum, { frame }) => sum + frame, 0);
   const end = aligned(declarations.end, 16) + frames;
   const names = [...declarations.functions.keys()];
@@ -95,6 +98,18 @@ function bodyBytes({ locals, code }: Body, numbers: ReadonlyMap<string, number>)
   const bytes = code.flatMap((each) => (typeof each === "string" ? unsigned(numbers.get(each)!) : [each]));
   const body = joined([unsigned(locals.length), ...locals.map((type) => [1, type]), bytes]);
   return joined([unsigned(body.length), body]);
+}
+
+/** A frame is there once for each function, so none may be called while it runs. */
+function checkNoRecursion(bodies: ReadonlyMap<string, Body>): void {
+  const done = new Set<string>();
+  const visit = (name: string, callers: readonly string[]) => {
+    if (callers.includes(name)) throw new SpillwayError("format", `the compiler of exported programs: ${name} calls itself`);
+    if (done.has(name)) return;
+    for (const called of bodies.get(name)?.code ?? []) if (typeof called === "string") visit(called, [...callers, name]);
+    done.add(name);
+  };
+  for (const name of bodies.keys()) visit(name, []);
 }
 
 function unitOf(program: string, { arrays = [], prologues }: Given): Unit {

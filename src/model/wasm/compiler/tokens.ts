@@ -1,5 +1,6 @@
-// The words of C: comments, conditions and macros are done with here. No name is defined for
-// conditions, so `#if` and `#ifdef` leave their lines out and `#ifndef` takes them.
+// The words of C: comments, conditions and macros are done with here. No compiler's names are
+// defined: an `#if` asks for such a name, so its lines are left out. `#else` and what else a
+// preprocessor does is refused.
 import { SpillwayError } from "../../../core/errors.js";
 
 /** A word of C. */
@@ -16,13 +17,16 @@ interface Macro {
 const words =
   /(?<skip>\s+|\/\*[\s\S]*?\*\/)|(?<name>[A-Za-z_]\w*)|(?<number>0[xX][\da-fA-F.]+(?:[pP][+-]?\d+)?[uUlLfF]*|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[uUlLfF]*|'(?:\\?[^\n])')|(?<text>"(?:\\.|[^"\\])*")|(?<sign><<=|>>=|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|[-+*/%&|^~!<>=?:;,.(){}[\]])/y;
 
+function fail(sentence: string): never {
+  throw new SpillwayError("format", sentence);
+}
+
 function split(line: string): Token[] {
   const out: Token[] = [];
   words.lastIndex = 0;
   while (words.lastIndex < line.length) {
     const at = words.lastIndex;
-    const groups = words.exec(line)?.groups;
-    if (!groups) throw new SpillwayError("format", `no word of C begins at ${JSON.stringify(line.slice(at, at + 20))}`);
+    const groups = words.exec(line)?.groups ?? fail(`no word of C begins at ${JSON.stringify(line.slice(at, at + 20))}`);
     for (const kind of ["name", "number", "text", "sign"] as const) if (groups[kind] !== undefined) out.push({ kind, text: groups[kind] });
   }
   return out;
@@ -35,7 +39,14 @@ const limits = `#define INT32_MAX 2147483647
 #define UINT64_C(value) ((uint64_t)(value))
 `;
 
-/** The words of a program, with its macros put in. */
+/** Directives that change nothing here: what they name stands in the text, or is meant for GCC. */
+const ignored = new Set(["include", "pragma"]);
+
+/** Comments become a space; texts and characters stay, whatever is in them. */
+const withoutComments = (program: string) =>
+  program.replace(/"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])'|\/\*[\s\S]*?\*\//g, (found) => (found[0] === "/" ? " " : found));
+
+/** The words of a program, with its macros put in. @throws SpillwayError */
 export function tokensOf(program: string): Token[] {
   const macros = new Map<string, Macro>();
   const out: Token[] = [];
@@ -45,7 +56,7 @@ export function tokensOf(program: string): Token[] {
     out.push(...expanded(split(plain.join("\n")), macros));
     plain = [];
   };
-  for (const line of `${limits}${program}`.replace(/\/\*[\s\S]*?\*\//g, " ").split("\n")) {
+  for (const line of withoutComments(`${limits}${program}`).split("\n")) {
     const directive = /^\s*#\s*(\w+)\s*(.*)$/.exec(line);
     const isHere = isTaken.every(Boolean);
     if (!directive) {
@@ -55,7 +66,14 @@ export function tokensOf(program: string): Token[] {
     const [, name, rest] = directive as unknown as [string, string, string];
     if (name === "endif") isTaken.pop();
     else if (name === "ifndef") isTaken.push(!macros.has(rest.trim()));
-    else if (name === "if" || name === "ifdef") isTaken.push(false);
+    else if (name === "ifdef") isTaken.push(macros.has(rest.trim()));
+    else if (name === "if" || name === "elif") {
+      // A condition on a name that is not defined does not hold, whatever else it asks.
+      const asked = /^defined\((\w+)\)\s*(?:&&.*)?$/.exec(rest.trim())?.[1];
+      if (asked === undefined || macros.has(asked)) fail(`the compiler of exported programs cannot tell whether "${rest.trim()}" holds`);
+      if (name === "elif") isTaken.pop();
+      isTaken.push(false);
+    } else if (name === "else") fail(`the compiler of exported programs takes no #${name}`);
     else if (name === "define" && isHere) {
       flush();
       const [, macro, parameters, body] = /^(\w+)(\([^)]*\))?\s*(.*)$/.exec(rest)!;
@@ -66,7 +84,7 @@ export function tokensOf(program: string): Token[] {
           .map((each) => each.trim()),
         body: split(body!),
       });
-    }
+    } else if (isHere && !ignored.has(name)) fail(`the compiler of exported programs takes no #${name}`);
   }
   flush();
   out.push({ kind: "end", text: "" });
@@ -84,7 +102,8 @@ function expanded(tokens: readonly Token[], macros: ReadonlyMap<string, Macro>):
       const given: Token[][] = [[]];
       let depth = 0;
       for (i++; ; i++) {
-        const each = tokens[i]!;
+        const each = tokens[i] ?? fail(`the macro ${token.text} is not called to its end`);
+        if (depth === 0 && each.text !== "(") fail(`the macro ${token.text} stands without its "("`);
         if (each.text === "(" && depth++ === 0) continue;
         if (each.text === ")" && --depth === 0) break;
         if (each.text === "," && depth === 1) given.push([]);
