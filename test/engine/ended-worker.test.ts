@@ -118,6 +118,16 @@ describe("after a worker thread has ended", () => {
       print({ same: same(states[0], states[2]) && same(states[1], states[2]), name: again.name, workers: workers.length });`;
     expect(await printed(text)).toEqual({ same: true, name: "WorkerEndedError", workers: 2 });
   });
+
+  it("none is left once the computers are disposed, also of those on their way", async () => {
+    const text = `${code}
+      lost(first);
+      second.step([0.5]);
+      for (const computer of [first, second]) await computer.dispose();
+      await turn();
+      print(workers.map(({ threadId }) => threadId));`;
+    expect(await printed(text)).toEqual([-1, -1]);
+  });
 });
 
 describe("worker threads", () => {

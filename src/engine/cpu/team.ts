@@ -133,6 +133,7 @@ export class WorkerTeam {
   async dispose(): Promise<void> {
     this.#disposed = true;
     collected.unregister(this);
-    await this.#pool.release(this.#at.place.id);
+    // Workers that are on their way are given back by what asked for them.
+    await Promise.all([this.#pool.release(this.#at.place.id), this.#renewal]);
   }
 }
