@@ -1,36 +1,44 @@
-// The cortical microcircuit on one thread, here and in Brian2: the same synapses, weights, delays
-// and initial potentials, Poisson spikes of the same rates; each draws its own spikes from outside.
-// It needs Brian2 and a C++ compiler (Debian: python3-brian, g++).
-//   npx tsx bench/cpu/microcircuit-brian.ts [scale=0.1] [seconds=1] [seed=1] [python=python3]
+// The cortical microcircuit on one thread or several, here and in Brian2 (OpenMP): the same
+// synapses, weights, delays and initial potentials, Poisson spikes of the same rates; each draws
+// its own spikes from outside. It needs Brian2 and a C++ compiler (Debian: python3-brian, g++).
+//   npx tsx bench/cpu/microcircuit-brian.ts [scale=0.1] [seconds=1] [seed=1] [threads=1] [python=python3]
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, cpus, tmpdir } from "node:os";
+import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { WasmNetwork } from "../../src/engine/cpu/network.js";
 import { loadWasm } from "../../src/numerics/wasm/index.js";
 import { drawNetwork, microcircuit, type NetworkModel, planNetwork } from "../../src/spikes/index.js";
 
 const given = Object.fromEntries(process.argv.slice(2).map((each) => each.split("=")));
-const { scale = "0.1", seconds = "1", seed = "1", python = "python3" } = given as Record<string, string>;
+const { scale = "0.1", seconds = "1", seed = "1", threads = "1", python = "python3" } = given as Record<string, string>;
 const durationMs = Number(seconds) * 1000;
 const discardMs = 500;
 await loadWasm();
 const model = drawNetwork(planNetwork(microcircuit({ scale: Number(scale), drive: "poisson", seed })));
 
-function ours(): { seconds: number; rates: Record<string, number> } {
-  const network = new WasmNetwork(model);
+/** Seconds of processor time and of wall time, and rates in Hz. */
+interface Measured {
+  readonly seconds: number;
+  readonly wall: number;
+  readonly rates: Readonly<Record<string, number>>;
+}
+
+async function ours(): Promise<Measured> {
+  await using network = Number(threads) === 1 ? new WasmNetwork(model) : await WasmNetwork.together(model, Number(threads));
   const { timeStep } = model.config;
   network.advance(discardMs / timeStep, undefined, false);
-  const began = process.cpuUsage();
+  const [began, wallBegan] = [process.cpuUsage(), performance.now()];
   const { neurons } = network.advance(durationMs / timeStep, undefined, true)!;
   const { user, system } = process.cpuUsage(began);
+  const wall = (performance.now() - wallBegan) / 1000;
   const counts = new Float64Array(model.size);
   for (const neuron of neurons) counts[neuron]!++;
   const rates = model.populations.map(({ name, first, size }) => {
     const sum = counts.subarray(first, first + size).reduce((all, count) => all + count, 0);
     return [name, sum / size / (durationMs / 1000)] as const;
   });
-  return { seconds: (user + system) / 1e6, rates: Object.fromEntries(rates) };
+  return { seconds: (user + system) / 1e6, wall, rates: Object.fromEntries(rates) };
 }
 
 /** Writes what Brian2 is given: every synapse, in ms and mV from rest. */
@@ -50,7 +58,7 @@ function write(folder: string, { synapses, populations, config, size, fractionBi
   const { driveGain, threshold } = populations[0]!.neuron;
   const inputRate = 8;
   const network = {
-    ...{ size, discardMs, durationMs, inputRate, threshold, timeStep: config.timeStep },
+    ...{ size, discardMs, durationMs, inputRate, threshold, threads: Number(threads), timeStep: config.timeStep },
     ...{ tau: neuron.membraneTimeConstant, tauS: 0.5, refractory: neuron.refractoryPeriod },
     populations: populations.map(({ name, first, size: many, background }) => {
       const { rate } = config.populations[name]!.background!;
@@ -70,26 +78,27 @@ function write(folder: string, { synapses, populations, config, size, fractionBi
 const folder = mkdtempSync(join(tmpdir(), "spillway-brian-"));
 try {
   write(folder, model);
-  const here = ours();
+  const here = await ours();
   const { status, stdout, stderr } = spawnSync(python, [join(import.meta.dirname, "microcircuit.py"), folder], {
     encoding: "utf8",
     cwd: folder,
   });
   if (status !== 0) throw new Error(`Brian2 did not run: ${stderr}`);
-  const there = JSON.parse(stdout.trim().split("\n").at(-1)!) as typeof here & { version: string };
-  console.log(`${cpus()[0]!.model}, ${availableParallelism()} cores, Node ${process.versions.node}; one thread each, processor time`);
+  const there = JSON.parse(stdout.trim().split("\n").at(-1)!) as Measured & { readonly version: string };
+  const many = threads === "1" ? "one thread" : `${threads} threads`;
+  console.log(
+    `${cpus()[0]!.model}, ${availableParallelism()} cores, load ${loadavg()[0]!.toFixed(1)}, Node ${process.versions.node}; ${many} each`,
+  );
   console.log(
     `${model.size} neurons, ${model.synapses.places.length} synapses, Poisson drive; ${durationMs} ms after ${discardMs} ms, seed ${seed}\n`,
   );
-  console.log(
-    "| | real-time factor | rates in Hz: L23E | L23I | L4E | L4I | L5E | L5I | L6E | L6I |\n|---|---|---|---|---|---|---|---|---|---|",
-  );
-  const row = (name: string, { seconds: used, rates }: typeof here) =>
-    console.log(
-      `| ${name} | ${((used * 1000) / durationMs).toFixed(3)} | ${Object.values(rates)
-        .map((rate) => rate.toFixed(3))
-        .join(" | ")} |`,
-    );
+  const names = ["", "wall time / model time", "processor time / model time", `rates in Hz: ${Object.keys(here.rates).join(" | ")}`];
+  console.log(`|${names.join(" | ")} |`);
+  console.log(`|${"---|".repeat(3 + Object.keys(here.rates).length)}`);
+  const row = (name: string, { seconds: used, wall, rates }: Measured) => {
+    const cells = [wall, used].map((each) => ((each * 1000) / durationMs).toFixed(3));
+    console.log(`| ${[name, ...cells, ...Object.values(rates).map((rate) => rate.toFixed(3))].join(" | ")} |`);
+  };
   row("Spillway, WebAssembly", here);
   row(`Brian2 ${there.version}, C++`, there);
 } finally {

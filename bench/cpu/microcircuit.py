@@ -1,7 +1,7 @@
 """Brian2 on the network of bench/cpu/microcircuit-brian.ts: the same synapses, weights, delays and initial potentials, exact integration, Poisson spikes of the same rates.
 
-Usage: microcircuit.py FOLDER. FOLDER holds network.json and the arrays it names. Prints one JSON line: seconds of processor time of the simulation alone, by
-C++ on one thread, and rates in Hz.
+Usage: microcircuit.py FOLDER. FOLDER holds network.json and the arrays it names. Prints one JSON line: seconds of processor time and of wall time of the
+simulation alone, by C++ on the threads of network.json, and rates in Hz.
 """
 import json
 import os
@@ -14,10 +14,10 @@ prefs.logging.console_log_level = "ERROR"
 prefs.logging.file_log = False
 build = os.path.join(folder, "brian")
 set_device("cpp_standalone", directory=build, build_on_run=False)
-prefs.devices.cpp_standalone.openmp_threads = 0
 
 with open(os.path.join(folder, "network.json")) as file:
     net = json.load(file)
+prefs.devices.cpp_standalone.openmp_threads = net["threads"] if net["threads"] > 1 else 0
 
 
 def array(name, dtype):
@@ -44,22 +44,31 @@ for each in net["populations"]:
     parts.append(PoissonInput(group, "synaptic", each["inputs"], net["inputRate"] * Hz, each["weight"]))
 monitor = SpikeMonitor(neurons, record=False)
 network = Network(*parts, monitor)
-# In three parts: what is discarded, and the processor's time at the beginning and the end of the rest.
+
+
+def note_time(name):
+    """Writes processor time and wall time, in seconds."""
+    times = '(double)clock() / CLOCKS_PER_SEC, (double)now.tv_sec + 1e-9 * (double)now.tv_nsec'
+    wall = "struct timespec now; clock_gettime(CLOCK_MONOTONIC, &now);"
+    device.insert_code("main", f'{{ {wall} FILE *f = fopen("{name}", "w"); fprintf(f, "%.9f %.9f", {times}); fclose(f); }}')
+
+
+# In three parts: what is discarded, and the times at the beginning and the end of the rest.
 network.run(net["discardMs"] * ms)
-device.insert_code("main", '{ FILE *f = fopen("begun.txt", "w"); fprintf(f, "%.9f", (double)clock() / CLOCKS_PER_SEC); fclose(f); }')
+note_time("begun.txt")
 before = SpikeMonitor(neurons, record=False)
 network.add(before)
 network.run(net["durationMs"] * ms)
-device.insert_code("main", '{ FILE *f = fopen("ended.txt", "w"); fprintf(f, "%.9f", (double)clock() / CLOCKS_PER_SEC); fclose(f); }')
+note_time("ended.txt")
 device.build(directory=build, compile=True, run=True, with_output=False)
 
 
-def clock(name):
+def noted(name):
     for place in (build, "."):
         path = os.path.join(place, name)
         if os.path.exists(path):
             with open(path) as file:
-                return float(file.read())
+                return np.array([float(each) for each in file.read().split()])
     raise SystemExit(f"{name} was not written")
 
 
@@ -67,4 +76,5 @@ counts = np.asarray(before.count[:])
 rates = {e["name"]: float(counts[e["first"] : e["first"] + e["size"]].sum() / e["size"] / (net["durationMs"] / 1000)) for e in net["populations"]}
 import brian2  # noqa: E402
 
-print(json.dumps({"version": brian2.__version__, "seconds": clock("ended.txt") - clock("begun.txt"), "rates": rates}))
+seconds, wall = noted("ended.txt") - noted("begun.txt")
+print(json.dumps({"version": brian2.__version__, "seconds": seconds, "wall": wall, "rates": rates}))

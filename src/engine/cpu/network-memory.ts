@@ -2,7 +2,8 @@
 // that assembly/network.ts reads: lists that all parts read, and lists of each part.
 import { wasmMemoryLimit, wasmReserved } from "../../numerics/wasm/index.js";
 import { EngineCapacityError } from "../../reservoir/engine.js";
-import type { NetworkModel } from "../../spikes/network/plan.js";
+import type { NetworkModel, NetworkPlan } from "../../spikes/network/plan.js";
+import { expectedSynapses } from "../../spikes/network/planning.js";
 import { placeRegions, type Region } from "./memory.js";
 import { CutTable, cutNeurons, type NetworkPart, periodOf } from "./network-parts.js";
 
@@ -47,6 +48,29 @@ export interface NetworkMemory {
   readonly period: number;
   readonly table: CutTable;
   readonly totalBytes: number;
+}
+
+/**
+ * Checks before a synapse is drawn that the synapses, the ring and the neurons of a network fit a
+ * WebAssembly memory, by the number of synapses that is expected. @throws EngineCapacityError
+ */
+export function checkNetworkFits(plan: NetworkPlan): void {
+  const { size, inputs, receptors, currents, ringRows, oneSign, precision, projections } = plan;
+  const constant = projections.filter(({ plasticity }) => plasticity === null);
+  const synapses = constant.reduce((sum, each) => sum + expectedSynapses(each), 0);
+  const element = precision === "float32" ? 4 : 8;
+  const ofNeurons = size * ((4 + currents) * element + 4 + 4 * ringRows * receptors) + 5 * (size + inputs);
+  checkBytes(plan, synapses, (oneSign ? 6 : 8) * synapses + ofNeurons);
+}
+
+function checkBytes({ size }: NetworkPlan, synapses: number, bytes: number): void {
+  if (bytes <= wasmMemoryLimit) return;
+  throw new EngineCapacityError(
+    `a network of ${size} neurons with ${Math.round(synapses).toLocaleString("en")} synapses on the CPU engine`,
+    bytes,
+    wasmMemoryLimit,
+    "a WebAssembly memory ends there; take fewer neurons or synapses",
+  );
 }
 
 /** Lays out the memory of a network in so many parts. @throws EngineCapacityError above 4 GiB */
@@ -95,13 +119,7 @@ export function planNetworkMemory(model: NetworkModel, count: number): NetworkMe
     totalBytes = placed.totalBytes;
     return { ...part, regions: placed.regions, spikeRoom };
   });
-  if (totalBytes > wasmMemoryLimit)
-    throw new EngineCapacityError(
-      `a network of ${model.size} neurons with ${synapses.places.length.toLocaleString("en")} synapses on the CPU engine`,
-      totalBytes,
-      wasmMemoryLimit,
-      "a WebAssembly memory ends there; take fewer neurons or synapses",
-    );
+  checkBytes(model, synapses.places.length, totalBytes);
   return { model, common: common.regions, parts, period, table, totalBytes };
 }
 

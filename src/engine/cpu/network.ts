@@ -11,6 +11,7 @@ import { initialState, type NetworkRunState, type NetworkSession, notFinite, typ
 import type { Region } from "./memory.js";
 import {
   bytesOf,
+  checkNetworkFits,
   mostSteps,
   type NetworkMemory,
   type PlacedPart,
@@ -336,5 +337,8 @@ function whyAlone({ plastic, size }: NetworkModel, threads: number): string | un
 export const cpuNetworks: NetworkEngine = {
   name: "cpu",
   missing: async () => undefined,
-  open: (plan, { threads }: NetworkEngineOptions) => WasmNetwork.open(drawNetwork(plan), threads),
+  async open(plan, { threads }: NetworkEngineOptions) {
+    checkNetworkFits(plan);
+    return WasmNetwork.open(drawNetwork(plan), threads);
+  },
 };

@@ -23,13 +23,18 @@ export function drawNetwork(plan: NetworkPlan): NetworkModel {
   return { ...plan, kind: "network", ...drawSynapses(plan), ...initialValues(plan) };
 }
 
-/** @throws EngineCapacityError if a plan's synapses do not fit the machine */
+/** Bytes that drawing takes for a neuron beside its ring: places in lists, and a list of its own. */
+const bytesOfNeuron = 64;
+
+/** @throws EngineCapacityError if a plan's network does not fit the machine */
 function checkRoom(plan: NetworkPlan): void {
-  const bytes = plan.projections.reduce((sum, each) => sum + bytesOf(each, plan) * expectedSynapses(each), 0);
+  const ofSynapses = plan.projections.reduce((sum, each) => sum + bytesOf(each, plan) * expectedSynapses(each), 0);
+  const bytes = ofSynapses + plan.size * (bytesOfNeuron + 4 * plan.ringRows * plan.receptors) + plan.inputs * bytesOfNeuron;
   const limit = machineMemory();
   if (bytes <= limit && plan.expectedSynapses < 2 ** 32) return;
   const most = Math.min(limit, 2 ** 32 * 6);
-  throw new EngineCapacityError(`the ${Math.round(plan.expectedSynapses)} synapses of ${plan.size} neurons`, bytes, most, "take fewer");
+  const what = `the ${Math.round(plan.expectedSynapses)} synapses of ${plan.size} neurons`;
+  throw new EngineCapacityError(what, bytes, most, "take fewer");
 }
 
 /**

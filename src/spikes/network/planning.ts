@@ -55,7 +55,7 @@ function plan(config: NetworkConfig): NetworkPlan {
     else inputs += population.size;
     places.set(name, { place, first, size: population.size, config: population });
   });
-  if (size === 0) throw new ArgumentError("populations", names, "at least one population of neurons");
+  if (size === 0) throw new ArgumentError("populations", names.join(", "), "at least one population of neurons, as these are inputs");
   const isInput = (place: Place) => place.config.neuron === null;
   const globalRange = (place: Place): NeuronRange => ({ first: isInput(place) ? size + place.first : place.first, size: place.size });
   const drafts = config.projections.map((projection, index) => draft(projection, index, config, places, globalRange));
@@ -214,6 +214,12 @@ function checkRule({ connect, multiple }: ProjectionConfig, field: string, sourc
           );
       });
       break;
+    case "distance": {
+      const points = connect.grid?.reduce((product, side) => product * side, 1) ?? Number.POSITIVE_INFINITY;
+      const most = Math.max(sources, targets);
+      if (points < most) throw new ArgumentError(`${at}.grid`, connect.grid, `at least as many points as there are neurons, ${most}`);
+      break;
+    }
     default:
   }
 }
@@ -419,7 +425,7 @@ function population(name: string, { place, first, size, config }: Place, network
     background: background && {
       receptor: ofBackground!,
       units: inUnits(background.weight * resistanceOf(config), fractionBits, `${field}.weight`),
-      counts: poissonSteps(background.rate * timeStep * 0.001, `${field}.rate`),
+      counts: poissonSteps(background.rate, timeStep, `${field}.rate`),
     },
     stateKeep: config.stateTimeConstant === null ? null : round(decay(config.stateTimeConstant, timeStep)),
   };

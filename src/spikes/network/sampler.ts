@@ -160,8 +160,9 @@ function checkLongest(steps: number, timeStep: number, field: string): number {
 const mostSpikes = 500;
 
 /** Spikes of a Poisson process in a step. @throws ArgumentError for a mean above 500 */
-export function poissonSteps(mean: number, field: string): WordSteps {
-  if (mean > mostSpikes) throw new ArgumentError(field, mean, `a rate that gives at most ${mostSpikes} spikes a step`);
+export function poissonSteps(rate: number, timeStep: number, field: string): WordSteps {
+  const mean = rate * timeStep * 0.001;
+  if (mean > mostSpikes) throw new ArgumentError(field, rate, `a rate that gives at most ${mostSpikes} spikes a step of ${timeStep} ms`);
   const thresholds: number[] = [];
   let term = portableExp(-mean);
   let sum = 0;

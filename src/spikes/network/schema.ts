@@ -160,7 +160,11 @@ const steepest = 80;
 export const populationTable = {
   size: given(size, "How many neurons."),
   neuron: option(
-    either("a neuron, or null for inputs", nothing, byType<{ readonly type: NeuronType | "adaptiveExponential" }>(networkNeuronTables)),
+    either(
+      `one of ${Object.keys(networkNeuronTables).join(", ")}, by name or as an object with that type, or null for inputs`,
+      nothing,
+      byType<{ readonly type: NeuronType | "adaptiveExponential" }>(networkNeuronTables),
+    ),
     { type: "leakyIntegrateAndFire" },
     "The neurons, by name or with settings; null for inputs, whose spikes are given.",
   ),

@@ -3,6 +3,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import "../../../src/index.js";
 import { openNetwork } from "../../../src/engine/cuda/network/index.js";
+import { isDrawnThere } from "../../../src/spikes/gpu/network/table.js";
 import {
   drawNetwork,
   microcircuit,
@@ -175,6 +176,45 @@ describe("a network that only the general kernel runs", () => {
     expect(there.getState()).toEqual(here.getState());
     there.setState(here.getState());
     expect(there.getValues("filtered")).toEqual(here.getValues("filtered"));
+  });
+
+  it("is drawn there onto each receptor as on the host", async () => {
+    const alone = { selfConnections: false, weight: { distribution: "normal", mean: 3, deviation: 0.5, least: 0 }, delay } as const;
+    const plan = planNetwork({
+      kind: "network",
+      populations: {
+        stimulus: { size: 5, neuron: null },
+        E: { size: 23, receptors: currents, current: 60 },
+        // Of so few that nearly every synapse is drawn onto itself at first.
+        I: { like: "E", size: 2 },
+      },
+      projections: [
+        { from: "stimulus", to: "E", receptor: "slow", connect: { rule: "fixedOutDegree", number: 4 }, weight: 2 },
+        { from: "E", to: "E", receptor: "fast", connect: { rule: "fixedTotalNumber", number: 150 }, ...alone },
+        { from: "E", to: "E", receptor: "slow", connect: { rule: "fixedOutDegree", number: 30 }, ...alone },
+        { from: "I", to: "I", receptor: "slow", connect: { rule: "fixedOutDegree", number: 40 }, weight: -0.5, selfConnections: false },
+      ],
+    });
+    expect(isDrawnThere(plan)).toBe(true);
+    const model = drawNetwork(plan);
+    await using there = await openNetwork(context, plan);
+    expect(there.tableSum).toBe(tableSum(model.synapses));
+    const here = new ReferenceNetwork(model);
+    const expected = here.advance(90, undefined, true)!;
+    expect(expected.neurons.length).toBeGreaterThan(0);
+    expect(await there.advance(90, undefined, true)).toEqual(expected);
+    expect(there.getState()).toEqual(here.getState());
+  });
+
+  it("refuses sums beyond 32 bits onto a receptor after drawing there", async () => {
+    const plan = planNetwork({
+      kind: "network",
+      fractionBits: 0,
+      populations: { S: { size: 1, neuron: null }, E: { size: 2, receptors: currents } },
+      projections: [{ from: "S", to: "E", receptor: "slow", connect: { rule: "fixedOutDegree", number: 80_000 }, weight: 60_000 }],
+    });
+    expect(isDrawnThere(plan)).toBe(true);
+    await expect(openNetwork(context, plan)).rejects.toThrow(/fractionBits is 0; .* can reach a neuron at once/);
   });
 
   it.each([0, 0.3])("takes spikes for inputs, which arrive after %s ms", async (inputDelay) => {

@@ -1,6 +1,7 @@
 // Networks of populations and projections: their descriptions, and what is drawn from them. The
 // sums of tables and the thresholds are those of a C program written from rule 13 of
 // docs/numerics.md alone.
+import "../../../src/index.js";
 import { describe, expect, it } from "vitest";
 import { normalCdf, normalQuantile } from "../../../src/numerics/index.js";
 import type { NetworkOptions, PopulationOptions, ProjectionOptions } from "../../../src/spikes/network/config.js";
@@ -9,6 +10,7 @@ import { microcircuit } from "../../../src/spikes/network/microcircuit.js";
 import type { NetworkModel } from "../../../src/spikes/network/plan.js";
 import { planNetwork } from "../../../src/spikes/network/planning.js";
 import { delaySteps, poissonSteps, sample, samplerOf } from "../../../src/spikes/network/sampler.js";
+import { SpikingNetwork } from "../../../src/spikes/network/spiking-network.js";
 import { tableSum } from "../../../src/spikes/network/table-sum.js";
 
 const network = (projection: Partial<ProjectionOptions>, more: Partial<NetworkOptions> = {}): NetworkOptions => ({
@@ -72,11 +74,11 @@ describe("the drawing of networks", () => {
   });
 
   it("draws Poisson counts by thresholds, as many as the mean asks for", () => {
-    expect(poissonSteps(1.28, "rate").thresholds).toHaveLength(24);
-    const { thresholds } = poissonSteps(100, "rate");
+    expect(poissonSteps(1280, 1, "rate").thresholds).toHaveLength(24);
+    const { thresholds } = poissonSteps(100_000, 1, "rate");
     const mean = thresholds.reduce((sum, each) => sum + (1 - each / 2 ** 32), 0);
     expect(mean).toBeCloseTo(100, 4);
-    expect(() => poissonSteps(501, "background.rate")).toThrow(/at most 500 spikes a step/);
+    expect(() => poissonSteps(501_000, 1, "background.rate")).toThrow(/background\.rate is 501000; it takes .*at most 500 spikes a step/);
   });
 
   it("has SciPy's quantiles of the normal distribution, and their inverse", () => {
@@ -237,6 +239,22 @@ describe("descriptions of networks that cannot be", () => {
       /at most 80 slopeFactor/,
     ],
     ["a misspelt field", () => drawn({ wieght: 3 } as never), /weight/],
+    [
+      "a grid with too few points",
+      () => drawn({ connect: { rule: "distance", probability: 1, grid: [3, 4, 3] } }),
+      /connect\.grid .*at least as many points as there are neurons, 40/,
+    ],
+    [
+      "a neuron that is none",
+      () => onto({}, { neuron: "hodgkinHuxley" as never }),
+      /neuron is "hodgkinHuxley".*izhikevich.*null for inputs/,
+    ],
+    ["a background of too many spikes", () => onto({}, { background: { rate: 1e12, weight: 1 } }), /rate is 1000000000000; it takes .*500/],
+    [
+      "inputs alone",
+      () => drawn({}, { populations: { E: { size: 3, neuron: null } }, projections: [] }),
+      /populations is "E".*these are inputs/,
+    ],
   ])("refuses %s", (_, make, message) => {
     expect(make).toThrow(message);
   });
@@ -269,5 +287,14 @@ describe("descriptions of networks that cannot be", () => {
     const large = { populations: { E: { size: 1_000_000 } } };
     const make = () => drawn({ from: "E", to: "E", connect: { rule: "fixedOutDegree", number: 100_000 } }, large);
     expect(make).toThrow(/100000000000 synapses of 1000000 neurons/);
+    expect(() => drawn({}, { populations: { E: { size: 2 ** 30 - 1 } }, projections: [] })).toThrow(/0 synapses of 1073741823 neurons/);
+  });
+
+  it.each([
+    ["synapses", { projections: [{ from: "E", to: "E", connect: { rule: "fixedTotalNumber", number: 1e9 }, weight: 1 }] }, 1e5],
+    ["neurons", {}, 5e8],
+  ] as const)("says before drawing that %s do not fit the memory of the CPU engine", async (_, given, size) => {
+    const create = SpikingNetwork.create({ kind: "network", populations: { E: { size } }, ...given }, { engine: "cpu" });
+    await expect(create).rejects.toThrow(/on the CPU engine would take [\d.]+ GiB and the limit is 4\.00 GiB/);
   });
 });

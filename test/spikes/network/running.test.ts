@@ -136,6 +136,8 @@ describe("a network that runs", () => {
 
   it.each<[string, Parameters<SpikingNetwork["run"]>, RegExp]>([
     ["a part of a step", [0.25], /whole number of steps of 0\.1 ms/],
+    ["no number", [Number.NaN], /durationMs is NaN/],
+    ["more steps than the counter has", [1e12], /fewer than 2\^32/],
     ["spikes of a population that is not there", [1, { spikes: ["X"] }], /spikes\[0\] is "X".*E, I/],
     ["potentials of a neuron that is not there", [1, { potentials: { neurons: { I: [5] } } }], /neurons below 5/],
     ["states that are not kept", [1, { states: { of: ["I"] } }], /stateTimeConstant/],

@@ -205,7 +205,7 @@ async function tableOf(
     return { table: uploadTable(context, synapses, held), plastic };
   }
   const table = await drawTable(stream, context, plan, held);
-  checkLargestSum(plan, await largestReach(stream, context, table, plan.size));
+  checkLargestSum(plan, await largestReach(stream, context, table, plan.receptors * plan.size));
   return { table, plastic: [] };
 }
 

@@ -51,10 +51,9 @@ type Pointers = readonly Parameter[];
 const kernel = (context: Context, name: string, parameters: Pointers) => kernelOf(context, "network_draw", name, parameters);
 
 /** Whether a device draws the synapses of a plan; else the host does. */
-export function isDrawnThere({ projections, oneSign, expectedSynapses, receptors }: NetworkPlan): boolean {
+export function isDrawnThere({ projections, oneSign, expectedSynapses }: NetworkPlan): boolean {
   return (
     oneSign &&
-    receptors === 1 &&
     expectedSynapses < mostSynapses &&
     projections.length <= mostProjections &&
     projections.every(
@@ -123,20 +122,23 @@ export async function drawTable(stream: Stream, context: Context, plan: NetworkP
 const projectionWords = 11;
 const samplerNumbers = 7;
 
-/** What the kernels read of projections, one after the other. */
-function layoutOf({ projections, fractionBits }: NetworkPlan) {
+/**
+ * What the kernels read of projections, one after the other. Targets are cells: receptor N + target.
+ */
+function layoutOf({ projections, fractionBits, size }: NetworkPlan) {
   const words = new Uint32Array(Math.max(1, projections.length) * projectionWords);
   const samplers = new Float64Array(Math.max(1, projections.length) * samplerNumbers);
   const thresholds: number[] = [0];
   const scale = 2 ** fractionBits;
   let degrees = 0;
   projections.forEach((projection, p) => {
-    const { source, target, number, delay, weight, rule } = projection;
+    const { source, target, receptor, number, delay, weight, rule } = projection;
     const given = rule.rule === "fixedOutDegree" ? rule.number : 0;
+    const cells = receptor * size;
     words.set(
       [
-        ...[source.first, source.size, target.first, target.size, number, thresholds.length, delay.thresholds.length, delay.first],
-        ...[degrees, forbidden(projection), given],
+        ...[source.first, source.size, cells + target.first, target.size, number, thresholds.length, delay.thresholds.length, delay.first],
+        ...[degrees, forbidden(projection, cells), given],
       ],
       p * projectionWords,
     );
@@ -151,8 +153,9 @@ function layoutOf({ projections, fractionBits }: NetworkPlan) {
   return { words, samplers, thresholds: Uint32Array.from(thresholds), degrees };
 }
 
-/** What added to a source is a target that it must not have: itself, or none at all. */
-const forbidden = ({ selfConnections, target }: PlannedProjection): number => (selfConnections || target.size < 2 ? 2 ** 31 : 0);
+/** What added to a source is a cell that it must not have: its own, or none at all. */
+const forbidden = ({ selfConnections, target }: PlannedProjection, cells: number): number =>
+  selfConnections || target.size < 2 ? 2 ** 31 : cells;
 
 /** A table of the host. Memory is `held`. @throws OutOfMemoryError */
 export function uploadTable(context: Context, table: NetworkTable, held: Held): DeviceTable {
