@@ -1,12 +1,12 @@
 // A study in a file: Optuna's journal, which its processes and ours read and write at once.
 import { constants } from "node:fs";
-import { open } from "node:fs/promises";
 import { resolve as absolute } from "node:path";
 import { SpillwayError } from "../../core/errors.js";
 import { choice, number, option, resolve, type TableOf } from "../../core/options.js";
 import { FileError } from "../../io/errors.js";
 import { readError, writeError } from "../../io/files.js";
 import type { StudyOperation, StudyStorage } from "../storage.js";
+import { journalFiles } from "./files.js";
 import { endOfLines, type Place, readLines } from "./lines.js";
 import { JournalLock } from "./lock.js";
 import { RecordError } from "./record-error.js";
@@ -38,6 +38,9 @@ export const journalFileTable = {
  * append is locked, written in one piece and synced; a last line that a killed process left
  * unfinished is cut away by the next append. The file is made if it is not there.
  *
+ * New trials alone are not synced: a machine that stops loses what it was about to evaluate, and
+ * results are synced together with all that stands before them.
+ *
  * Give Optuna an absolute path: its lock leads nowhere from a relative one with a folder.
  * @throws FileError from any call if the file cannot be used, or a line is no record
  */
@@ -52,6 +55,10 @@ class JournalFile implements StudyStorage {
   readonly #lock: JournalLock;
   /** Places up to which the file was read, rising: where a later read may begin. */
   #marks: Place[] = [{ line: 0, offset: 0 }];
+  /** The last append, until it is read: it need not be read from the file. */
+  #own: { readonly to: Place; readonly lines: readonly string[] } | undefined;
+  /** Whether an append found lines that were not read. */
+  #isBehind = false;
   /** The end of the last call. */
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -61,12 +68,19 @@ class JournalFile implements StudyStorage {
   }
 
   append(operations: readonly StudyOperation[], expected?: number): Promise<boolean> {
-    const text = operations.map((operation) => `${encodeRecord(operation)}\n`).join("");
-    const bytes = Buffer.from(text, "latin1");
+    const lines = operations.map(encodeRecord);
+    const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(""), "latin1");
+    const isSynced = !operations.every(isNewTrial);
     return this.#inTurn(async () => {
       for (;;) {
-        const done = await this.#lock.hold((isHeld) => this.#append(bytes, expected, isHeld));
-        if (done !== undefined) return done;
+        const end = await this.#lock.hold((isHeld) => this.#append(bytes, isSynced, expected, isHeld));
+        if (end === undefined) continue;
+        const last = this.#marks.at(-1)!;
+        this.#isBehind = end !== last.offset;
+        this.#own = undefined;
+        if (end === "others wrote") return false;
+        if (!this.#isBehind) this.#own = { to: { line: last.line + lines.length, offset: end + bytes.length }, lines };
+        return true;
       }
     });
   }
@@ -85,17 +99,24 @@ class JournalFile implements StudyStorage {
     return turn;
   }
 
-  /** Undefined if the lock was broken meanwhile; then nothing was written. */
-  async #append(bytes: Buffer, expected: number | undefined, isHeld: () => Promise<boolean>): Promise<boolean | undefined> {
+  /** Where the bytes begin that were written; undefined if the lock was broken and none were. */
+  async #append(
+    bytes: Buffer,
+    isSynced: boolean,
+    expected: number | undefined,
+    isHeld: () => Promise<boolean>,
+  ): Promise<number | "others wrote" | undefined> {
     // Read as well as appended to: a torn last line has to be found.
-    const file = await open(this.name, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o666).catch((error: unknown) => {
-      throw writeError(this.name, error);
-    });
+    const file = await journalFiles
+      .open(this.name, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o666)
+      .catch((error: unknown) => {
+        throw writeError(this.name, error);
+      });
     try {
       const { size } = await file.stat();
       const last = this.#marks.at(-1)!;
-      const end = (await endOfLines(file, 0, size)) ?? 0;
-      if (expected !== undefined && (end < last.offset || (await this.#count(end)) !== expected)) return false;
+      const end = size === last.offset ? size : ((await endOfLines(file, 0, size)) ?? 0);
+      if (expected !== undefined && (end < last.offset || (await this.#count(end)) !== expected)) return "others wrote";
       if (!(await isHeld())) return undefined;
       if (end < size) await file.truncate(end);
       try {
@@ -106,12 +127,12 @@ class JournalFile implements StudyStorage {
           if (bytesWritten === 0) throw new SpillwayError("file", `only ${done} of ${bytes.length} bytes could be written`);
           done += bytesWritten;
         }
-        await file.sync();
+        if (isSynced) await file.sync();
       } catch (error) {
         if (await isHeld()) await file.truncate(end);
         throw error;
       }
-      return true;
+      return end;
     } catch (error) {
       throw error instanceof FileError ? error : writeError(this.name, error);
     } finally {
@@ -127,6 +148,17 @@ class JournalFile implements StudyStorage {
   }
 
   async #read(from: number): Promise<readonly StudyOperation[]> {
+    const own = this.#own;
+    this.#own = undefined;
+    const last = this.#marks.at(-1)!;
+    if (!this.#isBehind && from === last.line) {
+      const size = await this.#size();
+      if (own && size === own.to.offset) {
+        this.#mark(own.to);
+        return own.lines.map((line, i) => this.#decoded(line, from + i));
+      }
+      if (!own && size === last.offset) return [];
+    }
     const out: StudyOperation[] = [];
     const begin = this.#marks.findLast(({ line }) => line <= from)!;
     const end = await readLines(this.name, begin, (line, number) => {
@@ -135,8 +167,18 @@ class JournalFile implements StudyStorage {
       if ((error as NodeJS.ErrnoException).code === "ENOENT" && begin.line === 0) return begin;
       throw error instanceof RecordError ? new FileError(this.name, error.message, "content") : await readError(this.name, error);
     });
-    if (end.line > this.#marks.at(-1)!.line) this.#marks = [this.#marks[0]!, ...this.#marks.slice(1).slice(-1000), end];
+    this.#isBehind = false;
+    this.#mark(end);
     return out;
+  }
+
+  async #size(): Promise<number | undefined> {
+    const found = await journalFiles.stat(this.name).catch(() => undefined);
+    return found && Number(found.size);
+  }
+
+  #mark(end: Place): void {
+    if (end.line > this.#marks.at(-1)!.line) this.#marks = [this.#marks[0]!, ...this.#marks.slice(1).slice(-1000), end];
   }
 
   #decoded(line: string, number: number): StudyOperation {
@@ -148,4 +190,8 @@ class JournalFile implements StudyStorage {
       throw new FileError(this.name, `line ${number + 1} is no record of a journal: ${error.message}${hint}`, "content");
     }
   }
+}
+
+function isNewTrial(operation: StudyOperation): boolean {
+  return operation.type === "createTrial" && operation.template.state === "running";
 }

@@ -1,6 +1,6 @@
 // The complete lines of a file that only grows, by number. It knows nothing of what they say.
-import { type FileHandle, open } from "node:fs/promises";
 import { formatBytes } from "../../core/bytes.js";
+import { type JournalHandle, journalFiles } from "./files.js";
 import { RecordError } from "./record-error.js";
 
 /** Bytes that are read at a time. */
@@ -15,7 +15,7 @@ export interface Place {
 }
 
 /** The last complete line's end, if one stands between two offsets; undefined if none does. */
-export async function endOfLines(file: FileHandle, from: number, to: number): Promise<number | undefined> {
+export async function endOfLines(file: JournalHandle, from: number, to: number): Promise<number | undefined> {
   const piece = Buffer.allocUnsafe(Math.min(2 ** 16, to - from));
   for (let end = to; end > from; ) {
     const begin = Math.max(from, end - piece.length);
@@ -32,7 +32,7 @@ export async function endOfLines(file: FileHandle, from: number, to: number): Pr
  * What stands behind the last end is no line yet.
  */
 export async function readLines(path: string, from: Place, take: (line: string, number: number) => void): Promise<Place> {
-  const file = await open(path, "r");
+  const file = await journalFiles.open(path, "r");
   try {
     let { line, offset } = from;
     const { size } = await file.stat();

@@ -1,9 +1,10 @@
 // The lock beside a journal that Optuna's processes take too: one name, a symbolic link or a file
 // that only one can make. It knows nothing of what it guards.
 import { randomUUID } from "node:crypto";
-import { type BigIntStats, constants, promises as fs } from "node:fs";
+import { type BigIntStats, constants } from "node:fs";
 import { SpillwayError } from "../../core/errors.js";
 import { visible } from "../../core/text.js";
+import { journalFiles as files } from "./files.js";
 
 /** How a lock is made. Both exclude one another. */
 export type LockKind = "link" | "exclusive";
@@ -62,8 +63,8 @@ export class JournalLock {
   /** The inode of a lock that was made now; undefined if there is one. */
   async #make(): Promise<bigint | undefined> {
     try {
-      if (this.#kind === "link") await fs.symlink(this.#journal, this.#path);
-      else await (await fs.open(this.#path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY)).close();
+      if (this.#kind === "link") await files.symlink(this.#journal, this.#path);
+      else await (await files.open(this.#path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY)).close();
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "EEXIST") return undefined;
       throw new SpillwayError(
@@ -78,13 +79,13 @@ export class JournalLock {
   }
 
   #ofLock(): Promise<BigIntStats | undefined> {
-    return fs.lstat(this.#path, { bigint: true }).catch(() => undefined);
+    return files.lstat(this.#path).catch(() => undefined);
   }
 
   /** What must stand still for a lock to be given up; undefined if there is none. */
   async #standing(): Promise<string | undefined> {
     const lock = await this.#ofLock();
-    const journal = await fs.stat(this.#journal, { bigint: true }).catch(() => undefined);
+    const journal = await files.stat(this.#journal).catch(() => undefined);
     return lock && `${lock.ino}:${lock.mtimeNs}:${journal?.mtimeNs}:${journal?.size}`;
   }
 
@@ -97,8 +98,8 @@ export class JournalLock {
   async #rename(): Promise<void> {
     const away = `${this.#path}${randomUUID()}.rename`;
     try {
-      await fs.rename(this.#path, away);
-      await fs.unlink(away);
+      await files.rename(this.#path, away);
+      await files.unlink(away);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     }

@@ -1,7 +1,7 @@
 // Meets the n-th operation on files of a journal with a failure: for tests of what a storage keeps.
-import { constants, promises } from "node:fs";
-import type { FileHandle } from "node:fs/promises";
-import { syncBuiltinESMExports } from "node:module";
+import { constants } from "node:fs";
+import { open as openFile } from "node:fs/promises";
+import { JournalHandle, journalFiles } from "../../../src/search/journal/files.js";
 
 /**
  * What happens to an operation: it fails with EIO before or after it is done, its bytes are written
@@ -61,17 +61,23 @@ export async function faultAt(where: number | (typeof ofHandle)[number], fault: 
     if (fault === "dies" || fault === "half") return new Promise(() => undefined);
     throw Object.assign(new Error(`EIO: i/o error, ${name}`), { code: "EIO" });
   };
-  const probe = await promises.open(process.execPath, "r");
-  const prototype = Object.getPrototypeOf(probe) as Record<string, Operation>;
-  await probe.close();
-  const table = promises as unknown as Record<string, Operation>;
+  const prototype = JournalHandle.prototype as unknown as Record<string, Operation>;
+  const table = journalFiles as unknown as Record<string, Operation>;
   const undo: (() => void)[] = [];
-  const opened = new Set<FileHandle>();
+  const opened = new Set<JournalHandle>();
+  const { close } = JournalHandle.prototype;
+  JournalHandle.prototype.close = async function (this: JournalHandle) {
+    opened.delete(this);
+    await close.call(this);
+  };
+  undo.push(() => {
+    JournalHandle.prototype.close = close;
+  });
   const watch = (table: Record<string, Operation>, name: string) => {
     const original = table[name]!;
     table[name] = async function (this: unknown, ...args: unknown[]) {
       const result = await meet(name, this, original, args);
-      if (name === "open") opened.add(result as FileHandle);
+      if (name === "open") opened.add(result as JournalHandle);
       return result;
     };
     undo.push(() => {
@@ -80,12 +86,10 @@ export async function faultAt(where: number | (typeof ofHandle)[number], fault: 
   };
   for (const name of ofFolder) watch(table, name);
   for (const name of ofHandle) watch(prototype, name);
-  syncBuiltinESMExports();
   const restore = async () => {
     for (const each of undo) each();
-    syncBuiltinESMExports();
     // Those of a writer that is not there any more; the others are closed.
-    for (const handle of opened) if (handle.fd >= 0) await handle.close();
+    for (const handle of opened) await handle.close();
   };
   return { seen, reached, goOn, restore };
 }
@@ -96,12 +100,11 @@ export async function faultAt(where: number | (typeof ofHandle)[number], fault: 
  * may do that keeps what it knows of a file until it is opened again.
  */
 export async function staleAppends(): Promise<() => void> {
-  const table = promises as unknown as Record<"open", Operation>;
-  const original = table.open;
-  table.open = async (path: string, flags: number | string, ...rest: unknown[]) => {
+  const original = journalFiles.open;
+  journalFiles.open = async (path, flags, mode) => {
     const appends = flags === "a" || (typeof flags === "number" && (flags & constants.O_APPEND) !== 0);
-    if (!appends) return original(path, flags, ...rest);
-    const file = (await original(path, constants.O_RDWR | constants.O_CREAT, ...rest)) as FileHandle;
+    if (!appends) return original(path, flags, mode);
+    const file = await openFile(path, constants.O_RDWR | constants.O_CREAT, mode);
     let at = (await file.stat()).size;
     const { write, truncate } = { write: file.write.bind(file), truncate: file.truncate.bind(file) };
     file.truncate = async (size = 0) => {
@@ -115,11 +118,9 @@ export async function staleAppends(): Promise<() => void> {
       await write(bytes, half, bytes.length - half, at + half);
       return { bytesWritten: bytes.length, buffer: bytes };
     }) as typeof file.write;
-    return file;
+    return file as unknown as JournalHandle;
   };
-  syncBuiltinESMExports();
   return () => {
-    table.open = original;
-    syncBuiltinESMExports();
+    journalFiles.open = original;
   };
 }

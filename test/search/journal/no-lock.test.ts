@@ -1,11 +1,12 @@
 // A file system whose appends are not atomic, and writers that take no lock: the lock keeps lines
 // whole; without it, what is torn is refused by its line, and a repair loses nothing of ours.
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
-import { mkdtemp, open as openFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { journalFile, repairJournal, type StudyOperation } from "../../../src/search/index.js";
+import { journalFiles } from "../../../src/search/journal/files.js";
 import { encodeRecord } from "../../../src/search/journal/records.js";
 import { faultAt, staleAppends } from "./faults.js";
 
@@ -45,7 +46,7 @@ describe("appends in two pieces at a place that is not the end any more", () => 
   it("write over one another without it", async () => {
     restore = await staleAppends();
     const path = fresh();
-    const files = await Promise.all(writers.map(() => openFile(path, "a")));
+    const files = await Promise.all(writers.map(() => journalFiles.open(path, "a")));
     await Promise.all(files.map((file, i) => file.write(Buffer.from(`${encodeRecord(record(writers[i]!, i))}\n`))));
     await Promise.all(files.map((file) => file.close()));
     expect(readFileSync(path, "utf8").split("\n").length - 1).toBeLessThan(writers.length);
