@@ -3,15 +3,17 @@
 // Usage: node bench/search/experiments.mjs [--tasks a,b] [--methods tpe] [--studies 10] [--trials 200]
 //        [--jobs 2] [--out FOLDER] [--seconds 560]
 // Scores are those of the test part, which no trial sees; data/series is read from SPILLWAY_DATA.
-// Each study is a process of its own. With --out its result stands there as a file, and its trials
-// in a journal as long as it is not through: what is there is not done again, so the bench can be
-// stopped after --seconds, carried to another machine and gone on with.
+// Each study is a process of its own, the longest first. With --out the folder holds results.jsonl,
+// a line a study that is through, and unfinished.json.gz, the journals of the others, written anew
+// every ten seconds: what is there is not done again, so the bench can be stopped after --seconds,
+// killed, carried to another machine and gone on with. table.md is what is printed.
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, constants, setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { runExperiment, searchExperiment } from "../../dist/experiment/index.js";
 
 const folder = join(process.env.SPILLWAY_DATA ?? "../shared/data", "series");
@@ -42,18 +44,24 @@ const mackeyGlass = {
   baselines: [{ autoregression: 24 }, "persistence", "mean"],
 };
 
-/** Every method starts from these fields, which say data and protocol and no setting. */
+/**
+ * Every method starts from these fields, which say data and protocol and no setting. Tasks whose
+ * studies take longest stand first.
+ */
 const tasks = {
-  narma10: {
-    data: { task: "narma", redraw: true },
-    reservoir: { size: 200 },
-    task: "predict",
-    washout: 200,
-    split: { train: 2200, test: 2000 },
-    metrics: ["nrmse"],
-    baselines: ["persistence", "mean"],
-  },
   "mackey-glass": mackeyGlass,
+  "mackey-glass-plain": mackeyGlass,
+  "load-france": {
+    data: { file: join(folder, "load_rte.csv"), columns: ["y"], time: "ds", calendar: ["hour", "weekday", { holidays }] },
+    ...dayAhead,
+  },
+  load: {
+    data: {
+      ...{ file: join(folder, "made-load.csv"), columns: ["load_mw"], time: "timestamp", missing: "interpolate" },
+      calendar: ["hour", "weekday"],
+    },
+    ...dayAhead,
+  },
   lorenz: {
     data: { task: "lorenz", options: { dt: 0.02, discard: 1000 }, redraw: true },
     reservoir: { size: 300, precision: "float64" },
@@ -63,18 +71,15 @@ const tasks = {
     metrics: ["validPredictionTime"],
     baselines: [{ autoregression: 24 }, "persistence", "mean"],
   },
-  load: {
-    data: {
-      ...{ file: join(folder, "made-load.csv"), columns: ["load_mw"], time: "timestamp", missing: "interpolate" },
-      calendar: ["hour", "weekday"],
-    },
-    ...dayAhead,
+  narma10: {
+    data: { task: "narma", redraw: true },
+    reservoir: { size: 200 },
+    task: "predict",
+    washout: 200,
+    split: { train: 2200, test: 2000 },
+    metrics: ["nrmse"],
+    baselines: ["persistence", "mean"],
   },
-  "load-france": {
-    data: { file: join(folder, "load_rte.csv"), columns: ["y"], time: "ds", calendar: ["hour", "weekday", { holidays }] },
-    ...dayAhead,
-  },
-  "mackey-glass-plain": mackeyGlass,
 };
 
 /** What is searched: the same for all tasks but lags of loads, and the penalty without noise. */
@@ -119,7 +124,8 @@ async function testScore(name, method, study, { storage, signal }) {
     objective: objectives[name] ?? {},
     ...{ seeds, sampler: { type: method, seed: study }, budget: { trials }, refit: { seeds: 10 } },
   };
-  const own = count ? { ...experiment, task: { ...task, members: count } } : experiment;
+  // Baselines are those of the defaults.
+  const own = { ...experiment, baselines: [], ...(count && { task: { ...task, members: count } }) };
   const { refit, result } = await searchExperiment({ ...own, search }, { storage, signal });
   return { ...described(name, method, study, refit), best: result.best.values, validation: result.validation };
 }
@@ -143,39 +149,38 @@ const { values: options } = parseArgs({
 });
 const trials = Number(options.trials);
 
-if (options.job !== undefined) await doJob(options.job);
-else await dealOut();
-
 /** One study. SIGTERM stops it, and its trials stay in its journal. */
 async function doJob(job) {
   const [name, method, study] = job.split(":");
   const stop = new AbortController();
   process.once("SIGTERM", () => stop.abort());
-  const place = join(options.out, job.replaceAll(":", "-"));
+  const place = join(options.out, placeOf(job));
   const found = await testScore(name, method, Number(study), { storage: `${place}.log`, signal: stop.signal }).catch((error) => {
     if (!stop.signal.aborted) throw error;
   });
   if (found?.value === undefined) process.exit(75);
-  writeFileSync(`${place}.part`, JSON.stringify(found));
-  renameSync(`${place}.part`, `${place}.json`);
-  rmSync(`${place}.log`, { force: true });
+  writeFileSync(`${place}.json`, JSON.stringify(found));
 }
 
 async function dealOut() {
-  const out = options.out ?? mkdtempSync(join(tmpdir(), "spillway-bench-"));
-  mkdirSync(out, { recursive: true });
-  const names = options.tasks.split(",").filter((name) => !name.startsWith("load") || existsSync(folder));
+  const names = Object.keys(tasks).filter(
+    (name) => options.tasks.split(",").includes(name) && (!name.startsWith("load") || existsSync(folder)),
+  );
   const methods = options.methods.split(",");
   const studies = Array.from({ length: Number(options.studies) }, (_, k) => k);
-  const jobs = studies.flatMap((study) =>
-    names.flatMap((name) => methods.filter((method) => method !== "defaults" || study === 0).map((method) => `${name}:${method}:${study}`)),
+  const jobs = names.flatMap((name) =>
+    studies.flatMap((study) =>
+      methods.filter((method) => method !== "defaults" || study === 0).map((method) => `${name}:${method}:${study}`),
+    ),
   );
-  const fileOf = (job) => join(out, `${job.replaceAll(":", "-")}.json`);
-  const waiting = jobs.filter((job) => !existsSync(fileOf(job)));
+  const scratch = mkdtempSync(join(tmpdir(), "spillway-bench-"));
+  const kept = new Keeper(options.out, scratch);
+  const waiting = jobs.filter((job) => !kept.results.has(job));
   const running = new Set();
   const over = options.seconds === undefined ? undefined : setTimeout(stopAll, 1000 * Number(options.seconds));
+  const keeping = setInterval(() => kept.keepJournals(), 10_000);
   const work = async () => {
-    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) await inProcess(job, out, running);
+    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) if (await inProcess(job, scratch, running)) kept.add(job);
   };
   function stopAll() {
     waiting.length = 0;
@@ -184,12 +189,68 @@ async function dealOut() {
   process.once("SIGTERM", stopAll);
   await Promise.all(Array.from({ length: Number(options.jobs) }, work));
   clearTimeout(over);
-  const done = jobs.filter((job) => existsSync(fileOf(job)));
-  console.log(`${done.length} of ${jobs.length} studies are through`);
-  const results = done.map((job) => JSON.parse(readFileSync(fileOf(job), "utf8")));
-  console.log("\n| task (better) | defaults | random | TPE | TPE better | baselines |\n|---|---|---|---|---|---|");
-  for (const name of names) if (results.some((result) => result.name === name)) print(name, results);
-  if (options.out === undefined) rmSync(out, { recursive: true });
+  clearInterval(keeping);
+  kept.keepJournals();
+  rmSync(scratch, { recursive: true });
+  const results = jobs.flatMap((job) => kept.results.get(job) ?? []);
+  const rows = names.filter((name) => results.some((result) => result.name === name)).map((name) => row(name, results));
+  const head = "| task (better) | defaults | random | TPE | TPE better | baselines |\n|---|---|---|---|---|---|";
+  const text = `${results.length} of ${jobs.length} studies are through\n\n${[head, ...rows].join("\n")}\n`;
+  console.log(text);
+  if (options.out !== undefined) writeFileSync(join(options.out, "table.md"), text);
+}
+
+function placeOf(job) {
+  return job.replaceAll(":", "-");
+}
+
+/** What stands in the folder of the results, if there is one, and comes from the scratch folder. */
+class Keeper {
+  results = new Map();
+  #out;
+  #scratch;
+
+  constructor(out, scratch) {
+    this.#out = out;
+    this.#scratch = scratch;
+    if (out === undefined) return;
+    mkdirSync(out, { recursive: true });
+    // A line that was cut off has no end; its study is done again.
+    const lines = existsSync(this.#lines) ? readFileSync(this.#lines, "utf8").split("\n").slice(0, -1) : [];
+    writeFileSync(this.#lines, lines.map((line) => `${line}\n`).join(""));
+    for (const line of lines) {
+      const result = JSON.parse(line);
+      this.results.set(`${result.name}:${result.method}:${result.study}`, result);
+    }
+    if (!existsSync(this.#journals)) return;
+    const journals = JSON.parse(gunzipSync(readFileSync(this.#journals)).toString());
+    for (const [name, text] of Object.entries(journals)) writeFileSync(join(scratch, name), text);
+  }
+
+  get #lines() {
+    return join(this.#out, "results.jsonl");
+  }
+
+  get #journals() {
+    return join(this.#out, "unfinished.json.gz");
+  }
+
+  /** Takes over the result of a study that is through. */
+  add(job) {
+    const place = join(this.#scratch, placeOf(job));
+    const result = JSON.parse(readFileSync(`${place}.json`, "utf8"));
+    this.results.set(job, result);
+    if (this.#out !== undefined) appendFileSync(this.#lines, `${JSON.stringify(result)}\n`);
+    rmSync(`${place}.log`, { force: true });
+  }
+
+  keepJournals() {
+    if (this.#out === undefined) return;
+    const names = readdirSync(this.#scratch).filter((name) => name.endsWith(".log"));
+    const journals = Object.fromEntries(names.map((name) => [name, readFileSync(join(this.#scratch, name), "utf8")]));
+    writeFileSync(`${this.#journals}.part`, gzipSync(JSON.stringify(journals), { level: 1 }));
+    renameSync(`${this.#journals}.part`, this.#journals);
+  }
 }
 
 /** One study in a process of its own, behind everything else; so several take several cores. */
@@ -202,9 +263,11 @@ async function inProcess(job, out, running) {
   const status = await new Promise((resolve) => child.on("close", resolve));
   running.delete(child);
   console.log(`${job} ${status === 0 ? "through" : `ended with ${status}`} after ${((performance.now() - begun) / 1000).toFixed(0)} s`);
+  return status === 0;
 }
+
 /** A row a task: the median of the studies with quartiles and how many there are, and baselines. */
-function print(name, results) {
+function row(name, results) {
   const mine = results.filter((result) => result.name === name);
   const of = (method) => mine.filter((result) => result.method === method);
   const show = (value) => (value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential(2) : value.toPrecision(3));
@@ -217,11 +280,15 @@ function print(name, results) {
     if (method === "defaults") return show(sorted[0]);
     return `${show(at(0.5))} [${show(at(0.25))} ${show(at(0.75))}] of ${sorted.length}`;
   };
-  const { better, baselines } = mine.find(({ method }) => method !== "defaults") ?? mine[0];
+  const { better } = mine[0];
+  const baselines = of("defaults")[0]?.baselines ?? [];
   const randoms = new Map(of("random").map(({ study, value }) => [study, value]));
   const pairs = of("tpe").filter(({ study }) => randoms.has(study));
   const wins = pairs.filter(({ study, value }) => (better === "lower" ? value < randoms.get(study) : value > randoms.get(study)));
   const beside = baselines.map(({ name: baseline, value }) => `${baseline} ${show(value)}`).join(", ");
-  const row = [`${name} (${better})`, cell("defaults"), cell("random"), cell("tpe"), `${wins.length} of ${pairs.length}`, beside];
-  console.log(`| ${row.join(" | ")} |`);
+  const cells = [`${name} (${better})`, cell("defaults"), cell("random"), cell("tpe"), `${wins.length} of ${pairs.length}`, beside];
+  return `| ${cells.join(" | ")} |`;
 }
+
+if (options.job !== undefined) await doJob(options.job);
+else await dealOut();
