@@ -54,7 +54,9 @@ async function measure() {
     const many = 1 + seedCount;
     const all = await timed("D, one", devices.slice(0, 1), many, n * seedCount);
     const allShared = await timed(`D, ${n}`, devices, many, n * seedCount);
-    console.log(`\nC: ${(one.seconds / shared.seconds).toFixed(2)} times A; D: ${(all.seconds / allShared.seconds).toFixed(2)} times one GPU`);
+    console.log(
+      `\nC: ${(one.seconds / shared.seconds).toFixed(2)} times A; D: ${(all.seconds / allShared.seconds).toFixed(2)} times one GPU`,
+    );
     const differs = [
       [one, shared],
       [all, allShared],
