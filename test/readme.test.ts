@@ -90,16 +90,18 @@ describe.each(["README.md", "docs/tutorial.md"])("%s", (path) => {
     expect(examples.some((example) => words(example).includes(words(text)))).toBe(true);
   });
 
-  it.each(of("yaml").map((text) => [nameOf(text), text]))("shows an experiment that runs: %s", async (name, text) => {
+  const commands = [...new Set(of("sh").flatMap(commandsOf))];
+  const others = of("yaml").filter((text) => !commands.some((command) => command.endsWith(` run ${nameOf(text)}.yaml`)));
+  it.each(others.map((text) => [nameOf(text), text]))("shows an experiment that runs: %s", async (name, text) => {
     const scores = await run(`node dist/cli/main.js run ${name}.yaml --quiet --set seeds=1 --out of-blocks`);
     expect(scores).toMatch(new RegExp(`^${name}: .+ engine`));
     expect(existsSync(join(desk, "of-blocks", name, "report.html")), text).toBe(true);
   });
 
-  it.each([...new Set(of("sh").flatMap(commandsOf))])("has a command that is run: %s", async (command) => {
+  it.each(commands)("has a command that is run: %s", async (command) => {
     if (whereElse(command) !== undefined) return;
     if (/ lab$/.test(command)) await openLab(command, desk);
-    else await run(command);
+    else await run(command.replace(/^npx spillway /, "node dist/cli/main.js "));
   });
 
   it("names files that there are, beside its links", () => {

@@ -83,7 +83,7 @@ async function instanceOf({ wasm, totalBytes }: KindMap): Promise<WasmInstance> 
     return wasmInstance(totalBytes - wasmReserved);
   }
   const memory = new WebAssembly.Memory({ initial: Math.ceil(totalBytes / 65536) });
-  const { instance } = await WebAssembly.instantiate(wasm.module, { env: { memory } });
+  const { instance } = await WebAssembly.instantiate(Uint8Array.from(wasm.module), { env: { memory } });
   return { exports: instance.exports as unknown as WasmInstance["exports"], memory };
 }
 

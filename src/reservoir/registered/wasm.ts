@@ -32,7 +32,7 @@ export interface KindWasm {
    * A module that imports its memory as `env.memory`, of which the first 64 KiB are its own; left
    * out, the package's.
    */
-  readonly module?: Uint8Array<ArrayBuffer>;
+  readonly module?: Uint8Array;
   readonly setup: string;
   readonly run: string;
   /** In the order of setup's parameters. */
