@@ -48,7 +48,7 @@ describe("a worker thread that ends", () => {
       import { SpikingNetwork } from ${JSON.stringify(pathToFileURL(spikes).href)};
       const description = {
         kind: "network",
-        populations: { E: { size: 600, current: 80 } },
+        populations: { E: { size: 2500, current: 80 } },
         projections: [{ from: "E", to: "E", connect: { rule: "fixedOutDegree", number: 5 }, weight: 1 }],
       };
       const [together, alone] = [await SpikingNetwork.create(description, { engine: "cpu", threads: 3 }), await SpikingNetwork.create(description, { engine: "cpu" })];

@@ -320,11 +320,8 @@ class CallSpikes {
   }
 }
 
-/**
- * Neurons from which on two threads are a quarter faster, on cores of their own
- * (bench/results/network-threads-2026-11-24.md).
- */
-const leastNeurons = 500;
+/** Below so many neurons two threads were slower than one (bench/results/network-threads-2026-11-27.md). */
+const leastNeurons = 2500;
 
 /** Why a network runs on one thread although more are asked for; undefined if it does not. */
 function whyAlone({ plastic, size }: NetworkModel, threads: number): string | undefined {

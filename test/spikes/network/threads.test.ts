@@ -104,7 +104,7 @@ describe("how a network is cut", () => {
 });
 
 describe("the option threads", () => {
-  const large = { kind: "network", populations: { E: { size: 600, current: 80, stateTimeConstant: 20 } } } as const;
+  const large = { kind: "network", populations: { E: { size: 2500, current: 80, stateTimeConstant: 20 } } } as const;
   const small = { kind: "network", populations: { E: { size: 20, current: 20, stateTimeConstant: 20 } } } as const;
 
   it("runs large networks on threads, and says why others run on one", async () => {
@@ -116,7 +116,7 @@ describe("the option threads", () => {
     expect(expected.rates["E"]).toBeGreaterThan(0);
     expect(await together.run(20, { spikes: true })).toEqual(expected);
     await using few = await SpikingNetwork.create(small, { engine: "cpu", threads: 2 });
-    expect(few.engine).toBe("cpu: WebAssembly SIMD, one thread, as there are fewer than 500 neurons");
+    expect(few.engine).toBe("cpu: WebAssembly SIMD, one thread, as there are fewer than 2500 neurons");
     await using plastic = await SpikingNetwork.create(plasticNetwork, { engine: "cpu", threads: 2 });
     expect(plastic.engine).toBe("cpu: WebAssembly SIMD, one thread, as synapses that change are renewed on one");
   });
@@ -125,7 +125,7 @@ describe("the option threads", () => {
     await using together = await ReservoirComputer.create({ ...large, inputSize: 1 }, { engine: "cpu", threads: 2 });
     expect(together.engine.plan.summary).toMatch(/2 threads/);
     await using alone = await ReservoirComputer.create({ ...large, inputSize: 1 }, { engine: "cpu" });
-    const inputs = new Float32Array(20).fill(0.5);
+    const inputs = new Float32Array(8).fill(0.5);
     expect((await together.run(inputs)).data).toEqual((await alone.run(inputs)).data);
   });
 
