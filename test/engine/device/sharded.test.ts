@@ -317,8 +317,9 @@ describe("the choice over several devices", () => {
   const large = () => ({ ...shapeOf(model({ size: 10, storage: "dense" })), size: 8192, nonzeros: 8192 ** 2 });
 
   /** H200s as they would be asked, for a choice that opens nothing. */
-  function h200s(count: number, whyNoCompiler?: string, reach = true): Place {
+  function h200s(count: number, whyNoCompiler?: string, reach = true, memory: object = {}): Place {
     const attributes = {
+      ...memory,
       ...{ multiprocessors: 132, sharedBytesPerBlockOptIn: 232_448, l2Bytes: 50 * 2 ** 20, clusterLaunch: 1, cooperativeLaunch: 1 },
       clockKilohertz: 1_980_000,
     };
@@ -352,6 +353,20 @@ describe("the choice over several devices", () => {
     const place = h200s(4, "no NVRTC loads from any of 3 places");
     expect(described(large(), place)).toMatchObject({ plan: "sharded", kernel: "dense_step_f32", devices: 4 });
     expect(() => choices(large(), place, { plan: "sharded", kernelSource: "nvrtc" })).toThrow("no NVRTC loads from any of 3 places");
+  });
+
+  it("models a W that is read from memory by the memory's rate, and one that the chips hold without", () => {
+    const microseconds = (size: number, memory: object) => {
+      const found = choices({ ...large(), size, nonzeros: size ** 2 }, h200s(4, undefined, true, memory), {
+        plan: "sharded",
+        kernelSource: "nvrtc",
+      });
+      return found[0]!.loop.microsecondsPerStep;
+    };
+    // An H100's memory is .68 as fast as an H200's.
+    const h100 = { memoryClockKilohertz: 2_619_000, memoryBusBits: 5120 };
+    expect(microseconds(32_768, h100) / microseconds(32_768, {})).toBeCloseTo(1 / 0.682, 1);
+    expect(microseconds(8192, h100)).toBe(microseconds(8192, {}));
   });
 
   // A quarter of 20 GB of weights in 5e9 / 4.5e6 us, and the devices' waits.

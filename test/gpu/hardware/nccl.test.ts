@@ -29,7 +29,13 @@ describe.skipIf(!nccl.available)("ranks of one process", () => {
     const size = ranks.length;
     const streams: readonly Stream[] = contexts.map((context) => context.stream());
     const type = { f32: Float32Array, f64: Float64Array, i32: Int32Array }[dtype];
-    const up = (of: (k: number) => number[]) => contexts.map((context, k) => context.upload(type.from(of(k)) as Float32Array<ArrayBuffer>));
+    const made: Disposable[] = [...streams];
+    const up = (of: (k: number) => number[]) =>
+      contexts.map((context, k) => {
+        const buffer = context.upload(type.from(of(k)) as Float32Array<ArrayBuffer>);
+        made.push(buffer);
+        return buffer;
+      });
     const read = (buffers: ReturnType<typeof up>) =>
       buffers.map((buffer, k) => {
         streams[k]!.sync();
@@ -64,6 +70,7 @@ describe.skipIf(!nccl.available)("ranks of one process", () => {
       rank.check();
       rank.dispose();
     }
+    for (const each of made) each[Symbol.dispose]();
   });
 
   it("are aborted, and others are made after them", () => {

@@ -153,6 +153,13 @@ const clusterIntake = 1.2;
 
 export const clockMegahertz = (device: DeviceInfo): number => device.attributes.clockKilohertz / 1000 || 1980;
 
+/** The share of the H200's memory clock and bus width that this device has. */
+export function relativeBandwidth(device: DeviceInfo): number {
+  const { memoryClockKilohertz, memoryBusBits } = device.attributes;
+  const own = memoryClockKilohertz * memoryBusBits;
+  return own > 0 ? own / (3_201_000 * 6144) : 1;
+}
+
 /**
  * Microseconds that every step reads `bytes` of weights from outside the multiprocessors, `kept` of
  * them from L2 and the rest through it.
@@ -163,7 +170,7 @@ export function streamingCost(
   kept: number = bytes > 0.6 * device.attributes.l2Bytes ? 0 : bytes,
 ): number {
   const scale = device.attributes.multiprocessors / 132;
-  return Math.max(bytes / l2Rate, (bytes - kept) / memoryRate) / scale;
+  return Math.max(bytes / l2Rate, (bytes - kept) / (memoryRate * relativeBandwidth(device))) / scale;
 }
 
 /**

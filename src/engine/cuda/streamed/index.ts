@@ -7,6 +7,7 @@ import { EngineUnavailableError } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { isQuantized } from "../../../reservoir/weight-rounding.js";
 import type { CompiledSource } from "../kernels.js";
+import { relativeBandwidth } from "../persistent/shapes.js";
 import { elementBytes, type ModelShape } from "../shape.js";
 import type { TimeLoopFamily, TimeLoopPlan } from "../time-loop.js";
 import { DenseWeights, denseKernel, denseLayout } from "./dense.js";
@@ -26,13 +27,6 @@ import { fastDetail, type NeuronArguments, type StreamedWeights } from "./weight
  */
 const bandwidth = { dense: 4.5e6, int8: 4.3e6, q4_k: 2.9e6, staged: 3.0e6, gathered: 1.4e6 };
 export const launchMicroseconds = { streamed: 3, named: 5 };
-
-/** The share of the H200's memory clock and bus width that this device has. */
-function relativeBandwidth(device: DeviceInfo): number {
-  const { memoryClockKilohertz, memoryBusBits } = device.attributes;
-  const own = memoryClockKilohertz * memoryBusBits;
-  return own > 0 ? own / (3_201_000 * 6144) : 1;
-}
 
 /**
  * Where W would stand: what a plan needs to know before anything is allocated, and how it gets
