@@ -168,6 +168,22 @@ describe("a reservoir over three devices", () => {
     expect([...messages].sort()).toEqual(["sim:0", "sim:1", "sim:2", "the kernels beside the loop"]);
   });
 
+  it("ends launches that wait for one that was refused by a copy, which needs no room beside them", async () => {
+    const launches = working.find(([call]) => /cuLaunchKernel/.test(call))!;
+    const orders: string[] = [];
+    for (let use = launches[1] + 1; use <= launches[1] + 6; use++) {
+      const order: string[] = [];
+      const letters = { cuStreamWaitEvent: "w", cuLaunchKernelEx: "L", cuMemcpyHtoDAsync: "c", cuStreamSynchronize: "s" };
+      const { engine } = devices([{ call: launches[0] as Fault["call"], use, code: 400 }], listeningTo(order, letters));
+      const session = await engine.open(of, options);
+      await session.run({ inputs }, {}).catch(() => undefined);
+      orders.push(order.join(""));
+      await session.dispose();
+    }
+    // The last of three was refused: the two before it are ended.
+    expect(orders.filter((order) => /wLLLcscss/.test(order))).toHaveLength(1);
+  });
+
   it("ends all devices by the one whose states do not come, and works again", async () => {
     const { engine, engines } = devices([]);
     const session = await engine.open(of, { plan: "sharded", spinLimit: 1 });
