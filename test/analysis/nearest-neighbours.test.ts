@@ -1,7 +1,7 @@
 // Information by nearest neighbours: values that SciPy's k-d trees give for a made series, closed
 // forms of Gaussians, and counts by brute force.
 import { describe, expect, it } from "vitest";
-import { activeInformationStorage, nearestNeighbourInformation, nearestNeighbourTransferEntropy } from "../../src/analysis/index.js";
+import { activeInformationStorage, digamma, nearestNeighbourInformation, nearestNeighbourTransferEntropy } from "../../src/analysis/index.js";
 import { countsOfColumn, KdTree } from "../../src/analysis/information/kd-tree.js";
 import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 
@@ -147,6 +147,50 @@ describe("information by nearest neighbours", () => {
     );
     const x = [1, 2, 3, 4, 5];
     expect(() => nearestNeighbourInformation(x, x, { algorithm: 2, given: x })).toThrow("algorithm 2 takes no `given`");
+  });
+});
+
+describe("series of few values", () => {
+  const n = 600;
+  const levels = (row: number, of: number) => normals(row, n).map((value) => Math.min(of - 1, Math.max(0, Math.floor(value + of / 2))));
+  const [x, other, z] = [levels(50, 4), levels(51, 3), levels(52, 2)];
+  const y = x.map((value, t) => (other[t] === 0 ? 0 : value));
+  const key = (of: readonly ArrayLike<number>[], t: number) => of.map((values) => values[t]).join();
+  const equals = (of: readonly ArrayLike<number>[], t: number, window: number) =>
+    1 + Array.from({ length: n }, (_, j) => j).filter((j) => Math.abs(j - t) > window && key(of, j) === key(of, t)).length;
+  const mean = (term: (t: number) => number) => Array.from({ length: n }, (_, t) => term(t)).reduce((a, b) => a + b) / n;
+
+  it.each([1, 2] as const)("give the information of counting, by algorithm %d", (algorithm) => {
+    const found = nearestNeighbourInformation(x, y, { algorithm });
+    const psi = (...of: Float64Array[]) => (t: number) => digamma(equals(of, t, 0));
+    const counted = mean((t) => psi(x, y)(t) + digamma(n) - psi(x)(t) - psi(y)(t));
+    expect(found.nats).toBeCloseTo(counted, 10);
+    expect(found.local.reduce((a, b) => a + b) / n).toBeCloseTo(counted, 10);
+    expect(nearestNeighbourInformation(x, x, { algorithm }).nats).toBeCloseTo(
+      mean((t) => digamma(n) - psi(x)(t)),
+      10,
+    );
+    expect(Math.abs(nearestNeighbourInformation(x, other, { algorithm }).nats)).toBeLessThan(0.02);
+  });
+
+  it("give that beyond a third, with a window, and beside values that never come again", () => {
+    const psi = (of: Float64Array[], t: number) => digamma(equals(of, t, 5));
+    const beyond = mean((t) => psi([x, y, z], t) + psi([z], t) - psi([x, z], t) - psi([y, z], t));
+    expect(nearestNeighbourInformation(x, y, { given: z, exclusionWindow: 5 }).nats).toBeCloseTo(beyond, 10);
+    // Half of the rows of y are 0, the others no two the same: I is the entropy of which it is.
+    const half = normals(53, n).map((value) => (value > 0 ? value : 0));
+    const side = half.map((value) => Number(value > 0));
+    expect(nearestNeighbourInformation(side, half).nats).toBeCloseTo(Math.log(2), 1);
+  });
+
+  it("tell nothing if they do not change", () => {
+    const constant = new Float64Array(n).fill(7);
+    for (const algorithm of [1, 2] as const) {
+      expect(nearestNeighbourInformation(constant, constant, { algorithm }).nats).toBe(0);
+      expect(Math.abs(nearestNeighbourInformation(constant, x, { algorithm }).nats)).toBeLessThan(1e-12);
+    }
+    expect(activeInformationStorage(constant).nats).toBe(0);
+    expect(nearestNeighbourTransferEntropy(x, constant, { surrogates: 9 })).toMatchObject({ effectiveNats: 0, pValue: 1 });
   });
 });
 

@@ -12,7 +12,7 @@ import { type Columns, checkedColumns, delayedColumns } from "./columns.js";
 import { type DynamicsEstimator, estimatorOption } from "./dynamics-estimator.js";
 import { gaussianInformation } from "./gaussian.js";
 import { usualNeighbours } from "./nearest-neighbours.js";
-import { countsOn, estimator } from "./neighbour-estimates.js";
+import { NeighbourEstimator } from "./neighbour-estimates.js";
 
 /** What drives the reservoir, and how information is estimated. */
 export interface InformationDynamicsOptions extends AnalysisOptions, Pick<WorkOptions, "onProgress"> {
@@ -163,9 +163,8 @@ const estimators: Readonly<Record<DynamicsEstimator, MakeEstimator>> = {
     const [columns] = checkedColumns({ states }, { least: 0, standardise: true });
     const delayed = (i: number, lag: number, count: number) => delayedColumns([columns[i]!], history, lag, count);
     async function* natsOf(y: Columns, z: Columns, xs: Iterable<Columns>): AsyncGenerator<number> {
-      const space = { y, z, k: usualNeighbours, window: 0, each: false };
-      const estimate = estimator(space);
-      for await (const counts of countsOn(engine, space, xs, { signal })) yield estimate(counts).nats;
+      const estimator = new NeighbourEstimator({ y, z, k: usualNeighbours, window: 0, each: false });
+      for await (const { nats } of estimator.on(engine, xs, { signal })) yield nats;
     }
     return {
       async storage(i) {

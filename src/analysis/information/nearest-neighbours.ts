@@ -3,14 +3,13 @@
 import { ArgumentError } from "../../core/errors.js";
 import { checked, flag, option, optional, type Resolved, resolve, seed, type TableOf, text, whole } from "../../core/options.js";
 import { type MatrixLike, RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
-import type { NeighbourSpace } from "../../reservoir/engine.js";
 import { chooseEngine } from "../../reservoir/index.js";
 import { seriesOf } from "../../reservoir/options.js";
 import { type WorkOptions, WorkPacer, workTable } from "../../reservoir/work.js";
 import { count, streams } from "../source.js";
 import { type Columns, checkedColumns, delayedColumns } from "./columns.js";
 import { type GaussianTransferOptions, gaussianTransferTable } from "./gaussian.js";
-import { countsOn, countsOnHost, estimator } from "./neighbour-estimates.js";
+import { type NeighbourEstimate, NeighbourEstimator } from "./neighbour-estimates.js";
 import { type Significance, SurrogateTest } from "./significance.js";
 import { cutAndTurned } from "./surrogates.js";
 
@@ -103,7 +102,10 @@ export interface NearestNeighbourInformation {
  * in the maximum norm, psi the digamma function. Counts of 1 and of the last are of rows strictly
  * nearer than the k-th neighbour in (x, y, z); those of 2 go up to and with the largest distance of
  * the first k neighbours in x alone, in y alone. Neighbours at the same distance come in the order
- * of their rows. The order of the sums is that of docs/numerics.md, rule 14.
+ * of their rows. A row that equals k others, as in series of few values, has m, the number of rows
+ * that are equal to it in all columns, itself with them, in place of k, and m_x, m_y, ... in place
+ * of n_x + 1, n_y + 1, ...: of discrete series the estimate is that of counting. The order of the
+ * sums is that of docs/numerics.md, rule 14.
  *
  * Rows are taken for independent draws: for two slow series that have nothing to do with each other
  * the estimate is too high (0.27 nats for AR(1) series with coefficient 0.98 and 500 values, 0.04
@@ -215,36 +217,32 @@ function tested(
   { y, z = [], each = false }: { readonly y: Columns; readonly z?: Columns; readonly each?: boolean },
   asked: Resolved<typeof neighbourTable>,
 ): NearestNeighbourInformation | Promise<NearestNeighbourInformation> {
-  const space = { y, z, each, k: asked.neighbours, window: asked.exclusionWindow };
-  const estimate = estimator(space);
+  const estimator = new NeighbourEstimator({ y, z, each, k: asked.neighbours, window: asked.exclusionWindow });
   const xs = formsOf(x, asked);
-  if (asked.engine !== undefined) return testedOn(asked.engine, space, xs, estimate, asked);
+  if (asked.engine !== undefined) return testedOn(asked.engine, estimator, xs, asked);
   if (asked.signal || asked.onProgress)
     throw ArgumentError.because("signal and onProgress take `engine`: without it the result is there at once", { field: "signal" });
-  const counts = countsOnHost(space);
-  const { nats, local } = estimate(counts(x));
+  const estimate = estimator.here();
+  const { nats, local } = estimate(x);
   const test = new SurrogateTest(nats, asked.surrogates);
-  for (xs.next(); !test.done; ) test.add(estimate(counts(xs.next().value!)).nats);
+  for (xs.next(); !test.done; ) test.add(estimate(xs.next().value!).nats);
   return informationOf(nats, local(), test, asked);
 }
 
 async function testedOn(
   name: string,
-  space: NeighbourSpace,
+  estimator: NeighbourEstimator,
   xs: Generator<Columns>,
-  estimate: ReturnType<typeof estimator>,
   asked: Resolved<typeof neighbourTable>,
 ): Promise<NearestNeighbourInformation> {
   const { surrogates } = asked;
   const { engine } = await chooseEngine(name);
   const pacer = new WorkPacer(asked, 1 + surrogates);
   const { signal } = asked;
-  const all = countsOn(engine, space, xs, { signal });
-  let first: ReturnType<typeof estimate> | undefined;
+  let first: NeighbourEstimate | undefined;
   let test: SurrogateTest | undefined;
   let done = 0;
-  for await (const counts of all) {
-    const found = estimate(counts);
+  for await (const found of estimator.on(engine, xs, { signal })) {
     if (test) test.add(found.nats);
     else {
       first = found;

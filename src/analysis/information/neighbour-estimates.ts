@@ -4,6 +4,7 @@ import { ArgumentError } from "../../core/errors.js";
 import type { Engine, NeighbourCounts, NeighbourSpace, WorkOptions } from "../../reservoir/engine.js";
 import type { Columns } from "./columns.js";
 import { countsOfColumn, KdTree } from "./kd-tree.js";
+import { type EqualRows, Ties } from "./ties.js";
 
 /** I(X; Y | Z) in nats, and the n terms whose mean it is, made when they are asked for. */
 export interface NeighbourEstimate {
@@ -39,38 +40,84 @@ function digammas(n: number): Float64Array {
 
 /** The sum of psi(count + shift): how often each count comes, times its psi, in rising order. */
 function digammaSum(counts: Uint32Array, psi: Float64Array, shift: number): number {
-  const times = new Uint32Array(counts.length + 1);
+  const times = new Uint32Array(psi.length);
   for (const count of counts) times[count] = times[count]! + 1;
   let sum = 0;
   for (let c = 0; c < times.length; c++) if (times[c]! > 0) sum += times[c]! * psi[c + shift]!;
   return sum;
 }
 
-/** What makes an estimate of the counts for one x. */
-type Estimator = (counts: NeighbourCounts) => NeighbourEstimate;
-
 /**
- * I(X; Y | Z) = psi(k) + <psi(n_z + 1) - psi(n_xz + 1) - psi(n_yz + 1)>: counts of rows strictly
- * nearer than the k-th neighbour in (x, y, z). Without Z, n_z + 1 is n: algorithm 1 of Kraskov et
- * al. With `each`, algorithm 2: I(X; Y) = psi(k) - 1 / k + psi(n) - <psi(n_x) + psi(n_y)>.
- * @throws ArgumentError if there are too few rows for k and the window
+ * I(X; Y | Z) = psi(k) + <psi(n_z + 1) - psi(n_xz + 1) - psi(n_yz + 1)> for one x after the other:
+ * counts of rows strictly nearer than the k-th neighbour in (x, y, z). Without Z, n_z + 1 is n:
+ * algorithm 1 of Kraskov et al. With `each`, algorithm 2: I(X; Y) = psi(k) - 1 / k + psi(n) -
+ * <psi(n_x) + psi(n_y)>. The term of a row that equals k others has the numbers of its equals in
+ * place of k and of the counts.
  */
-export function estimator(space: NeighbourSpace): Estimator {
-  const { k, each } = space;
-  const n = checkedRows(space);
-  const psi = digammas(n);
-  if (each) {
-    const front = psi[k]! - 1 / k + psi[n]!;
-    return ({ inXZ, inYZ }) => {
-      const sums = digammaSum(inXZ, psi, 0) + digammaSum(inYZ, psi, 0);
-      return { nats: front - sums / n, local: () => Float64Array.from(inXZ, (count, i) => front - psi[count]! - psi[inYZ[i]!]!) };
-    };
+export class NeighbourEstimator {
+  readonly #space: NeighbourSpace;
+  readonly #psi: Float64Array;
+  readonly #ties: Ties;
+
+  /** @throws ArgumentError if there are too few rows for k and the window */
+  constructor(space: NeighbourSpace) {
+    this.#space = space;
+    this.#psi = digammas(checkedRows(space));
+    this.#ties = new Ties(space);
   }
-  return ({ inZ, inXZ, inYZ }) => {
+
+  /** Estimates by k-d trees. */
+  here(): (x: Columns) => NeighbourEstimate {
+    const counts = countsOnHost(this.#space);
+    return (x) => this.#estimate(counts(x), this.#ties.of(x));
+  }
+
+  /** Estimates on an engine if it has a way, else by k-d trees. With the same bits. */
+  async *on(engine: Engine | undefined, xs: Iterable<Columns>, work: Pick<WorkOptions, "signal">): AsyncGenerator<NeighbourEstimate> {
+    if (!engine?.neighbourCounts) {
+      const estimate = this.here();
+      for (const x of xs) yield estimate(x);
+      return;
+    }
+    const waiting: (EqualRows | undefined)[] = [];
+    const ties = this.#ties;
+    function* taken(): Generator<Columns> {
+      for (const x of xs) {
+        waiting.push(ties.of(x));
+        yield x;
+      }
+    }
+    for await (const counts of engine.neighbourCounts(this.#space, taken(), work)) yield this.#estimate(counts, waiting.shift());
+  }
+
+  #estimate({ inZ, inXZ, inYZ }: NeighbourCounts, equals: EqualRows | undefined): NeighbourEstimate {
+    const { k, each } = this.#space;
+    const psi = this.#psi;
+    const n = inZ.length;
+    // Counts of algorithm 2 go up to and with a distance.
+    const shift = each ? 0 : 1;
+    const ofK = each ? psi[k]! - 1 / k : psi[k]!;
+    let front = ofK;
+    if (equals) {
+      const { rows } = equals;
+      const own = (counts: Uint32Array, among: Uint32Array) => {
+        const out = counts.slice();
+        for (const row of rows) out[row] = among[row]! + 1 - shift;
+        return out;
+      };
+      [inZ, inXZ, inYZ] = [each ? inZ : own(inZ, equals.inZ), own(inXZ, equals.inXZ), own(inYZ, equals.inYZ)];
+      front = ((n - rows.length) * ofK + digammaSum(Uint32Array.from(rows, (row) => equals.inAll[row]!), psi, 1)) / n;
+    }
+    const term = (row: number) => (equals && equals.inAll[row]! >= k ? psi[equals.inAll[row]! + 1]! : ofK);
+    if (each) {
+      const sums = digammaSum(inXZ, psi, 0) + digammaSum(inYZ, psi, 0);
+      const local = () => Float64Array.from(inXZ, (count, i) => term(i) + psi[n]! - psi[count]! - psi[inYZ[i]!]!);
+      return { nats: front + psi[n]! - sums / n, local };
+    }
     const sums = digammaSum(inZ, psi, 1) - digammaSum(inXZ, psi, 1) - digammaSum(inYZ, psi, 1);
-    const local = () => Float64Array.from(inZ, (count, i) => psi[k]! + psi[count + 1]! - psi[inXZ[i]! + 1]! - psi[inYZ[i]! + 1]!);
-    return { nats: psi[k]! + sums / n, local };
-  };
+    const local = () => Float64Array.from(inZ, (count, i) => term(i) + psi[count + 1]! - psi[inXZ[i]! + 1]! - psi[inYZ[i]! + 1]!);
+    return { nats: front + sums / n, local };
+  }
 }
 
 /** The counts of a space for one x after the other, by k-d trees. */
@@ -90,24 +137,6 @@ export function countsOnHost({ y, z, k, window, each }: NeighbourSpace): (x: Col
     const scales = tree.scales(k, window);
     return { inZ: countZ(scales), inXZ: countXZ(scales), inYZ: countYZ(scales) };
   };
-}
-
-/**
- * The counts of one x after the other, on an engine if it has a way, else by k-d trees. With the
- * same bits.
- */
-export function countsOn(
-  engine: Engine | undefined,
-  space: NeighbourSpace,
-  xs: Iterable<Columns>,
-  work: Pick<WorkOptions, "signal">,
-): AsyncIterable<NeighbourCounts> | Iterable<NeighbourCounts> {
-  return engine?.neighbourCounts?.(space, xs, work) ?? countsInTurn(space, xs);
-}
-
-function* countsInTurn(space: NeighbourSpace, xs: Iterable<Columns>): Generator<NeighbourCounts> {
-  const counts = countsOnHost(space);
-  for (const x of xs) yield counts(x);
 }
 
 function checkedRows({ y, k, window }: NeighbourSpace): number {

@@ -77,6 +77,14 @@ describe("estimates on a device", () => {
     );
   });
 
+  it("are the host's where rows are equal, of surrogates too", async () => {
+    const [few, other] = [coarse(x), coarse(y)];
+    for (const options of [{ surrogates: 3 }, { surrogates: 3, given: equal }, { surrogates: 3, algorithm: 2 as const }])
+      expect(bits(await nearestNeighbourInformation(few, other, { ...options, engine }))).toEqual(
+        bits(nearestNeighbourInformation(few, other, options)),
+      );
+  });
+
   it("of all connections of a reservoir are the host's", async () => {
     const reservoir = { size: size(12, 3), connectionProbability: 1, leakRate: 1, inputScaling: 1, seed: 1 } as const;
     const options = { estimator: "nearestNeighbours", length: size(1000, 40), washout: 10 } as const;
