@@ -11,6 +11,7 @@ import { informationFlowTable } from "../src/analysis/information/information-fl
 import { mutualInformationTable } from "../src/analysis/information/mutual-information.js";
 import { activeStorageTable, neighbourInformationTable, neighbourTransferTable } from "../src/analysis/information/nearest-neighbours.js";
 import { transferEntropyTable } from "../src/analysis/information/transfer-entropy.js";
+import { transferMatrixTable } from "../src/analysis/information/transfer-matrix.js";
 import { lyapunovSpectrumTable } from "../src/analysis/lyapunov-exponent.js";
 import { qualityMapTable } from "../src/analysis/map/options.js";
 import { memoryCapacityTable } from "../src/analysis/memory-capacity.js";
@@ -208,6 +209,7 @@ const analysisTables: Readonly<Record<string, OptionTable>> = {
   "`spectralRadius`": radiusTable,
   "`compare`": compareTable,
   "`transferEntropy`": transferEntropyTable,
+  "`transferEntropyMatrix`": transferMatrixTable,
   "`mutualInformation`": mutualInformationTable,
   "`nearestNeighbourInformation`": neighbourInformationTable,
   "`nearestNeighbourTransferEntropy`": neighbourTransferTable,

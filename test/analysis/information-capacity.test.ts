@@ -145,7 +145,7 @@ describe("sums of products", () => {
     // Behind the bits that are kept, and a first row of states that is taken away.
     const values = [Float64Array.of(1, 1, 1), Float64Array.of(5, z - 2 ** -21, 2 ** -480)];
     const sums = new TargetSums(1, [{ targets, values, offset: 0 }]);
-    for (const _ of sums.add(Matrix.from([[0], [x + 2 ** -32], [3]]))) continue;
+    for (const _ of sums.add(Matrix.from([[0], [x + 2 ** -32], [3]])));
     const { squares, product } = sums.finish();
     expect(squares[0]).toBe(25 + z * z);
     // The mean is that of the states with all their bits.

@@ -1,7 +1,14 @@
 // Information measures against Gaussians, whose mutual information and transfer entropy are known
 // in closed form.
 import { describe, expect, it } from "vitest";
-import { digamma, informationFlow, mutualInformation, transferEntropy, transferEntropyMatrix } from "../../src/analysis/index.js";
+import {
+  digamma,
+  informationFlow,
+  mutualInformation,
+  type TransferMatrix,
+  transferEntropy,
+  transferEntropyMatrix,
+} from "../../src/analysis/index.js";
 import { TransferCounts } from "../../src/analysis/information/transfer-counts.js";
 import { RandomStream, seedKeys } from "../../src/numerics/index.js";
 
@@ -186,26 +193,125 @@ describe("information flow", () => {
     expect(named.filter((flow) => flow?.from === 0 && flow.to === 1).length).toBeGreaterThanOrEqual(19);
   });
 
-  it.each([0.3, 0.95])("reports at most one in twenty of independent AR(1) pairs with coefficient %d", (coefficient) => {
+  // Two standard errors of 200 on either side of one in twenty.
+  it.each([0.3, 0.95])("reports one in twenty of independent AR(1) pairs with coefficient %d", (coefficient) => {
     let reported = 0;
-    for (let i = 0; i < 100; i++) reported += flowsOf(pair(`independent ${i}`, 300, [coefficient, coefficient], 0)).length;
-    expect(reported).toBeLessThanOrEqual(5);
+    for (let i = 0; i < 200; i++) reported += Number(flowsOf(pair(`independent ${i}`, 300, [coefficient, coefficient], 0)).length > 0);
+    expect(reported).toBeGreaterThanOrEqual(4);
+    expect(reported).toBeLessThanOrEqual(16);
   });
 
-  it("gives net effective bits, strongest first, and p values corrected for all directions", () => {
+  it.each(["holm", "falseDiscovery"] as const)("reports a flow in one in twenty sets of four independent series, by %s", (correction) => {
+    let reported = 0;
+    for (let i = 0; i < 200; i++) {
+      const [first, second] = [pair(`first ${i}`, 500, [0.3, 0.95], 0), pair(`second ${i}`, 500, [0.9, 0.5], 0)];
+      const matrix = transferEntropyMatrix(
+        first.map((row, t) => [...row, ...second[t]!]),
+        { estimator: "gaussian" },
+      );
+      reported += Number(informationFlow(matrix, { correction }).length > 0);
+    }
+    expect(reported).toBeGreaterThanOrEqual(4);
+    expect(reported).toBeLessThanOrEqual(16);
+  });
+
+  it("gives bits, strongest first, and p values as they are and corrected for all directions", () => {
     const series = pair("three", 1000, [0.3, 0.5], 0.6).map(([x, y], t) => [y!, draws.normal(60, t), x!]);
     const matrix = transferEntropyMatrix(series);
     expect(matrix[0]![0]).toBeUndefined();
     expect(matrix[2]![0]!.surrogates).toBe(240);
-    const [flow, ...others] = informationFlow(matrix);
-    expect(others).toEqual([]);
-    expect(flow).toEqual({
-      from: 2,
-      to: 0,
-      netBits: matrix[2]![0]!.effectiveBits - matrix[0]![2]!.effectiveBits,
-      pValue: 6 * matrix[2]![0]!.pValue!,
-    });
+    const { bits, effectiveBits, pValue } = matrix[2]![0]!;
+    const expected = { from: 2, to: 0, bits, effectiveBits, netBits: effectiveBits - matrix[0]![2]!.effectiveBits, pValue };
+    for (const correction of ["falseDiscovery", "holm"] as const)
+      expect(informationFlow(matrix, { correction })).toEqual([{ ...expected, qValue: 6 * pValue! }]);
     expect(informationFlow(matrix, { leastBits: 10 })).toEqual([]);
+  });
+
+  it("reports two series that drive each other in both directions", () => {
+    const stream = new RandomStream(seedKeys("both ways").weights, 0);
+    let [x, y] = [0, 0];
+    const series = Array.from({ length: 2000 }, (_, t) => {
+      [x, y] = [0.3 * x + 0.4 * y + stream.normal(0, t), 0.3 * y + 0.4 * x + stream.normal(1, t)];
+      return [x, y];
+    });
+    for (const estimator of ["binned", "gaussian"] as const) {
+      const flows = informationFlow(transferEntropyMatrix(series, { estimator } as { estimator: "gaussian" }));
+      expect(flows.map(({ from, to }) => [from, to]).sort()).toEqual([
+        [0, 1],
+        [1, 0],
+      ]);
+      expect(flows[0]!.netBits).toBe(-flows[1]!.netBits);
+    }
+  });
+
+  it("corrects as Benjamini and Hochberg, as Holm, or not at all", () => {
+    const pValues = [0.001, 0.04, 0.03, 0.012, 0.6, 0.049];
+    let next = 0;
+    const matrix = [0, 1, 2].map((i) =>
+      [0, 1, 2].map((j) => (i === j ? undefined : { nats: 1, effectiveNats: 1, pValue: pValues[next++]! })),
+    );
+    const reported = (correction: "falseDiscovery" | "holm" | "none", significance: number) => {
+      const flows = informationFlow(matrix, { correction, significance });
+      const byP = flows.toSorted((a, b) => a.pValue - b.pValue);
+      return byP.map(({ pValue, qValue }) => [pValue, Number(qValue.toFixed(4))]);
+    };
+    // 6 p / rank, each at most the next: .006, .036, .06, .06, .0588, .6.
+    expect(reported("falseDiscovery", 0.05)).toEqual([
+      [0.001, 0.006],
+      [0.012, 0.036],
+    ]);
+    expect(reported("falseDiscovery", 0.06).map(([p, q]) => [p, q])).toEqual([
+      [0.001, 0.006],
+      [0.012, 0.036],
+      [0.03, 0.0588],
+      [0.04, 0.0588],
+      [0.049, 0.0588],
+    ]);
+    expect(reported("holm", 0.05)).toEqual([[0.001, 0.006]]);
+    expect(reported("none", 0.045)).toEqual([
+      [0.001, 0.001],
+      [0.012, 0.012],
+      [0.03, 0.03],
+      [0.04, 0.04],
+    ]);
+  });
+
+  describe("of a chain 0 -> 1 -> 2 and a series beside it", () => {
+    const chain = (number: number) => {
+      const stream = new RandomStream(seedKeys(`chain ${number}`).weights, 0);
+      let x = [0, 0, 0, 0];
+      return Array.from({ length: 1000 }, (_, t) => {
+        const e = (c: number) => stream.normal(c, t);
+        x = [0.7 * x[0]! + e(0), 0.6 * x[1]! + 0.4 * x[0]! + e(1), 0.5 * x[2]! + 0.4 * x[1]! + e(2), 0.9 * x[3]! + e(3)];
+        return x;
+      });
+    };
+    const reports = (matrix: TransferMatrix) => informationFlow(matrix).map(({ from, to }) => `${from}${to}`);
+
+    it("by the Gaussian estimator has the indirect flow too, unless the others are given", () => {
+      const pairs = new Map<string, number>();
+      const given = new Map<string, number>();
+      for (let number = 0; number < 40; number++) {
+        const series = chain(number);
+        for (const each of reports(transferEntropyMatrix(series, { estimator: "gaussian" }))) pairs.set(each, (pairs.get(each) ?? 0) + 1);
+        for (const each of reports(transferEntropyMatrix(series, { estimator: "gaussian", given: "others" })))
+          given.set(each, (given.get(each) ?? 0) + 1);
+      }
+      for (const direct of ["01", "12"]) expect([direct, pairs.get(direct), given.get(direct)]).toEqual([direct, 40, 40]);
+      expect(pairs.get("02")).toBeGreaterThan(35);
+      expect(given.get("02") ?? 0).toBeLessThan(5);
+      for (const [which, times] of [...pairs, ...given]) if (!["01", "12", "02"].includes(which)) expect(times, which).toBeLessThan(7);
+    });
+
+    it("by nearest neighbours and in bins has the direct ones", () => {
+      const series = chain(50);
+      const near = transferEntropyMatrix(series, { estimator: "nearestNeighbours", given: "others", surrogates: 0 });
+      expect(near[0]![1]!.nats).toBeGreaterThan(0.02);
+      expect(Math.abs(near[0]![2]!.nats)).toBeLessThan(0.02);
+      expect(reports(transferEntropyMatrix(series))).toEqual(expect.arrayContaining(["01", "12"]));
+      const three = series.map((row) => row.slice(0, 2));
+      expect(reports(transferEntropyMatrix(three, { estimator: "nearestNeighbours" }))).toEqual(["01"]);
+    });
   });
 
   it("refuses a matrix that tells nothing of chance, and what is no matrix", () => {
@@ -219,5 +325,12 @@ describe("information flow", () => {
     expect(() => informationFlow([[undefined], [undefined]])).toThrow("matrix[0][1] is missing; it takes a square matrix");
     expect(() => informationFlow("matrix" as never)).toThrow('matrix is "matrix"; it takes a square matrix');
     expect(() => informationFlow([], 0.01 as never)).toThrow("options is 0.01; it takes an object of options");
+    const alone = transferEntropyMatrix(series, { surrogates: 19 });
+    expect(informationFlow(alone, { correction: "none" })).toEqual([]);
+    expect(() => transferEntropyMatrix(series, { estimator: "gaussian", bins: 4 } as never)).toThrow('unknown field "bins"');
+    expect(() => transferEntropyMatrix(series, { given: "others" } as never)).toThrow('unknown field "given"');
+    expect(() => transferEntropyMatrix(series, { estimator: "granger" } as never)).toThrow(
+      'estimator is "granger"; it takes "binned", "gaussian" or "nearestNeighbours"',
+    );
   });
 });

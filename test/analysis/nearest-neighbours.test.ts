@@ -1,7 +1,12 @@
 // Information by nearest neighbours: values that SciPy's k-d trees give for a made series, closed
 // forms of Gaussians, and counts by brute force.
 import { describe, expect, it } from "vitest";
-import { activeInformationStorage, digamma, nearestNeighbourInformation, nearestNeighbourTransferEntropy } from "../../src/analysis/index.js";
+import {
+  activeInformationStorage,
+  digamma,
+  nearestNeighbourInformation,
+  nearestNeighbourTransferEntropy,
+} from "../../src/analysis/index.js";
 import { countsOfColumn, KdTree } from "../../src/analysis/information/kd-tree.js";
 import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 
@@ -162,7 +167,10 @@ describe("series of few values", () => {
 
   it.each([1, 2] as const)("give the information of counting, by algorithm %d", (algorithm) => {
     const found = nearestNeighbourInformation(x, y, { algorithm });
-    const psi = (...of: Float64Array[]) => (t: number) => digamma(equals(of, t, 0));
+    const psi =
+      (...of: Float64Array[]) =>
+      (t: number) =>
+        digamma(equals(of, t, 0));
     const counted = mean((t) => psi(x, y)(t) + digamma(n) - psi(x)(t) - psi(y)(t));
     expect(found.nats).toBeCloseTo(counted, 10);
     expect(found.local.reduce((a, b) => a + b) / n).toBeCloseTo(counted, 10);

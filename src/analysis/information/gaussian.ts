@@ -70,8 +70,10 @@ export const gaussianTransferTable = {
 
 /** Information of Gaussian variables. */
 export interface GaussianInformation {
-  /** In nats, at least 0; chance gives degrees of freedom / (2 n). */
+  /** In nats, at least 0. */
   readonly nats: number;
+  /** `nats` less what chance gives, degrees of freedom / (2 n). */
+  readonly effectiveNats: number;
   /** The probability of such a value by chance: 2 n nats is chi-squared. */
   readonly pValue: number;
 }
@@ -104,7 +106,7 @@ export function gaussianTransferEntropy(
   const n = columns[0]!.length;
   const indices = columns.map((_, i) => i).slice(1);
   const nats = gaussianInformation((i, j) => dot(columns[i]!, columns[j]!), 0, indices.slice(past.length), indices.slice(0, past.length));
-  return { nats, pValue: chiSquaredProbability(2 * n * nats, sourceHistory) };
+  return { nats, effectiveNats: nats - sourceHistory / (2 * n), pValue: chiSquaredProbability(2 * n * nats, sourceHistory) };
 }
 
 function centred(column: Float64Array): Float64Array {

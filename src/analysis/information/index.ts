@@ -22,9 +22,5 @@ export {
 } from "./nearest-neighbours.js";
 export { digamma, type Series } from "./series.js";
 export type { Significance } from "./significance.js";
-export {
-  type TransferEntropy,
-  type TransferEntropyOptions,
-  transferEntropy,
-  transferEntropyMatrix,
-} from "./transfer-entropy.js";
+export { type TransferEntropy, type TransferEntropyOptions, transferEntropy } from "./transfer-entropy.js";
+export { type AnyTransferEntropy, type GivenOthers, type TransferMatrix, transferEntropyMatrix } from "./transfer-matrix.js";

@@ -1,78 +1,95 @@
 // Who drives whom among several series: the transfer entropies that are significant among all that
 // were asked for.
 import { ArgumentError } from "../../core/errors.js";
-import { number, option, resolve, type TableOf } from "../../core/options.js";
+import { choice, number, option, resolve, type TableOf } from "../../core/options.js";
 import { sortedBy } from "./partition.js";
-import type { TransferEntropy } from "./transfer-entropy.js";
+import type { AnyTransferEntropy, TransferMatrix } from "./transfer-matrix.js";
 
 /** What counts as a flow. */
 export interface InformationFlowOptions {
-  /**
-   * The largest probability that any flow at all is reported among series without influence;
-   * default 0.05.
-   */
+  /** The level of the test; default 0.05. What it bounds, `correction` says. */
   readonly significance?: number | undefined;
-  /** The least net effective bits; default 0. */
+  /**
+   * For how many directions there are. "holm" (default; Holm 1979): the level is the probability
+   * that anything false is reported. "falseDiscovery" (Benjamini and Hochberg 1995): the share of
+   * what is reported that is false, on average; it finds more among many columns. "none": the
+   * probability of a false report in each direction by itself.
+   */
+  readonly correction?: "holm" | "falseDiscovery" | "none" | undefined;
+  /** The least effective bits of a flow; default 0. */
   readonly leastBits?: number | undefined;
 }
 
 /** The options of `informationFlow`. */
 export const informationFlowTable = {
-  significance: option(number({ above: 0, below: 1 }), 0.05, "The largest probability of any report if there is no influence."),
-  leastBits: option(number({ atLeast: 0 }), 0, "The least net effective bits."),
+  significance: option(number({ above: 0, below: 1 }), 0.05, "The level of the test."),
+  correction: option(
+    choice("holm", "falseDiscovery", "none"),
+    "holm",
+    "What the level bounds: the probability of any false report, the share of false ones, or each by itself.",
+  ),
+  leastBits: option(number({ atLeast: 0 }), 0, "The least effective bits of a flow."),
 } satisfies TableOf<InformationFlowOptions>;
 
 /** One direction in which information flows. */
 export interface InformationFlow {
   readonly from: number;
   readonly to: number;
-  /** Effective TE(from -> to) - TE(to -> from), in bits. */
+  /** TE(from -> to) as estimated. */
+  readonly bits: number;
+  /** Less what chance gives. */
+  readonly effectiveBits: number;
+  /** Effective TE(from -> to) - TE(to -> from). */
   readonly netBits: number;
-  /** Of TE(from -> to), corrected for all directions of the matrix by Holm's method. */
+  /** Of this direction by itself. */
   readonly pValue: number;
+  /** Corrected for all directions of the matrix. */
+  readonly qValue: number;
 }
 
 /**
- * The pairs of columns of a {@link transferEntropyMatrix}, the strongest net flow first, each in
- * the direction with more effective bits if that direction is significant. With series that do not
- * influence each other at all, the probability of any report is at most
- * `significance`, however many columns there are (Holm 1979, "A simple sequentially rejective
- * multiple test procedure").
+ * The directions of a {@link transferEntropyMatrix} in which information flows, the strongest
+ * first: those whose corrected p-value is within the significance. Each direction is tested for
+ * itself, so two series may drive each other; `netBits` says which way more flows, and is no test.
+ * With series that do not influence each other at all, the probability of any report is at most
+ * `significance`, however many columns there are, unless `correction` is "none".
+ *
+ * Sources: Y. Benjamini and Y. Hochberg 1995, "Controlling the false discovery rate"; S. Holm 1979,
+ * "A simple sequentially rejective multiple test procedure".
  * @throws ArgumentError for a matrix without surrogates, with too few to tell anything at this
  * significance, and for options
  */
-export function informationFlow(
-  matrix: readonly (readonly (TransferEntropy | undefined)[])[],
-  options: InformationFlowOptions = {},
-): InformationFlow[] {
-  const { significance, leastBits } = resolve(informationFlowTable, options);
+export function informationFlow(matrix: TransferMatrix, options: InformationFlowOptions = {}): InformationFlow[] {
+  const { significance, correction, leastBits } = resolve(informationFlowTable, options);
   const directions = directionsOf(matrix);
-  for (const { from, to, found } of directions) {
-    const needed = Math.ceil(directions.length / significance) - 1;
-    if (found.surrogates >= needed) continue;
+  const tests = correction === "none" ? 1 : directions.length;
+  for (const { from, to, surrogates } of directions) {
+    const needed = Math.ceil(tests / significance) - 1;
+    if (surrogates >= needed) continue;
     throw new ArgumentError(
       `matrix[${from}][${to}].surrogates`,
-      found.surrogates,
-      `at least ${needed} for ${directions.length} directions at significance ${significance}, as transferEntropyMatrix draws by default`,
+      surrogates,
+      `at least ${needed} for ${tests === 1 ? "each direction" : `${tests} directions`} at significance ${significance}, as transferEntropyMatrix draws by default`,
     );
   }
-  const pValues = holm(directions.map(({ found }) => found.pValue!));
-  const flows: InformationFlow[] = [];
-  directions.forEach(({ from, to, found }, d) => {
-    const netBits = found.effectiveBits - matrix[to]![from]!.effectiveBits;
-    const pValue = pValues[d]!;
-    if (netBits > leastBits && pValue <= significance) flows.push({ from, to, netBits, pValue });
-  });
-  return flows.sort((a, b) => b.netBits - a.netBits);
+  const qValues = corrections[correction](directions.map(({ pValue }) => pValue));
+  const backwards = new Map(directions.map(({ from, to, effectiveBits }) => [`${to},${from}`, effectiveBits]));
+  return directions
+    .map(({ surrogates: _, ...found }, d) => ({
+      ...found,
+      netBits: found.effectiveBits - backwards.get(`${found.from},${found.to}`)!,
+      qValue: qValues[d]!,
+    }))
+    .filter(({ effectiveBits, qValue }) => effectiveBits > leastBits && qValue <= significance)
+    .sort((a, b) => b.effectiveBits - a.effectiveBits);
 }
 
-interface Direction {
-  readonly from: number;
-  readonly to: number;
-  readonly found: TransferEntropy;
+interface Direction extends Pick<InformationFlow, "from" | "to" | "bits" | "effectiveBits" | "pValue"> {
+  /** Infinite if the test needs none. */
+  readonly surrogates: number;
 }
 
-function directionsOf(matrix: readonly (readonly (TransferEntropy | undefined)[])[]): Direction[] {
+function directionsOf(matrix: TransferMatrix): Direction[] {
   const takes = "a square matrix, as transferEntropyMatrix gives";
   if (!Array.isArray(matrix)) throw new ArgumentError("matrix", matrix, takes);
   const directions: Direction[] = [];
@@ -80,23 +97,47 @@ function directionsOf(matrix: readonly (readonly (TransferEntropy | undefined)[]
     for (let to = 0; to < matrix.length; to++) {
       if (from === to) continue;
       const found = matrix[from]?.[to];
-      if (typeof found?.effectiveBits !== "number") throw new ArgumentError(`matrix[${from}][${to}]`, found, takes);
-      directions.push({ from, to, found });
+      if (typeof found !== "object" || found === null || !("effectiveBits" in found || "effectiveNats" in found))
+        throw new ArgumentError(`matrix[${from}][${to}]`, found, takes);
+      directions.push({ from, to, ...inBits(found) });
     }
   }
   return directions;
 }
 
-/**
- * Each p value times the number of hypotheses that are not yet rejected at its turn; never below
- * the previous one, at most 1.
- */
-function holm(pValues: readonly number[]): Float64Array {
-  const out = new Float64Array(pValues.length);
-  let largest = 0;
-  sortedBy(pValues.length, (i, j) => pValues[i]! - pValues[j]!).forEach((d, rank) => {
-    largest = Math.max(largest, Math.min(1, pValues[d]! * (pValues.length - rank)));
-    out[d] = largest;
-  });
-  return out;
+/** An estimate in bits; without surrogates its test tells nothing. */
+function inBits(found: AnyTransferEntropy): Omit<Direction, "from" | "to"> {
+  const pValue = found.pValue ?? 1;
+  const surrogates = "surrogates" in found ? found.surrogates : Number.POSITIVE_INFINITY;
+  if ("bits" in found) return { bits: found.bits, effectiveBits: found.effectiveBits, pValue, surrogates };
+  return { bits: found.nats / Math.LN2, effectiveBits: (found.effectiveNats ?? found.nats) / Math.LN2, pValue, surrogates };
 }
+
+const corrections: Readonly<Record<NonNullable<InformationFlowOptions["correction"]>, (pValues: readonly number[]) => ArrayLike<number>>> =
+  {
+    /** From the largest on: each times the number of hypotheses over its rank, at most the one before. */
+    falseDiscovery(pValues) {
+      const m = pValues.length;
+      const out = new Float64Array(m);
+      let least = 1;
+      sortedBy(m, (i, j) => pValues[j]! - pValues[i]!).forEach((d, before) => {
+        least = Math.min(least, (pValues[d]! * m) / (m - before));
+        out[d] = least;
+      });
+      return out;
+    },
+    /**
+     * Each times the number of hypotheses that are not yet rejected at its turn; never below the
+     * previous one, at most 1.
+     */
+    holm(pValues) {
+      const out = new Float64Array(pValues.length);
+      let largest = 0;
+      sortedBy(pValues.length, (i, j) => pValues[i]! - pValues[j]!).forEach((d, rank) => {
+        largest = Math.max(largest, Math.min(1, pValues[d]! * (pValues.length - rank)));
+        out[d] = largest;
+      });
+      return out;
+    },
+    none: (pValues) => pValues,
+  };

@@ -106,7 +106,14 @@ export class NeighbourEstimator {
         return out;
       };
       [inZ, inXZ, inYZ] = [each ? inZ : own(inZ, equals.inZ), own(inXZ, equals.inXZ), own(inYZ, equals.inYZ)];
-      front = ((n - rows.length) * ofK + digammaSum(Uint32Array.from(rows, (row) => equals.inAll[row]!), psi, 1)) / n;
+      front =
+        ((n - rows.length) * ofK +
+          digammaSum(
+            Uint32Array.from(rows, (row) => equals.inAll[row]!),
+            psi,
+            1,
+          )) /
+        n;
     }
     const term = (row: number) => (equals && equals.inAll[row]! >= k ? psi[equals.inAll[row]! + 1]! : ofK);
     if (each) {

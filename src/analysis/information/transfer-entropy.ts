@@ -1,7 +1,7 @@
 // Transfer entropy by counting in bins: how much the past of one series says of the next value of
 // another, beyond its own past.
 import { option, optional, resolve, seed, type TableOf, whole } from "../../core/options.js";
-import { asMatrix, type MatrixLike, type Seed } from "../../numerics/index.js";
+import type { Seed } from "../../numerics/index.js";
 import { count } from "../source.js";
 import { type BinnedInformation, binnedInformation } from "./binned-information.js";
 import { rankBins, wordIds } from "./partition.js";
@@ -31,9 +31,7 @@ export interface TransferEntropyOptions {
   readonly seed?: Seed | undefined;
 }
 
-/**
- * The options of `transferEntropy` and `transferEntropyMatrix`, where more surrogates are drawn.
- */
+/** The options of `transferEntropy`. */
 export const transferEntropyTable = {
   lag: option(count, 1, "Steps from the source's newest value to the target's present one."),
   targetHistory: option(count, 1, "Past values of the target that are known already."),
@@ -81,20 +79,4 @@ function defaultBins(rows: number, targetHistory: number, sourceHistory: number)
   let bins = 2;
   while (bins < 20 && 15 * (2 * (bins + 1)) ** targetHistory * (bins + 1) ** (1 + sourceHistory) <= rows) bins++;
   return bins;
-}
-
-/**
- * Transfer entropies between all columns of a T x C series: element [i][j] is TE(i -> j), undefined
- * for i = j. By default as many surrogates are drawn as {@link informationFlow} needs for that many
- * directions: 40 C (C - 1), at least 100.
- * @throws ArgumentError as {@link transferEntropy} does
- */
-export function transferEntropyMatrix(series: MatrixLike, options: TransferEntropyOptions = {}): (TransferEntropy | undefined)[][] {
-  resolve(transferEntropyTable, options);
-  const matrix = asMatrix(series, "series");
-  const columns = Array.from({ length: matrix.cols }, (_, c) => matrix.column(c));
-  const surrogates = options.surrogates ?? Math.max(100, 40 * columns.length * (columns.length - 1));
-  return columns.map((source, i) =>
-    columns.map((target, j) => (i === j ? undefined : transferEntropy(source, target, { ...options, surrogates }))),
-  );
 }
