@@ -40,7 +40,7 @@ import { cTable } from "../src/model/c/options.js";
 import { conceptorTable } from "../src/model/conceptor/conceptor.js";
 import { conceptorMemoryTable, recallTable } from "../src/model/conceptor/options.js";
 import { fieldForecastTable, fieldOptionsTable, fieldScoreTable, fieldStartTable } from "../src/model/field/options.js";
-import { forecastTable as closedLoopTable, predictTable, scoreTable } from "../src/model/forecaster/options.js";
+import { forecastTable as closedLoopTable, loopSpectrumTable, predictTable, scoreTable } from "../src/model/forecaster/options.js";
 import { loadTable } from "../src/model/model-file.js";
 import { nvarForecastTable, nvarScoreTable, nvarStartTable, nvarTable } from "../src/model/nvar/options.js";
 import { onnxTable } from "../src/model/onnx/options.js";
@@ -267,6 +267,7 @@ export function optionsPage(): string {
     ofTable("`predict` of a `Forecaster`", predictTable),
     ofTable("`forecast`", closedLoopTable),
     ofTable("`score`", scoreTable),
+    ofTable("`lyapunovSpectrum` of a forecaster", loopSpectrumTable),
     ofTable("`NvarForecaster`", nvarTable),
     ofTable("`predict` of an `NvarForecaster`", nvarStartTable),
     ofTable("`forecast` of an `NvarForecaster`", nvarForecastTable),

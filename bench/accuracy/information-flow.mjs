@@ -89,10 +89,10 @@ for (const [name, sets, options] of [
   ["nearest neighbours", 10, { estimator: "nearestNeighbours" }],
   ["nearest neighbours, given the others", 10, { estimator: "nearestNeighbours", given: "others" }],
 ]) {
+  const matrices = Array.from({ length: sets }, (_, i) => transferEntropyMatrix(simulate(`chain ${i}`, 1000, 4, chain), options));
   for (const correction of ["holm", "falseDiscovery"]) {
     const times = new Map();
-    for (let i = 0; i < sets; i++) {
-      const matrix = transferEntropyMatrix(simulate(`chain ${i}`, 1000, 4, chain), options);
+    for (const matrix of matrices) {
       for (const { from, to } of informationFlow(matrix, { correction })) times.set(`${from}${to}`, (times.get(`${from}${to}`) ?? 0) + 1);
     }
     const share = (which) => percent(times.get(which) ?? 0, sets);

@@ -3,6 +3,7 @@
  * source. @module spillway/analysis
  */
 
+export type { LyapunovSpectrum } from "../reservoir/tangents.js";
 export * from "./analyse/index.js";
 export {
   type DegreeCapacity,
@@ -25,7 +26,6 @@ export { type EchoStateIndex, type EchoStateIndexOptions, echoStateIndex } from 
 export * from "./information/index.js";
 export {
   type LyapunovExponentOptions,
-  type LyapunovSpectrum,
   type LyapunovSpectrumOptions,
   lyapunovExponent,
   lyapunovSpectrum,
@@ -33,7 +33,7 @@ export {
 export * from "./map/index.js";
 export { type MemoryCapacity, type MemoryCapacityOptions, memoryCapacity } from "./memory-capacity.js";
 export { type GeneralisationRankOptions, generalisationRank, kernelRank, type RankOptions, type RankResult } from "./ranks.js";
-export { numericalRank, singularValues } from "./singular-values.js";
+export { effectiveRank, numericalRank, singularValues } from "./singular-values.js";
 export type { AnalysisOptions, AnyReservoirSource, ReservoirSource } from "./source.js";
 export { type RadiusOptions, spectralRadius } from "./spectral-radius.js";
 export { type MatrixSpectrum, type Spectrum, spectrum } from "./spectrum.js";

@@ -4,7 +4,7 @@ import { ArgumentError } from "../core/errors.js";
 import { option, optional, type Resolved, resolve, type TableOf } from "../core/options.js";
 import { Matrix, type Seed } from "../numerics/index.js";
 import type { AnyReservoirComputer } from "../reservoir/index.js";
-import { numericalRank, singularValues } from "./singular-values.js";
+import { effectiveRank, numericalRank, singularValues } from "./singular-values.js";
 import {
   type AnalysisOptions,
   type AnyReservoirSource,
@@ -58,6 +58,8 @@ export const generalisationRankTable = {
 /** A rank, and the singular values it was counted from. */
 export interface RankResult {
   readonly rank: number;
+  /** The same without a threshold: {@link effectiveRank} of the singular values. */
+  readonly effectiveRank: number;
   /** min(N, M) singular values of the N x M matrix of final states, falling. */
   readonly singularValues: Float64Array;
   /** The share of the largest up to which they counted as zero. */
@@ -107,7 +109,7 @@ async function rankOfStates(source: AnyReservoirSource, asked: Resolved<typeof r
     if (length < shared) throw new ArgumentError("length", length, `a whole number of at least ${shared}`);
     const states = await finalStates(computer, streams, length, shared, asked);
     const values = singularValues(states);
-    return { rank: numericalRank(values, tolerance), singularValues: values, tolerance };
+    return { rank: numericalRank(values, tolerance), effectiveRank: effectiveRank(values), singularValues: values, tolerance };
   });
 }
 

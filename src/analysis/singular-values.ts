@@ -47,6 +47,27 @@ export function numericalRank(values: Float64Array, tolerance: number): number {
 }
 
 /**
+ * exp(-sum of p ln p), p the singular values over their sum: from 1 for one direction to their
+ * number for equal ones, without a threshold; 0 if all are 0. Source: O. Roy and M. Vetterli 2007,
+ * "The effective rank: a measure of effective dimensionality", European Signal Processing
+ * Conference.
+ * @throws ArgumentError if the values are no list, or no singular values
+ */
+export function effectiveRank(values: Float64Array): number {
+  if (!isList(values)) throw new ArgumentError("values", values, "a list of singular values");
+  const bad = values.findIndex((value) => !(value >= 0 && value < Infinity));
+  if (bad >= 0) throw new ArgumentError(`values[${bad}]`, values[bad], "a finite number of at least 0");
+  const largest = values.reduce((most, value) => Math.max(most, value), 0);
+  if (largest === 0) return 0;
+  const total = values.reduce((sum, value) => sum + value / largest, 0);
+  const entropy = values.reduce((sum, value) => {
+    const share = value / largest / total;
+    return share > 0 ? sum - share * Math.log(share) : sum;
+  }, 0);
+  return Math.exp(entropy);
+}
+
+/**
  * The matrix or its transpose, whichever has at least as many rows as columns, as a copy in
  * binary64.
  */

@@ -3,7 +3,6 @@
  * spillway/model
  */
 
-export { saveWasm, toWasm, type WasmExportOptions, type WasmFiles } from "./wasm/index.js";
 export { type CFiles, type COptions, saveC, toC } from "./c/index.js";
 export { Classifier } from "./classifier/classifier.js";
 export type {
@@ -50,6 +49,7 @@ export type {
   ForecasterOptions,
   ForecasterSettings,
   ForecastOptions,
+  LoopSpectrumOptions,
   OwnReadout,
   PredictOptions,
   ScoreOptions,
@@ -86,3 +86,4 @@ export { type ForecastScore, type ForecastSweepOptions, type ForecastSweepResult
 export { type SweepOptions, type SweepResult, type SweepSetting, type SweptReservoir, sweepReadouts } from "./sweep/sweep.js";
 export type { TableNames } from "./table-names.js";
 export { packageVersion } from "./version.js";
+export { saveWasm, toWasm, type WasmExportOptions, type WasmFiles } from "./wasm/index.js";

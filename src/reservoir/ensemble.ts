@@ -15,6 +15,8 @@ import { checkArithmetic } from "./integer/weights.js";
 import { modelOf, type PlainReservoirOptions, shapeFor } from "./kinds.js";
 import { engineTable, profileTable, seriesOf, sinkKind } from "./options.js";
 import type { Profile } from "./profile.js";
+import { isRegistered } from "./registered/model.js";
+import type { RegisteredReservoirOptions } from "./registered/options.js";
 import { type AnyShape, anyShapeOf } from "./shape.js";
 import type { EngineModel } from "./spiking-model.js";
 import { type WorkOptions, workTable } from "./work.js";
@@ -133,6 +135,12 @@ export class ReservoirEnsemble implements AsyncDisposable {
         throw ArgumentError.because(`configs[${r}] is composed of layers or groups; an ensemble takes single reservoirs`, {
           field: `configs[${r}]`,
         });
+      if (isRegistered(config)) {
+        const { kind } = "config" in config ? (config.config as RegisteredReservoirOptions) : config;
+        throw ArgumentError.because(`configs[${r}] is of the kind "${kind}"; an ensemble takes reservoirs of rates or of spikes`, {
+          field: `configs[${r}]`,
+        });
+      }
     });
     if (configs.length === 0) throw ArgumentError.shape("configs is empty; an ensemble takes at least one reservoir", { field: "configs" });
     const { engine, reason } = await chooseEngine(wanted, await shapesFor(wanted, configs));

@@ -2,27 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { lyapunovExponent, lyapunovSpectrum } from "../../src/analysis/index.js";
 import { ReservoirComputer } from "../../src/index.js";
-import { isSparse, Matrix, toDense } from "../../src/numerics/index.js";
+import { isSparse, type Matrix, toDense } from "../../src/numerics/index.js";
+import { logDeterminant } from "./log-determinant.js";
 
-/** ln |det W| by elimination with row exchanges. */
-function logDeterminant(source: Matrix): number {
-  const n = source.rows;
-  const a = Matrix.from(source, "float64");
-  let sum = 0;
-  for (let k = 0; k < n; k++) {
-    let pivot = k;
-    for (let r = k + 1; r < n; r++) if (Math.abs(a.data[r * n + k]!) > Math.abs(a.data[pivot * n + k]!)) pivot = r;
-    const row = a.row(pivot).slice();
-    a.row(pivot).set(a.row(k));
-    a.row(k).set(row);
-    sum += Math.log(Math.abs(row[k]!));
-    for (let r = k + 1; r < n; r++) {
-      const factor = a.data[r * n + k]! / row[k]!;
-      for (let c = k; c < n; c++) a.data[r * n + c] = a.data[r * n + c]! - factor * row[c]!;
-    }
-  }
-  return sum;
-}
 const total = (values: Float64Array) => values.reduce((sum, value) => sum + value, 0);
 const full = { size: 20, leakRate: 1, connectionProbability: 1, precision: "float64", seed: 2 } as const;
 

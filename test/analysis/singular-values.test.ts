@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { numericalRank, singularValues } from "../../src/analysis/index.js";
+import { effectiveRank, numericalRank, singularValues } from "../../src/analysis/index.js";
 import { Matrix } from "../../src/index.js";
 
 describe("singular values", () => {
@@ -98,6 +98,17 @@ describe("singular values", () => {
       for (let c = 0; c < 30; c++) for (let k = 0; k < 6; k++) product.data[r * 30 + c]! += a.at(r, k) * b.at(k, c);
     }
     expect(numericalRank(singularValues(product), 40 * 2 ** -52)).toBe(6);
+  });
+
+  it("give an effective rank between 1 and their number, whatever their scale", () => {
+    expect(effectiveRank(Float64Array.of(3, 3, 3, 3))).toBeCloseTo(4, 14);
+    expect(effectiveRank(Float64Array.of(1e300, 0, 0))).toBe(1);
+    expect(effectiveRank(Float64Array.of(1e-300, 1e-300))).toBeCloseTo(2, 14);
+    // p = 2/3, 1/3: exp(ln 3 - 2/3 ln 2).
+    expect(effectiveRank(Float64Array.of(2, 1))).toBeCloseTo(3 / 2 ** (2 / 3), 14);
+    expect(effectiveRank(new Float64Array(3))).toBe(0);
+    expect(() => effectiveRank(Float64Array.of(1, -1))).toThrow("values[1] is -1; it takes a finite number of at least 0");
+    expect(() => effectiveRank(undefined as never)).toThrow("values is missing; it takes a list of singular values");
   });
 
   it("of a matrix with an infinity: the error names its place", () => {

@@ -3,8 +3,8 @@
 import { type Matrix, ReservoirComputer, ridge } from "../../src/index.js";
 import { isSparse } from "../../src/numerics/index.js";
 import type { ReservoirModel, SpikingModel, SynapseTable } from "../../src/reservoir/index.js";
-import goldenFile from "../golden/golden.json" with { type: "json" };
 import type { GoldenCase } from "../golden/golden.js";
+import goldenFile from "../golden/golden.json" with { type: "json" };
 import { goldenSeries, goldenTargets, spikingInputs, spikingRuns } from "../golden/series.js";
 import spikingFile from "../golden/spiking.json" with { type: "json" };
 

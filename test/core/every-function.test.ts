@@ -150,6 +150,7 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
       "Matrix.from",
       "TrainedReadout",
       "numericalRank",
+      "effectiveRank",
       "singularValues",
       "symmetricEigen",
       "spectrum",

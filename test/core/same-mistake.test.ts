@@ -116,6 +116,7 @@ const withOptions: readonly Place[] = [
   ["fit of a forecaster", (wrong) => forecaster.fit(rows(40), wrong)],
   ["Forecaster.predict", (wrong) => forecaster.predict(rows(3), wrong)],
   ["Forecaster.score", (wrong) => forecaster.score(rows(9), wrong)],
+  ["Forecaster.lyapunovSpectrum", (wrong) => forecaster.lyapunovSpectrum(wrong)],
   ["FieldForecaster.create", (wrong) => spillway.FieldForecaster.create({ groups: 2, reservoir: { size: 5 }, ...(wrong as object) })],
   ["FieldForecaster.fit", (wrong) => spillway.FieldForecaster.fit(rows(40), { groups: 1, reservoir: { size: 5 }, ...(wrong as object) })],
   ["FieldForecaster.fromBytes", (wrong) => spillway.FieldForecaster.fromBytes(new Uint8Array(0), wrong)],

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import {
   type Communicator,
-  communicatorGroup,
   type Context,
+  communicatorGroup,
   type DeviceBuffer,
   joinCommunicator,
   openCommunicators,

@@ -53,6 +53,41 @@ describe("coupled phase oscillators", () => {
     expect(s0 * c1 - c0 * s1).toBeCloseTo(d, 6);
   });
 
+  it.each([1.5, 3])("two of them that do not lock beat at sqrt(d^2 - 1): %f", async (d) => {
+    const { model } = await ReservoirComputer.create({
+      ...free,
+      ...{ size: 2, coupling: "meanField", strength: 1, tau: 0.05, steps: 1, frequencySpread: 1 },
+    });
+    await using computer = await ReservoirComputer.fromModel(withPhases(model, [d / 2, -d / 2], [0, 0]));
+    const states = await computer.run(still(8000));
+    let turned = 0;
+    let before = 0;
+    for (let t = 0; t < 8000; t++) {
+      const [c0, c1, s0, s1] = states.row(t) as unknown as [number, number, number, number];
+      const difference = Math.atan2(s0 * c1 - c0 * s1, c0 * c1 + s0 * s1);
+      turned += difference - before - 2 * Math.PI * Math.round((difference - before) / (2 * Math.PI));
+      before = difference;
+    }
+    // Within a turn of 400 units of time.
+    expect(Math.abs(turned / 400 - Math.sqrt(d * d - 1))).toBeLessThan((2 * Math.PI) / 400);
+  });
+
+  it.each([
+    [0.5, 0.697775],
+    [2, 0.2425],
+  ])("pulled in noise of D = %f keep a mean cosine of I1(F / D) / I0(F / D) to their phase", async (noise, exact) => {
+    const pulled = { coupling: "meanField", strength: 0, frequencySpread: 0, pull: 1, gain: 0, noise, tau: 1, steps: 50 } as const;
+    await using computer = await ReservoirComputer.create({ kind: "oscillator", ...pulled, size: 2000, seed: 4, precision: "float64" });
+    const bias = columnOf(computer.model, "bias");
+    await computer.run(Matrix.zeros(10, 1));
+    let sum = 0;
+    for (let round = 0; round < 10; round++) {
+      const states = (await computer.run(Matrix.zeros(3, 1))).row(2);
+      for (let i = 0; i < 2000; i++) sum += states[i]! * Math.cos(bias[i]!) + states[2000 + i]! * Math.sin(bias[i]!);
+    }
+    expect(Math.abs(sum / 20_000 - exact)).toBeLessThan(0.012);
+  });
+
   it("have a step of order two", async () => {
     const made = await ReservoirComputer.create({ ...free, size: 20, strength: 1, frequency: 1, frequencySpread: 1, seed: 5 });
     const end = async (steps: number) => {

@@ -1,7 +1,8 @@
 // A kind of a user's own with functions of WebAssembly of its own: the CPU engine runs them as it
 // runs those of the package's kinds.
 import { expect, it } from "vitest";
-import { ReservoirComputer } from "../../src/index.js";
+import { Forecaster, ReservoirComputer, ReservoirEnsemble } from "../../src/index.js";
+import { decodeReservoir, encodeReservoir } from "../../src/model/index.js";
 import type { FloatArray } from "../../src/numerics/index.js";
 import { type ReservoirKindOptions, registerReservoirKind } from "../../src/reservoir/index.js";
 
@@ -50,4 +51,22 @@ it("runs a module of a kind of a user's own, and its stepper where the module do
   expect((await computer.run([100, 0])).data).toEqual(Float64Array.of(100.875, 50.4375));
   expect(asked).toEqual([100, 0]);
   expect(Array.from(computer.step([1]))).toEqual([26.21875]);
+  // Batches, a file, and the members of a forecaster, all by the module.
+  asked.length = 0;
+  const sequences = [[1, 1, 1], [2], [0.5, -1]];
+  expect((await computer.batch(sequences)).map(({ data }) => [...data])).toEqual([[1, 1.5, 1.75], [2], [0.5, -0.75]]);
+  const { computer: loaded } = await decodeReservoir(await encodeReservoir(computer), { engine: "cpu" });
+  expect([...(await loaded.run([1, 1])).data]).toEqual([...(await computer.run([1, 1])).data]);
+  await loaded.dispose();
+  const wave = Array.from({ length: 80 }, (_, t) => Math.sin(t / 4));
+  const reservoir = { kind: name, size: 1, precision: "float64" } as never;
+  await using forecaster = await Forecaster.fit(wave, { reservoir, members: 2, washout: 5, engine: "cpu" });
+  const bytes = await forecaster.toBytes();
+  await using opened = await Forecaster.fromBytes(bytes, { engine: "cpu" });
+  expect((await opened.forecast(9)).data).toEqual((await forecaster.forecast(9)).data);
+  expect(asked).toEqual([]);
+  for (const one of [reservoir, computer.model] as never[])
+    await expect(ReservoirEnsemble.create([one, one])).rejects.toThrow(
+      'configs[0] is of the kind "leakyOne"; an ensemble takes reservoirs of rates or of spikes',
+    );
 });

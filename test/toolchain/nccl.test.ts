@@ -6,8 +6,8 @@ import type koffi from "koffi";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import {
   type Communicator,
-  communicatorGroup,
   type Context,
+  communicatorGroup,
   joinCommunicator,
   NcclError,
   ncclIdentity,

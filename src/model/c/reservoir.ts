@@ -3,9 +3,9 @@ import { isSparse, type Precision } from "../../numerics/index.js";
 import type { Activation, ReservoirModel } from "../../reservoir/index.js";
 import { unit } from "../../reservoir/integer/step.js";
 import { integerRows } from "../../reservoir/integer/weights.js";
+import type { Constants } from "./constants.js";
 import type { Part } from "./refuse.js";
 import { activationFunctions, inIntegers, type Needs, type WeightStorage } from "./step.js";
-import type { Constants } from "./constants.js";
 import type { ArrayType } from "./text.js";
 
 /** The smallest type that holds the columns of every sparse W. */

@@ -2,9 +2,9 @@
 // docs/numerics.md. `real` is the model's precision; every operation is rounded to it.
 import type { Precision } from "../../numerics/index.js";
 import type { Activation } from "../../reservoir/index.js";
+import type { Constants } from "./constants.js";
 import { portableTanh } from "./functions.js";
 import { integerStepFunctions } from "./integer-step.js";
-import type { Constants } from "./constants.js";
 import { typeName } from "./text.js";
 
 const activationBodies: Readonly<Record<string, string>> = {

@@ -4,8 +4,8 @@ import { ArgumentError } from "../../core/errors.js";
 import type { Matrix } from "../../numerics/index.js";
 import { differenceOf, forwardStep, isDifference } from "../../series/transform-step.js";
 import { type FittedTransforms, transformed } from "../../series/transforms.js";
-import { portableExp, portableTanh } from "./functions.js";
 import type { Constants } from "./constants.js";
+import { portableExp, portableTanh } from "./functions.js";
 
 type Step = FittedTransforms["steps"][number];
 

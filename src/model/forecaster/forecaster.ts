@@ -9,6 +9,7 @@ import type { TrainedReadout, Trainer } from "../../readout/index.js";
 import { type AnyReservoirComputer, ReservoirComputer, type WorkOptions } from "../../reservoir/index.js";
 import { checkWhole } from "../../reservoir/inputs.js";
 import { describedBy } from "../../reservoir/kinds.js";
+import type { LyapunovSpectrum } from "../../reservoir/tangents.js";
 import { Turns, workTable } from "../../reservoir/work.js";
 import type { CalendarFeature } from "../../series/calendar.js";
 import type { TimeGrid } from "../../series/index.js";
@@ -34,6 +35,7 @@ import {
   withTimes,
 } from "./data.js";
 import { askMembers, medianOfMembers } from "./ensemble.js";
+import { exponentsOf } from "./exponents.js";
 import { decodeForecaster, encodeForecaster } from "./file.js";
 import { fitMembers, type TrainedMembers } from "./fit.js";
 import { Forecast } from "./forecast.js";
@@ -47,6 +49,8 @@ import {
   type ForecastOptions,
   forecasterLoadTable,
   forecastTable,
+  type LoopSpectrumOptions,
+  loopSpectrumTable,
   type PredictOptions,
   predictTable,
   type ScoreOptions,
@@ -340,6 +344,29 @@ export class Forecaster implements AsyncDisposable {
       const values = medianOfMembers(trained, made);
       return new Forecast(values, this.#clock.times(steps), bandsOf(trained, { values, made }, { intervals, bandsFrom }));
     });
+  }
+
+  /**
+   * Lyapunov exponents of the trained closed loop, per unit of time `dt`: of state -> readout ->
+   * state, along the forecast from where it stands. A loop that has the dynamics of its series has
+   * its exponents: of Lorenz-63 .906, 0 and, roughly, -14.6. The rate reservoir steps on its engine
+   * and the differences follow on the host; a series that drives itself alone. The state is put
+   * back afterwards.
+   * @throws ArgumentError for what else drives or answers the loop: known inputs, lags, feedback, a
+   * model of yours, several members; NotFittedError
+   */
+  async lyapunovSpectrum(options: LoopSpectrumOptions = {}): Promise<LyapunovSpectrum> {
+    const { warmup, ...followed } = resolve(loopSpectrumTable, options);
+    return this.#turns.take(() =>
+      puttingBack(this, async () => {
+        const { members } = this.#fitted();
+        if (members.length > 1)
+          throw ArgumentError.because(`the forecaster has ${members.length} members; exponents of a closed loop are of one`);
+        const loop = this.#first.autonomousLoop();
+        await this.#start({ warmup, signal: followed.signal });
+        return exponentsOf(this.#first.computer, loop, followed);
+      }),
+    );
   }
 
   /**

@@ -8,6 +8,7 @@ import { restoredForecast, restoredPredictions, transformed } from "../../series
 import { readoutFor } from "../integer-readout.js";
 import { columnsOf, inScoresOf, restored, type Standardisation, sameStandardisation, standardised } from "../standardisation.js";
 import { beside, type CheckedData, type CheckedSeries, checkColumns, lastRows, noInputs, seriesInputs } from "./data.js";
+import type { AutonomousLoop } from "./exponents.js";
 import { checkHybrid, type Hybrid, LoopModel, modelledRows, withModel } from "./hybrid.js";
 import { checkKnown, inputsBefore, pendingRow } from "./known.js";
 import { closedLoop, isWithin } from "./loop.js";
@@ -314,6 +315,27 @@ export class ForecasterMember {
       work,
     );
     return this.#following(restored(scale, made));
+  }
+
+  /** The loop of a forecast that takes nothing from outside. @throws ArgumentError if it does */
+  autonomousLoop(): AutonomousLoop {
+    const { computer, readout, road, lags } = this;
+    const more =
+      lags > 0
+        ? "lags"
+        : this.hybrid
+          ? "a model of yours"
+          : computer.model.outputSize > 0
+            ? "feedback"
+            : road.known > 0
+              ? "known inputs"
+              : "";
+    if (more !== "" || this.givenInputs > readout.outputSize)
+      throw ArgumentError.because(
+        `the forecaster has ${more || "inputs with targets"}; exponents of a closed loop are of one that is driven by its own series alone`,
+      );
+    const scale = columnsOf(road.inputScale, 0, readout.outputSize);
+    return { readout: inScoresOf(readout, road.targetScale, scale), held: road.held && inScores(road.held, scale) };
   }
 
   /**

@@ -271,6 +271,18 @@ export interface ScoreOptions extends StartOptions {
   readonly washout?: number | undefined;
 }
 
+/** Options of `lyapunovSpectrum`. */
+export interface LoopSpectrumOptions extends StartOptions {
+  /** How many exponents, the largest first. Default as many as the series has columns. */
+  readonly count?: number | undefined;
+  /** Steps of the loop that are measured. Default 5000. */
+  readonly length?: number | undefined;
+  /** Steps before that: the differences find their directions. Default 500. */
+  readonly washout?: number | undefined;
+  /** Time of a step: exponents are per unit of time. Default 1: per step. */
+  readonly dt?: number | undefined;
+}
+
 /** The options of `Forecaster.load`. */
 export const forecasterLoadTable = {
   ...loadTable,
@@ -334,6 +346,15 @@ export const forecastTable = {
   intervals: intervalsOption,
   bandsFrom: bandsFromOption,
 } satisfies TableOf<ForecastOptions>;
+
+/** The options of `Forecaster.lyapunovSpectrum`. */
+export const loopSpectrumTable = {
+  ...startTable,
+  count: optional(whole({ atLeast: 1 }), "How many exponents, the largest first; left out, as many as the series has columns."),
+  length: option(whole({ atLeast: 1 }), 5000, "Steps of the loop that are measured."),
+  washout: option(whole(), 500, "Steps before that."),
+  dt: option(number({ above: 0 }), 1, "Time of a step: exponents are per unit of time."),
+} satisfies TableOf<LoopSpectrumOptions>;
 
 /** The options of `Forecaster.score`. */
 export const scoreTable = {

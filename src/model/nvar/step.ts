@@ -4,9 +4,9 @@ import { type DoubleDouble, ddAdd, ddDivide, ddMultiply, ddSubtract, Matrix } fr
 import { evaluateReadout } from "../../reservoir/features.js";
 import { type Range, rangeOf } from "../forecaster/road.js";
 import { fitStandardisation, noStandardisation, type Standardisation } from "../standardisation.js";
+import type { NvarSeries } from "./data.js";
 import type { Numbers, NvarFeatures } from "./features.js";
 import { numbers } from "./features.js";
-import type { NvarSeries } from "./data.js";
 import type { NvarSettings } from "./options.js";
 import type { NvarWeights } from "./training.js";
 

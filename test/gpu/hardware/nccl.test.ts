@@ -4,8 +4,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type Communicator,
-  communicatorGroup,
   type Context,
+  communicatorGroup,
   openCommunicators,
   openDevices,
   probeNccl,

@@ -2,8 +2,23 @@
 import { atMemory, type Code, comparisons, constantCode, i32, local, op, operation, setLocal } from "./code.js";
 import { type Declarations, givesNothing, type Known } from "./declarations.js";
 import type { Cursor } from "./tokens.js";
-import { type CType, common, conversion, double, int, isScalar, loadOf, nothing, promoted, type Scalar, single } from "./types.js";
-import { sizeOf, storeOf, valueType, whole } from "./types.js";
+import {
+  type CType,
+  common,
+  conversion,
+  double,
+  int,
+  isScalar,
+  loadOf,
+  nothing,
+  promoted,
+  type Scalar,
+  single,
+  sizeOf,
+  storeOf,
+  valueType,
+  whole,
+} from "./types.js";
 
 /** Where a value stands that can be assigned to. */
 export type Place = { readonly local: number } | { readonly address: Code; readonly offset: number };
