@@ -135,6 +135,8 @@ describe("information processing capacity", () => {
       "the number of targets is 70058751; it takes at most 2000000: give shorter delays",
     );
     await expect(informationCapacity({ size: 5 }, { degrees: [[0, 1]] })).rejects.toThrow("degrees[0][0] is 0");
+    const twice = { degrees: [[1, 9], [2, 3], [1, 5]] } as const; // biome-ignore format: pairs
+    await expect(informationCapacity({ size: 5 }, twice)).rejects.toThrow("degrees has 1 twice; its targets would count twice");
   });
 });
 

@@ -31,6 +31,8 @@ export function targetCount(degree: number, longestDelay: number): number {
  * @throws ArgumentError if there are more than two million
  */
 export function targetsOf(degrees: readonly (readonly [degree: number, longestDelay: number])[]): Targets {
+  const twice = degrees.find(([degree], i) => degrees.findIndex(([other]) => other === degree) < i);
+  if (twice) throw ArgumentError.because(`degrees has ${twice[0]} twice; its targets would count twice`, { field: "degrees" });
   const count = degrees.reduce((sum, [degree, delay]) => sum + targetCount(degree, delay), 0);
   if (!(count <= mostTargets)) throw new ArgumentError("the number of targets", count, `at most ${mostTargets}: give shorter delays`);
   const first = new Uint32Array(count + 1);
