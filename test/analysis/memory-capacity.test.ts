@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { memoryCapacity } from "../../src/analysis/index.js";
+import { ReservoirComputer } from "../../src/index.js";
+import { Matrix, solveSquare } from "../../src/numerics/index.js";
+import type { ReservoirOptions } from "../../src/reservoir/index.js";
 import { delayLine } from "./delay-line.js";
 
 describe("memory capacity", () => {
@@ -24,6 +27,37 @@ describe("memory capacity", () => {
     const { total } = await memoryCapacity({ ...ring, inputDistribution: "bernoulli" });
     expect(total).toBeGreaterThan(98.9);
     expect(total).toBeLessThan(99.1);
+  });
+
+  it("of a linear reservoir at delay k is m' S^-1 m, m = W^k w and S the sum of m m' over all k", async () => {
+    const config = {
+      size: 8,
+      activation: "identity",
+      leakRate: 1,
+      connectionProbability: 1,
+      spectralRadius: 0.8,
+      precision: "float64",
+      seed: 6,
+    };
+    await using computer = await ReservoirComputer.create(config as ReservoirOptions);
+    const { weights, inputWeights } = computer.model as { weights: Matrix; inputWeights: Matrix };
+    const impulses: Float64Array[] = [Float64Array.from(inputWeights.data)];
+    for (let k = 1; k < 400; k++) {
+      const before = impulses[k - 1]!;
+      impulses.push(Float64Array.from({ length: 8 }, (_, r) => before.reduce((sum, value, c) => sum + weights.at(r, c) * value, 0)));
+    }
+    const sums = Matrix.zeros(8, 8);
+    for (const m of impulses) for (let i = 0; i < 64; i++) sums.data[i] = sums.data[i]! + m[i >> 3]! * m[i & 7]!;
+    const { curve } = await memoryCapacity(computer, { maxDelay: 30, length: 20_000, heldOut: 20_000 });
+    let total = 0;
+    for (let k = 0; k <= 30; k++) {
+      const m = impulses[k]!;
+      const exact = solveSquare(sums, new Matrix(8, 1, m))!.data.reduce((sum, value, i) => sum + value * m[i]!, 0);
+      total += exact;
+      expect(Math.abs(curve[k]! - exact), `delay ${k}`).toBeLessThan(0.02);
+    }
+    expect(total).toBeGreaterThan(7.5);
+    expect(total).toBeLessThan(8);
   });
 
   it("of a random linear reservoir of 20 neurons is 19 (19 in NumPy)", async () => {

@@ -70,7 +70,7 @@ describe("spillway analyse", () => {
       '--map-measures is "transfer,storage"; it takes --map, or a file with a map',
     );
     await expect(analyseExperiment(file, { ...options, mapMeasures: ["flow"], map: 2 }, silent)).rejects.toThrow(
-      'measures[0] is "flow"; it takes "lyapunovExponent"',
+      '--map-measures is "flow"; it takes some of lyapunovExponent, memoryCapacity,',
     );
   });
 

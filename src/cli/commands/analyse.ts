@@ -59,6 +59,10 @@ export async function analyseExperiment(path: string, options: AnalyseCommandOpt
   const asked = gridOf(experiment, options);
   if (options.mapMeasures && !asked)
     throw new ArgumentError("--map-measures", options.mapMeasures.join(","), "--map, or a file with a map");
+  // Before the measures, which take their time.
+  for (const name of options.mapMeasures ?? [])
+    if (!mapMeasures.some((measure) => measure === name))
+      throw new ArgumentError("--map-measures", name, `some of ${mapMeasures.join(", ")}`);
   if (options.out !== undefined) await ensureFolder(options.out);
   const { engine, amplitude, signal } = options;
   const measures = options.measures as readonly MeasureName[] | undefined;
