@@ -170,7 +170,7 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
       "spikeCount",
       "spikeRate",
     ],
-    ...["spikeTrains", "spikesInWindow", "squashToUnit", "synapticWeights", "timeProfile", "SpikePattern.from"],
+    ...["spikeTrains", "spikesInWindow", "squashToUnit", "synapticWeights", "liquidNetwork", "timeProfile", "SpikePattern.from"],
   ],
   "part of the contract with engines": [
     ...["DeviceMatrix", "DeviceSequences", "WorkPacer", "AtomicFile", "addMeasurements", "addProfiles", "applyReadout", "checkFinite"],

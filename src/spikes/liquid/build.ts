@@ -78,17 +78,22 @@ function longestDelay({ synapses, inputSynapses: inputs }: DrawnParts): number {
   return longest;
 }
 
-function initialPotential(
-  { size, precision, seed, initialPotential: given, neuron, inhibitory }: SpikingReservoirConfig,
-  excitatory: number,
-): FloatArray {
+/** The potential of each neuron before the first step, mV; "rest" if they begin at rest. */
+export function initialPotentials({ seed, initialPotential: given }: SpikingReservoirConfig): "rest" | ((neuron: number) => number) {
+  if (given === "rest") return given;
   const draws = new RandomStream(seedKeys(seed).weights, streams.initialPotential);
+  return (r) => given.from + (given.to - given.from) * draws.uniform(r, 0);
+}
+
+function initialPotential(config: SpikingReservoirConfig, excitatory: number): FloatArray {
+  const { size, precision, neuron, inhibitory } = config;
+  const potentials = initialPotentials(config);
   const out = allocate(precision, size);
   for (let r = 0; r < size; r++) {
     const kind = r < excitatory ? neuron : inhibitory.neuron;
     const zero = kind.type === "izhikevich" ? 0 : kind.restingPotential;
-    if (given === "rest") out[r] = kind.type === "izhikevich" ? kind.c : 0;
-    else out[r] = given.from + (given.to - given.from) * draws.uniform(r, 0) - zero;
+    if (potentials === "rest") out[r] = kind.type === "izhikevich" ? kind.c : 0;
+    else out[r] = potentials(r) - zero;
   }
   return out;
 }

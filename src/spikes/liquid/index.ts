@@ -1,4 +1,5 @@
 // Liquid state machines: networks of spiking neurons as reservoirs.
+export { liquidNetwork } from "./as-network.js";
 export { coordinates, type GridSides, gridPoints, gridSides } from "./grid.js";
 export type { InputOptions } from "./input-options.js";
 export { patternInputs } from "./inputs.js";
