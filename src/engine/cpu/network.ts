@@ -1,6 +1,7 @@
 // A network of populations in WebAssembly: fills memory from the model and runs steps, on one
 // thread or several. The arithmetic is docs/numerics.md, rule 13; the kernel is
 // assembly/network.ts.
+import { DisposedError } from "../../core/errors.js";
 import type { FloatArray } from "../../numerics/index.js";
 import { loadWasm, type WasmInstance, wasmInstance } from "../../numerics/wasm/index.js";
 import { drawNetwork } from "../../spikes/network/draw.js";
@@ -83,7 +84,7 @@ export class WasmNetwork implements NetworkSession {
   }
 
   get #here(): Loaded {
-    if (!this.#loaded) throw new ReferenceError("the network is disposed");
+    if (!this.#loaded) throw new DisposedError("the network");
     return this.#loaded;
   }
 

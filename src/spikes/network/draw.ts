@@ -23,7 +23,7 @@ export function drawNetwork(plan: NetworkPlan): NetworkModel {
   return { ...plan, kind: "network", ...drawSynapses(plan), ...initialValues(plan) };
 }
 
-/** Bytes that drawing takes for a neuron beside its ring: places in lists, and a list of its own. */
+/** Bytes that drawing takes for a neuron beside its ring: its values, and places in lists. */
 const bytesOfNeuron = 64;
 
 /** @throws EngineCapacityError if a plan's network does not fit the machine */
@@ -58,14 +58,15 @@ export function drawSynapses(plan: NetworkPlan): Pick<NetworkModel, "synapses" |
   const sources = size + inputs;
   const scale = 2 ** fractionBits;
   const wirings = plan.projections.map((projection) => wiringOf(plan, projection));
-  const bySource = Array.from({ length: sources }, (): number[] => []);
+  const isAt = (j: number) =>
+    wirings.flatMap(({ projection: { source } }, w) => (j >= source.first && j < source.first + source.size ? [w] : []));
+  const borders = new Set(wirings.flatMap(({ projection: { source } }) => [source.first, source.first + source.size]));
   const offsets = new Uint32Array(sources + 1);
   const signs = new Int8Array(sources).fill(1);
   const changing = wirings.map((wiring) => (wiring.projection.plasticity ? new PlasticBuilder(wiring) : undefined));
   wirings.forEach((wiring, w) => {
     const { first, size } = wiring.projection.source;
     for (let j = first; j < first + size; j++) {
-      bySource[j]!.push(w);
       if (changing[w]) continue;
       offsets[j + 1] = offsets[j + 1]! + wiring.degree(j);
       if (oneSign) signs[j] = wiring.projection.sign;
@@ -81,10 +82,12 @@ export function drawSynapses(plan: NetworkPlan): Pick<NetworkModel, "synapses" |
   const ranks = new Uint32Array(room);
   const draws: Draws = { block: new Uint32Array(4), target: 0, own: undefined };
   const at = new Uint32Array(ringRows + 1);
+  let present: readonly number[] = [];
   for (let j = 0; j < sources; j++) {
     let numbered = 0;
     let count = 0;
-    for (const w of bySource[j]!) {
+    if (borders.has(j)) present = isAt(j);
+    for (const w of present) {
       const wiring = wirings[w]!;
       const { receptor, weight, delay, sign } = wiring.projection;
       const degree = wiring.degree(j);

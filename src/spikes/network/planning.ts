@@ -76,11 +76,12 @@ function plan(config: NetworkConfig): NetworkPlan {
       inUnits(plasticity.most / 2 ** fractionBits, fractionBits, `projections[${index}].plasticity.maximumWeight`);
   const projections = numbered.sort((a, b) => a.from - b.from || a.to - b.to || a.index - b.index);
   const constant = projections.filter(({ plasticity }) => plasticity === null);
+  const signs = new Map(constant.map(({ from, sign }) => [from, sign]));
   const oneSign =
     largestUnits < 65536 &&
     constant.every((each) => !hasOwnWeights(each)) &&
     constant.every((each) => leastOf(each.weight) >= 0) &&
-    constant.every((each) => constant.every((other) => other.from !== each.from || other.sign === each.sign));
+    constant.every((each) => signs.get(each.from) === each.sign);
   const populations = names.flatMap((name): PlannedPopulation[] => {
     const place = places.get(name)!;
     return isInput(place) ? [] : [population(name, place, config, fractionBits)];

@@ -21,6 +21,7 @@ import type { WorkOptions } from "../../reservoir/work.js";
 import { workTable } from "../../reservoir/work.js";
 import { positive } from "../options.js";
 import { SpikePattern } from "../pattern/pattern.js";
+import { mostSpikes } from "./check-state.js";
 import type { NetworkCurrent } from "./currents.js";
 import type { NetworkPlan, NeuronRange, PlannedPopulation } from "./plan.js";
 import { sliceOf } from "./schema.js";
@@ -159,10 +160,13 @@ export function wholeSteps(ms: number, timeStep: number, field: string): number 
   const steps = Math.round(ms / timeStep);
   // The counter of what is drawn has 32 bits.
   if (!(steps < 2 ** 32)) throw new ArgumentError(field, ms, `a whole number of steps of ${timeStep} ms, fewer than 2^32`);
-  if (steps < 1 || Math.abs(steps * timeStep - ms) > 1e-6 * timeStep * Math.max(1, steps))
+  if (typeof ms !== "number" || steps < 1 || Math.abs(steps * timeStep - ms) > 1e-6 * timeStep * Math.max(1, steps))
     throw new ArgumentError(field, ms, `a whole number of steps of ${timeStep} ms`);
   return steps;
 }
+
+/** Input spikes of a run: 1 GiB of channels. */
+const mostInRun = 2 ** 28;
 
 /** Input spikes of all steps of a run. @throws ArgumentError */
 export function inputSpikes(plan: NetworkPlan, inputs: Readonly<Record<string, SpikePattern>>, steps: number): StepSpikes | undefined {
@@ -190,6 +194,15 @@ export function inputSpikes(plan: NetworkPlan, inputs: Readonly<Record<string, S
     });
   }
   spikes.sort((a, b) => a.step - b.step || a.channel - b.channel);
+  let [all, together] = [0, 0];
+  spikes.forEach(({ step, channel, times }, s) => {
+    const before = spikes[s - 1];
+    together = before?.step === step && before.channel === channel ? together + times : times;
+    if (together > mostSpikes)
+      throw new ArgumentError("inputs", together, `at most ${mostSpikes} spikes of a channel in a step, here in step ${step}`);
+    all += times;
+  });
+  if (all > mostInRun) throw new ArgumentError("inputs", all, `at most ${mostInRun} spikes in a run`);
   for (const { step, times } of spikes) counts[step + 1] = counts[step + 1]! + times;
   for (let t = 0; t < steps; t++) counts[t + 1] = counts[t + 1]! + counts[t]!;
   const neurons = new Uint32Array(counts[steps]!);

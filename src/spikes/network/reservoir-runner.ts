@@ -2,6 +2,7 @@
 import { ArgumentError, SpillwayError } from "../../core/errors.js";
 import type { FloatArray, Matrix } from "../../numerics/index.js";
 import type { KindRunner, RegisteredModel } from "../../reservoir/index.js";
+import { mostSpikes } from "./check-state.js";
 import { initialValues } from "./draw.js";
 import { networkEngine } from "./engines.js";
 import { type NetworkReservoirConfig, type PlannedReservoir, plannedReservoir } from "./reservoir.js";
@@ -111,8 +112,8 @@ class NetworkRunner implements KindRunner {
 function spikesOf(input: FloatArray, steps: number): StepSpikes {
   const neurons: number[] = [];
   input.forEach((count, channel) => {
-    if (!Number.isInteger(count) || count < 0 || count > 65_535)
-      throw new ArgumentError(`input ${channel}`, count, "how often a channel spikes, a whole number from 0 to 65535");
+    if (!Number.isInteger(count) || count < 0 || count > mostSpikes)
+      throw new ArgumentError(`input ${channel}`, count, `how often a channel spikes, a whole number from 0 to ${mostSpikes}`);
     for (let k = 0; k < count; k++) neurons.push(channel);
   });
   const offsets = new Uint32Array(steps + 1).fill(neurons.length, 1);

@@ -1,17 +1,19 @@
 // SpikingNetwork: a network of populations that is loaded in an engine, given stimuli, and
 // recorded.
-import { ArgumentError } from "../../core/errors.js";
+import { formatBytes } from "../../core/bytes.js";
+import { ArgumentError, DisposedError } from "../../core/errors.js";
+import { machineMemory } from "../../core/machine-memory.js";
 import { option, resolve, type TableOf, text } from "../../core/options.js";
 import { allocate, type FloatArray, Matrix } from "../../numerics/index.js";
 import { threadsTable } from "../../reservoir/options.js";
 import { WorkPacer } from "../../reservoir/work.js";
+import { checkState } from "./check-state.js";
 import type { NetworkConfig, NetworkOptions } from "./config.js";
 import { CurrentDrive } from "./currents.js";
 import { initialValues } from "./draw.js";
 import { networkEngine } from "./engines.js";
 import type { NetworkPlan, PlasticTable } from "./plan.js";
 import { planNetwork, resistanceOf } from "./planning.js";
-import { weightOutside } from "./plasticity.js";
 import {
   inputSpikes,
   type NetworkRecord,
@@ -47,6 +49,9 @@ export const spikingNetworkTable = {
 /** Synapses that `frozen` lists at most. */
 const mostFrozen = 2 ** 24;
 
+/** Bytes of an array at most. */
+const mostListBytes = 2 ** 32;
+
 /** Steps between two looks at the signal: some hundred ms of work for a large network. */
 const chunkSteps = 200;
 
@@ -61,6 +66,7 @@ export class SpikingNetwork implements AsyncDisposable {
   readonly #session: NetworkSession;
   readonly #drive: FloatArray;
   #busy = false;
+  #disposed = false;
 
   private constructor(session: NetworkSession) {
     this.#session = session;
@@ -101,6 +107,7 @@ export class SpikingNetwork implements AsyncDisposable {
    */
   async run(durationMs: number, options: NetworkRunOptions = {}): Promise<NetworkRecord> {
     const { spikes, potentials, states, weights, inputs, currents, ...work } = resolve(networkRunTable, options);
+    this.#checkIdle();
     const { plan } = this;
     const { timeStep } = this.config;
     const steps = wholeSteps(durationMs, timeStep, "durationMs");
@@ -113,7 +120,6 @@ export class SpikingNetwork implements AsyncDisposable {
     const given = inputSpikes(plan, inputs ?? {}, steps);
     const drive = new CurrentDrive(plan, this.#drive, currents ?? [], steps);
     const pacer = new WorkPacer(work, steps);
-    if (this.#busy) throw ArgumentError.because("the network is running; wait for that run to end");
     this.#busy = true;
     await this.#session.keep();
     try {
@@ -159,6 +165,7 @@ export class SpikingNetwork implements AsyncDisposable {
    */
   async weights(projection: number, options: NetworkWeightsOptions = {}): Promise<NetworkWeights> {
     const { sample } = resolve(networkWeightsTable, options);
+    this.#checkHere();
     const { k, table, perUnit } = this.#plastic(projection, "projection");
     const { source, target, receptor } = table.projection;
     const { cellBits, size, config, populations, inputPopulations } = this.plan;
@@ -188,6 +195,7 @@ export class SpikingNetwork implements AsyncDisposable {
    * @throws ArgumentError for more than 2^24 such synapses
    */
   async frozen(): Promise<NetworkConfig> {
+    this.#checkHere();
     const { config, fractionBits, cellBits, size } = this.plan;
     const projections = [];
     for (const [index, projection] of config.projections.entries()) {
@@ -301,6 +309,7 @@ export class SpikingNetwork implements AsyncDisposable {
 
   /** A copy of what the network carries from step to step. */
   async getState(): Promise<NetworkRunState> {
+    this.#checkHere();
     return this.#session.getState();
   }
 
@@ -308,17 +317,14 @@ export class SpikingNetwork implements AsyncDisposable {
    * Puts the network into a state that `getState` gave. @throws ArgumentError for another network's
    */
   async setState(state: NetworkRunState): Promise<void> {
-    const start = this.#start();
-    for (const name of ["potential", "recovery", "currents", "held", "pending", "filtered", "fired", "plastic", "resources"] as const)
-      if (state[name].length !== start[name].length)
-        throw new ArgumentError(`state.${name}`, state[name].length, `${start[name].length} values`);
-    const outside = weightOutside(this.plan, this.#session.plastic, state.plastic);
-    if (outside !== undefined) throw new ArgumentError("state.plastic", outside, "weights in units within the bounds of their plasticity");
+    this.#checkIdle();
+    checkState(state, this.#start(), this.plan, this.#session.plastic);
     await this.#session.setState(state);
   }
 
   /** Back to the state before the first step. */
   async reset(): Promise<void> {
+    this.#checkIdle();
     await this.#session.setState(this.#start());
   }
 
@@ -327,8 +333,18 @@ export class SpikingNetwork implements AsyncDisposable {
     return initialState({ ...plan, ...initialValues(plan), plastic });
   }
 
+  #checkHere(): void {
+    if (this.#disposed) throw new DisposedError("the network");
+  }
+
+  #checkIdle(): void {
+    this.#checkHere();
+    if (this.#busy) throw ArgumentError.because("the network is running; wait for that run to end");
+  }
+
   /** Gives memory back. Idempotent. */
   dispose(): Promise<void> {
+    this.#disposed = true;
     return this.#session.dispose();
   }
 
@@ -347,7 +363,11 @@ interface Sample {
   take(values: FloatArray, row: number): void;
 }
 
+/** @throws ArgumentError for more than the machine holds */
 function rowsOf({ precision }: NetworkPlan, rows: number, cols: number): Matrix {
+  const bytes = rows * cols * (precision === "float32" ? 4 : 8);
+  if (bytes > Math.min(machineMemory(), mostListBytes))
+    throw ArgumentError.because(`${rows} rows of ${cols} recorded values take ${formatBytes(bytes)}; record fewer, or more rarely`);
   return new Matrix(rows, cols, allocate(precision, rows * cols));
 }
 

@@ -77,11 +77,17 @@ interface Content {
 async function changed(input: Uint8Array, random: Random, corpus: readonly Uint8Array[]): Promise<Uint8Array> {
   const { kind, tensors, metadata } = await decodeModelFile(input, "input");
   const content: Content = { tensors: { ...tensors }, metadata: { ...metadata } };
-  for (let count = random.size(3); count > 0; count--) {
-    const change = random.pick([changeNote, changeNote, changeValues, changeValues, changeLength, remove, takeFromAnother]);
-    await change(content, random, corpus);
-  }
+  await changeContent(content, random, () => decodeModelFile(random.pick(corpus), "other"));
   return encodeModelFile(random.chance(0.05) ? random.pick(["reservoir", "forecaster", "classifier", "pipeline"]) : kind, content);
+}
+
+/** One to a few changes of tensors and notes; `another` gives those of another file. */
+export async function changeContent(content: Content, random: Random, another: () => Content | Promise<Content>): Promise<void> {
+  for (let count = random.size(3); count > 0; count--) {
+    const change = random.pick([changeNote, changeNote, changeValues, changeValues, changeLength, remove, takeFrom]);
+    if (change === takeFrom) takeFrom(content, random, await another());
+    else (change as (content: Content, random: Random) => void)(content, random);
+  }
 }
 
 function changeNote({ metadata }: Content, random: Random): void {
@@ -116,8 +122,7 @@ function remove({ tensors, metadata }: Content, random: Random): void {
   delete from[random.pick(Object.keys(from))];
 }
 
-async function takeFromAnother({ tensors, metadata }: Content, random: Random, corpus: readonly Uint8Array[]): Promise<void> {
-  const other = await decodeModelFile(random.pick(corpus), "other");
+function takeFrom({ tensors, metadata }: Content, random: Random, other: Content): void {
   if (random.chance(0.5)) Object.assign(tensors, other.tensors);
   if (random.chance(0.5)) Object.assign(metadata, other.metadata);
 }

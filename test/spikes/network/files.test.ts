@@ -78,13 +78,39 @@ describe("a network in a file", () => {
           { ...tensors, potential: { dtype: "F32", shape: [40], data: new Float32Array(40).fill(Number.NaN) } },
           metadata,
         ),
-      /"potential" has a number that is not finite/,
+      /state\.potential\[0\] is NaN; it takes a finite number/,
     ],
-    ["a step that is none", ({ tensors, metadata }) => writeSafetensors(path, tensors, { ...metadata, step: "-1" }), /its step is -1/],
+    ["a step that is none", ({ tensors, metadata }) => writeSafetensors(path, tensors, { ...metadata, step: "-1" }), /state\.step is -1/],
+    [
+      "a potential that is held for longer than it can be",
+      ({ tensors, metadata }) =>
+        writeSafetensors(path, { ...tensors, held: { dtype: "I32", shape: [40], data: new Int32Array(40).fill(99, 3) } }, metadata),
+      /state\.held\[3\] is 99; it takes a number from 0 to 30/,
+    ],
   ])("refuses %s", async (_, spoil, message) => {
     await using saved = await SpikingNetwork.create(network);
     await saveNetwork(path, saved);
     await spoil(await readSafetensors(path));
+    await expect(loadNetwork(path)).rejects.toThrow(message);
+  });
+
+  it.each<[string, "fired" | "resources", readonly [number, number], RegExp]>([
+    ["a neuron that fires a billion times in a step", "fired", [0, 1e9], /state\.fired\[0\] is 1000000000; it takes a number from 0 to 1/],
+    ["a channel that does", "fired", [4, 1e9], /state\.fired\[4\] is 1000000000; it takes a number from 0 to 65535/],
+    ["a spike after the last step", "resources", [8, 51], /state\.resources\[8\] is 51; it takes a number from 0 to 50/],
+    ["more resources than there are", "resources", [4, 2], /state\.resources\[4\] is 2; it takes a number from 0 to 1/],
+  ])("refuses %s", async (_, name, [place, value], message) => {
+    const plasticity = { kind: "shortTerm", release: 0.5, recoveryTimeConstant: 50 } as const;
+    await using saved = await SpikingNetwork.create({
+      kind: "network",
+      populations: { in: { size: 1, neuron: null }, E: { size: 4, current: 20 } },
+      projections: [{ from: "E", to: "E", connect: "allToAll", weight: 1, plasticity }],
+    });
+    await saved.run(5);
+    await saveNetwork(path, saved);
+    const { tensors, metadata } = await readSafetensors(path);
+    tensors[name]!.data[place] = value;
+    await writeSafetensors(path, tensors, metadata);
     await expect(loadNetwork(path)).rejects.toThrow(message);
   });
 });

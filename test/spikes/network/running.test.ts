@@ -1,6 +1,7 @@
 // SpikingNetwork: what is given to a network and what is recorded of it. Bits are held in
 // engines.test.ts.
 import { describe, expect, it } from "vitest";
+import { DisposedError } from "../../../src/core/errors.js";
 import "../../../src/index.js";
 import {
   microcircuit,
@@ -10,6 +11,7 @@ import {
   SpikingNetwork,
   spikeHash,
 } from "../../../src/spikes/index.js";
+import { planNetwork } from "../../../src/spikes/network/planning.js";
 
 const neuron = {
   type: "leakyIntegrateAndFire",
@@ -141,6 +143,16 @@ describe("a network that runs", () => {
     ["spikes of a population that is not there", [1, { spikes: ["X"] }], /spikes\[0\] is "X".*E, I/],
     ["potentials of a neuron that is not there", [1, { potentials: { neurons: { I: [5] } } }], /neurons below 5/],
     ["states that are not kept", [1, { states: { of: ["I"] } }], /stateTimeConstant/],
+    [
+      "a channel that spikes a million million times in a step",
+      [
+        1,
+        {
+          inputs: { stimulus: new SpikePattern({ times: [0.5], neurons: [1], amplitudes: [2 ** 40] }, { durationMs: 1, neuronCount: 2 }) },
+        },
+      ],
+      /inputs is 1099511627776; it takes at most 65535 spikes of a channel in a step, here in step 5/,
+    ],
     ["spikes for neurons", [1, { inputs: { E: pattern } }], /a population of inputs: stimulus/],
     ["a current that ends before it begins", [1, { currents: [{ to: "E", current: 1, fromMs: 3, toMs: 2 }] }], /more than fromMs/],
     ["a current and rows", [1, { currents: [{ to: "E", current: 1, rows: [[1]] }] }], /current, or rows, and not both/],
@@ -167,5 +179,55 @@ describe("a network that runs", () => {
     const offsets = new Uint32Array(2001);
     for (const { step } of all) for (let t = step + 1; t <= 2000; t++) offsets[t]!++;
     expect(spikeHash({ offsets, neurons: Uint32Array.from(all, ({ neuron: each }) => each) })).toBe("86716788150d5518");
+  });
+});
+
+describe("what a network cannot do", () => {
+  const lone = (size: number): NetworkOptions => ({ kind: "network", populations: { E: { size, current: 20, stateTimeConstant: 10 } } });
+
+  it("refuses more neurons than there is memory for before it draws any", async () => {
+    const start = performance.now();
+    await expect(SpikingNetwork.create(lone(2 ** 29), { engine: "cpu" })).rejects.toThrow(
+      /536870912 neurons with 0 synapses.*the limit is 4.00 GiB/,
+    );
+    expect(performance.now() - start).toBeLessThan(5000);
+  });
+
+  it("refuses another state, a start and a run while it runs, and all of them when it is disposed", async () => {
+    const network = await SpikingNetwork.create(lone(5), { engine: "reference" });
+    const state = await network.getState();
+    const runs = network.run(100);
+    const calls = [() => network.setState(state), () => network.reset(), () => network.run(1)];
+    for (const call of calls) await expect(call()).rejects.toThrow(/the network is running/);
+    await runs;
+    await network.dispose();
+    for (const call of [...calls, () => network.getState(), () => network.frozen(), () => network.weights(0)])
+      await expect(call()).rejects.toThrow(DisposedError);
+  });
+
+  it.each<[string, (network: SpikingNetwork) => Promise<unknown>, RegExp]>([
+    ["no state at all", (network) => network.setState(undefined as never), /state is missing; it takes what getState\(\) gives/],
+    [
+      "a state of texts",
+      async (network) => network.setState({ ...(await network.getState()), potential: "12345" as never }),
+      /state\.potential is "12345"; it takes an array of 5 values/,
+    ],
+    ["a text as duration", (network) => network.run("5" as never), /durationMs is "5"; it takes a whole number of steps/],
+    ["more steps than are counted", (network) => network.run(1e9), /durationMs is 1000000000; .*fewer than 2\^32/],
+    [
+      "more records than fit",
+      (network) => network.run(4e8, { states: { of: ["E"] } }),
+      /4000000000 rows of 5 recorded values take 74\.5 GiB; record fewer/,
+    ],
+  ])("refuses %s", async (_, call, message) => {
+    await using network = await SpikingNetwork.create(lone(5), { engine: "reference" });
+    await expect(call(network)).rejects.toThrow(message);
+  });
+
+  it("plans thousands of projections in the time of one after the other", () => {
+    const projections = Array.from({ length: 8000 }, () => ({ from: "E", to: "E", connect: "oneToOne", weight: 1 }) as const);
+    const start = performance.now();
+    planNetwork({ ...lone(5), projections });
+    expect(performance.now() - start).toBeLessThan(5000);
   });
 });
