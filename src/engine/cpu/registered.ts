@@ -2,6 +2,7 @@
 // chunk of steps in a call. Steps that they do not take, and those up to a state that is not
 // finite, are the stepper's.
 import { formatBytes } from "../../core/bytes.js";
+import { ArgumentError, SpillwayError } from "../../core/errors.js";
 import { type FloatArray, firstNonFinite } from "../../numerics/index.js";
 import { loadWasm, releaseInstance, type WasmInstance, wasmInstance, wasmMemoryLimit, wasmReserved } from "../../numerics/wasm/index.js";
 import type { EngineOptions, EnginePlan, EngineSession } from "../../reservoir/engine.js";
@@ -36,8 +37,13 @@ export const wasmKinds = {
   async openRegistered(model: RegisteredModel, options?: EngineOptions): Promise<EngineSession> {
     const map = mapOf(model);
     if (!map) return inJavaScript.openRegistered(model, options);
-    const stepper = new WasmKindStepper(model, map, await instanceOf(map));
-    return new ChunkedSession(model, describe(model, map), stepper, clockFor(options));
+    const instance = await instanceOf(map, model.config.kind);
+    try {
+      return new ChunkedSession(model, describe(model, map), new WasmKindStepper(model, map, instance), clockFor(options));
+    } catch (error) {
+      if (!map.wasm.module) releaseInstance(instance);
+      throw error;
+    }
   },
 };
 
@@ -48,6 +54,7 @@ function mapOf(model: RegisteredModel): KindMap | undefined {
   const { config, precision, size, below, inputSize } = model;
   const wasm = reservoirKinds.get(config.kind, "kind").wasm?.(model);
   if (!wasm) return undefined;
+  checkArguments(wasm, config.kind);
   const element = precision === "float32" ? 4 : 8;
   const capacity = stepsPerChunk(element * size);
   const { regions, totalBytes } = placeRegions<string>({
@@ -76,23 +83,64 @@ function describe(model: RegisteredModel, { capacity, totalBytes }: KindMap): En
   };
 }
 
-/** An instance of the package's module, or of the kind's own. */
-async function instanceOf({ wasm, totalBytes }: KindMap): Promise<WasmInstance> {
-  if (!wasm.module) {
+/** @throws ArgumentError for arguments that no function can be given */
+function checkArguments({ arguments: given }: KindWasm, kind: string): void {
+  if (!Array.isArray(given)) throw new ArgumentError(`${kind}.wasm.arguments`, given, "a list");
+  for (const [k, argument] of (given as KindWasm["arguments"]).entries()) {
+    const field = `${kind}.wasm.arguments[${k}]`;
+    if (typeof argument === "number" || argument instanceof Uint32Array) continue;
+    if (typeof argument !== "object" || argument === null)
+      throw new ArgumentError(field, argument, "a number, a Uint32Array or memory: an object with a length");
+    if (!Number.isSafeInteger(argument.length) || argument.length < 0)
+      throw new ArgumentError(`${field}.length`, argument.length, "a whole number of values");
+  }
+}
+
+/** An instance of the package's module, or of the kind's own. @throws ArgumentError */
+async function instanceOf({ wasm, totalBytes }: KindMap, kind: string): Promise<WasmInstance> {
+  if (wasm.module === undefined) {
     await loadWasm();
     return wasmInstance(totalBytes - wasmReserved);
   }
-  const memory = new WebAssembly.Memory({ initial: Math.ceil(totalBytes / 65536) });
-  const { instance } = await WebAssembly.instantiate(Uint8Array.from(wasm.module), { env: { memory } });
-  return { exports: instance.exports as unknown as WasmInstance["exports"], memory };
+  const field = `${kind}.wasm.module`;
+  if (!(wasm.module instanceof Uint8Array)) throw new ArgumentError(field, wasm.module, "the bytes of a WebAssembly module");
+  // Of a fixed size: arrays over a memory that grows would be empty.
+  const pages = Math.ceil(totalBytes / 65536);
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+  try {
+    const { instance } = await WebAssembly.instantiate(Uint8Array.from(wasm.module), { env: { memory } });
+    return { exports: instance.exports as unknown as WasmInstance["exports"], memory };
+  } catch (error) {
+    const what =
+      error instanceof WebAssembly.CompileError
+        ? "is no WebAssembly module of this host's"
+        : `cannot be used; it may import nothing but env.memory, of which there are ${pages} pages`;
+    throw ArgumentError.because(`${field} ${what}: ${reasonOf(error)}`, { field, cause: error });
+  }
 }
 
-type Run = (x: number, inputs: number, states: number, steps: number, step: number, sequence: number) => void;
+const reasonOf = (error: unknown): string => (error as Error).message.replace(/^WebAssembly\.\w+\(\): /, "");
+
+/** A function that a module exports, whose traps name it. @throws ArgumentError if there is none */
+function exported(instance: WasmInstance, wasm: KindWasm, role: "setup" | "run", kind: string): (...values: number[]) => void {
+  const functions = instance.exports as unknown as Record<string, (...values: number[]) => void>;
+  const field = `${kind}.wasm.${role}`;
+  const name = wasm[role];
+  const call = Object.hasOwn(functions, name) ? functions[name] : undefined;
+  if (typeof call !== "function") throw new ArgumentError(field, name, "the name of a function that the module exports");
+  return (...values) => {
+    try {
+      call(...values);
+    } catch (error) {
+      throw new SpillwayError("device", `${field}, the function "${name}", failed: ${reasonOf(error)}`, { field, cause: error });
+    }
+  };
+}
 
 class WasmKindStepper extends RegisteredStepper {
   readonly #instance: WasmInstance;
   readonly #isOwn: boolean;
-  readonly #run: Run;
+  readonly #run: (...values: number[]) => void;
   readonly #takes: NonNullable<KindWasm["takes"]>;
   readonly #regions: KindMap["regions"];
   readonly #x: FloatArray;
@@ -104,10 +152,11 @@ class WasmKindStepper extends RegisteredStepper {
     const { buffer } = instance.memory;
     const view = ({ address, bytes }: Region): FloatArray =>
       model.precision === "float32" ? new Float32Array(buffer, address, bytes / 4) : new Float64Array(buffer, address, bytes / 8);
-    const functions = instance.exports as unknown as Record<string, (...values: number[]) => void>;
+    const { kind } = model.config;
     this.#instance = instance;
     this.#isOwn = wasm.module !== undefined;
-    this.#run = functions[wasm.run] as Run;
+    const setup = exported(instance, wasm, "setup", kind);
+    this.#run = exported(instance, wasm, "run", kind);
     this.#takes = wasm.takes?.bind(wasm) ?? (() => true);
     this.#regions = regions;
     this.#x = view(regions["x"]!);
@@ -120,7 +169,7 @@ class WasmKindStepper extends RegisteredStepper {
       else argument.fill?.(view(region));
       return region.address;
     });
-    functions[wasm.setup]!(...given);
+    setup(...given);
   }
 
   override advance(steps: number, step: number, sequence: number): number {
