@@ -169,9 +169,16 @@ describe("a forecaster as WebAssembly", () => {
     expect(rows(next).map((row) => host.predict(row))).toEqual(rows(await model.predict(drive)));
   });
 
-  it("refuses a row of another length", async () => {
+  it("refuses rows, states and steps that do not fit, and what the model does not do", async () => {
     await using model = await Forecaster.fit(waves(1, 1), { reservoir: small });
     const host = await hostOf(model);
+    const { length } = host.state;
+    expect(() => {
+      host.state = new Uint8Array(3);
+    }).toThrow(`a state has ${length} bytes, and this one 3`);
+    expect(() => host.forecast(-1)).toThrow("steps is -1; it takes a whole number");
+    expect(() => host.forecast(1e12)).toThrow("1000000000000 numbers are more than a memory holds");
+    expect(() => host.observe([1])).toThrow("this model has no observe");
     expect(() => host.predict([1, 2])).toThrow("a row has 2 values; the model takes 1");
   });
 });
@@ -212,6 +219,15 @@ describe("a classifier as WebAssembly", () => {
     const long = Array.from({ length: 30_000 }, (__, t) => Array.from({ length: cols }, () => Math.sin(t)));
     expect(host.classify(long)!.shares).toEqual(Array.from((await model.predictProba([Matrix.from(long)])).row(0)));
   });
+});
+
+it("gives back classes of any name", async () => {
+  const names = ['a "b"\n', "*/ int x; /*", "/* it", "?" + "?=\\", "__proto__", "\u{1f600}\u0000", "#define x", ""];
+  const { cases } = sequences(2 * names.length, 1, 5);
+  const labels = cases.map((_, k) => names[k % names.length]!);
+  await using model = await Classifier.fit(cases, labels, { reservoir: { size: 40 } });
+  const host = await hostOf(model);
+  expect(cases.map((one) => host.classify(rows(one))!.label)).toEqual((await Promise.all(cases.map((one) => model.predict([one])))).flat());
 });
 
 it("saveWasm writes a module that imports nothing and a host that loads it from its file", async () => {

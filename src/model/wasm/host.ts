@@ -13,6 +13,7 @@ export async function load(source) {
   const rows = (about.free + about.bytes + 15) & -16; // behind the state: rows that go in and out
   const numbers = (at, count) => {
     const short = at + 8 * count - wasm.memory.buffer.byteLength;
+    if (short > 2 ** 32) throw new RangeError(\`\${count} numbers are more than a memory holds\`);
     if (short > 0) wasm.memory.grow(Math.ceil(short / 65536));
     return new Float64Array(wasm.memory.buffer, at, count);
   };
@@ -39,38 +40,46 @@ function forecaster(wasm, about, rows, numbers, put) {
   const { free, bytes, inputs, outputs, known, outside, calendar } = about;
   numbers(rows, inputs + known + 2 * outputs);
   const state = () => new Uint8Array(wasm.memory.buffer, free, bytes);
-  const begin = () => wasm.model_begin(free), reset = () => wasm.model_reset(free);
+  const call = (name, ...values) => {
+    if (!wasm[\`model_\${name}\`]) throw new TypeError(\`this model has no \${name}\`);
+    return wasm[\`model_\${name}\`](...values);
+  };
+  const begin = () => call("begin", free), reset = () => call("reset", free);
   begin();
   return {
     about, begin, reset,
     get state() { return state().slice(); },
-    set state(kept) { state().set(kept); },
+    set state(kept) {
+      if (kept.length !== bytes) throw new RangeError(\`a state has \${bytes} bytes, and this one \${kept.length}\`);
+      state().set(kept);
+    },
     predict(row = []) {
       const out = put(rows, row, inputs);
-      wasm.model_predict(free, ...(inputs > 0 ? [rows] : []), out);
+      call("predict", free, ...(inputs > 0 ? [rows] : []), out);
       return [...numbers(out, outputs)];
     },
     teach(row, target) {
       const out = put(rows, row, inputs);
       put(out, target, outputs);
-      wasm.model_teach(free, ...(inputs > 0 ? [rows] : []), out);
+      call("teach", free, ...(inputs > 0 ? [rows] : []), out);
     },
     observe(row, beside = []) { // false if the row is not taken: a value of it has been missing since a reset
       const behind = put(rows, row, outputs);
       put(behind, beside, known);
-      return wasm.model_observe(free, rows, ...(known > 0 ? [behind] : [])) !== 0;
+      return call("observe", free, rows, ...(known > 0 ? [behind] : [])) !== 0;
     },
     calendar(wall) { // what the calendar says of a row: the last of what is known of it; wall: ms since 1970
-      wasm.model_calendar(BigInt(wall), rows);
+      call("calendar", BigInt(wall), rows);
       return [...numbers(rows, calendar)];
     },
     forecast(steps, ahead = []) { // rows from outside, one a step; the model stays where it is
+      if (!(Number.isSafeInteger(steps) && steps >= 0)) throw new RangeError(\`steps is \${steps}; it takes a whole number\`);
       const before = state().slice();
       const out = rows + 8 * steps * Math.max(0, outside);
       numbers(out, steps * outputs);
       if (outside > 0) for (let t = 0; t < steps; t++) put(rows + 8 * outside * t, ahead[t] ?? [], outside);
       // Fewer steps than asked: too few rows since a reset, or an output that is not finite.
-      const done = wasm.model_forecast(free, steps, ...(outside > 0 ? [rows] : []), out);
+      const done = call("forecast", free, steps, ...(outside > 0 ? [rows] : []), out);
       state().set(before);
       const made = numbers(out, done * outputs);
       return Array.from({ length: done }, (_, t) => [...made.subarray(t * outputs, (t + 1) * outputs)]);
