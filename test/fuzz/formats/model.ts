@@ -17,7 +17,7 @@ const cases = Array.from({ length: 8 }, (_, k) => series.slice(k, k + 6 + (k % 3
 const labels = cases.map((_, k) => (k % 2 === 0 ? "a" : "b"));
 const cpu = { engine: "reference" } as const;
 
-async function corpus(): Promise<Uint8Array[]> {
+export async function corpus(): Promise<Uint8Array[]> {
   const sparse = await ReservoirComputer.create({ size: 12, connectionProbability: 0.2, storage: "sparse", inputSize: 2, seed: 3 }, cpu);
   const feedback = await ReservoirComputer.create(
     { size: 5, connectionProbability: 0.8, feedback: { scaling: 0.1 }, noiseLevel: 0.01, precision: "float32" },
@@ -74,7 +74,7 @@ interface Content {
 }
 
 /** A file with the right checksum whose notes and tensors were changed. */
-async function changed(input: Uint8Array, random: Random, corpus: readonly Uint8Array[]): Promise<Uint8Array> {
+export async function changed(input: Uint8Array, random: Random, corpus: readonly Uint8Array[]): Promise<Uint8Array> {
   const { kind, tensors, metadata } = await decodeModelFile(input, "input");
   const content: Content = { tensors: { ...tensors }, metadata: { ...metadata } };
   await changeContent(content, random, () => decodeModelFile(random.pick(corpus), "other"));
