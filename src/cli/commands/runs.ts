@@ -143,11 +143,7 @@ async function drawRuns(names: readonly string[], { out, study, figures, json, f
 /** The finished runs and searches of a folder. */
 async function finishedIn(folder: string): Promise<readonly string[]> {
   const names = (await readdir(folder)).sort().map((name) => join(folder, name));
-  const isOver = await Promise.all(
-    names.map(
-      async (each) => (await exists(join(each, "search.json"))) || ((await readJson(join(each, "result.json"))) as RunFile)?.scores,
-    ),
-  );
+  const isOver = await Promise.all(names.map(async (each) => (await exists(join(each, "search.json"))) || (await readRun(each))?.scores));
   return names.filter((_, k) => isOver[k]);
 }
 
@@ -235,25 +231,29 @@ async function compareRuns(a: string, b: string, { json }: RunsFlags): Promise<s
 /** Settings and figures of a run or a search, flat. */
 async function figuresOf(folder: string): Promise<ReadonlyMap<string, unknown>> {
   const out = new Map<string, unknown>();
-  const searched = (await readJson(join(folder, "search.json"))) as SearchResult | undefined;
-  if (searched?.format === "spillway-search") {
+  const searched = await readSearch(folder);
+  if (searched) {
     const { score, trials, best, validation, freshSeeds, test } = searched;
     flatten({ ...best?.values }, "", out);
     flatten({ trials }, "", out);
     for (const [name, value] of Object.entries({ validation, freshSeeds, test })) out.set(`${score} (${name})`, value);
     return out;
   }
-  const run = (await readJson(join(folder, "result.json"))) as RunFile | undefined;
-  if (!run || !Array.isArray(run.scores)) throw new FileError(folder, "it holds no search.json and no result.json to compare", "content");
+  const run = await readRun(folder);
+  if (!run?.scores) throw new FileError(folder, "it holds no search.json and no result.json to compare", "content");
   flatten(run.config ?? {}, "", out);
   out.delete("name");
   for (const { metric, value } of run.scores) out.set(`${metric} (test)`, value);
   return out;
 }
 
-function flatten(value: unknown, path: string, out: Map<string, unknown>): void {
+/** No setting lies deeper. */
+const deepest = 40;
+
+function flatten(value: unknown, path: string, out: Map<string, unknown>, depth = 0): void {
   if (typeof value !== "object" || value === null || Array.isArray(value)) out.set(path, value);
-  else for (const [name, each] of Object.entries(value)) flatten(each, path === "" ? name : `${path}.${name}`, out);
+  else if (depth > deepest) out.set(path, "...");
+  else for (const [name, each] of Object.entries(value)) flatten(each, path === "" ? name : `${path}.${name}`, out, depth + 1);
 }
 
 /** Runs and searches of a folder, a line each. @throws FileError */
@@ -274,7 +274,7 @@ async function listRuns(folder: string, { json }: { readonly json?: boolean }): 
       kind,
       state,
       score ?? "-",
-      value === undefined || value === null ? "-" : value.toPrecision(4),
+      typeof value === "number" ? value.toPrecision(4) : "-",
       done,
     ]),
   );
@@ -282,19 +282,42 @@ async function listRuns(folder: string, { json }: { readonly json?: boolean }): 
 
 interface ListedRun {
   readonly name: string;
-  readonly kind: "run" | "search";
+  readonly kind: "run" | "network" | "search";
   readonly state: string;
   readonly score?: string | undefined;
   readonly value?: number | null | undefined;
   readonly done: string;
 }
 
-/** What is used of a result.json. */
+/** What is used of a result.json; networks have no scores. */
 interface RunFile {
   readonly interrupted: boolean;
-  readonly scores: readonly { readonly metric: string; readonly value: number | null }[];
+  readonly scores: readonly { readonly metric: string; readonly value: number | null }[] | undefined;
   readonly seeds: readonly unknown[];
   readonly config?: unknown;
+}
+
+/** The result.json of a folder; undefined if there is none, or it is nobody's of this program. */
+async function readRun(folder: string): Promise<RunFile | undefined> {
+  const run = (await readJson(join(folder, "result.json"))) as Partial<RunFile & { readonly format: string }> | null | undefined;
+  if (typeof run !== "object" || run === null || !Array.isArray(run.seeds)) return undefined;
+  const { interrupted, seeds, config } = run;
+  const scores: unknown = run.scores;
+  if (run.format === "spillway-network-result") return { interrupted: interrupted === true, scores: undefined, seeds, config };
+  return areScores(scores) ? { interrupted: interrupted === true, scores, seeds, config } : undefined;
+}
+
+function areScores(scores: unknown): scores is NonNullable<RunFile["scores"]> {
+  const isScore = (each: Partial<NonNullable<RunFile["scores"]>[number]> | null | undefined) =>
+    typeof each?.metric === "string" && (each.value === null || typeof each.value === "number");
+  return Array.isArray(scores) && scores.every(isScore);
+}
+
+/** The search.json of a folder; undefined if there is none, or it is nobody's of this program. */
+async function readSearch(folder: string): Promise<SearchResult | undefined> {
+  const found = (await readJson(join(folder, "search.json"))) as Partial<SearchResult> | null | undefined;
+  const isSearch = found?.format === "spillway-search" && typeof found.trials === "object" && found.trials !== null;
+  return isSearch ? (found as SearchResult) : undefined;
 }
 
 /** A run, a search, or both if they have one name; behind a search the run of its best setting. */
@@ -306,8 +329,8 @@ async function listedIn(folder: string, name: string): Promise<readonly ListedRu
 }
 
 async function searchIn(folder: string, name: string): Promise<ListedRun | undefined> {
-  const searched = (await readJson(join(folder, "search.json"))) as SearchResult | undefined;
-  if (searched?.format === "spillway-search") {
+  const searched = await readSearch(folder);
+  if (searched) {
     const { complete, pruned, failed } = searched.trials;
     const done = `${complete} trials${pruned > 0 ? `, ${pruned} pruned` : ""}${failed > 0 ? `, ${failed} failed` : ""}`;
     const state = searched.interrupted ? "interrupted" : "finished";
@@ -318,11 +341,12 @@ async function searchIn(folder: string, name: string): Promise<ListedRun | undef
 }
 
 async function runIn(folder: string, name: string): Promise<ListedRun | undefined> {
-  const run = (await readJson(join(folder, "result.json"))) as RunFile | undefined;
-  if (!run || !Array.isArray(run.scores) || !Array.isArray(run.seeds)) return undefined;
-  const [first] = run.scores;
-  const seeds = `${run.seeds.length} seed${run.seeds.length === 1 ? "" : "s"}`;
-  return { name, kind: "run", state: run.interrupted ? "interrupted" : "finished", score: first?.metric, value: first?.value, done: seeds };
+  const run = await readRun(folder);
+  if (!run) return undefined;
+  const [first] = run.scores ?? [];
+  const done = `${run.seeds.length} seed${run.seeds.length === 1 ? "" : "s"}`;
+  const state = run.interrupted ? "interrupted" : "finished";
+  return { name, kind: run.scores ? "run" : "network", state, score: first?.metric, value: first?.value, done };
 }
 
 /** What a file holds; undefined if there is none, or no JSON in it. */
