@@ -42,11 +42,7 @@ it("runs one that is right", async () => {
 });
 
 it.each<[string, Partial<Record<keyof KindWasm, unknown>>, RegExp]>([
-  [
-    "bytes that are no module",
-    { module: Uint8Array.of(1, 2, 3) },
-    /wasm\.module is no WebAssembly module of this host's: /,
-  ],
+  ["bytes that are no module", { module: Uint8Array.of(1, 2, 3) }, /wasm\.module is no WebAssembly module of this host's: /],
   ["what is no bytes", { module: "a.wasm" }, /wasm\.module is "a\.wasm"; it takes the bytes of a WebAssembly module/],
   ["a memory that is larger than what the model takes", { module: module([], { pages: 9 }) }, /wasm\.module.*env\.memory/],
   ["a setup that is not exported", { setup: "begin" }, /wasm\.setup is "begin"; it takes the name of a function that the module exports/],
