@@ -1,6 +1,5 @@
 // What the options of models and the notes of model files take.
 import { ArgumentError } from "../core/errors.js";
-import { nearest } from "../core/near-names.js";
 import {
   anything,
   callback,
@@ -254,19 +253,6 @@ export const classifierOptionsTable = {
   ...withoutDefaults(classifierTable),
   readout: optional(checkedLater<ClassifierReadout>("a trainer by its type and options, or a trainer"), "The readout."),
 } satisfies TableOf<ClassifierOptions>;
-
-/**
- * @throws ArgumentError if options have no description of a reservoir; what stands in it is
- * checked when the reservoir is made
- */
-export function requireReservoir(options: { readonly reservoir?: unknown } | undefined): void {
-  const { reservoir: value, ...rest } = options ?? {};
-  const misspelt = value === undefined && nearest("reservoir", Object.keys(rest));
-  if (misspelt) throw ArgumentError.unknownField(misspelt, undefined, ["reservoir"]);
-  if (typeof value !== "object" || value === null) {
-    throw new ArgumentError("reservoir", value, reservoirTakes);
-  }
-}
 
 /** @throws ArgumentError */
 export function parseForecasterSettings(value: unknown): ForecasterSettings {

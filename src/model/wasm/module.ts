@@ -14,15 +14,8 @@ import { customSection, joined } from "./binary.js";
 import { compile, pageBytes } from "./compiler/index.js";
 import { vectors } from "./vectors.js";
 
-/** What a host has to know of every model. */
-interface About {
-  /** Where memory is free, and the bytes of a state or of what a call works in. */
-  readonly free: number;
-  readonly bytes: number;
-}
-
 /** What a host has to know of a forecaster. */
-export interface ForecasterAbout extends About {
+interface ForecasterAbout {
   readonly kind: "forecaster";
   /** Values of a row that `predict` takes. */
   readonly inputs: number;
@@ -39,7 +32,7 @@ export interface ForecasterAbout extends About {
 }
 
 /** What a host has to know of a classifier. */
-export interface ClassifierAbout extends About {
+interface ClassifierAbout {
   readonly kind: "classifier";
   /** Values of a row. */
   readonly channels: number;
@@ -72,7 +65,8 @@ export function classifierModule(parts: ClassifierParts, note: { readonly versio
   return moduleOf(cClassifier(parts, { ...note, name }), "work", about);
 }
 
-function moduleOf(program: CProgram, memory: "state" | "work", about: object): Uint8Array {
+/** A host also has to know where memory is free, and the bytes of a state or of what a call works in. */
+function moduleOf(program: CProgram, memory: "state" | "work", about: ForecasterAbout | ClassifierAbout): Uint8Array {
   const text = [program.header, ...program.declarations, ...program.functions].join("\n");
   const arrays = program.constants.arrays.map(({ name: array, type, values }) => ({
     name: array,

@@ -1,27 +1,11 @@
 // From a checked description to a plan: ranges, constants and samplers, before a synapse is drawn.
 import { ArgumentError } from "../../core/errors.js";
-import { type PhiloxKey, portableExp, portableLog, type Seed, seedKeys } from "../../numerics/index.js";
-import { izhikevichPeak } from "../neurons/izhikevich.js";
-import { alphaGain, decay, integrateAndFireNumbers, synapticGain } from "../neurons/leaky-integrate-and-fire.js";
-import type {
-  AdaptiveExponentialConfig,
-  DistributionConfig,
-  NetworkConfig,
-  NetworkNeuronConfig,
-  NetworkOptions,
-  PopulationConfig,
-  ProjectionConfig,
-  SpikeTimingConfig,
-} from "./config.js";
-import type {
-  NetworkPlan,
-  NeuronRange,
-  PlannedInput,
-  PlannedNeuron,
-  PlannedPlasticity,
-  PlannedPopulation,
-  PlannedProjection,
-} from "./plan.js";
+import { type PhiloxKey, portableLog, type Seed, seedKeys } from "../../numerics/index.js";
+import { decay } from "../neurons/leaky-integrate-and-fire.js";
+import type { DistributionConfig, NetworkConfig, NetworkOptions, PopulationConfig, ProjectionConfig, SpikeTimingConfig } from "./config.js";
+import type { NetworkPlan, NeuronRange, PlannedInput, PlannedPlasticity, PlannedPopulation, PlannedProjection } from "./plan.js";
+import { neuronOf, receptorsOf, resistanceOf } from "./planned-neurons.js";
+import { checkConductances, checkRule, checkSizes } from "./projection-checks.js";
 import { delaySteps, leastOf, mostOf, mostSteps, negated, poissonSteps, samplerOf } from "./sampler.js";
 import { receptorOf, resolveNetworkConfig, sliceOf } from "./schema.js";
 
@@ -182,91 +166,6 @@ function inSteps(synapses: readonly (readonly number[])[], target: PopulationCon
   );
 }
 
-function checkRule({ connect, multiple }: ProjectionConfig, field: string, sources: number, targets: number, timeStep: number): void {
-  const at = `${field}.connect`;
-  switch (connect.rule) {
-    case "fixedTotalNumber":
-      if (!multiple) throw new ArgumentError(`${field}.multiple`, multiple, "true with fixedTotalNumber; bernoulli never has several");
-      break;
-    case "fixedInDegree":
-    case "fixedOutDegree": {
-      const others = connect.rule === "fixedInDegree" ? sources : targets;
-      if (!multiple && connect.number > others / 2)
-        throw new ArgumentError(`${at}.number`, connect.number, `at most half of ${others} if multiple is false`);
-      break;
-    }
-    case "oneToOne":
-      if (sources !== targets) throw new ArgumentError(at, connect.rule, `populations of one size, and not of ${sources} and ${targets}`);
-      break;
-    case "list":
-      connect.synapses.forEach((synapse, k) => {
-        const [from, to, weight, delay] = synapse;
-        const isIn = (value: number, size: number) => Number.isInteger(value) && value >= 0 && value < size;
-        const isWhole = isIn(from!, sources) && isIn(to!, targets);
-        const steps = delay === undefined ? 1 : Math.floor(delay / timeStep + 0.5);
-        if (
-          !isWhole ||
-          !(synapse.length === 2 || (synapse.length === 4 && Number.isFinite(weight) && steps >= (delay === 0 ? 0 : 1) && steps <= 65534))
-        )
-          throw new ArgumentError(
-            `${at}.synapses[${k}]`,
-            synapse,
-            `[source below ${sources}, target below ${targets}], and behind them weight and delay or neither`,
-          );
-      });
-      break;
-    case "distance": {
-      const points = connect.grid?.reduce((product, side) => product * side, 1) ?? Number.POSITIVE_INFINITY;
-      const most = Math.max(sources, targets);
-      if (points < most) throw new ArgumentError(`${at}.grid`, connect.grid, `at least as many points as there are neurons, ${most}`);
-      break;
-    }
-    default:
-  }
-}
-
-/** @throws ArgumentError if a weight onto a conductance may be below 0 */
-function checkConductances(
-  { receptor, weight, connect }: ProjectionConfig,
-  { receptors }: PopulationConfig,
-  least: number,
-  field: string,
-): void {
-  if (receptors[receptor]!.reversalPotential === null) return;
-  const takes = `weights of at least 0, as ${receptor} is a conductance; distributions take least: 0`;
-  if (least < 0) throw new ArgumentError(`${field}.weight`, weight, takes);
-  const listed = connect.rule === "list" ? connect.synapses.findIndex((each) => (each[2] ?? 0) < 0) : -1;
-  if (listed >= 0 && connect.rule === "list")
-    throw new ArgumentError(`${field}.connect.synapses[${listed}]`, connect.synapses[listed], takes);
-}
-
-/** @throws ArgumentError if a weight may begin with another sign, or beyond its bounds */
-function checkSizes(
-  { weight, connect }: ProjectionConfig,
-  { minimumWeight, maximumWeight }: SpikeTimingConfig,
-  sign: number,
-  least: number,
-  most: number,
-  field: string,
-): void {
-  const between = `${Math.min(sign * minimumWeight, sign * maximumWeight)} to ${Math.max(sign * minimumWeight, sign * maximumWeight)}`;
-  const isIn = (size: number) => size >= minimumWeight * (1 - 1e-12) && size <= maximumWeight * (1 + 1e-12);
-  if (!isIn(least) || !isIn(most))
-    throw new ArgumentError(
-      `${field}.weight`,
-      weight,
-      `weights from ${between}, the bounds of its plasticity; distributions take least and most`,
-    );
-  if (connect.rule !== "list") return;
-  const outside = connect.synapses.findIndex((each) => each.length === 4 && !isIn(sign * each[2]!));
-  if (outside >= 0)
-    throw new ArgumentError(
-      `${field}.connect.synapses[${outside}]`,
-      connect.synapses[outside],
-      `weights from ${between}, as its plasticity`,
-    );
-}
-
 /** The numbers of a step; `scale` units are one of the projection's weights. */
 function plasticityOf({ plasticity }: ProjectionConfig, { timeStep, precision }: NetworkConfig, scale: number): PlannedPlasticity {
   if (plasticity!.kind === "shortTerm") {
@@ -344,11 +243,6 @@ function meanOf(given: DistributionConfig): number {
   return given.distribution === "normal" ? given.mean : 1;
 }
 
-/** mV a unit of current, of a population's weights. */
-export function resistanceOf({ capacitance, neuron }: PopulationConfig): number {
-  return capacitance === null || neuron === null || neuron.type === "izhikevich" ? 1 : neuron.membraneTimeConstant / capacitance;
-}
-
 /** The same numbers times a factor above 0. */
 function scaled(given: DistributionConfig, factor: number): DistributionConfig {
   if (factor === 1) return given;
@@ -396,7 +290,6 @@ export function expectedSynapses({
 function population(name: string, { place, first, size, config }: Place, network: NetworkConfig, fractionBits: number): PlannedPopulation {
   const { timeStep, precision } = network;
   const round = precision === "float32" ? Math.fround : (value: number) => value;
-  const neuron = config.neuron!;
   const { background } = config;
   const field = `populations.${name}.background`;
   const ofBackground = background && receptorOf(background.receptor, config, `${field}.receptor`);
@@ -409,110 +302,12 @@ function population(name: string, { place, first, size, config }: Place, network
     first,
     size,
     neuron: planned,
-    receptors: Object.entries(config.receptors).map(([receptor, { timeConstant, shape, reversalPotential }]) => ({
-      name: receptor,
-      keep: round(decay(timeConstant, timeStep)),
-      gain: round(gainOf(neuron, planned, timeConstant, reversalPotential, timeStep)),
-      conducts: reversalPotential !== null,
-      rise:
-        shape === "exponential"
-          ? null
-          : {
-              gain:
-                neuron.type === "izhikevich" || planned.relaxes ? 0 : round(alphaGain(timeConstant, neuron.membraneTimeConstant, timeStep)),
-              feed: round((Math.E * timeStep) / timeConstant),
-            },
-    })),
+    receptors: receptorsOf(config, planned, timeStep, round),
     background: background && {
       receptor: ofBackground!,
       units: inUnits(background.weight * resistanceOf(config), fractionBits, `${field}.weight`),
       counts: poissonSteps(background.rate, timeStep, `${field}.rate`),
     },
     stateKeep: config.stateTimeConstant === null ? null : round(decay(config.stateTimeConstant, timeStep)),
-  };
-}
-
-function gainOf(
-  neuron: NetworkNeuronConfig,
-  { relaxes, rest }: PlannedNeuron,
-  timeConstant: number,
-  reversalPotential: number | null,
-  timeStep: number,
-): number {
-  if (reversalPotential !== null) return reversalPotential - rest;
-  return relaxes || neuron.type === "izhikevich" ? 1 : synapticGain(timeConstant, neuron.membraneTimeConstant, timeStep);
-}
-
-function neuronOf(config: PopulationConfig, timeStep: number, round: (value: number) => number): PlannedNeuron {
-  const neuron = config.neuron!;
-  const resistance = resistanceOf(config);
-  if (neuron.type === "adaptiveExponential") return adaptiveExponential(neuron, timeStep, resistance, round);
-  if (neuron.type === "izhikevich")
-    return {
-      type: neuron.type,
-      relaxes: false,
-      upswing: null,
-      keep: round(timeStep * neuron.a),
-      driveGain: 1,
-      threshold: izhikevichPeak,
-      reset: round(neuron.c),
-      subtracts: false,
-      refractorySteps: 0,
-      recoveryKeep: round(neuron.b),
-      recoveryStep: round(neuron.d),
-      rest: 0,
-      resistance,
-    };
-  const { keep, driveGain, threshold, reset, refractorySteps, adaptationKeep, adaptationStep } = integrateAndFireNumbers(
-    neuron,
-    timeStep,
-    0,
-    0,
-  );
-  const relaxes = Object.values(config.receptors).some(({ reversalPotential }) => reversalPotential !== null);
-  return {
-    type: neuron.type,
-    relaxes,
-    upswing: null,
-    keep: round(relaxes ? timeStep / neuron.membraneTimeConstant : keep),
-    driveGain: relaxes ? 1 : round(driveGain),
-    threshold: round(threshold),
-    reset: round(reset),
-    subtracts: neuron.reset === "subtract",
-    refractorySteps,
-    recoveryKeep: round(adaptationKeep),
-    recoveryStep: round(adaptationStep),
-    rest: neuron.restingPotential,
-    resistance,
-  };
-}
-
-function adaptiveExponential(
-  neuron: AdaptiveExponentialConfig,
-  timeStep: number,
-  resistance: number,
-  round: (value: number) => number,
-): PlannedNeuron {
-  const { restingPotential: rest, slopeFactor } = neuron;
-  const kept = portableExp(-timeStep / neuron.adaptationTimeConstant);
-  return {
-    type: neuron.type,
-    relaxes: true,
-    upswing: {
-      onset: round(neuron.threshold - rest),
-      slope: round(slopeFactor),
-      perSlope: round(1 / slopeFactor),
-      adaptationGain: round((1 - kept) * neuron.subthresholdAdaptation),
-    },
-    keep: round(timeStep / neuron.membraneTimeConstant),
-    driveGain: 1,
-    threshold: round(neuron.peakPotential - rest),
-    reset: round(neuron.resetPotential - rest),
-    subtracts: false,
-    refractorySteps: Math.round(neuron.refractoryPeriod / timeStep),
-    recoveryKeep: round(kept),
-    recoveryStep: round(neuron.adaptationStep),
-    rest,
-    resistance,
   };
 }

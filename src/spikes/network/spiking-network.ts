@@ -13,7 +13,8 @@ import { CurrentDrive } from "./currents.js";
 import { initialValues } from "./draw.js";
 import { networkEngine } from "./engines.js";
 import type { NetworkPlan, PlasticTable } from "./plan.js";
-import { planNetwork, resistanceOf } from "./planning.js";
+import { resistanceOf } from "./planned-neurons.js";
+import { planNetwork } from "./planning.js";
 import {
   inputSpikes,
   type NetworkRecord,

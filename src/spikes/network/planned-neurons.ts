@@ -1,0 +1,120 @@
+// The numbers of a population's neurons and receptors in a step, from their description.
+import { portableExp } from "../../numerics/index.js";
+import { izhikevichPeak } from "../neurons/izhikevich.js";
+import { alphaGain, decay, integrateAndFireNumbers, synapticGain } from "../neurons/leaky-integrate-and-fire.js";
+import type { AdaptiveExponentialConfig, NetworkNeuronConfig, PopulationConfig } from "./config.js";
+import type { PlannedNeuron, PlannedPopulation } from "./plan.js";
+
+/** mV a unit of current, of a population's weights. */
+export function resistanceOf({ capacitance, neuron }: PopulationConfig): number {
+  return capacitance === null || neuron === null || neuron.type === "izhikevich" ? 1 : neuron.membraneTimeConstant / capacitance;
+}
+
+/** @param planned the population's neuron */
+export function receptorsOf(
+  config: PopulationConfig,
+  planned: PlannedNeuron,
+  timeStep: number,
+  round: (value: number) => number,
+): PlannedPopulation["receptors"] {
+  const neuron = config.neuron!;
+  return Object.entries(config.receptors).map(([receptor, { timeConstant, shape, reversalPotential }]) => ({
+    name: receptor,
+    keep: round(decay(timeConstant, timeStep)),
+    gain: round(gainOf(neuron, planned, timeConstant, reversalPotential, timeStep)),
+    conducts: reversalPotential !== null,
+    rise:
+      shape === "exponential"
+        ? null
+        : {
+            gain:
+              neuron.type === "izhikevich" || planned.relaxes ? 0 : round(alphaGain(timeConstant, neuron.membraneTimeConstant, timeStep)),
+            feed: round((Math.E * timeStep) / timeConstant),
+          },
+  }));
+}
+
+function gainOf(
+  neuron: NetworkNeuronConfig,
+  { relaxes, rest }: PlannedNeuron,
+  timeConstant: number,
+  reversalPotential: number | null,
+  timeStep: number,
+): number {
+  if (reversalPotential !== null) return reversalPotential - rest;
+  return relaxes || neuron.type === "izhikevich" ? 1 : synapticGain(timeConstant, neuron.membraneTimeConstant, timeStep);
+}
+
+export function neuronOf(config: PopulationConfig, timeStep: number, round: (value: number) => number): PlannedNeuron {
+  const neuron = config.neuron!;
+  const resistance = resistanceOf(config);
+  if (neuron.type === "adaptiveExponential") return adaptiveExponential(neuron, timeStep, resistance, round);
+  if (neuron.type === "izhikevich")
+    return {
+      type: neuron.type,
+      relaxes: false,
+      upswing: null,
+      keep: round(timeStep * neuron.a),
+      driveGain: 1,
+      threshold: izhikevichPeak,
+      reset: round(neuron.c),
+      subtracts: false,
+      refractorySteps: 0,
+      recoveryKeep: round(neuron.b),
+      recoveryStep: round(neuron.d),
+      rest: 0,
+      resistance,
+    };
+  const { keep, driveGain, threshold, reset, refractorySteps, adaptationKeep, adaptationStep } = integrateAndFireNumbers(
+    neuron,
+    timeStep,
+    0,
+    0,
+  );
+  const relaxes = Object.values(config.receptors).some(({ reversalPotential }) => reversalPotential !== null);
+  return {
+    type: neuron.type,
+    relaxes,
+    upswing: null,
+    keep: round(relaxes ? timeStep / neuron.membraneTimeConstant : keep),
+    driveGain: relaxes ? 1 : round(driveGain),
+    threshold: round(threshold),
+    reset: round(reset),
+    subtracts: neuron.reset === "subtract",
+    refractorySteps,
+    recoveryKeep: round(adaptationKeep),
+    recoveryStep: round(adaptationStep),
+    rest: neuron.restingPotential,
+    resistance,
+  };
+}
+
+function adaptiveExponential(
+  neuron: AdaptiveExponentialConfig,
+  timeStep: number,
+  resistance: number,
+  round: (value: number) => number,
+): PlannedNeuron {
+  const { restingPotential: rest, slopeFactor } = neuron;
+  const kept = portableExp(-timeStep / neuron.adaptationTimeConstant);
+  return {
+    type: neuron.type,
+    relaxes: true,
+    upswing: {
+      onset: round(neuron.threshold - rest),
+      slope: round(slopeFactor),
+      perSlope: round(1 / slopeFactor),
+      adaptationGain: round((1 - kept) * neuron.subthresholdAdaptation),
+    },
+    keep: round(timeStep / neuron.membraneTimeConstant),
+    driveGain: 1,
+    threshold: round(neuron.peakPotential - rest),
+    reset: round(neuron.resetPotential - rest),
+    subtracts: false,
+    refractorySteps: Math.round(neuron.refractoryPeriod / timeStep),
+    recoveryKeep: round(kept),
+    recoveryStep: round(neuron.adaptationStep),
+    rest,
+    resistance,
+  };
+}
