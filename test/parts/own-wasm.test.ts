@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { Forecaster, ReservoirComputer, ReservoirEnsemble } from "../../src/index.js";
 import { decodeReservoir, encodeReservoir } from "../../src/model/index.js";
 import type { FloatArray } from "../../src/numerics/index.js";
-import { type ReservoirKindOptions, registerReservoirKind } from "../../src/reservoir/index.js";
+import { registerOneState } from "./one-state.js";
 
 /** setup(f), and run: x' = f x + u for one state, f a binary64 at an address. */
 const module = Uint8Array.of(
@@ -25,26 +25,12 @@ const module = Uint8Array.of(
 );
 
 it("runs a module of a kind of a user's own, and its stepper where the module does not take inputs", async () => {
-  const name = "leakyOne" as keyof ReservoirKindOptions;
   const asked: number[] = [];
-  registerReservoirKind({
-    name,
-    description: "One state that forgets.",
-    options: {},
-    sizes: () => ({ states: 1, matrices: {} }),
-    draw: () => ({ initial: [0], matrices: {} }),
-    stepper: () => (x, input, next) => {
-      asked.push(input[0]!);
-      next[0] = 0.5 * x[0]! + input[0]!;
-    },
-    wasm: () => ({
-      module,
-      setup: "setup",
-      run: "run",
-      arguments: [{ length: 1, fill: (out: FloatArray) => out.fill(0.5) }],
-      takes: (inputs) => inputs.every((u) => u < 100),
-    }),
-  });
+  const wasm = {
+    ...{ module, setup: "setup", run: "run", arguments: [{ length: 1, fill: (out: FloatArray) => out.fill(0.5) }] },
+    takes: (inputs: FloatArray) => inputs.every((u) => u < 100),
+  };
+  const name = registerOneState(wasm, asked);
   await using computer = await ReservoirComputer.create({ kind: name, size: 1, precision: "float64" } as never, { engine: "cpu" });
   expect((await computer.run([1, 1, 1])).data).toEqual(Float64Array.of(1, 1.5, 1.75));
   expect(asked).toEqual([]);
@@ -67,6 +53,6 @@ it("runs a module of a kind of a user's own, and its stepper where the module do
   expect(asked).toEqual([]);
   for (const one of [reservoir, computer.model] as never[])
     await expect(ReservoirEnsemble.create([one, one])).rejects.toThrow(
-      'configs[0] is of the kind "leakyOne"; an ensemble takes reservoirs of rates or of spikes',
+      `configs[0] is of the kind "${name}"; an ensemble takes reservoirs of rates or of spikes`,
     );
 });

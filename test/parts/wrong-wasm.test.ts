@@ -2,7 +2,8 @@
 // kind, and none a JavaScript error.
 import { expect, it } from "vitest";
 import { ReservoirComputer, SpillwayError } from "../../src/index.js";
-import { type KindWasm, type ReservoirKindOptions, registerReservoirKind } from "../../src/reservoir/index.js";
+import type { KindWasm } from "../../src/reservoir/index.js";
+import { registerOneState } from "./one-state.js";
 
 const header = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
 /** setup(i32) and run(i32 x 6), each of this body, in a memory of `pages` that `from` gives. */
@@ -18,22 +19,10 @@ const module = (body: readonly number[], { pages = 1, from = "env" } = {}) =>
 const nothing = module([]);
 const traps = module([0x00]);
 
-let kinds = 0;
-/** Takes a step of a kind whose functions of WebAssembly these are. */
+/** Takes steps of a kind whose functions of WebAssembly these are. */
 async function step(wasm: Partial<Record<keyof KindWasm, unknown>>): Promise<unknown> {
-  const name = `wrong${kinds++}` as keyof ReservoirKindOptions;
-  registerReservoirKind({
-    name,
-    description: "One state that forgets.",
-    options: {},
-    sizes: () => ({ states: 1, matrices: {} }),
-    draw: () => ({ initial: [0], matrices: {} }),
-    stepper: () => (x, input, next) => {
-      next[0] = 0.5 * x[0]! + input[0]!;
-    },
-    wasm: () => ({ module: nothing, setup: "setup", run: "run", arguments: [1], ...wasm }) as KindWasm,
-  });
-  await using computer = await ReservoirComputer.create({ kind: name, size: 1, precision: "float64" } as never, { engine: "cpu" });
+  const kind = registerOneState({ module: nothing, setup: "setup", run: "run", arguments: [1], ...wasm } as KindWasm);
+  await using computer = await ReservoirComputer.create({ kind, size: 1, precision: "float64" } as never, { engine: "cpu" });
   return (await computer.run([1, 1])).data;
 }
 
