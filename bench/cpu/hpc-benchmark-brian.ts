@@ -3,14 +3,10 @@
 // prints how far spikes and weights differ, and the time of both. It needs Brian2 (Debian:
 // python3-brian).
 //   npx tsx bench/cpu/hpc-benchmark-brian.ts [scale=0.02] [ms=1000] [python=/usr/bin/python3]
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, cpus, tmpdir } from "node:os";
-import { join } from "node:path";
-import { WasmNetwork } from "../../src/engine/cpu/network.js";
 import { loadWasm } from "../../src/numerics/wasm/index.js";
 import { drawNetwork, planNetwork, spikeHash } from "../../src/spikes/index.js";
 import { givenSpikes, hpcBenchmarkWithInputs } from "../../test/spikes/network/hpc-network.js";
+import { besideBrian } from "./brian.js";
 
 const given = Object.fromEntries(process.argv.slice(2).map((each) => each.split("=")));
 const { scale = "0.02", ms = "1000", python = "/usr/bin/python3" } = given as Record<string, string>;
@@ -37,62 +33,34 @@ function listed(offsets: Uint32Array, places: Uint32Array, first: number) {
   };
 }
 
-const folder = mkdtempSync(join(tmpdir(), "spillway-brian-"));
-try {
-  const file = join(folder, "network.json");
-  const { offsets, places, units, signs } = model.synapses;
-  const own = offsets.slice(0, model.size + 1);
-  const fixed = listed(own, places.subarray(0, own.at(-1)), 0);
-  const neuron = description.populations["E"]!;
-  writeFileSync(
-    file,
-    JSON.stringify({
-      ...{ size: model.size, steps, timeStep, threshold: 20, tau: 10, refractory: 0.5, unit, plasticity },
-      tauS: neuron.receptors!["current"]!.timeConstant,
-      perWeight: 10 / neuron.capacitance!,
-      drive: Array.from(model.drive, (each) => each / model.populations[0]!.neuron.driveGain),
-      potential: Array.from(model.initialPotential),
-      fixed: { ...fixed, weights: fixed.sources.map((j, s) => signs[j]! * units[s]! * unit) },
-      plastic: { ...listed(timing!.offsets, timing!.places, 0), weights: Array.from(timing!.units, (each) => each * unit) },
-      inputs: { offsets: [...inputs.offsets], neurons: [...inputs.neurons], weight: units[own.at(-1)!]! * unit },
-    }),
-  );
-  const network = new WasmNetwork(model);
-  const began = process.cpuUsage();
-  const spikes = network.advance(steps, inputs, true)!;
-  const { user, system } = process.cpuUsage(began);
-  // What the last spikes change is changed when the next step begins.
-  network.advance(1, undefined, false);
-  const mine: [number, number][] = [];
-  for (let t = 0; t < steps; t++) for (let s = spikes.offsets[t]!; s < spikes.offsets[t + 1]!; s++) mine.push([t, spikes.neurons[s]!]);
-  const { status, stdout, stderr } = spawnSync(python, [join(import.meta.dirname, "hpc_benchmark.py"), file], {
-    encoding: "utf8",
-    maxBuffer: 2 ** 28,
-  });
-  if (status !== 0) throw new Error(`Brian2 did not run: ${stderr}`);
-  const there = JSON.parse(stdout.trim().split("\n").at(-1)!) as {
-    version: string;
-    seconds: number;
-    spikes: [number, number][];
-    weights: number[];
-  };
-  const same = mine.findIndex(([t, r], k) => there.spikes[k]?.[0] !== t || there.spikes[k]?.[1] !== r);
-  const weights = Array.from(network.getWeights(0)!, (each) => each * unit);
-  const changed = weights.map((each, s) => Math.abs(each - timing!.units[s]! * unit));
-  const apart = weights.map((each, s) => Math.abs(each - there.weights[s]!));
-  const most = (values: readonly number[]) => values.reduce((a, b) => Math.max(a, b), 0);
-  console.log(`${cpus()[0]!.model}, ${availableParallelism()} cores, Node ${process.versions.node}, Brian2 ${there.version} (NumPy)`);
-  console.log(
-    `${model.size} neurons, ${weights.length} synapses with stdp, ${fixed.sources.length} without, ${inputs.neurons.length} spikes from outside, ${durationMs} ms`,
-  );
-  console.log(
-    `spikes: ${mine.length} here, ${there.spikes.length} there; ${same < 0 ? "all the same" : `the same up to spike ${same}`}; hash ${spikeHash(spikes)}`,
-  );
-  console.log(
-    `weights in mV: ${weights[0]} and sum ${weights.reduce((a, b) => a + b, 0)} here, ${there.weights[0]} and ${there.weights.reduce((a, b) => a + b, 0)} there`,
-  );
-  console.log(`changed by up to ${most(changed)}; they differ by at most ${most(apart)}`);
-  console.log(`processor time: ${((user + system) / 1e6).toFixed(2)} s here, ${there.seconds.toFixed(2)} s there`);
-} finally {
-  rmSync(folder, { recursive: true });
-}
+const { offsets, places, units, signs } = model.synapses;
+const own = offsets.slice(0, model.size + 1);
+const fixed = listed(own, places.subarray(0, own.at(-1)), 0);
+const neuron = description.populations["E"]!;
+const { network, spikes, there, machine, counts, times } = besideBrian(model, {
+  ...{ steps, inputs, script: "hpc_benchmark.py", python },
+  given: {
+    ...{ size: model.size, steps, timeStep, threshold: 20, tau: 10, refractory: 0.5, unit, plasticity },
+    tauS: neuron.receptors!["current"]!.timeConstant,
+    perWeight: 10 / neuron.capacitance!,
+    drive: Array.from(model.drive, (each) => each / model.populations[0]!.neuron.driveGain),
+    potential: Array.from(model.initialPotential),
+    fixed: { ...fixed, weights: fixed.sources.map((j, s) => signs[j]! * units[s]! * unit) },
+    plastic: { ...listed(timing!.offsets, timing!.places, 0), weights: Array.from(timing!.units, (each) => each * unit) },
+    inputs: { offsets: [...inputs.offsets], neurons: [...inputs.neurons], weight: units[own.at(-1)!]! * unit },
+  },
+});
+const weights = Array.from(network.getWeights(0)!, (each) => each * unit);
+const changed = weights.map((each, s) => Math.abs(each - timing!.units[s]! * unit));
+const apart = weights.map((each, s) => Math.abs(each - there.weights[s]!));
+const most = (values: readonly number[]) => values.reduce((a, b) => Math.max(a, b), 0);
+console.log(machine);
+console.log(
+  `${model.size} neurons, ${weights.length} synapses with stdp, ${fixed.sources.length} without, ${inputs.neurons.length} spikes from outside, ${durationMs} ms`,
+);
+console.log(`${counts}; hash ${spikeHash(spikes)}`);
+console.log(
+  `weights in mV: ${weights[0]} and sum ${weights.reduce((a, b) => a + b, 0)} here, ${there.weights[0]} and ${there.weights.reduce((a, b) => a + b, 0)} there`,
+);
+console.log(`changed by up to ${most(changed)}; they differ by at most ${most(apart)}`);
+console.log(times);

@@ -2,14 +2,10 @@
 // short-term plasticity of inhibition. It prints how far spikes and weights differ, and the time of
 // both. It needs Brian2 (Debian: python3-brian).
 //   npx tsx bench/cpu/plasticity-brian.ts [seconds=1] [python=/usr/bin/python3]
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, cpus, tmpdir } from "node:os";
-import { join } from "node:path";
-import { WasmNetwork } from "../../src/engine/cpu/network.js";
 import { loadWasm } from "../../src/numerics/wasm/index.js";
 import { drawNetwork, type PlasticTable, planNetwork, spikeHash } from "../../src/spikes/index.js";
 import { brianNetwork, brianShortTerm as shortTerm, brianPairs as stdp } from "../../test/spikes/network/plastic-network.js";
+import { besideBrian } from "./brian.js";
 
 const { seconds = "1", python = "/usr/bin/python3" } = Object.fromEntries(process.argv.slice(2).map((each) => each.split("=")));
 const durationMs = Number(seconds) * 1000;
@@ -31,52 +27,25 @@ function listed({ offsets, places, projection }: PlasticTable, weights: ArrayLik
   };
 }
 
-const folder = mkdtempSync(join(tmpdir(), "spillway-brian-"));
-try {
-  const file = join(folder, "network.json");
-  const { driveGain } = model.populations[0]!.neuron;
-  writeFileSync(
-    file,
-    JSON.stringify({
-      ...{ size: model.size, durationMs, timeStep, threshold: 15, tau: 20, stdp, shortTerm },
-      drive: Array.from(model.drive, (each) => each / driveGain),
-      timing: listed(timing, timing.units),
-      dynamic: listed(dynamic, dynamic.units),
-    }),
-  );
-  const network = new WasmNetwork(model);
-  const began = process.cpuUsage();
-  const spikes = network.advance(durationMs / timeStep, undefined, true)!;
-  const { user, system } = process.cpuUsage(began);
-  // What the last spikes change is changed when the next step begins.
-  network.advance(1, undefined, false);
-  const mine: [number, number][] = [];
-  for (let t = 0; t + 1 < spikes.offsets.length; t++)
-    for (let s = spikes.offsets[t]!; s < spikes.offsets[t + 1]!; s++) mine.push([t, spikes.neurons[s]!]);
-  const { status, stdout, stderr } = spawnSync(python, [join(import.meta.dirname, "plasticity.py"), file], {
-    encoding: "utf8",
-    maxBuffer: 2 ** 28,
-  });
-  if (status !== 0) throw new Error(`Brian2 did not run: ${stderr}`);
-  const there = JSON.parse(stdout.trim().split("\n").at(-1)!) as {
-    version: string;
-    seconds: number;
-    spikes: [number, number][];
-    weights: number[];
-  };
-  const same = mine.findIndex(([t, r], k) => there.spikes[k]?.[0] !== t || there.spikes[k]?.[1] !== r);
-  const weights = listed(timing, network.getWeights(0)!).weights;
-  const changed = listed(timing, timing.units).weights.map((before, s) => Math.abs(weights[s]! - before));
-  const apart = weights.map((each, s) => Math.abs(each - there.weights[s]!));
-  console.log(`${cpus()[0]!.model}, ${availableParallelism()} cores, Node ${process.versions.node}, Brian2 ${there.version} (NumPy)`);
-  console.log(`${model.size} neurons, ${weights.length} synapses with stdp, ${dynamic.units.length} with shortTerm, ${durationMs} ms`);
-  console.log(`spikes: ${mine.length} here, ${there.spikes.length} there; ${same < 0 ? "all the same" : `the same up to spike ${same}`}`);
-  console.log(`weights changed by up to ${Math.max(...changed)}, mean ${changed.reduce((a, b) => a + b, 0) / changed.length}`);
-  console.log(`they differ by at most ${Math.max(...apart)}`);
-  console.log(
-    `sum of its weights ${there.weights.reduce((a, b) => a + b, 0)}, first ${there.weights.slice(0, 3)}; hash of the spikes ${spikeHash(spikes)}`,
-  );
-  console.log(`processor time: ${((user + system) / 1e6).toFixed(2)} s here, ${there.seconds.toFixed(2)} s there`);
-} finally {
-  rmSync(folder, { recursive: true });
-}
+const { driveGain } = model.populations[0]!.neuron;
+const { network, spikes, there, machine, counts, times } = besideBrian(model, {
+  ...{ steps: durationMs / timeStep, script: "plasticity.py", python },
+  given: {
+    ...{ size: model.size, durationMs, timeStep, threshold: 15, tau: 20, stdp, shortTerm },
+    drive: Array.from(model.drive, (each) => each / driveGain),
+    timing: listed(timing, timing.units),
+    dynamic: listed(dynamic, dynamic.units),
+  },
+});
+const weights = listed(timing, network.getWeights(0)!).weights;
+const changed = listed(timing, timing.units).weights.map((before, s) => Math.abs(weights[s]! - before));
+const apart = weights.map((each, s) => Math.abs(each - there.weights[s]!));
+console.log(machine);
+console.log(`${model.size} neurons, ${weights.length} synapses with stdp, ${dynamic.units.length} with shortTerm, ${durationMs} ms`);
+console.log(counts);
+console.log(`weights changed by up to ${Math.max(...changed)}, mean ${changed.reduce((a, b) => a + b, 0) / changed.length}`);
+console.log(`they differ by at most ${Math.max(...apart)}`);
+console.log(
+  `sum of its weights ${there.weights.reduce((a, b) => a + b, 0)}, first ${there.weights.slice(0, 3)}; hash of the spikes ${spikeHash(spikes)}`,
+);
+console.log(times);
