@@ -84,13 +84,9 @@ export class DeviceTrials implements TrialPlaces {
     trials: number,
     signal: AbortSignal,
   ): Promise<DeviceTrials | undefined> {
-    const workAt = (end: "low" | "high") => {
-      const params = space.toParameters(space.fill((place) => space.parameters[place]![end]));
-      return evaluator.orError(() => evaluator.work({ params, seeds }));
-    };
     // A setting that cannot be evaluated says so as a trial.
-    const low = await workAt("low");
-    const work = isWork(low) ? low : await workAt("high");
+    const low = await evaluator.workAt(space, "low", seeds);
+    const work = isWork(low) ? low : await evaluator.workAt(space, "high", seeds);
     if (!isWork(work)) return undefined;
     const { jobs } = work;
     const [first] = jobs;

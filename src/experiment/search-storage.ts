@@ -2,6 +2,7 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { ArgumentError } from "../core/errors.js";
+import { writeError } from "../io/files.js";
 import { journalFile, redisJournal, type StudyStorage } from "../search/index.js";
 
 /**
@@ -13,7 +14,7 @@ import { journalFile, redisJournal, type StudyStorage } from "../search/index.js
 export async function openStorage(text: string): Promise<StudyStorage> {
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(text) ?? [];
   if (scheme === undefined) {
-    await mkdir(dirname(text), { recursive: true });
+    await makeFolder(dirname(text));
     return journalFile(text);
   }
   if (!/^(redis|valkey)s?$/i.test(scheme) || !URL.canParse(text))
@@ -22,4 +23,11 @@ export async function openStorage(text: string): Promise<StudyStorage> {
   const prefix = url.searchParams.get("prefix") ?? "";
   url.search = "";
   return redisJournal(url.href, { prefix });
+}
+
+/** Makes a folder if it is not there. @throws FileError if it cannot be made */
+export async function makeFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true }).catch((error: unknown) => {
+    throw writeError(path, error, "the folder cannot be made");
+  });
 }

@@ -2,6 +2,7 @@
 // nothing of studies.
 import { SpillwayError } from "../core/errors.js";
 import type { Seed } from "../numerics/index.js";
+import type { SearchSpace } from "../search/index.js";
 import {
   isLowerBetter,
   type SearchObjective,
@@ -109,6 +110,23 @@ export class TrialEvaluator implements TrialPlaces {
       return best!;
     };
     return { jobs: parts.flatMap(({ work }) => work.jobs), settle };
+  }
+
+  /**
+   * @throws what neither end of the space gets past before anything is trained: a file that is not
+   * there, a column that it does not have
+   */
+  async checkWork(space: SearchSpace, seeds: readonly Seed[]): Promise<void> {
+    const low = await this.workAt(space, "low", seeds);
+    if (!(low instanceof SpillwayError)) return;
+    const high = await this.workAt(space, "high", seeds);
+    if (high instanceof SpillwayError && high.message === low.message) throw low;
+  }
+
+  /** What there is to do at one end of all parameters. */
+  workAt(space: SearchSpace, end: "low" | "high", seeds: readonly Seed[]): Promise<TrialWork | SpillwayError | undefined> {
+    const params = space.toParameters(space.fill((place) => space.parameters[place]![end]));
+    return this.orError(() => this.work({ params, seeds }));
   }
 
   /** The scores of a job by each of its trainers. */

@@ -1,6 +1,5 @@
 // Searches over the settings of an experiment: asks, evaluates, tells, and in the end trains the
 // best one and tests it once.
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { ArgumentError, SpillwayError } from "../core/errors.js";
@@ -21,7 +20,7 @@ import { refitBest } from "./search-refit.js";
 import { searchSection } from "./search-report.js";
 import type { FinishedSearch, SearchResult } from "./search-result.js";
 import { runBatches, runStream } from "./search-rounds.js";
-import { openStorage } from "./search-storage.js";
+import { makeFolder, openStorage } from "./search-storage.js";
 import { TrialEvaluator, type TrialPlaces, type TrialSetup } from "./search-trials.js";
 
 /**
@@ -76,11 +75,12 @@ class Search {
   }
 
   async run(): Promise<FinishedSearch> {
-    const { experiment } = this.#plan;
+    const { experiment, space, seeds } = this.#plan;
     const { out } = this.#options;
+    await this.#evaluator.checkWork(space, seeds.slice(0, 1));
     const part = this.#shard ? `-${this.#shard.index}-of-${this.#shard.of}` : "";
     const folder = out === undefined ? undefined : join(out, `${experiment.name}${part}`);
-    if (folder !== undefined) await mkdir(folder, { recursive: true });
+    if (folder !== undefined) await makeFolder(folder);
     const place = this.#options.storage ?? (folder && join(folder, "journal.log"));
     const storage = place === undefined ? new MemoryStorage() : this.#patient(await openStorage(place));
     try {
@@ -103,11 +103,15 @@ class Search {
       storage,
       attributes: { "spillway:experiment": about },
     });
-    if (study.attributes["spillway:experiment"] !== about)
-      throw ArgumentError.because(
-        `${storage.name} holds trials of another experiment, objective or list of seeds; give this one another name, or another folder with --out`,
-        { field: "name" },
-      );
+    if (study.attributes["spillway:experiment"] !== about) {
+      if (study.trials.some(({ state }) => state !== "failed"))
+        throw ArgumentError.because(
+          `${storage.name} holds trials of another experiment, objective or list of seeds; give this one another name, or another folder with --out`,
+          { field: "name" },
+        );
+      // Nothing came of what was there, as of a file with a mistake that is mended now.
+      await study.setAttribute("spillway:experiment", about);
+    }
     const keeper = new ResultKeeper(study, folder);
     this.#keeper = keeper;
     if (folder !== undefined) await bringInSpools(folder, storage, name);

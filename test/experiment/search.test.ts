@@ -1,5 +1,5 @@
 // A search over an experiment: what a trial may see, what is kept, and what the best one gives.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -124,6 +124,22 @@ describe("a search over an experiment", () => {
     expect(JSON.parse(readFileSync(join(out, "narma", "search.json"), "utf8"))).toMatchObject({ format: "spillway-search", name: "narma" });
     await expect(searchExperiment(withSearch({ seeds: 4 }), options)).rejects.toThrow("holds trials of another experiment");
     await expect(searchExperiment(withSearch({ space: { washout: { int: [20, 40] } } }), options)).rejects.toThrow("is of another space");
+  });
+
+  it("says what its data lack before it keeps anything, and goes on once a setting is mended that failed", async () => {
+    const out = join(folder, "mended");
+    const noFile = { ...predict, data: { file: join(folder, "nowhere.csv") } };
+    await expect(searchExperiment(noFile, { out })).rejects.toThrow(/nowhere\.csv: no such file/);
+    expect(existsSync(out)).toBe(false);
+    // More lags than rows that train are found by a trial.
+    const withLags = (lags: number): SearchInput => ({
+      ...{ ...predict, data: { task: "mackeyGlass" }, split: { train: 90, test: 20 }, washout: 0 },
+      task: { type: "forecast", horizon: 2, lags },
+    });
+    await expect(searchExperiment(withLags(80), { out })).rejects.toThrow("trials failed");
+    const { result } = await searchExperiment(withLags(5), { out, refit: false });
+    expect(result.trials.complete).toBe(6);
+    await expect(searchExperiment(withLags(4), { out })).rejects.toThrow("another experiment");
   });
 
   it("keeps what it had if it is stopped", async () => {
