@@ -1,10 +1,10 @@
 // What a study costs in its file: 10,000 trials of six parameters in batches of 500 written, read
-// again, and gone on with one by one. Usage: node bench/search/journal.mjs [--trials 10000]
+// again, and gone on with one by one, beside the same in memory. Usage: node bench/search/journal.mjs [--trials 10000]
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { journalFile, randomSampler, Study, tpe } from "../../dist/search/index.js";
+import { journalFile, MemoryStorage, randomSampler, Study, tpe } from "../../dist/search/index.js";
 
 const { values: flags } = parseArgs({ options: { trials: { type: "string", default: "10000" } } });
 const [trials, batch, further] = [Number(flags.trials), 500, 100];
@@ -30,6 +30,9 @@ const told = async (study, count) => {
   const asked = await study.ask(count);
   await study.tell(asked.map((trial) => [trial, { value: score(trial.params), attributes: { "spillway:seeds": [1, 2, 3] } }]));
 };
+const onwards = async (study, count) => {
+  for (let k = 0; k < count; k++) await told(study, 1);
+};
 const show = (what, [seconds, processor], unit = "s", times = 1) =>
   console.log(`| ${what} | ${(seconds * times).toFixed(2)} ${unit} | ${(processor * times).toFixed(2)} ${unit} |`);
 
@@ -45,10 +48,22 @@ const read = await timed(async () => {
   study = await open(tpe({ seed: 1 }));
 });
 show("read again", read);
-await told(study, 1);
-const one = await timed(async () => {
-  for (let k = 0; k < further; k++) await told(study, 1);
-});
-show("a trial of TPE asked for, told and written", one, "ms", 1000 / further);
+const first = await timed(() => onwards(study, further));
+show(`the first ${further} trials of TPE in a process, each`, first, "ms", 1000 / further);
+const memory = new MemoryStorage();
+await memory.append(await journalFile(path).read(0));
+const twin = await Study.open({ storage: memory, name: "study", space, sampler: tpe({ seed: 1 }) });
+await onwards(twin, further);
+const [parts, each] = [8, 25];
+const runs = { "in memory": [], "through the file": [] };
+for (let part = 0; part < parts; part++) {
+  runs["in memory"].push(await timed(() => onwards(twin, each)));
+  runs["through the file"].push(await timed(() => onwards(study, each)));
+}
+for (const [where, found] of Object.entries(runs)) {
+  const [clock, processor] = [0, 1].map((k) => found.map((pair) => pair[k]).sort((a, b) => a - b));
+  show(`a later trial ${where}, the least of ${parts} runs of ${each}`, [clock[0], processor[0]], "ms", 1000 / each);
+  show("the same, the median", [clock[parts >> 1], processor[parts >> 1]], "ms", 1000 / each);
+}
 await study.close();
 rmSync(folder, { recursive: true, force: true });

@@ -64,7 +64,16 @@ export function publicTrial(trial: StoredTrial): StudyTrial {
 }
 
 /** What others are told of the values that a parameter may have. */
-export function distributionOf({ kind, low, high, log, step, choices }: SearchParameter): Distribution {
+export function distributionOf(parameter: SearchParameter): Distribution {
+  const found = distributions.get(parameter) ?? distributionAs(parameter);
+  distributions.set(parameter, found);
+  return found;
+}
+
+/** One object a parameter, since each stands in every trial, and its text is known by the object. */
+const distributions = new WeakMap<SearchParameter, Distribution>();
+
+function distributionAs({ kind, low, high, log, step, choices }: SearchParameter): Distribution {
   if (kind === "choice") return { kind, choices };
   return kind === "int" ? { kind, low, high, log, step } : { kind, low, high, log, step: step > 0 ? step : undefined };
 }
