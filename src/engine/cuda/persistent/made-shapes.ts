@@ -62,12 +62,18 @@ const unevenWarps = 0.1;
 const furtherRound = 0.35;
 
 /**
+ * Microseconds for which a step waits longer as its states cross to other devices: measured on H200s
+ * with NVLink between all of them (bench/results/gpu-sharded-2026-11-27.md).
+ */
+const crossing = (devices: number): number => (devices > 1 ? 0.4 + 0.2 * (32 - Math.clz32(devices - 1)) : 0);
+
+/**
  * Microseconds of a step by a kernel that knows its layout, fitted to 132 shapes on an H200 (9 %
  * root mean square): sums wait for one another more than for their instructions, and what counts
- * most is reading x and W from shared memory.
+ * most is reading x and W from shared memory. Weights from elsewhere do not wait for states.
  */
 function denseMicroseconds(fit: DenseFit, device: DeviceInfo): number {
-  const { variant, groups, shared, streamed } = fit;
+  const { variant, groups, shared, streamed, devices } = fit;
   const { plan, precision, weights: form, rows, held, warps } = variant;
   const wide = precision === "float64" ? 2 : 1;
   const stored = (held + shared + streamed) * tileGroups(variant);
@@ -86,18 +92,20 @@ function denseMicroseconds(fit: DenseFit, device: DeviceInfo): number {
   const waits = 0.92 + elsewhere + 0.03 * quads + furtherRound * (Math.ceil(quads / 4) - 1) + (warps % 4 === 0 ? 0 : unevenWarps);
   const sums = microseconds(0.3 * products + 1.3 * states + 0.9 * weights);
   const streaming = denseStreaming(fit, device).microseconds;
-  return waits + Math.max(sums + 0.35 * streaming, streaming);
+  return waits + Math.max(crossing(devices) + sums + 0.35 * streaming, streaming);
 }
 
 /** The same of a sparse one: an octet's sums wait for what they gather. */
 function sparseMicroseconds(fit: SparseFit): number {
-  const { variant, held, shared, streamed, count, microsecondsPerStep } = fit;
+  const { variant, held, shared, streamed, count, devices, microsecondsPerStep } = fit;
   const { rounds, warps, mixed, precision } = variant;
   const wide = precision === "float64" ? 2 : 1;
-  if (shared + streamed > 0) return microsecondsPerStep - 0.07;
+  if (shared + streamed > 0) return crossing(devices) + microsecondsPerStep - 0.07;
   const asked = Math.ceil(count / 4 / (warps * 32) / (mixed ? 4 : 2));
   const cycles = held * 8 * warps * rounds * 4 * wide;
-  return 0.9 + (count * wide) / 10_000 + (0.2 * cycles) / 1980 + furtherRound * (asked - 1) + (warps % 4 === 0 ? 0 : 0.04);
+  return (
+    crossing(devices) + 0.9 + (count * wide) / 10_000 + (0.2 * cycles) / 1980 + furtherRound * (asked - 1) + (warps % 4 === 0 ? 0 : 0.04)
+  );
 }
 
 const rowsOfWarp = [1, 2, 4, 8] as const;

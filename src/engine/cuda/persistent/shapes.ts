@@ -329,7 +329,9 @@ export function fitSparse(variant: SparseVariant, size: number, longest: number,
   const shared = Math.min(units - held, Math.floor((sharedBytesPerBlockOptIn - reservedShared - stateBytes) / blockUnit));
   if (shared < 0) return undefined;
   const streamed = units - held - shared;
-  const cycles = units * 8 * warps * rounds * 4 * (element / 4) + (shared * blockUnit) / 128;
+  // A fifth of the sums meets what crosses between devices.
+  const alone = devices > 1 && streamed === 0 ? 0.8 : 1;
+  const cycles = alone * units * 8 * warps * rounds * 4 * (element / 4) + (shared * blockUnit) / 128;
   return {
     ...{ variant, blocks, devices, count, held, shared, streamed, copies: 1 },
     sharedBytes: stateBytes + shared * blockUnit,

@@ -22,16 +22,11 @@ import { SpreadWeights, spreadRows } from "./spread.js";
 const mostDevices = 8;
 
 /**
- * What a step takes longer as its states cross to other devices, in microseconds: measured on H200s
- * with NVLink between all of them, by 1024 values.
+ * Microseconds that a step by launches takes beside reading W: two waits of one device for another
+ * and each state's way to all of them, and no less than the host takes for its calls. Measured on
+ * four H200 (bench/results/gpu-sharded-2026-11-27.md).
  */
-const crossing = (devices: number): number => 0.09 + 0.2 * (32 - Math.clz32(devices - 1));
-
-/**
- * What a step by launches takes beside reading W: two waits of one device for another, and no less
- * than the host takes for its calls. Not measured on several GPUs yet.
- */
-const handover = { wait: 5, call: 2.5 };
+const handover = { wait: 5, state: 1.9e-4, call: 2.5 };
 
 /** Fits that are offered: the first may turn out not to be possible. */
 const offered = 3;
@@ -89,7 +84,8 @@ export function spreadPlan(shape: ModelShape, contexts: readonly Context[]): Tim
   const share = Math.max(...rows.map(({ from, to }) => to - from)) / shape.size;
   const bytesPerStep = Math.ceil(placed.bytes * share);
   const bytes = bytesPerStep + Math.ceil(placed.more * share) + 4 * stateLength * elementBytes(shape.precision) + chunkBytes;
-  const onDevice = launchMicroseconds.streamed + 2 * handover.wait + bytesPerStep / streamingRate(placed, info);
+  const crossing = 2 * handover.wait + handover.state * shape.size;
+  const onDevice = launchMicroseconds.streamed + crossing + bytesPerStep / streamingRate(placed, info);
   return {
     name: "sharded",
     arithmetic: fast ? "fast" : "portable",
@@ -112,7 +108,7 @@ export function shardedPlan(fit: AnyFit, shape: ModelShape, contexts: readonly C
     ...{ name: "sharded", ...made },
     details: { kernel: shardedEntry(fit, arithmetic), ...made, ...shardedDetails(fit) },
     ...{ bytes, peerBytes: bytes },
-    microsecondsPerStep: fit.microsecondsPerStep + crossing(fit.devices),
+    microsecondsPerStep: fit.microsecondsPerStep,
     open: (_, model, { spinLimit }) => open(model, shape, fit, contexts, spinLimit),
   };
 }

@@ -16,17 +16,31 @@ import { IntegerWeights, integerLayout } from "./integers.js";
 import { chunkBytes, StreamedLoop } from "./loop.js";
 import { NamedWeights, namedKernels, sourceDetail } from "./named.js";
 import { QuantizedWeights, quantizedLayout } from "./quantized.js";
-import { SparseWeights, sparseKernel, sparseVariant } from "./sparse.js";
+import { type SparseVariant, SparseWeights, sparseKernel, sparseVariant } from "./sparse.js";
 import { mostLayoutBytes } from "./sparse-layout.js";
 import { fastDetail, type NeuronArguments, type StreamedWeights } from "./weights.js";
 
 /**
  * Bytes of W a microsecond on an H200, and what a step costs beside them
- * (bench/results/gpu-streamed-2026-11-21.md). Rows that gather x from shared memory wait for
- * memory, those that gather it from the second cache for that.
+ * (bench/results/gpu-streamed-2026-11-21.md and gpu-sharded-2026-11-27.md). Rows that gather x from
+ * shared memory wait for memory, those that gather it from the second cache for that.
  */
-const bandwidth = { dense: 4.5e6, int8: 4.3e6, q4_k: 2.9e6, staged: 3.0e6, gathered: 1.4e6 };
+const bandwidth = { dense: 4.5e6, int8: 4.3e6, q4_k: 2.9e6, staged: 3.0e6, sparse: 4.0e6, gathered: 1.4e6 };
 export const launchMicroseconds = { streamed: 3, named: 5 };
+
+/** Bytes of x a microsecond that come from the second cache, in sectors of 32. */
+const sectorRate = 3.8e6;
+const sectorBytes = 32;
+
+/**
+ * The bandwidth of sparse rows that gather x from there: those of a block, eight lanes each, read the
+ * same part of x at a time, and entries of theirs that are close share a sector.
+ */
+function gatheringBandwidth({ size, nonzeros, precision }: ModelShape, { entryBytes, threads }: SparseVariant): number {
+  const values = sectorBytes / elementBytes(precision);
+  const sharing = 1 + ((threads / 8) * values * nonzeros) / size ** 2;
+  return Math.min(bandwidth.sparse, Math.max(bandwidth.gathered, (entryBytes * sharing * sectorRate) / sectorBytes));
+}
 
 /**
  * Where W would stand: what a plan needs to know before anything is allocated, and how it gets
@@ -92,7 +106,7 @@ export function place(shape: ModelShape, device: DeviceInfo): Placed {
   const more = mostLayoutBytes(size, nonzeros, variant.entryBytes) - bytes;
   return {
     ...{ kernel: sparseKernel(variant), fast: variant.fast, bytes, more, stateLength: size, rowsOfPiece: 32 },
-    bandwidth: bandwidth[variant.shared > 0 ? "staged" : "gathered"],
+    bandwidth: variant.shared > 0 ? bandwidth.staged : gatheringBandwidth(shape, variant),
     load: (context, stream, { weights, draws }, neuron, rows) =>
       new SparseWeights(context, stream, weights as SparseMatrix, draws, precision, variant, neuron, rows),
   };
