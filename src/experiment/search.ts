@@ -5,7 +5,7 @@ import { stringify } from "yaml";
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { resolve } from "../core/options.js";
 import { warnOnce } from "../core/warning.js";
-import { writeFileAtomic } from "../io/index.js";
+import { ensureFolder, writeFileAtomic } from "../io/index.js";
 import { reportHtml } from "../plot/index.js";
 import { DifferentResultsError, type DifferentTrial, MemoryStorage, type Sampler, Study, type StudyStorage } from "../search/index.js";
 import { patientStorage, StorageAwayError } from "../search/patience.js";
@@ -20,7 +20,7 @@ import { refitBest } from "./search-refit.js";
 import { searchSection } from "./search-report.js";
 import type { FinishedSearch, SearchResult } from "./search-result.js";
 import { runBatches, runStream } from "./search-rounds.js";
-import { makeFolder, openStorage } from "./search-storage.js";
+import { openStorage } from "./search-storage.js";
 import { TrialEvaluator, type TrialPlaces, type TrialSetup } from "./search-trials.js";
 
 /**
@@ -80,7 +80,7 @@ class Search {
     await this.#evaluator.checkWork(space, seeds.slice(0, 1));
     const part = this.#shard ? `-${this.#shard.index}-of-${this.#shard.of}` : "";
     const folder = out === undefined ? undefined : join(out, `${experiment.name}${part}`);
-    if (folder !== undefined) await makeFolder(folder);
+    if (folder !== undefined) await ensureFolder(folder);
     const place = this.#options.storage ?? (folder && join(folder, "journal.log"));
     const storage = place === undefined ? new MemoryStorage() : this.#patient(await openStorage(place));
     try {
