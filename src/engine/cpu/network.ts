@@ -321,8 +321,11 @@ class CallSpikes {
   }
 }
 
-/** Below so many neurons two threads were slower than one (bench/results/network-threads-2026-11-27.md). */
-const leastNeurons = 2500;
+/**
+ * From so many neurons on two threads were a quarter faster or more, on idle cores
+ * (bench/results/network-threads-2026-11-27.md).
+ */
+const leastNeurons = 500;
 
 /** Why a network runs on one thread although more are asked for; undefined if it does not. */
 function whyAlone({ plastic, size }: NetworkModel, threads: number): string | undefined {

@@ -116,7 +116,7 @@ describe("the option threads", () => {
     expect(expected.rates["E"]).toBeGreaterThan(0);
     expect(await together.run(20, { spikes: true })).toEqual(expected);
     await using few = await SpikingNetwork.create(small, { engine: "cpu", threads: 2 });
-    expect(few.engine).toBe("cpu: WebAssembly SIMD, one thread, as there are fewer than 2500 neurons");
+    expect(few.engine).toBe("cpu: WebAssembly SIMD, one thread, as there are fewer than 500 neurons");
     await using plastic = await SpikingNetwork.create(plasticNetwork, { engine: "cpu", threads: 2 });
     expect(plastic.engine).toBe("cpu: WebAssembly SIMD, one thread, as synapses that change are renewed on one");
   });
