@@ -186,11 +186,10 @@ describe("what a network cannot do", () => {
   const lone = (size: number): NetworkOptions => ({ kind: "network", populations: { E: { size, current: 20, stateTimeConstant: 10 } } });
 
   it("refuses more neurons than there is memory for before it draws any", async () => {
-    const start = performance.now();
+    // Drawing as many would end the process for want of memory.
     await expect(SpikingNetwork.create(lone(2 ** 29), { engine: "cpu" })).rejects.toThrow(
       /536870912 neurons with 0 synapses.*the limit is 4.00 GiB/,
     );
-    expect(performance.now() - start).toBeLessThan(5000);
   });
 
   it("refuses another state, a start and a run while it runs, and all of them when it is disposed", async () => {
@@ -224,10 +223,9 @@ describe("what a network cannot do", () => {
     await expect(call(network)).rejects.toThrow(message);
   });
 
-  it("plans thousands of projections in the time of one after the other", () => {
-    const projections = Array.from({ length: 8000 }, () => ({ from: "E", to: "E", connect: "oneToOne", weight: 1 }) as const);
-    const start = performance.now();
-    planNetwork({ ...lone(5), projections });
-    expect(performance.now() - start).toBeLessThan(5000);
+  it("plans thousands of projections one after the other, and does not compare them all", () => {
+    // Work that grows with the square would not end within the time that a test has.
+    const projections = Array.from({ length: 20_000 }, () => ({ from: "E", to: "E", connect: "oneToOne", weight: 1 }) as const);
+    expect(planNetwork({ ...lone(5), projections }).projections).toHaveLength(20_000);
   });
 });
