@@ -8,7 +8,7 @@ import "../../src/index.js";
 import { ReservoirComputer } from "../../src/reservoir/index.js";
 import { goldenSeries } from "../golden/series.js";
 import { openDrivenChromium } from "./chromium.js";
-import { openFirefox, openWebKit } from "./driven.js";
+import { openFirefoxAlone, openWebKit, takesPrograms } from "./driven.js";
 import { type FolderServer, serveFolder } from "./folder-server.js";
 
 const configs = [
@@ -107,7 +107,7 @@ describe("threads in a page", () => {
     symlinkSync(resolve("dist"), join(folder, "dist"));
     writeFileSync(
       join(folder, "index.html"),
-      '<!doctype html><html lang="en"><title>threads</title><link rel="icon" href="data:," /></html>',
+      `<!doctype html><html lang="en"><title>threads</title><link rel="icon" href="data:," />${takesPrograms}</html>`,
     );
     writeFileSync(join(folder, "program.js"), program);
     writeFileSync(join(folder, "in-worker.js"), inWorker);
@@ -139,7 +139,7 @@ describe("threads in a page", () => {
 
   it.each([
     ["Chromium", openDrivenChromium],
-    ["Firefox", openFirefox],
+    ["Firefox", openFirefoxAlone],
   ] as const)("have the bits of Node in a worker of an isolated page in %s, and else there is one", async (_, open) => {
     const browser = await open();
     try {

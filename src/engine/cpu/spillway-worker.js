@@ -82,6 +82,7 @@ function fail(error) {
 function begin(words) {
   ({ thread, commands, messages, shares } = words);
   port.postMessage("ready");
+  serve().catch(fail);
 }
 
 port.addEventListener("message", ({ data }) => {
@@ -92,8 +93,5 @@ port.addEventListener("message", ({ data }) => {
   } catch (error) {
     fail(error);
   }
-  // Not before its first reservoir: in Firefox a worker that sleeps while others are loaded from
-  // the same address can keep them waiting for it.
-  if (received === 1) serve().catch(fail);
   heard();
 });
