@@ -43,12 +43,13 @@ export function featureCount(spec: FeatureSpec, stateSize: number, inputSize: nu
  */
 export function writeFeatures(spec: FeatureSpec, state: ArrayLike<number>, input: ArrayLike<number>, out: Float64Array): void {
   const size = state.length;
-  for (let i = 0; i < size; i++) {
-    const value = state[i]!;
-    out[i] = spec.state === "squareHalf" && (i & 1) === 1 ? value * value : value;
-  }
+  out.set(state);
+  if (spec.state === "squareHalf") for (let i = 1; i < size; i += 2) out[i] = state[i]! * state[i]!;
   let next = size;
-  if (spec.input) for (let i = 0; i < input.length; i++) out[next++] = input[i]!;
+  if (spec.input) {
+    out.set(input, next);
+    next += input.length;
+  }
   if (spec.squares) for (let i = 0; i < size; i++) out[next++] = state[i]! * state[i]!;
 }
 
