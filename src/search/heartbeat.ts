@@ -1,5 +1,7 @@
 // Workers of a study that are gone, and what becomes of the trials that they left. A worker tells
 // that it is there by counting up an attribute of the study; clocks of machines are never compared.
+// One of the same machine whose process is no more need not be waited for.
+import { isGone, ownMark, type ProcessMark } from "./process-mark.js";
 import type { Attributes, Json, StudyOperation, TrialTemplate } from "./storage.js";
 import type { StoredStudy, StoredTrial } from "./study-log.js";
 
@@ -8,13 +10,18 @@ const workerAttribute = "spillway:worker:";
 const attemptAttribute = "spillway:attempt";
 /** How often a trial is run until it is given up. */
 const mostAttempts = 3;
+const ownProcess: ProcessMark | undefined = ownMark();
 
-/** What a worker says of itself: that it is there, by a number that grows. */
+/** What a worker says of itself: that it is there, by a number that grows, and where. */
 export function beatOf(study: StoredStudy, by: string, count: number): StudyOperation {
-  return { by, type: "studyAttribute", study: study.id, system: false, name: workerAttribute + by, value: { seq: count } };
+  const value = { seq: count, ...(ownProcess as Attributes | undefined) };
+  return { by, type: "studyAttribute", study: study.id, system: false, name: workerAttribute + by, value };
 }
 
-/** Watches the workers of a study by this process's own clock. */
+/**
+ * Watches the workers of a study: by this process's own clock, and those of the same machine by their
+ * processes.
+ */
 export class WorkerWatch {
   readonly #seen = new Map<string, { readonly said: string; readonly since: number }>();
   readonly #own: string;
@@ -23,7 +30,7 @@ export class WorkerWatch {
     this.#own = own;
   }
 
-  /** The workers that said nothing new for so many milliseconds. */
+  /** The workers that said nothing new for so many milliseconds, or whose processes are no more. */
   stale(study: StoredStudy, graceMs: number, now: number): ReadonlySet<string> {
     const out = new Set<string>();
     for (const [name, value] of study.attributes) {
@@ -33,6 +40,7 @@ export class WorkerWatch {
       const seen = this.#seen.get(worker);
       if (seen?.said !== said) this.#seen.set(worker, { said, since: now });
       else if (now - seen.since >= graceMs) out.add(worker);
+      if (ownProcess && isGone(value, ownProcess)) out.add(worker);
     }
     return out;
   }

@@ -66,17 +66,18 @@ it.runIf(exhaustive)("kill -9 of one of four commands with a device each leaves 
   const [shared, alone] = [await studyIn(join(folder, "shared.log")), await studyIn(join(folder, "alone.log"))];
   const running = shared.trials.filter(({ state }) => state === "running").length;
   const done = valuesOf(shared);
-  expect(done.size).toBe(shared.trials.length - running);
+  expect(done.size).toBe(shared.trials.filter(({ state }) => state === "complete").length);
   expect(done.size).toBeGreaterThanOrEqual(budget);
   expect(running).toBeLessThanOrEqual(4);
   // What is done has the bits of one process on the CPU.
   for (const [parameters, value] of done) expect(valuesOf(alone).get(parameters)).toBe(value);
-  // What the killed one had in work is taken over by whoever has not heard of it for the grace.
+  // What the killed one had in work, and no other has taken over so far, the next one takes over: at
+  // once if the system tells of processes, else after the grace.
   const storage = journalFile(join(folder, "shared.log"));
   const study = await Study.open({ space: { "reservoir.spectralRadius": { float: [0.1, 1.4] } }, storage, name: shared.name });
-  await study.beat(20);
+  const taken = await study.beat(20);
   await new Promise((resolve) => setTimeout(resolve, 50));
-  expect(await study.beat(20)).toBe(running);
+  expect(taken + (await study.beat(20))).toBe(running);
   expect(study.counts.waiting).toBe(running);
   await study.close();
 });

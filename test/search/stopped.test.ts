@@ -1,5 +1,5 @@
 // A worker whose process is stopped for longer than the grace and then goes on: others run its
-// trials, and its results count no second time.
+// trials, and its results count no second time. One that is killed is not waited for on its machine.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { journalFile, randomSampler, Study } from "../../src/search/index.js";
+import { isGone, ownMark } from "../../src/search/process-mark.js";
 
 const worker = `
   import { once } from "node:events";
@@ -51,4 +52,30 @@ it.skipIf(process.platform === "win32")("is taken over, and its late results are
   expect(other.trials.map(({ state }) => state)).toEqual(["failed", "failed", "complete", "complete"]);
   expect(other.trials.slice(2).map(({ params }) => params)).toEqual(other.trials.slice(0, 2).map(({ params }) => params));
   rmSync(folder, { recursive: true });
+});
+
+it.runIf(process.platform === "linux")("is taken over at once if it was killed on this machine, and not before", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "spillway-killed-"));
+  const path = join(folder, "s.log");
+  const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", worker, path], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  await once(child.stdout, "data");
+  const other = await Study.open({ storage: journalFile(path), space: { x: { float: [0, 1] } }, sampler: randomSampler() });
+  expect(await other.beat()).toBe(0);
+  const ended = once(child, "exit");
+  child.kill("SIGKILL");
+  await ended;
+  expect(await other.beat()).toBe(2);
+  expect(other.trials.map(({ state }) => state)).toEqual(["failed", "failed", "waiting", "waiting"]);
+  rmSync(folder, { recursive: true });
+});
+
+it.runIf(process.platform === "linux")("is gone by its process only if it ran on this machine and in this container", () => {
+  const own = ownMark()!;
+  expect(isGone({ seq: 1, ...own }, own)).toBe(false);
+  expect(isGone({ seq: 1, ...own, started: own.started - 1 }, own)).toBe(true);
+  for (const [host, pid] of [["another", own.pid], [own.host, -1], [own.host, "1"], [own.host, null]] as const) // biome-ignore format: one line
+    expect(isGone({ seq: 1, host, pid, started: 1 }, own), `${host} ${pid}`).toBe(false);
+  for (const said of [null, 1, "text", [], { seq: 1 }]) expect(isGone(said, own)).toBe(false);
 });
