@@ -15,10 +15,15 @@ const grace = 1500;
 const graceAfterKill = 300;
 
 /**
- * What a command tells who supervises it: the folder in which runs are made, or how long it may
- * take to end after SIGTERM, in milliseconds.
+ * What a command tells who supervises it: the folder in which runs are made; or how many
+ * milliseconds more it may take to end after a signal, and what is said if it does not.
  */
-export type Announcement = string | { readonly graceMs: number };
+export type Announcement = string | AnnouncedEnd;
+
+interface AnnouncedEnd {
+  readonly graceMs: Readonly<Partial<Record<NodeJS.Signals, number>>>;
+  readonly kept: string;
+}
 
 const quick = new Set(["tasks", "schema", "complete", "help"]);
 
@@ -40,16 +45,16 @@ export async function supervise(args: readonly string[]): Promise<number> {
     stdio: ["inherit", "inherit", "inherit", "ipc"],
   });
   const outputs = new Set<string>();
-  const asked = { graceMs: 0 };
+  let announced: AnnouncedEnd | undefined;
   child.on("message", (said: Announcement) => {
     if (typeof said === "string") outputs.add(said);
-    else asked.graceMs = said.graceMs;
+    else announced = said;
   });
   process.stderr.on("error", () => undefined);
-  const stopping = stopOnSignals(child, outputs, asked);
+  const stopping = stopOnSignals(child, outputs, () => announced);
   const [code, signal] = await Promise.race([ended(child), stopping.isHopeless]);
   if (code !== null && code !== exitCodes.interrupted) return code;
-  if (code === null && signal !== stopping.signal()) await explainEnd(signal, stopping.signal(), outputs);
+  if (code === null && signal !== stopping.signal()) await explainEnd(signal, stopping.signal(), outputs, announced?.kept);
   return 128 + constants.signals[stopping.signal() ?? signal ?? "SIGINT"];
 }
 
@@ -66,9 +71,9 @@ async function ended(child: ChildProcess): Promise<Exit> {
 
 /**
  * Tells the child to stop at the first SIGINT or SIGTERM, and ends it at the second or after the
- * grace. After SIGTERM it has as long as it asked for besides.
+ * grace, to which that comes which it asked for.
  */
-function stopOnSignals(child: ChildProcess, outputs: ReadonlySet<string>, asked: { readonly graceMs: number }) {
+function stopOnSignals(child: ChildProcess, outputs: ReadonlySet<string>, announced: () => AnnouncedEnd | undefined) {
   let first: NodeJS.Signals | undefined;
   let giveUp: (exit: Exit) => void = () => undefined;
   const isHopeless = new Promise<Exit>((resolve) => {
@@ -82,9 +87,10 @@ function stopOnSignals(child: ChildProcess, outputs: ReadonlySet<string>, asked:
   const onSignal = (signal: NodeJS.Signals) => {
     if (first !== undefined) return kill();
     first = signal;
-    say(`\nstopping${outputs.size > 0 ? "; what is finished is kept" : ""} (Ctrl-C once more to leave at once)`);
+    const isKept = outputs.size > 0 || announced() !== undefined;
+    say(`\nstopping${isKept ? "; what is finished is kept" : ""} (Ctrl-C once more to leave at once)`);
     if (child.connected) child.send(signal, () => undefined);
-    setTimeout(kill, grace + (signal === "SIGTERM" ? asked.graceMs : 0));
+    setTimeout(kill, grace + (announced()?.graceMs[signal] ?? 0));
   };
   process.on("SIGINT", onSignal);
   process.on("SIGTERM", onSignal);
@@ -96,15 +102,17 @@ async function explainEnd(
   signal: NodeJS.Signals | null,
   stoppedBy: NodeJS.Signals | undefined,
   outputs: ReadonlySet<string>,
+  kept: string | undefined,
 ): Promise<void> {
-  const kept: string[] = [];
+  const places: string[] = [];
   if (outputs.size > 0) {
     const { mendOutputs } = await import("../experiment/output-folder.js");
-    for (const folder of outputs) kept.push(...(await mendOutputs(folder)));
+    for (const folder of outputs) places.push(...(await mendOutputs(folder)));
   }
   const why = stoppedBy ? "the command did not stop by itself and was ended" : `the command was ended by ${signal}`;
   const memory = !stoppedBy && (signal === "SIGKILL" || signal === "SIGABRT") ? "; it may have been short of memory" : "";
-  say(`spillway: ${why}${memory}${kept.map((place) => `; what was finished is in ${place}`).join("")}`);
+  const said = [why + memory, ...places.map((place) => `what was finished is in ${place}`), ...(kept === undefined ? [] : [kept])];
+  say(`spillway: ${said.join("; ")}`);
 }
 
 function say(line: string): void {

@@ -2,7 +2,8 @@
 // what is printed of trials and runs, exit codes.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { spillway } from "./spillway.js";
 
@@ -155,6 +156,38 @@ describe("spillway search", () => {
     expect(code).toBe(75);
     const trials = JSON.parse((await run("runs", "stopped/n", "--trials", "--json")).stdout) as { state: string }[];
     expect(new Set(trials.map(({ state }) => state))).toEqual(new Set(["complete"]));
+  });
+
+  it.skipIf(process.platform === "win32")("waits after Ctrl-C for the step that a trial is in, and says what it has", async () => {
+    const slow = `import { registerMetric } from ${JSON.stringify(pathToFileURL(resolve("dist/metrics/index.js")).href)};
+      registerMetric({
+        ...{ name: "slow", description: "Takes its time.", options: {}, of: "series", better: "lower" },
+        score: () => {
+          process.stderr.write("a step of 3 s\\n");
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3000);
+          return 1;
+        },
+      });`;
+    writeFileSync(join(cwd, "slow.mjs"), slow);
+    const plain = file.replace(/^ *readout.lambda.*\n/m, "");
+    writeFileSync(join(cwd, "slow.yaml"), plain.replace("[nrmse]", "[slow]").replace("seeds: 2", "seeds: 1"));
+    const args = ["search", "slow.yaml", "--out", "ctrl-c", "--import", "./slow.mjs"];
+    let isSent = false;
+    const { code, stdout, stderr } = await spillway(args, {
+      cwd,
+      watch: (text, child) => {
+        if (isSent || !text.includes("a step of 3 s")) return;
+        isSent = true;
+        child.kill("SIGINT");
+      },
+    });
+    expect([code, stdout]).toEqual([
+      130,
+      expect.stringContaining("n: 1 complete, 0 pruned, 0 failed; interrupted, the same command goes on"),
+    ]);
+    expect(stderr).toContain("stopping; what is finished is kept");
+    const trials = JSON.parse((await run("runs", "ctrl-c/n", "--trials", "--json")).stdout) as { state: string }[];
+    expect(trials.map(({ state }) => state)).toEqual(["complete"]);
   });
 
   it("draws the trials of a search from its journal, as its report has them", async () => {
