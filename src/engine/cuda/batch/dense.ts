@@ -1,8 +1,7 @@
 // Runs many sequences through one dense W, all in step, in chunks whose states come to the host
 // while the next chunk runs.
 import type { Context, DeviceBuffer, DeviceEvent, Stream } from "../../../gpu/index.js";
-import { allocate, type FloatArray, Matrix } from "../../../numerics/index.js";
-import { DeviceMatrix } from "../../../reservoir/device-matrix.js";
+import { Matrix } from "../../../numerics/index.js";
 import { NonFiniteStateError, type SequenceInput } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { WorkPacer } from "../../../reservoir/work.js";
@@ -18,6 +17,7 @@ import { freeMemory } from "../memory.js";
 import type { DeviceClock } from "../profile.js";
 import { spinLimitOf } from "../spin-limit.js";
 import { type RealSlice, StallError } from "../time-loop.js";
+import { GatheredRows } from "./gathered-rows.js";
 import { type BatchPlan, packs } from "./shapes.js";
 
 const rest: readonly RealParameter[] = [
@@ -65,6 +65,9 @@ export class DenseBatchRun {
   readonly #stalled: DeviceBuffer<"i32">;
   readonly #inputs: DeviceBuffer<"f32">;
   readonly #outputs: DeviceBuffer<"f32">;
+  /** Rows from the host; undefined if none come from there. */
+  readonly #givenInputs: GatheredRows | undefined;
+  readonly #givenOutputs: GatheredRows | undefined;
   readonly #drive: DeviceBuffer<"f32">;
   readonly #feedback: DeviceBuffer<"f32"> | null;
   readonly #states: DeviceBuffer<"f32">[] = [];
@@ -121,17 +124,33 @@ export class DenseBatchRun {
       this.#kernel = realKernel(context, kernel.file, kernel.name, "float32", [...head, ...rest]);
       const pack = packs[kernel.layout];
       const { data } = model.weights as Matrix;
-      const packed = pack(size, size, (r, k) => data[r * size + k]!, rowBlocks * kernel.rows, padded);
+      const packed = pack(data, size, size, size, rowBlocks * kernel.rows, padded);
       this.#weights = own(context.upload(packed, { label: "W" })) as DeviceBuffer<"f32">;
-      const initial = pack(count, size, (_, k) => model.initialState[k]!, tiles * kernel.sequences, padded);
-      this.#exchange = own(context.zeros(element, 2 * initial.length, { label: "exchanged states" })) as DeviceBuffer<"f32">;
-      this.#compute.upload(this.#exchange.slice(0, initial.length) as DeviceBuffer<"f32">, initial as Float32Array<ArrayBuffer>);
+      const exchanged = tiles * kernel.sequences * padded;
+      this.#exchange = own(context.zeros(element, 2 * exchanged, { label: "exchanged states" })) as DeviceBuffer<"f32">;
+      // Every sequence begins with the same row, of zeros most of the time.
+      const fromZero = model.initialState.every((x) => Object.is(x, 0));
+      if (!fromZero) {
+        const initial = pack(model.initialState, 0, count, size, tiles * kernel.sequences, padded);
+        this.#compute.upload(this.#exchange.slice(0, exchanged) as DeviceBuffer<"f32">, initial as Float32Array<ArrayBuffer>);
+      }
       const take = (length: number, label: string) => own(context.alloc("f32", Math.max(1, length), { label }));
       const rows = count * this.#chunkSteps;
       this.#inputs = take(rows * inputSize, "inputs");
       this.#outputs = take(rows * outputSize, "fed back outputs");
       this.#drive = take(rows * size, "drive");
       this.#feedback = outputSize > 0 ? take(rows * size, "feedback") : null;
+      const queued = this.#steps > this.#chunkSteps;
+      if (inputSize > 0 && sequences.some(({ inputs }) => inputs instanceof Matrix)) {
+        const of = ({ inputs }: SequenceInput) => (inputs instanceof Matrix ? inputs : undefined);
+        const gathering = { label: "inputs", columns: inputSize, of, delay: 0 } as const;
+        this.#givenInputs = own(new GatheredRows(context, this.#sequences, gathering, this.#inputs, queued));
+      }
+      if (outputSize > 0) {
+        const of = ({ teacher }: SequenceInput) => teacher;
+        const gathering = { label: "fed back outputs", columns: outputSize, of, delay: 1 } as const;
+        this.#givenOutputs = own(new GatheredRows(context, this.#sequences, gathering, this.#outputs, queued));
+      }
       for (let slot = 0; slot < 2; slot++) {
         if (keepAll) {
           const states = take(rows * size, "states");
@@ -143,9 +162,12 @@ export class DenseBatchRun {
         this.#computed.push(own(context.event()));
       }
       this.#leak = own(context.upload(model.leakRate as Float32Array<ArrayBuffer>, { label: "leak rates" }));
-      const state = new Float32Array(count * size);
-      for (let b = 0; b < count; b++) state.set(model.initialState, b * size);
-      this.#state = own(context.upload(state, { label: "x" }));
+      this.#state = own(context.zeros("f32", count * size, { label: "x" }));
+      if (!fromZero) {
+        const state = new Float32Array(count * size);
+        for (let b = 0; b < count; b++) state.set(model.initialState, b * size);
+        this.#compute.upload(this.#state, state);
+      }
       this.#arrived = own(context.zeros("u32", tiles * Math.ceil(size / kernel.rows), { label: "arrivals" }));
       this.#stalled = own(context.zeros("i32", 2, { label: "stalls" }));
       this.#lengths = own(context.alloc("i32", count, { label: "lengths" }));
@@ -215,15 +237,14 @@ export class DenseBatchRun {
     const rows = count * steps;
     if (inputSize > 0) {
       this.#clock?.on(stream, "upload");
-      this.#bringInputs(from, to);
+      this.#bringInputs(from, to, slot);
     }
     this.#clock?.on(stream, "drive");
     this.#sum(this.#device.inputWeights, this.#device.bias, this.#inputs, this.#drive, inputSize, rows);
     this.#clock?.off(stream);
     if (this.#feedback) {
-      const outputs = this.#rows(outputSize, from, to, ({ teacher }, t) => (t > 0 && teacher ? teacher.row(t - 1) : undefined));
       this.#clock?.on(stream, "upload");
-      stream.upload(this.#outputs.slice(0, outputs.length), outputs);
+      this.#givenOutputs!.upload(stream, from, to, slot);
       this.#clock?.on(stream, "drive");
       this.#sum(this.#device.feedbackWeights, null, this.#outputs, this.#feedback, outputSize, rows);
       this.#clock?.off(stream);
@@ -274,34 +295,13 @@ export class DenseBatchRun {
   /**
    * Puts the inputs of steps [from, to) of every sequence in their place, zeros if it has none.
    */
-  #bringInputs(from: number, to: number): void {
-    const { inputSize } = this.#model;
-    const pitch = (to - from) * inputSize;
+  #bringInputs(from: number, to: number, slot: 0 | 1): void {
+    const pitch = (to - from) * this.#model.inputSize;
     const all = this.#inputs.slice(0, this.#sequences.length * pitch);
     const series = this.#sequences.map(({ inputs }) => inputs);
-    if (series.some((inputs) => inputs instanceof Matrix))
-      this.#compute.upload(
-        all,
-        this.#rows(inputSize, from, to, ({ inputs }, t) => (inputs instanceof DeviceMatrix ? undefined : inputs.row(t))),
-      );
+    if (this.#givenInputs) this.#givenInputs.upload(this.#compute, from, to, slot);
     else if (series.at(-1)!.rows < to) this.#compute.fill(all);
     copyRows(this.#compute, series, from, to, all, (b) => b * pitch);
-  }
-
-  /** The rows of steps [from, to) of every sequence, zeros if it has none. */
-  #rows(
-    columns: number,
-    from: number,
-    to: number,
-    row: (sequence: SequenceInput, t: number) => FloatArray | undefined,
-  ): Float32Array<ArrayBuffer> {
-    const out = allocate("float32", this.#sequences.length * (to - from) * columns) as Float32Array<ArrayBuffer>;
-    for (const [b, sequence] of this.#sequences.entries())
-      for (let t = from; t < Math.min(to, sequence.inputs.rows); t++) {
-        const values = row(sequence, t);
-        if (values) out.set(values, (b * (to - from) + t - from) * columns);
-      }
-    return out;
   }
 
   /** out = bias + inputs W, row by row, in launches that the grid takes. */

@@ -1,6 +1,7 @@
 // Which dense batch kernel suits a model and a number of sequences, and how its launch and its
 // weights look. Sizes are those of kernels/reservoir_batch*.cu.
 import { type DeviceInfo, halfBits } from "../../../gpu/index.js";
+import type { FloatArray } from "../../../numerics/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 
 /** A kernel for batches. */
@@ -171,18 +172,22 @@ export function planBatch(
   return plans.find((plan) => plan.microsecondsPerStep === best);
 }
 
-/** Matrix rows as portable kernels read them: quads of rows, [row / 4][column][row mod 4]. */
+/**
+ * Matrix rows, of which each begins `stride` numbers after the one before, as portable kernels read
+ * them: quads of rows, [row / 4][column][row mod 4].
+ */
 export function packQuads(
+  data: FloatArray,
+  stride: number,
   rows: number,
   columns: number,
-  value: (row: number, column: number) => number,
   paddedRows: number,
   padded: number,
 ): Float32Array {
   const out = new Float32Array(paddedRows * padded);
   for (let r = 0; r < rows; r++) {
     const base = Math.floor(r / 4) * padded * 4 + (r % 4);
-    for (let k = 0; k < columns; k++) out[base + k * 4] = value(r, k);
+    for (let k = 0; k < columns; k++) out[base + k * 4] = data[r * stride + k]!;
   }
   return out;
 }
@@ -201,9 +206,10 @@ const slotColumns = 8;
  * makes them in the order in which the butterfly adds them: the bits of l / 4 reversed.
  */
 export function packSlices(
+  data: FloatArray,
+  stride: number,
   rows: number,
   columns: number,
-  value: (row: number, column: number) => number,
   paddedRows: number,
   padded: number,
 ): Float32Array {
@@ -217,21 +223,22 @@ export function packSlices(
   });
   for (let r = 0; r < rows; r++) {
     const base = Math.floor(r / tileEdge) * tileEdge * padded + (r % tileEdge);
-    for (let k = 0; k < columns; k++) out[base + places[k]!] = value(r, k);
+    for (let k = 0; k < columns; k++) out[base + places[k]!] = data[r * stride + k]!;
   }
   return out;
 }
 
 /** Matrix rows as fast kernels read them: binary16, one row after the other. */
 export function packHalves(
+  data: FloatArray,
+  stride: number,
   rows: number,
   columns: number,
-  value: (row: number, column: number) => number,
   paddedRows: number,
   padded: number,
 ): Uint16Array {
   const out = new Uint16Array(paddedRows * padded);
-  for (let r = 0; r < rows; r++) for (let k = 0; k < columns; k++) out[r * padded + k] = halfBits(value(r, k));
+  for (let r = 0; r < rows; r++) for (let k = 0; k < columns; k++) out[r * padded + k] = halfBits(data[r * stride + k]!);
   return out;
 }
 
@@ -244,9 +251,10 @@ const edge = 64;
  * bytes stand at places that the row's number turns (PTX ISA 9.0, "128-Byte swizzling mode").
  */
 export function packSwizzled(
+  data: FloatArray,
+  stride: number,
   rows: number,
   columns: number,
-  value: (row: number, column: number) => number,
   paddedRows: number,
   padded: number,
 ): Uint16Array {
@@ -255,7 +263,7 @@ export function packSwizzled(
     for (let k = 0; k < columns; k++) {
       const block = Math.floor(r / edge) * (padded / edge) + Math.floor(k / edge);
       const piece = Math.floor((k % edge) / 8) ^ (r % 8);
-      out[(block * edge + (r % edge)) * edge + piece * 8 + (k % 8)] = halfBits(value(r, k));
+      out[(block * edge + (r % edge)) * edge + piece * 8 + (k % 8)] = halfBits(data[r * stride + k]!);
     }
   return out;
 }

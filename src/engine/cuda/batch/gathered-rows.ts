@@ -1,0 +1,73 @@
+// Rows of many sequences for one chunk of steps, put together on the host and copied to the device.
+import type { Context, DeviceBuffer, PinnedBuffer, Stream } from "../../../gpu/index.js";
+import type { Matrix } from "../../../numerics/index.js";
+import type { SequenceInput } from "../../../reservoir/engine.js";
+import { abandonAll, disposeAll } from "../dispose.js";
+
+/** What is gathered of each sequence. */
+export interface Gathering {
+  readonly label: string;
+  readonly columns: number;
+  /** The series of a sequence; undefined for zeros. */
+  readonly of: (sequence: SequenceInput) => Matrix | undefined;
+  /** Step t takes row t - delay; zeros before the first row. */
+  readonly delay: 0 | 1;
+}
+
+/** Gathers rows for the chunks of two slots. */
+export class GatheredRows {
+  readonly #sequences: readonly SequenceInput[];
+  readonly #gathering: Gathering;
+  readonly #target: DeviceBuffer<"f32">;
+  /** Page-locked memory of each slot. */
+  readonly #slots: PinnedBuffer<"f32">[] = [];
+
+  /**
+   * Fills the first rows of `target`. With `queued` its chunks stand behind others in the stream,
+   * and rows come by page-locked memory: a copy from other memory may wait for all that the stream
+   * was given, and keep the thread from launching on other devices.
+   */
+  constructor(context: Context, sequences: readonly SequenceInput[], gathering: Gathering, target: DeviceBuffer<"f32">, queued: boolean) {
+    this.#sequences = sequences;
+    this.#gathering = gathering;
+    this.#target = target;
+    if (!queued) return;
+    const { label } = gathering;
+    try {
+      for (let slot = 0; slot < 2; slot++) this.#slots.push(context.pinned("f32", target.length, { label }));
+    } catch (error) {
+      abandonAll(this.#slots);
+      throw error;
+    }
+  }
+
+  /** Steps [from, to) of every sequence. The chunk that the slot had before must be done. */
+  upload(stream: Stream, from: number, to: number, slot: 0 | 1): void {
+    const count = this.#sequences.length;
+    const pitch = (to - from) * this.#gathering.columns;
+    const locked = this.#slots[slot];
+    const rows = locked?.array ?? new Float32Array(count * pitch);
+    for (const [b, sequence] of this.#sequences.entries()) this.#gather(sequence, from, to, rows.subarray(b * pitch, (b + 1) * pitch));
+    if (locked) stream.copy2D(this.#target, locked, { columns: pitch, rows: count });
+    else stream.upload(this.#target.slice(0, rows.length), rows as Float32Array<ArrayBuffer>);
+  }
+
+  dispose(): void {
+    disposeAll(this.#slots.splice(0));
+  }
+
+  /** One sequence: its rows in one copy, zeros where it has none. */
+  #gather(sequence: SequenceInput, from: number, to: number, out: Float32Array): void {
+    const { columns, of, delay } = this.#gathering;
+    const series = of(sequence);
+    const first = Math.max(from, delay);
+    const end = Math.min(to, sequence.inputs.rows);
+    if (!series || first >= end) {
+      out.fill(0);
+      return;
+    }
+    out.fill(0, 0, (first - from) * columns);
+    out.set(series.data.subarray((first - delay) * columns, (end - delay) * columns), (first - from) * columns);
+    out.fill(0, (end - from) * columns);
+  }
+}
