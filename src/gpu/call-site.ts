@@ -28,26 +28,37 @@ function placeOf(line: string): string | undefined {
   return name === undefined ? undefined : pathOf(name) + position;
 }
 
+/** Places that source maps gave before: to print a stack by them takes a millisecond. */
+const printedPlaces = new Map<string, string>();
+
+/** Work that is given code of its own again and again has new places without end. */
+const mostPlaces = 1000;
+
 /**
  * `/home/me/reservoir.ts:88:12`, or "an unknown line" if no frame outside the package is near.
- * Takes some microseconds.
+ * Takes some microseconds, but for the first time a line is asked for under source maps.
  */
 export function callSite(): string {
   const { prepareStackTrace, stackTraceLimit } = Error;
   Error.stackTraceLimit = 32;
   try {
-    // The same frames twice: as the program prints them, if it does so in a way of its own, and as
-    // they are.
-    const mapped = prepareStackTrace !== undefined || process.sourceMapsEnabled;
-    const printed: unknown = mapped ? new Error().stack : undefined;
     Error.prepareStackTrace = (_, sites) => sites;
     const sites = new Error().stack as unknown as readonly NodeJS.CallSite[];
     const at = sites.findIndex(isForeign);
     if (at < 0) return "an unknown line";
-    const lines = typeof printed === "string" ? printed.split("\n").filter((line) => /^\s*at /.test(line)) : [];
     const site = sites[at]!;
-    const place = lines.length === sites.length ? placeOf(lines[at]!) : undefined;
-    return place ?? `${pathOf(site.getFileName()!)}:${site.getLineNumber()}:${site.getColumnNumber()}`;
+    const place = `${pathOf(site.getFileName()!)}:${site.getLineNumber()}:${site.getColumnNumber()}`;
+    if (prepareStackTrace === undefined && !process.sourceMapsEnabled) return place;
+    const known = printedPlaces.get(place);
+    if (known !== undefined) return known;
+    // The same frames as the program prints them, if it does so in a way of its own.
+    Error.prepareStackTrace = prepareStackTrace!;
+    const printed: unknown = new Error().stack;
+    const lines = typeof printed === "string" ? printed.split("\n").filter((line) => /^\s*at /.test(line)) : [];
+    const found = (lines.length === sites.length ? placeOf(lines[at]!) : undefined) ?? place;
+    if (printedPlaces.size >= mostPlaces) printedPlaces.clear();
+    printedPlaces.set(place, found);
+    return found;
   } finally {
     Error.prepareStackTrace = prepareStackTrace!;
     Error.stackTraceLimit = stackTraceLimit;

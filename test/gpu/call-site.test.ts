@@ -59,6 +59,23 @@ it("under vitest", () => {
   expect(() => context.read(buffer)).toThrow(`made at ${import.meta.filename}:${line}:26 was disposed`);
 });
 
+it("has a stack printed once for a line, not each time it comes by", () => {
+  const context = openDevice({ driver: new FakeDriver(), onLeak: () => undefined });
+  const { prepareStackTrace } = Error;
+  let printed = 0;
+  try {
+    Error.prepareStackTrace = (error, sites) => {
+      printed++;
+      return [`${error}`, ...sites.map((site) => `    at ${site}`)].join("\n");
+    };
+    for (let k = 0; k < 3; k++) context.alloc("f32", 4).dispose();
+    context.alloc("f32", 4).dispose();
+  } finally {
+    Error.prepareStackTrace = prepareStackTrace!;
+  }
+  expect(printed).toBe(2);
+});
+
 it.each([
   ["the sources", source("gpu/index.ts"), source("sim/index.ts")],
   ["the bundle", "./dist/gpu/index.js", "./dist/sim/index.js"],
