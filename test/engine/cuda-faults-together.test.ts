@@ -38,7 +38,7 @@ const works: Record<string, (context: Context) => Promise<unknown>> = {
     }
   },
   "a batch": async (context) => {
-    const plan = planBatch(context.info, of, 2, batchKernels.slice(0, 1))!;
+    const plan = planBatch(context.info, of, 2, { kernels: batchKernels.slice(0, 1) })!;
     const run = new DenseBatchRun(context, of, plan, sequences, {}, 9 * 4 * 4 * 2 * 3);
     try {
       return await run.run();
@@ -54,7 +54,7 @@ const works: Record<string, (context: Context) => Promise<unknown>> = {
     const summary = new DeviceSummary(context, of, sequences, { last: true, mean: true, washout: 0, given, classes });
     const owned: { dispose(): void }[] = [summary];
     try {
-      const plan = planBatch(context.info, of, 2, batchKernels.slice(0, 1))!;
+      const plan = planBatch(context.info, of, 2, { kernels: batchKernels.slice(0, 1) })!;
       const run = new DenseBatchRun(context, of, plan, sequences, { taker: summary }, 9 * 4 * 4 * 2 * 3);
       owned.push(run);
       await run.run();

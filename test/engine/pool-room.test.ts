@@ -36,7 +36,7 @@ describe("memory that the pool keeps", () => {
     const sequences = [0, 1, 2].map((b) => ({ inputs: randomMatrix(12, 1, "float32", b) }));
     const counts = await launches(async (context) => {
       const kernels = batchKernels.filter(({ name }) => name === "reservoir_batch_16");
-      const run = new DenseBatchRun(context, of, planBatch(context.info, of, 3, kernels)!, sequences, {});
+      const run = new DenseBatchRun(context, of, planBatch(context.info, of, 3, { kernels })!, sequences, {});
       await run.run();
       run.dispose();
     });

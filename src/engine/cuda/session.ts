@@ -126,8 +126,8 @@ export class DeviceSession implements EngineSession {
 
   /** Runs sequences whose states are taken on the device. */
   async #taken(sequences: readonly SequenceInput[], given: BatchOptions, taker: StateTaker): Promise<void> {
-    const { signal, onProgress, firstSequence } = given;
-    const together = this.#together(sequences, { signal, onProgress, firstSequence, taker });
+    const { signal, onProgress, firstSequence, devices } = given;
+    const together = this.#together(sequences, { signal, onProgress, firstSequence, devices, taker });
     if (together) await together;
     else
       await this.#oneByOne(sequences, { signal, onProgress, firstSequence }, (_, index) => {

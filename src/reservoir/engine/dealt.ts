@@ -144,6 +144,7 @@ class DealtSession implements EngineSession {
         ...options,
         ...work,
         firstSequence: (options.firstSequence ?? 0) + from,
+        devices: shares.length,
       }),
     );
     return results.flat();
@@ -158,6 +159,7 @@ class DealtSession implements EngineSession {
         ...options,
         given: work.given.subarray(from, to),
         firstSequence: (work.firstSequence ?? 0) + from,
+        devices: shares.length,
       }),
     );
     return stacked(parts);

@@ -6,6 +6,8 @@ import type { Engine } from "../engine.js";
 export interface NumbersSequences {
   /** The noise sequence of the first one; those after it follow. Default 0. */
   readonly firstSequence?: number | undefined;
+  /** Devices that have a share, all of them served by this thread. Default 1. */
+  readonly devices?: number | undefined;
 }
 
 /** One reservoir over several devices. */

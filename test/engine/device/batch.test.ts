@@ -37,7 +37,7 @@ async function batch(
   chunkBytes?: number,
 ): Promise<Matrix[]> {
   const kernels = batchKernels.filter((kernel) => kernel.name === name);
-  const run = new DenseBatchRun(context, of, planBatch(context.info, of, sequences.length, kernels)!, sequences, options, chunkBytes);
+  const run = new DenseBatchRun(context, of, planBatch(context.info, of, sequences.length, { kernels })!, sequences, options, chunkBytes);
   try {
     return await run.run();
   } finally {
@@ -80,7 +80,7 @@ describe("reservoir_batch_slices", () => {
     const lengths = Array.from({ length: 65 }, (_, b) => (b < 3 ? 3 : 1));
     const sequences = sequencesFor(of, lengths);
     const kernels = batchKernels.filter(({ name }) => name === "reservoir_batch_slices");
-    const plan = { ...planBatch(context.info, of, sequences.length, kernels)!, groups: 1 };
+    const plan = { ...planBatch(context.info, of, sequences.length, { kernels })!, groups: 1 };
     const run = new DenseBatchRun(context, of, plan, sequences, {});
     const states = await run.run();
     run.dispose();
@@ -127,7 +127,7 @@ describe.each(casesOf(fast, (_, k) => k === 0))("%s", (name) => {
       Array.from({ length: 261 }, (_, b) => 1 + (b % 3) + (b > 250 ? 2 : 0)),
     );
     const kernels = batchKernels.filter((kernel) => kernel.name === name);
-    const plan = { ...planBatch(context.info, of, sequences.length, kernels)!, groups: 1 };
+    const plan = { ...planBatch(context.info, of, sequences.length, { kernels })!, groups: 1 };
     const exact = await expected(of, sequences);
     for (const keep of ["all", "last"] as const) {
       const run = new DenseBatchRun(context, of, plan, sequences, { keep }, 261 * 33 * 4 * 4 * 2 + 9000);
@@ -150,7 +150,7 @@ describe.each(casesOf(fast, (_, k) => k === 0))("%s", (name) => {
 describe.each(batchKernels.filter(({ persistent }) => persistent))("$name when a block does not come", (kernel) => {
   it("is an error with kernel, block and step after `spinLimit` clock ticks", async () => {
     const of = model({ size: 70, storage: "dense", seed: 3, arithmetic: kernel.portable ? "portable" : "fast" });
-    const plan = planBatch(context.info, of, 3, [kernel])!;
+    const plan = planBatch(context.info, of, 3, { kernels: [kernel] })!;
     const few = { ...plan, rowBlocks: plan.rowBlocks - 1 };
     const run = new DenseBatchRun(context, of, few, sequencesFor(of, [4, 3, 4]), { spinLimit: 3000 });
     const error = await run.run().catch((reason: unknown) => reason);
@@ -210,6 +210,15 @@ describe("the choice of a kernel", () => {
       [10, 0],
     ] as const)
       expect(name(1024, 1024, other)).toBe("reservoir_batch_fast_128");
+  });
+
+  it("launches no step by itself where other devices wait for the same thread, if one launch does", () => {
+    const of = model({ size: 500, storage: "dense", connectionProbability: 0.001, spectralRadius: null });
+    const kernel = (devices: number) => planBatch(h200, of, 528, { devices })!.kernel;
+    expect(kernel(1).name).toBe("reservoir_batch_step_16");
+    for (const devices of [2, 4, 8]) expect(kernel(devices).persistent).toBe(true);
+    const wide = model({ size: 3000, storage: "dense", connectionProbability: 0, spectralRadius: null });
+    expect(planBatch(h200, wide, 64, { devices: 8 })!.kernel.persistent).toBe(false);
   });
 
   it("declines sparse and binary64 models and devices without asynchronous copies", () => {

@@ -71,7 +71,7 @@ describe("statistics of states", () => {
     const [sequences, work] = [sequencesFor(of), everything()];
     const summary = new DeviceSummary(context, of, sequences, work);
     const stream = context.stream();
-    const plan = planBatch(context.info, of, sequences.length, [kernel])!;
+    const plan = planBatch(context.info, of, sequences.length, { kernels: [kernel] })!;
     const run = new DenseBatchRun(context, of, plan, sequences, { taker: summary }, 16 * 5 * 70 * 4 * 5);
     try {
       expect(await run.run()).toEqual([]);

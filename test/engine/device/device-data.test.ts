@@ -128,7 +128,14 @@ describe("a dense batch in step", () => {
     using into = deviceSide(context, of).allocate(lengths, undefined);
     const sequences = inputs.sequences.map((each) => ({ inputs: each }));
     const taker = new StateKeeper(into, sequences, false);
-    const run = new DenseBatchRun(context, of, planBatch(context.info, of, 6, [kernel])!, sequences, { taker }, 16 * 5 * 70 * 4 * 5);
+    const run = new DenseBatchRun(
+      context,
+      of,
+      planBatch(context.info, of, 6, { kernels: [kernel] })!,
+      sequences,
+      { taker },
+      16 * 5 * 70 * 4 * 5,
+    );
     try {
       await run.run();
       expect(into.toMatrices()).toEqual(expected);

@@ -32,14 +32,14 @@ function runSequences(
   options: DeviceBatchOptions,
   work: SessionWork,
 ) {
-  const { firstSequence = 0 } = options;
+  const { firstSequence = 0, devices } = options;
   const members = sequences.map((sequence, b): Member => ({ model, sequence, number: firstSequence + b }));
   const plan = planMembers(context, members);
   // Weights that stay on a multiprocessor need nobody to wait for.
   const resident = plan?.groups.every(({ kernel }) => kernel.resident);
   const keep = options.taker ? ("none" as const) : options.keep === "last" ? ("last" as const) : ("all" as const);
   if (plan && resident) return runMembers(context, members, plan, { ...options, keep, clock: work.clock });
-  const dense = planBatch(context.info, model, sequences.length);
+  const dense = planBatch(context.info, model, sequences.length, { devices });
   if (dense && dense.microsecondsPerStep < sequences.length * timeAlone(model.size))
     return runDense(context, model, dense, sequences, options, work);
   if (plan && !dense && worthwhile(context, members, plan))

@@ -3,6 +3,7 @@
 import { type DeviceInfo, halfBits } from "../../../gpu/index.js";
 import type { FloatArray } from "../../../numerics/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
+import { callMicroseconds } from "../host-calls.js";
 
 /** A kernel for batches. */
 export interface BatchKernel {
@@ -138,6 +139,17 @@ function stepTime(
   return (persistent ? 1.7 : 3) + tilesOfBlock * (0.3 + cycles / (persistent ? 0.6 : 0.55) / clock);
 }
 
+/** What a plan is chosen from and for. */
+export interface BatchChoice {
+  /** Default all. */
+  readonly kernels?: readonly BatchKernel[] | undefined;
+  /**
+   * Devices that have a share of the batch, each of so many sequences: one thread launches on all
+   * of them, and the last begins when those before it have their launches. Default 1.
+   */
+  readonly devices?: number | undefined;
+}
+
 /**
  * The plan that is modelled as fastest, or undefined if no kernel takes the model.
  * `arithmetic: "fast"` and states in [-1, 1] allow the fast ones.
@@ -146,7 +158,7 @@ export function planBatch(
   device: DeviceInfo,
   model: ReservoirModel,
   sequences: number,
-  kernels: readonly BatchKernel[] = batchKernels,
+  { kernels = batchKernels, devices = 1 }: BatchChoice = {},
 ): BatchPlan | undefined {
   const { config, size, precision, activation, weights } = model;
   if (precision !== "float32" || "rowOffsets" in weights || device.computeCapability[0] < 8) return undefined;
@@ -165,7 +177,8 @@ export function planBatch(
     if ((slots ?? 2) < 2 || shared > sharedBytesPerBlockOptIn || (kernel.persistent && rowBlocks > multiprocessors)) return [];
     const groups = kernel.persistent ? Math.min(tiles, Math.floor(multiprocessors / rowBlocks)) : tiles;
     const tilesOfBlock = kernel.persistent ? Math.ceil(tiles / groups) : Math.ceil((tiles * rowBlocks) / multiprocessors);
-    const microsecondsPerStep = stepTime(kernel, padded, rowBlocks * groups, tilesOfBlock, clockKilohertz / 1000);
+    const launches = kernel.persistent ? 0 : (devices - 1) * callMicroseconds;
+    const microsecondsPerStep = launches + stepTime(kernel, padded, rowBlocks * groups, tilesOfBlock, clockKilohertz / 1000);
     return [{ kernel, padded, rowBlocks, tiles, groups, shared, slots, microsecondsPerStep }];
   });
   const best = Math.min(...plans.map((plan) => plan.microsecondsPerStep));

@@ -4,6 +4,7 @@
 import type { Context, DeviceInfo } from "../../../gpu/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { deviceName } from "../device.js";
+import { callMicroseconds } from "../host-calls.js";
 import { likelyLongest } from "../persistent/index.js";
 import { madeDenseFits, madeSparseFits } from "../persistent/made-shapes.js";
 import { unitEntries } from "../persistent/shapes.js";
@@ -26,7 +27,7 @@ const mostDevices = 8;
  * and each state's way to all of them, and no less than the host takes for its calls. Measured on
  * four H200 (bench/results/gpu-sharded-2026-11-27.md).
  */
-const handover = { wait: 5, state: 1.9e-4, call: 2.5 };
+const handover = { wait: 5, state: 1.9e-4 };
 
 /** Fits that are offered: the first may turn out not to be possible. */
 const offered = 3;
@@ -91,7 +92,7 @@ export function spreadPlan(shape: ModelShape, contexts: readonly Context[]): Tim
     arithmetic: fast ? "fast" : "portable",
     details: { kernel, devices, bytesPerStep, ...fastDetail(fast) },
     ...{ bytes, peerBytes: bytes },
-    microsecondsPerStep: Math.max(onDevice, (4 * devices + 1) * handover.call),
+    microsecondsPerStep: Math.max(onDevice, (4 * devices + 1) * callMicroseconds),
     open: (context, model) => {
       const seats = contexts.map((each, d) => ({ context: each, name: deviceName(each), rows: rows[d]! }));
       return new StreamedLoop("sharded", context, model, (stream, neuron) => new SpreadWeights(seats, stream, model, placed, neuron));
