@@ -60,10 +60,13 @@ describe.each(casesOf(portable, (_, k) => k === 0))("%s", (name) => {
     for (const [b, each] of (await expected(of, sequences)).entries()) expect(bits(states[b]!.data), `${b}`).toEqual(bits(each.data));
   });
 
-  it("gives them in chunks too, and the last ones alone", async () => {
-    const of = model({ size: 40, storage: "dense", seed: 5, noiseLevel: 0.1 });
-    const sequences = sequencesFor(of, [7, 3, 9]);
-    const chunkBytes = 3 * 40 * 4 * 4 * 2 + 100;
+  it.each([
+    ["without feedback", {}],
+    ["with feedback, some of it forced", { feedback: { size: 1 } }],
+  ])("gives them in chunks too, and the last ones alone, %s", async (_, options) => {
+    const of = model({ size: 40, storage: "dense", seed: 5, noiseLevel: 0.1, ...options });
+    const sequences = sequencesFor(of, [7, 3, 9, 9]);
+    const chunkBytes = 4 * 40 * 4 * 4 * 2 + 200;
     const whole = await expected(of, sequences);
     const states = await batch(name, of, sequences, {}, chunkBytes);
     const last = await batch(name, of, sequences, { keep: "last" }, chunkBytes);

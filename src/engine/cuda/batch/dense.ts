@@ -12,6 +12,7 @@ import { DeviceModel } from "../device-model.js";
 import { copyRows, slicesOf } from "../device-rows.js";
 import type { DeviceBatchOptions, SessionWork, StateChunk } from "../device-work.js";
 import { abandonAll, disposeAll } from "../dispose.js";
+import { uploadSoon } from "../host-calls.js";
 import { type AnyKernel, type RealParameter, realKernel } from "../kernels.js";
 import { freeMemory } from "../memory.js";
 import type { DeviceClock } from "../profile.js";
@@ -207,6 +208,8 @@ export class DenseBatchRun {
         this.#enqueue(chunk);
         underWay.push(chunk);
         next = chunk.to;
+        // Other devices of this thread get their first chunk before this one gets its second.
+        if (count === 1) await undefined;
       }
       const chunk = underWay.shift()!;
       if (all) await this.#bringOver(chunk, results);
@@ -250,7 +253,7 @@ export class DenseBatchRun {
       this.#clock?.off(stream);
     }
     const lengths = this.#sequences.map(({ inputs }) => Math.max(0, Math.min(to, inputs.rows) - from));
-    stream.upload(this.#lengths, Int32Array.from(lengths));
+    uploadSoon(stream, this.#lengths, Int32Array.from(lengths));
     stream.fill(this.#arrived);
     const launch = (...range: number[]): void => {
       const config = { grid: rowBlocks * groups, block: kernel.threads, shared, cooperative: kernel.persistent };

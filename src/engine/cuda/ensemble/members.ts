@@ -8,6 +8,7 @@ import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import { copyRows, slicesOf } from "../device-rows.js";
 import { abandonAll } from "../dispose.js";
+import { uploadSoon } from "../host-calls.js";
 import { type AnyKernel, type RealParameter, realKernel } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
 import { Distinct } from "./distinct.js";
@@ -157,7 +158,7 @@ export class DeviceMembers {
       table[at + 6] = number;
       table[at + 7] = from;
     }
-    stream.upload(this.#table, table);
+    uploadSoon(stream, this.#table, table);
     const config = { grid: this.#members.length, block: this.#shape.threads, shared: this.#shape.shared };
     const sizes = [size, inputSize, outputSize, activationNumber[activation]];
     stream.launch(this.#kernel, config, ...([...this.#arguments, states, this.#table, this.#failures, ...sizes] as never[]));

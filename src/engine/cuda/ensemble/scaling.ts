@@ -2,6 +2,7 @@
 // and factors come from the host, never a member's matrix.
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
 import type { Precision } from "../../../numerics/index.js";
+import { uploadSoon } from "../host-calls.js";
 import { type AnyKernel, realKernel, realType } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
 import type { Uploads } from "./uploads.js";
@@ -43,7 +44,8 @@ export class Scaling {
     if (rows.length * columns === 0) return out;
     const of = memory.table("i32", [Int32Array.from(rows, (row) => row.draws)], rows.length, `rows of ${label}`);
     const factors = memory.take("f64", rows.length, `factors of ${label}`);
-    stream.upload(
+    uploadSoon(
+      stream,
       factors,
       Float64Array.from(rows, ({ factor }) => factor),
     );

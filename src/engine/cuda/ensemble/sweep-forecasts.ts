@@ -12,6 +12,7 @@ import {
 } from "../../../reservoir/engine.js";
 import { WorkPacer } from "../../../reservoir/work.js";
 import { abandonAll, disposeAll } from "../dispose.js";
+import { uploadSoon } from "../host-calls.js";
 import { type AnyKernel, realKernel, realType } from "../kernels.js";
 import { DeviceClock } from "../profile.js";
 import { elementBytes } from "../shape.js";
@@ -284,7 +285,7 @@ class ForecastSweep {
     for (const [k, start] of starts.entries())
       for (let slot = 0; slot < slots; slot++) first.set(rows.row(start - 1), (k * slots + slot) * inputSize);
     this.#clock?.on(stream, "closedLoop", { steps: horizon * loops, bytes: 0 });
-    stream.upload(inputs[0].slice(0, first.length) as RealSlice<"f32">, first as Float32Array<ArrayBuffer>);
+    uploadSoon(stream, inputs[0].slice(0, first.length) as RealSlice<"f32">, first as Float32Array<ArrayBuffer>);
     const config = { grid: loops, block: 32 * Math.min(mostWarps, inputSize) };
     for (let h = 0; h < horizon; h++) {
       const [now, next] = h % 2 === 0 ? inputs : [inputs[1], inputs[0]];
@@ -293,7 +294,7 @@ class ForecastSweep {
       const given = [slots, refit ? loops : slots, readouts, lower, upper, next, out];
       stream.launch(this.#answer, config, ...([...rowArguments(this.#members.rowShape, shape), ...given] as never[]));
       if (h + 1 === horizon) break;
-      if (h === 0 || this.#noisy) stream.upload(table.slice(0, tableColumns * loops), this.#table(wave, steps, h));
+      if (h === 0 || this.#noisy) uploadSoon(stream, table.slice(0, tableColumns * loops), this.#table(wave, steps, h));
       this.#members.launch(stream, prepared.arguments(next, states), null, table, failures, loops);
     }
     this.#clock?.off(stream);

@@ -8,6 +8,7 @@ import type { SweepBase, SweepMember, SweptReadouts } from "../../../reservoir/e
 import { floatingArithmetic } from "../../../reservoir/shape.js";
 import { isQuantized } from "../../../reservoir/weight-rounding.js";
 import { activationNumber } from "../activation.js";
+import { uploadSoon } from "../host-calls.js";
 import { type AnyKernel, realKernel } from "../kernels.js";
 import { freeMemory } from "../memory.js";
 import type { DeviceClock } from "../profile.js";
@@ -293,7 +294,8 @@ export class SweptMembers {
     const noiseKeys = memory.table("u32", [keys], 2 * count, "noise keys");
     const patterns = draws.patterns.length > 0 ? [of, ...draws.patterns] : [];
     const lambdas = memory.take("f64", slots, "lambdas");
-    stream.upload(
+    uploadSoon(
+      stream,
       lambdas,
       Float64Array.from(memberOf, (m) => this.#work.members[m]!.lambda),
     );
@@ -363,7 +365,7 @@ export class SweptMembers {
     const table = new Int32Array(tableColumns * trunks.length);
     for (let t = 0; t < trunks.length; t++) table.set([t, t, from, -1, t * (to - from), to - from, 0, from - origin], t * tableColumns);
     this.#clock?.on(stream, "batch", { steps: (to - from) * trunks.length, bytes: 0 });
-    stream.upload(prepared.table, table);
+    uploadSoon(stream, prepared.table, table);
     this.launch(stream, prepared.arguments(series, prepared.state), states, prepared.table, prepared.failures, trunks.length);
   }
 

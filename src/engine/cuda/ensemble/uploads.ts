@@ -2,6 +2,7 @@
 import type { Context, DeviceBuffer, Dtype, HostArray, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray, type Matrix, type Precision } from "../../../numerics/index.js";
 import { disposeAll } from "../dispose.js";
+import { uploadSoon } from "../host-calls.js";
 import { type AnyBuffer, allocAny, realType } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
 
@@ -93,6 +94,6 @@ export class Uploads {
   }
 
   #fill(buffer: RealSlice | DeviceBuffer, at: number, values: HostArray): void {
-    this.#stream.upload((buffer as DeviceBuffer).slice(at, at + values.length), values as never);
+    uploadSoon(this.#stream, (buffer as DeviceBuffer).slice(at, at + values.length), values);
   }
 }
