@@ -16,12 +16,12 @@ const graceAfterKill = 300;
 
 /**
  * What a command tells who supervises it: the folder in which runs are made; or how many
- * milliseconds more it may take to end after a signal, and what is said if it does not.
+ * milliseconds more it may take to end after SIGTERM, and what is said if it is ended.
  */
 export type Announcement = string | AnnouncedEnd;
 
 interface AnnouncedEnd {
-  readonly graceMs: Readonly<Partial<Record<NodeJS.Signals, number>>>;
+  readonly graceMs: number;
   readonly kept: string;
 }
 
@@ -71,7 +71,7 @@ async function ended(child: ChildProcess): Promise<Exit> {
 
 /**
  * Tells the child to stop at the first SIGINT or SIGTERM, and ends it at the second or after the
- * grace, to which that comes which it asked for.
+ * grace. After SIGTERM it has as long as it asked for besides.
  */
 function stopOnSignals(child: ChildProcess, outputs: ReadonlySet<string>, announced: () => AnnouncedEnd | undefined) {
   let first: NodeJS.Signals | undefined;
@@ -90,7 +90,7 @@ function stopOnSignals(child: ChildProcess, outputs: ReadonlySet<string>, announ
     const isKept = outputs.size > 0 || announced() !== undefined;
     say(`\nstopping${isKept ? "; what is finished is kept" : ""} (Ctrl-C once more to leave at once)`);
     if (child.connected) child.send(signal, () => undefined);
-    setTimeout(kill, grace + (announced()?.graceMs[signal] ?? 0));
+    setTimeout(kill, grace + (signal === "SIGTERM" ? (announced()?.graceMs ?? 0) : 0));
   };
   process.on("SIGINT", onSignal);
   process.on("SIGTERM", onSignal);

@@ -33,12 +33,6 @@ export interface SearchSurroundings {
   readonly progress: Progress;
 }
 
-/**
- * Milliseconds after Ctrl-C, beside those of any command, for the step that a trial is in to end,
- * and for what is written then.
- */
-const interruptGraceMs = 10_000;
-
 /** Searches, or with `dryRun` says what would be searched. */
 export async function search(
   path: string,
@@ -49,7 +43,7 @@ export async function search(
   const [stop, terminate] = [new AbortController(), new AbortController()];
   signal.addEventListener("abort", () => (signal.reason === "SIGTERM" ? terminate : stop).abort(), { once: true });
   announce({
-    graceMs: { SIGINT: interruptGraceMs, SIGTERM: 1000 * secondsOf(flags.grace ?? experimentSearchTable.grace.default!) },
+    graceMs: 1000 * secondsOf(flags.grace ?? experimentSearchTable.grace.default!),
     kept: "every trial that was told is kept, and the same command goes on",
   });
   try {
