@@ -231,13 +231,18 @@ export class SettingEvaluator {
     const hasOwnTest = data.test !== undefined || (experiment.task.type === "forecast" && experiment.task.independent);
     const whole = splitRows(experiment.split, rows - ahead - lost, hasOwnTest).train;
     const validation = this.#objective.rows ?? Math.max(1, Math.round(whole / 4));
-    const training = Math.min(trainRows ?? Number.POSITIVE_INFINITY, whole - validation);
-    if (experiment.washout !== "auto" && training <= experiment.washout)
+    const left = whole - validation;
+    const washout = experiment.washout === "auto" ? 0 : experiment.washout;
+    if (left <= washout)
       throw new ArgumentError(
         "search.objective.rows",
         validation,
-        `fewer: of ${whole} training rows ${whole - validation} are left, and ${experiment.washout} are washout`,
+        `fewer: of ${whole} training rows ${Math.max(0, left)} are left, and ${washout} are washout`,
       );
+    const training = trainRows ?? left;
+    if (training > left)
+      throw new ArgumentError("search.rungs.rows", training, `at most ${left}: of ${whole} training rows the last ${validation} score`);
+    if (training <= washout) throw new ArgumentError("search.rungs.rows", training, `more than the ${washout} rows of the washout`);
     const end = whole + ahead + lost;
     const from = whole - validation - training;
     const cut = this.#cut(data, from, end);

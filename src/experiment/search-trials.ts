@@ -12,6 +12,7 @@ import {
   type SettingScores,
   type SettingWork,
 } from "./search-objective.js";
+import type { SearchPlan } from "./search-plan.js";
 import type { EngineChoiceOptions } from "./trial.js";
 
 /** What a trial is evaluated with, the same for all of a search. It can be sent to a thread. */
@@ -114,19 +115,21 @@ export class TrialEvaluator implements TrialPlaces {
 
   /**
    * @throws what neither end of the space gets past before anything is trained: a file that is not
-   * there, a column that it does not have
+   * there, a column that it does not have, more rows at a rung than there are
    */
-  async checkWork(space: SearchSpace, seeds: readonly Seed[]): Promise<void> {
-    const low = await this.workAt(space, "low", seeds);
-    if (!(low instanceof SpillwayError)) return;
-    const high = await this.workAt(space, "high", seeds);
-    if (high instanceof SpillwayError && high.message === low.message) throw low;
+  async checkWork({ space, seeds, rungs }: Pick<SearchPlan, "space" | "seeds" | "rungs">): Promise<void> {
+    for (const rows of rungs?.of === "rows" ? [rungs.steps[0], rungs.steps.at(-1)] : [undefined]) {
+      const low = await this.workAt(space, "low", seeds.slice(0, 1), rows);
+      if (!(low instanceof SpillwayError)) continue;
+      const high = await this.workAt(space, "high", seeds.slice(0, 1), rows);
+      if (high instanceof SpillwayError && high.message === low.message) throw low;
+    }
   }
 
   /** What there is to do at one end of all parameters. */
-  workAt(space: SearchSpace, end: "low" | "high", seeds: readonly Seed[]): Promise<TrialWork | SpillwayError | undefined> {
+  workAt(space: SearchSpace, end: "low" | "high", seeds: readonly Seed[], rows?: number): Promise<TrialWork | SpillwayError | undefined> {
     const params = space.toParameters(space.fill((place) => space.parameters[place]![end]));
-    return this.orError(() => this.work({ params, seeds }));
+    return this.orError(() => this.work({ params, seeds, rows }));
   }
 
   /** The scores of a job by each of its trainers. */

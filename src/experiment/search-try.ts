@@ -23,7 +23,7 @@ export interface TriedTrial {
 
 /**
  * Evaluates the first trial of a search, and the rest of its batch if a device does so at once.
- * @throws what the evaluation throws for a defect
+ * @throws what the search is refused for, and what the evaluation throws for a defect
  */
 export async function tryTrial(
   plan: SearchPlan,
@@ -35,6 +35,7 @@ export async function tryTrial(
   const budget = wanted ?? Number.POSITIVE_INFINITY;
   const setup = { source, path, objective, statistic, ladders: space.ladders, run };
   const evaluator = new TrialEvaluator(setup, signal);
+  await evaluator.checkWork(plan);
   const device = workers > 1 ? undefined : await DeviceTrials.of(plan, setup, evaluator, budget, signal);
   const study = await Study.open({ space, sampler });
   const asked = await study.ask(device ? Math.min(plan.batch ?? deviceBatch(budget), plan.points) : 1);

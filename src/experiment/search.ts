@@ -75,9 +75,9 @@ class Search {
   }
 
   async run(): Promise<FinishedSearch> {
-    const { experiment, space, seeds } = this.#plan;
+    const { experiment } = this.#plan;
     const { out } = this.#options;
-    await this.#evaluator.checkWork(space, seeds.slice(0, 1));
+    await this.#evaluator.checkWork(this.#plan);
     const part = this.#shard ? `-${this.#shard.index}-of-${this.#shard.of}` : "";
     const folder = out === undefined ? undefined : join(out, `${experiment.name}${part}`);
     if (folder !== undefined) await ensureFolder(folder);

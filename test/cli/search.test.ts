@@ -44,10 +44,11 @@ function untilInWork(journal: string): void {
 
 describe("spillway search", () => {
   it("evaluates the first trial of a dry run and says what the search takes", async () => {
-    const { code, stdout } = await run("search", "n.yaml", "--dry-run", "--workers", "2");
+    const { code, stdout } = await run("search", "n.yaml", "--dry-run", "--workers", "2", "--trials", "5", "--time", "90s");
     expect(code).toBe(0);
+    expect(stdout).toContain("sampler: sobol; budget: 5 trials, 90s");
     expect(stdout).toMatch(/the first trial: nrmse 0\.\d+ in [\d.]+ s/);
-    expect(stdout).toMatch(/6 trials with 2 workers: about [\d.]+ s, \d+.* of memory/);
+    expect(stdout).toMatch(/5 trials with 2 workers: about [\d.]+ s, \d+.* of memory/);
     expect((await run("runs")).code).toBe(2);
   });
 

@@ -227,6 +227,10 @@ describe("a search over an experiment", () => {
     [{ budget: { time: "soon" } }, 'search.budget.time is "soon"; it takes seconds, or a text such as "90s", "10m" or "2h"'],
     [{ sampler: "tpo" }, 'search.sampler is "tpo"; it takes one of tpe, random, sobol, cmaes, grid'],
     [{ rungs: { rows: [200, 100] } }, "search.rungs.rows is an array of 2; it takes numbers that rise"],
+    [{ rungs: { rows: [200, 226] } }, "search.rungs.rows is 226; it takes at most 225: of 300 training rows the last 75 score"],
+    [{ rungs: { rows: [30, 225] } }, "search.rungs.rows is 30; it takes more than the 30 rows of the washout"],
+    [{ objective: { rows: 270 } }, "search.objective.rows is 270; it takes fewer: of 300 training rows 30 are left, and 30 are washout"],
+    [{ objective: { rows: 400 } }, "search.objective.rows is 400; it takes fewer: of 300 training rows 0 are left, and 30 are washout"],
   ])("refuses %j before the first trial", async (search, sentence) => {
     await expect(searchExperiment(withSearch(search))).rejects.toThrow(sentence);
   });

@@ -67,13 +67,14 @@ export async function search(
 async function describePlan(
   path: string,
   set: readonly string[],
-  { engine, threads, workers = 1, trials }: ExperimentSearchOptions,
+  { engine, threads, workers = 1, trials, time }: ExperimentSearchOptions,
   signal: AbortSignal,
 ): Promise<string> {
   const plan = await readSearch(path, set);
   const { space, objective, seeds, sampler, batch, budget, rungs } = plan;
   const tried = await tryTrial(plan, { engine, threads }, signal, { trials, workers });
   const wanted = trials ?? budget.trials;
+  const limit = time ?? budget.time;
   const ladders = Object.values(space.ladders).reduce((product, { length }) => product * length, 1);
   return [
     table([
@@ -88,7 +89,7 @@ async function describePlan(
     ]),
     "",
     `objective: ${objective.score} on ${objective.on}, ${seeds.length} seeds a trial${ladders > 1 ? `, ${ladders} values of the ladder` : ""}`,
-    `sampler: ${sampler.name}${batch === undefined ? "" : `, ${batch} at a time`}; budget: ${budget.trials ?? "any number of"} trials${budget.time === undefined ? "" : `, ${budget.time}`}`,
+    `sampler: ${sampler.name}${batch === undefined ? "" : `, ${batch} at a time`}; budget: ${wanted ?? "any number of"} trials${limit === undefined ? "" : `, ${limit}`}`,
     describeTried(tried, objective.score),
     wanted === undefined
       ? ""
