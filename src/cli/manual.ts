@@ -23,7 +23,7 @@ const everyExit = { 0: "done", 1: "failed", 2: "wrong input", 130: "stopped with
 export const manuals: Readonly<Record<string, Manual>> = {
   "": {
     examples: ["spillway demo", "spillway run mackey-glass.yaml --set reservoir.size=500", "spillway help run"],
-    exits: { 3: "results of one trial differ (runs --merge)", 75: "work is left (search)" },
+    exits: { 3: "results of one trial differ (search, runs --merge)", 75: "work is left (search)" },
     environment: [
       ["SPILLWAY_BLAS", 'the BLAS that `blas: "system"` loads'],
       ["SPILLWAY_CACHE", "the folder that keeps compiled kernels"],
@@ -64,13 +64,14 @@ export const manuals: Readonly<Record<string, Manual>> = {
       "Any number of commands may share a storage; parts (--shard) share nothing, and spillway runs --merge joins them.",
     ],
     files: [
-      ["DIR/NAME/journal.log", "every trial, as soon as it is told"],
+      ["DIR/NAME/journal.log", "every trial, as soon as it is told; with --storage there"],
       ["DIR/NAME/search.json", "the trials and the best"],
       ["DIR/NAME/report.html", "the trials drawn"],
       ["DIR/NAME/best.yaml", "the best setting, which spillway run takes"],
-      ["DIR/NAME-best/", "the run of the best setting, with the model"],
+      ["DIR/NAME/NAME-best/", "the run of the best setting, with the model"],
+      ["DIR/NAME/*.spool", "results that the storage did not take while it was away"],
     ],
-    exits: { 75: "work is left, after SIGTERM or if the storage stays away" },
+    exits: { 3: "results of one trial differ in a bit", 75: "work is left, after SIGTERM or if the storage stays away" },
     pages: ["search"],
   },
   forecast: {
