@@ -198,7 +198,7 @@ export function createProgram(signal: AbortSignal, announce: (what: Announcement
   program
     .command("runs")
     .description("runs and searches: a folder of them, the trials of one, two side by side; journals merged or repaired")
-    .argument("[names...]", "a folder of runs; or with the flags below a run or search, its journal, or an address")
+    .argument("[names...]", "a folder of runs, or a storage of searches: a journal or an address; with the flags below one run or search")
     .addOption(outOption())
     .option("--trials", "the trials of a search")
     .addOption(new Option("--state <state>", "of them those in this state").choices(["running", "complete", "pruned", "failed", "waiting"]))

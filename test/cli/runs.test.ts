@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { runs } from "../../src/cli/commands/runs.js";
+import { journalFile, randomSampler, Study, type StudyStorage } from "../../src/search/index.js";
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-runs-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -23,6 +24,30 @@ describe("a folder of runs", () => {
       ["a", "run", "finished", "nrmse", "0.2500", "2 seeds"],
       ["net", "network", "interrupted", "-", "-", "1 seed"],
     ]);
+  });
+
+  it("lists a search that is not over with its trials so far, and the searches of a storage", async () => {
+    const open = (name: string, storage: StudyStorage, attributes = {}) =>
+      Study.open({ ...{ name, storage, attributes }, space: { x: { float: [0, 1] } }, direction: "maximise", sampler: randomSampler() });
+    const rows = async (place: string) => (await runs([place], { out: "runs" })).text.split("\n").map((line) => line.trim().split(/ {2,}/));
+    put("live/s", "notes.txt", "");
+    const storage = journalFile(join(folder, "live/s/journal.log"));
+    const study = await open("s", storage, { "spillway:experiment": JSON.stringify([{}, { score: "r2" }]) });
+    const [a, b, c, d] = await study.ask(5);
+    await study.tell([[a!, 0.5], [b!, 0.75], [c!, new Error("no")], [d!, { pruned: true }]]); // biome-ignore format: one line
+    const row = ["s", "search", "running or stopped", "r2", "0.7500", "2 trials, 1 pruned, 1 failed, 1 running"];
+    expect((await rows(join(folder, "live"))).slice(1)).toEqual([row]);
+    // One that failed since its process was gone stands for nothing: another has its parameters.
+    await study.giveBack([study.trials[4]!]);
+    const [again] = await study.ask();
+    await study.tell([[again!, 0.25]]);
+    await open("of two\nlines", storage);
+    expect((await rows(join(folder, "live/s/journal.log"))).slice(1)).toEqual([
+      [...row.slice(0, 5), "3 trials, 1 pruned, 1 failed"],
+      ["of two\\nlines", "search", "running or stopped", "-", "-", "0 trials"],
+    ]);
+    put("torn/s", "journal.log", "nothing of ours\n");
+    expect((await rows(join(folder, "torn"))).slice(1)).toEqual([["s", "search", "not readable", "-", "-", "-"]]);
   });
 
   it.each<[string, string, unknown]>([

@@ -7,11 +7,11 @@ import { comparisonFigures, studyFigures } from "../../experiment/compared-runs.
 import { runFigures } from "../../experiment/run-figures.js";
 import type { SearchResult } from "../../experiment/search-result.js";
 import { openStorage } from "../../experiment/search-storage.js";
-import { storedStudy } from "../../experiment/stored-study.js";
+import { storedStudies, storedStudy } from "../../experiment/stored-study.js";
 import { csvCell } from "../../io/csv-writer.js";
 import { FileError } from "../../io/index.js";
 import type { Figure } from "../../plot/index.js";
-import { mergeStudies, repairJournal, type StoredTrial } from "../../search/index.js";
+import { mergeStudies, repairJournal, type StoredStudy, type StoredTrial } from "../../search/index.js";
 import { exitCodes, UsageError } from "../exit.js";
 import { formatTable } from "../table.js";
 import { type DrawFlags, writeFigures } from "./plot.js";
@@ -256,28 +256,33 @@ function flatten(value: unknown, path: string, out: Map<string, unknown>, depth 
   else for (const [name, each] of Object.entries(value)) flatten(each, path === "" ? name : `${path}.${name}`, out, depth + 1);
 }
 
-/** Runs and searches of a folder, a line each. @throws FileError */
-async function listRuns(folder: string, { json }: { readonly json?: boolean }): Promise<string> {
+/** Runs and searches of a folder, or searches of a storage, a line each. @throws FileError */
+async function listRuns(place: string, { json }: { readonly json?: boolean }): Promise<string> {
+  const isStorage = place.includes("://") || (await stat(place).catch(() => undefined))?.isFile();
+  const found = isStorage ? (await storedStudies(place)).studies.map((study) => studyRow(study.name, study)) : await runsIn(place);
+  if (json) return JSON.stringify(found, undefined, 2);
+  if (found.length === 0) return `${place}: no ${isStorage ? "searches" : "runs"}`;
+  return formatTable(
+    ["name", "kind", "state", "score", "value", "done"],
+    found.map(({ name, kind, state, score, value, done }) => [
+      visible(name),
+      kind,
+      state,
+      visible(score ?? "-"),
+      typeof value === "number" ? value.toPrecision(4) : "-",
+      done,
+    ]),
+  );
+}
+
+async function runsIn(folder: string): Promise<readonly ListedRun[]> {
   let names: string[];
   try {
     names = (await readdir(folder)).sort();
   } catch (error) {
     throw new FileError(folder, "no such folder; runs are written to runs/, or where --out says", "missing", error);
   }
-  const found = (await Promise.all(names.map((name) => listedIn(join(folder, name), name)))).flat();
-  if (json) return JSON.stringify(found, undefined, 2);
-  if (found.length === 0) return `${folder}: no runs`;
-  return formatTable(
-    ["name", "kind", "state", "score", "value", "done"],
-    found.map(({ name, kind, state, score, value, done }) => [
-      name,
-      kind,
-      state,
-      score ?? "-",
-      typeof value === "number" ? value.toPrecision(4) : "-",
-      done,
-    ]),
-  );
+  return (await Promise.all(names.map((name) => listedIn(join(folder, name), name)))).flat();
 }
 
 interface ListedRun {
@@ -331,13 +336,47 @@ async function listedIn(folder: string, name: string): Promise<readonly ListedRu
 async function searchIn(folder: string, name: string): Promise<ListedRun | undefined> {
   const searched = await readSearch(folder);
   if (searched) {
-    const { complete, pruned, failed } = searched.trials;
-    const done = `${complete} trials${pruned > 0 ? `, ${pruned} pruned` : ""}${failed > 0 ? `, ${failed} failed` : ""}`;
     const state = searched.interrupted ? "interrupted" : "finished";
-    return { name, kind: "search", state, score: searched.score, value: searched.test ?? searched.validation, done };
+    const value = searched.test ?? searched.validation;
+    return { name, kind: "search", state, score: searched.score, value, done: trialsDone(searched.trials) };
   }
-  if (await exists(join(folder, "journal.log"))) return { name, kind: "search", state: "running or stopped", done: "-" };
-  return undefined;
+  const journal = join(folder, "journal.log");
+  if (!(await exists(journal))) return undefined;
+  try {
+    return studyRow(name, await storedStudy(journal));
+  } catch {
+    // --trials says what is wrong with it.
+    return { name, kind: "search", state: "not readable", done: "-" };
+  }
+}
+
+/** A search of which the journal alone tells. */
+function studyRow(name: string, study: StoredStudy): ListedRun {
+  const counts = { complete: 0, pruned: 0, failed: 0, running: 0, waiting: 0 };
+  for (const { state, systemAttributes } of study.trials) {
+    counts[state]++;
+    if (systemAttributes.has("failed_trial")) counts.failed--;
+  }
+  const values = study.trials.flatMap(({ state, value }) => (state === "complete" && value !== undefined ? [value] : []));
+  const value = values.length === 0 ? undefined : values.reduce(study.direction === "maximise" ? largerOf : smallerOf);
+  return { name, kind: "search", state: "running or stopped", score: scoreOf(study), value, done: trialsDone(counts) };
+}
+
+const largerOf = (a: number, b: number) => Math.max(a, b);
+const smallerOf = (a: number, b: number) => Math.min(a, b);
+
+/** The metric of a study that a search made. */
+function scoreOf({ attributes }: StoredStudy): string | undefined {
+  try {
+    const score: unknown = JSON.parse(String(attributes.get("spillway:experiment")))[1].score;
+    return typeof score === "string" ? score : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function trialsDone({ complete, ...others }: Readonly<Record<"complete" | "pruned" | "failed", number>>): string {
+  return [`${complete} trials`, ...Object.entries(others).flatMap(([state, count]) => (count > 0 ? [`${count} ${state}`] : []))].join(", ");
 }
 
 async function runIn(folder: string, name: string): Promise<ListedRun | undefined> {
