@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
+import { exitCodes } from "../../src/cli/exit.js";
 import { journalFile, StudyLog } from "../../src/search/index.js";
 import { spillway } from "./spillway.js";
 
@@ -86,7 +87,13 @@ describe("the Kubernetes Jobs", () => {
     expect(jobs.map(({ kind, spec }) => [kind, spec.completionMode, spec.template.spec.restartPolicy])).toEqual(
       Array(2).fill(["Job", "Indexed", "Never"]),
     );
-    for (const { spec } of jobs) expect(spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(2);
+    // More than --grace, in which trials end or are given back.
+    for (const { spec } of jobs) expect(spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(30);
+  });
+
+  it("count no failure of a pod that left work behind", () => {
+    const ignored = { action: "Ignore", onExitCodes: { operator: "In", values: [exitCodes.workLeft] } };
+    for (const { spec } of jobs) expect(spec.podFailurePolicy).toEqual({ rules: [ignored] });
   });
 
   it.each([0, 1])("give arguments that spillway takes, %d", async (which) => {
