@@ -2,8 +2,8 @@ import { readdirSync } from "node:fs";
 
 /**
  * Files of rooms that register engines, replace modules or globals, set the simulated devices of
- * their process, or measure its memory. Each has a process of its own, as the files of all other
- * rooms have.
+ * their process, measure its memory, or start processes, which one with the memory of many
+ * simulated devices may not. Each has a process of its own, as the files of all other rooms have.
  */
 const alone = [
   ...["cpu", "ended-worker", "kernel-source", "minimal", "pool-room", "spin-limit"].map((name) => `test/engine/${name}.test.ts`),
@@ -16,7 +16,9 @@ const alone = [
   "test/search/heartbeat.test.ts",
   "test/search/journal/faults.test.ts",
   "test/search/journal/no-lock.test.ts",
+  "test/search/kill.test.ts",
   "test/search/patience.test.ts",
+  "test/search/size.test.ts",
   "test/series/transforms.test.ts",
 ];
 
