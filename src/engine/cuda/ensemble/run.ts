@@ -63,6 +63,13 @@ export function planMembers(context: Context, members: readonly { readonly model
   const patterns = new Map<ReservoirModel, SlicedPattern>();
   const byColumns = new Map<ArrayLike<number>, SlicedPattern>();
   const groups = new Map<string, number[]>();
+  const groupOf = new Map<ReservoirModel, number[]>();
+  const groupFor = ({ size, inputSize, outputSize, precision, activation, config }: ReservoirModel, sparse: boolean): number[] => {
+    const key = JSON.stringify([size, inputSize, outputSize, precision, activation, config.arithmetic, sparse]);
+    const group = groups.get(key) ?? [];
+    groups.set(key, group);
+    return group;
+  };
   for (const [r, { model }] of members.entries()) {
     const sparse = sparseWeights(model);
     if (sparse && sparse.cols > 65_536) return undefined;
@@ -71,11 +78,10 @@ export function planMembers(context: Context, members: readonly { readonly model
       byColumns.set(sparse.columns, pattern);
       patterns.set(model, pattern);
     }
-    const { size, inputSize, outputSize, precision, activation, config } = model;
-    const key = JSON.stringify([size, inputSize, outputSize, precision, activation, config.arithmetic, sparse !== undefined]);
-    const group = groups.get(key);
-    if (group) group.push(r);
-    else groups.set(key, [r]);
+    // Sequences of a batch are members of one model.
+    const group = groupOf.get(model) ?? groupFor(model, sparse !== undefined);
+    groupOf.set(model, group);
+    group.push(r);
   }
   const planned: MemberGroup[] = [];
   for (const indices of groups.values()) {
