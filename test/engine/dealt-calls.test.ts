@@ -99,6 +99,19 @@ it("a batch is launched on every device before the next chunk of any, in launche
   expect(checkedLaunches(calls, /^reservoir_batch_/)).toEqual([...devices, ...devices]);
 });
 
+it("inputs of many short sequences come in few copies", async () => {
+  const of = model({ size: 9, storage: "sparse", seed: 1, connectionProbability: 0.3 });
+  const calls = await callsOf(async (engine) => {
+    const session = await engine.open(of);
+    const sequences = Array.from({ length: 100 * devices.length }, (_, k) => ({ inputs: randomMatrix(5, 1, "float32", k) }));
+    await session.batch(sequences, { keep: "last" });
+    await session.dispose();
+  });
+  checkedLaunches(calls, /ensemble/);
+  const copies = calls.filter(({ bytes }) => bytes !== undefined);
+  expect(copies.length).toBeLessThan(30 * devices.length);
+});
+
 it("an ensemble of many members is launched on every device before any is waited for", async () => {
   const of = model({ size: 4, storage: "dense" });
   const calls = await callsOf(async (engine) => {

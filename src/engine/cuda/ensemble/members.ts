@@ -113,8 +113,15 @@ export class DeviceMembers {
         return { weights: matrix, parameters, inputRow: inputs.start(series), outputRow };
       });
       this.inputs = memory.real(inputs.rows * inputSize, "inputs");
-      for (const [s, series] of inputs.series.items.entries())
-        if (series instanceof Matrix) memory.place(this.inputs, [series], [inputs.starts[s]!], inputSize);
+      const given = [...inputs.series.items.entries()].flatMap(([s, series]) =>
+        series instanceof Matrix ? [{ series, start: inputs.starts[s]! }] : [],
+      );
+      memory.place(
+        this.inputs,
+        given.map(({ series }) => series),
+        given.map(({ start }) => start),
+        inputSize,
+      );
       stream.waitFor(slicesOf(members.map(({ sequence }) => sequence)));
       copyRows(stream, inputs.series.items, 0, Number.POSITIVE_INFINITY, this.inputs, (s) => inputs.starts[s]! * inputSize);
       const outputs = memory.real(teachers.rows * outputSize, "fed back outputs");

@@ -68,9 +68,28 @@ export class Uploads {
     return buffer;
   }
 
-  /** Copies matrices to the rows from `starts` on. */
+  /**
+   * Copies matrices to the rows from `starts` on, which rise; as many of them in one copy as make a
+   * piece. A row between two of them may become zeros.
+   */
   place(buffer: RealSlice, matrices: readonly Matrix[], starts: readonly number[], columns: number): void {
-    for (const [i, { data }] of matrices.entries()) if (data.length > 0) this.#fill(buffer, starts[i]! * columns, data as HostArray);
+    for (let first = 0; first < matrices.length; ) {
+      const start = starts[first]!;
+      let end = start + matrices[first]!.rows;
+      let next = first + 1;
+      for (; next < matrices.length && starts[next]! <= end + 1; next++) {
+        const further = starts[next]! + matrices[next]!.rows;
+        if ((further - start) * columns > pieceValues) break;
+        end = further;
+      }
+      let { data } = matrices[first]!;
+      if (next > first + 1) {
+        data = allocate(this.#precision, (end - start) * columns);
+        for (let i = first; i < next; i++) data.set(matrices[i]!.data, (starts[i]! - start) * columns);
+      }
+      if (data.length > 0) this.#fill(buffer, start * columns, data as HostArray);
+      first = next;
+    }
   }
 
   dispose(): void {
