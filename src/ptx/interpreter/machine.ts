@@ -4,13 +4,13 @@ import { LaunchError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
 import type { MachineArgument, MachineDimensions } from "./arguments.js";
 import { makeSupport, type Support } from "./compile/support.js";
-import { parsePtx } from "./parser.js";
 import { PtxProgram } from "./program.js";
 import { Access } from "./run/access.js";
 import { BarrierObjects } from "./run/barrier-object.js";
 import { type Allocation, DeviceMemory, globalHigh, shadow } from "./run/memory.js";
 import { type Checks, checksTable, type Limits, limitsTable } from "./run/options.js";
 import { Spares } from "./run/spares.js";
+import { moduleOf } from "./translations.js";
 
 /** Memory, checks and limits of a machine. */
 export interface MachineOptions {
@@ -174,7 +174,7 @@ export class PtxMachine {
    * PtxSyntaxError, UnsupportedPtxError.
    */
   load(ptx: string, owner?: object): PtxProgram {
-    return new PtxProgram(this, parsePtx(ptx), owner);
+    return new PtxProgram(this, moduleOf(ptx), owner);
   }
 
   /** @internal */

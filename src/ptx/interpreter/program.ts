@@ -3,7 +3,7 @@
 import { LaunchError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
 import { checkBlock, dimensions, packArguments } from "./arguments.js";
-import { type CompiledKernel, KernelCompiler, parameterLayout } from "./compile/function.js";
+import { bindKernel, type CompiledKernel, KernelCompiler, parameterLayout } from "./compile/function.js";
 import { UnsupportedPtxError } from "./errors.js";
 import type { MachineLaunchOptions, PtxMachine } from "./machine.js";
 import { collectCounters, type LaunchCounters } from "./run/counters.js";
@@ -11,6 +11,7 @@ import { GridRun, type GridShape, type Slot } from "./run/grid.js";
 import { LaunchState, mostRegisterBytes } from "./run/launch-state.js";
 import { type Allocation, globalHigh, shadow } from "./run/memory.js";
 import { type Checks, checksTable, limitsTable } from "./run/options.js";
+import { translationOf } from "./translations.js";
 import { type PtxFunction, type PtxInitialValue, type PtxModule, type PtxVariable, scalarBytes } from "./types.js";
 
 /** What a launch left behind besides memory. */
@@ -175,7 +176,11 @@ export class PtxProgram {
         },
         functionNumber: (name: string) => this.functionNumbers.get(name)!,
       };
-      kernel = new KernelCompiler(linkage, this.machine.support, { races, globalRaces }).compile(fn);
+      const places = [...this.allocations.values()].map(({ base }) => base);
+      const translated = translationOf(this.module, `${key}/${places}`, () =>
+        new KernelCompiler(linkage, { races, globalRaces }).translate(fn),
+      );
+      kernel = bindKernel(translated, this.machine.support);
       this.kernels.set(key, kernel);
     }
     return kernel;

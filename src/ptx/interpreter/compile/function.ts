@@ -1,6 +1,6 @@
 // Compiles the functions that a kernel reaches: lays out registers, shared and local variables, and
-// turns every segment into a JavaScript function of a warp and a mask of lanes. Running them is the
-// scheduler's work.
+// translates every segment into a JavaScript function of a warp and a mask of lanes. A translation
+// is made once for all devices, and bound to the memory of each. Running is the scheduler's work.
 import { UnsupportedPtxError } from "../errors.js";
 import { isStateSpace } from "../parse-declarations.js";
 import { globalHigh } from "../run/memory.js";
@@ -11,7 +11,7 @@ import { type Collective, compileCollective } from "./collective.js";
 import { type CompileContext, type CompiledChecks, Emitter, literal } from "./emitter.js";
 import { handlerOf } from "./handlers.js";
 import { Paths } from "./paths.js";
-import { allInstructions, floatOnly, layOut, liveness, type RegisterFile, touched } from "./registers.js";
+import { allInstructions, floatOnly, type Liveness, layOut, liveness, type RegisterFile, touched } from "./registers.js";
 import { cutIntoSegments, type Segment, type SegmentEnd } from "./segments.js";
 import { asksForReserved, reservedBytes } from "./special.js";
 import type { Support } from "./support.js";
@@ -37,6 +37,25 @@ export interface CompiledSegment {
   instructions: readonly PtxInstruction[];
 }
 
+/** A function in JavaScript that is bound to no device; nothing in it changes. */
+interface TranslatedFunction {
+  readonly source: PtxFunction;
+  readonly segments: readonly Segment[];
+  readonly alive: Liveness["alive"];
+  readonly file: RegisterFile;
+  readonly paths: Paths;
+  readonly frameBytes: number;
+  readonly places: ReadonlyMap<PtxVariable, number>;
+  /** What runs the segments, bound to a device. */
+  readonly bind: (support: Support) => readonly (RunSegment | undefined)[];
+}
+
+/** A kernel in JavaScript that is bound to no device. */
+export interface TranslatedKernel extends Readonly<Omit<CompiledKernel, "entry" | "functions">> {
+  readonly functions: readonly TranslatedFunction[];
+  readonly target: number;
+}
+
 export interface CompiledFunction {
   name: string;
   source: PtxFunction;
@@ -58,7 +77,7 @@ export interface CompiledKernel {
   entry: CompiledFunction;
   functions: ReadonlyMap<string, CompiledFunction>;
   /** Instructions by the numbers that compiled code calls them. */
-  sites: PtxInstruction[];
+  sites: readonly PtxInstruction[];
   /** Bytes of statically declared shared memory, and where dynamic shared memory begins. */
   staticSharedBytes: number;
   /**
@@ -67,7 +86,7 @@ export interface CompiledKernel {
    */
   reservedSharedBytes: number;
   /** Byte offsets of the parameters, and their bytes together. */
-  parameterOffsets: number[];
+  parameterOffsets: readonly number[];
   parameterBytes: number;
   /**
    * Local bytes of a thread for the deepest chain of calls; undefined if recursion, a pointer or
@@ -119,7 +138,6 @@ function targetOf({ target }: PtxModule): number {
 
 export class KernelCompiler {
   private readonly linkage: Linkage;
-  private readonly support: Support;
   private readonly checks: CompiledChecks;
   private readonly target: number;
   private readonly sites: PtxInstruction[] = [];
@@ -128,14 +146,13 @@ export class KernelCompiler {
   private sharedBytes = 0;
   private readonly dynamicShared = new Set<PtxVariable>();
 
-  constructor(linkage: Linkage, support: Support, checks: CompiledChecks) {
+  constructor(linkage: Linkage, checks: CompiledChecks) {
     this.linkage = linkage;
-    this.support = support;
     this.checks = checks;
     this.target = targetOf(linkage.module);
   }
 
-  compile(entry: PtxFunction): CompiledKernel {
+  translate(entry: PtxFunction): TranslatedKernel {
     const reached = this.reach(entry);
     const instructions = reached.functions.flatMap(({ statements }) => statements.flatMap((each) => ("label" in each ? [] : [each])));
     const reservedSharedBytes = instructions.some(({ operands }) => operands.some(asksForReserved)) ? reservedBytes : 0;
@@ -152,19 +169,17 @@ export class KernelCompiler {
         `${entry.name} has ${bytes} bytes of parameters; a kernel has at most ${mostParameterBytes}`,
         entry.line,
       );
-    const functions = new Map<string, CompiledFunction>();
-    for (const fn of reached.functions) functions.set(fn.name, this.function(fn, offsets));
-    const compiled = functions.get(entry.name)!;
+    const functions = reached.functions.map((fn) => this.function(fn, offsets));
     return {
       name: entry.name,
-      entry: compiled,
       functions,
+      target: this.target,
       sites: this.sites,
       staticSharedBytes: this.sharedBytes - reservedSharedBytes,
       reservedSharedBytes,
       parameterOffsets: offsets,
       parameterBytes: bytes,
-      localBytes: reached.open ? undefined : deepest(entry.name, functions),
+      localBytes: reached.open ? undefined : deepest(entry.name, new Map(functions.map((fn) => [fn.source.name, fn]))),
     };
   }
 
@@ -231,7 +246,7 @@ export class KernelCompiler {
     return number;
   }
 
-  private function(fn: PtxFunction, entryOffsets: readonly number[]): CompiledFunction {
+  private function(fn: PtxFunction, entryOffsets: readonly number[]): TranslatedFunction {
     const places = new Map<PtxVariable, number>();
     let frameBytes = 0;
     for (const variable of fn.variables) {
@@ -277,39 +292,18 @@ export class KernelCompiler {
       ...(carry && { carry: { kind: "register" as const, register: carry } }),
     };
     const sources = segments.map((segment, k) => this.source(segment, (index) => isAlive(k, index), context));
-    const names = Object.keys(this.support).join(",");
-    // One compilation for all segments: what they call is bound once.
-    const make = new Function("support", `"use strict";const {${names}}=support;return [${sources.join(",\n")}];`);
-    const runs = make(this.support) as (RunSegment | undefined)[];
-    return {
-      name: fn.name,
-      source: fn,
-      segments: segments.map((segment, k) => this.segment(segment, runs[k], file, (index) => alive(k, index))),
-      paths: new Paths(segments),
-      registerBytes: file.bytes,
-      spareRegisters: [],
-      frameBytes,
-      places,
-      lanesOf: ({ index }) => {
-        const place = file.places.get(index);
-        return place?.kind === "double" ? place.word : undefined;
-      },
+    for (const { end } of segments) if (end.kind !== "next" && end.instruction !== undefined) this.site(end.instruction);
+    let make: ((support: Support) => (RunSegment | undefined)[]) | undefined;
+    const bind = (support: Support) => {
+      // One compilation for all segments: what they call is bound once. Every device has the same
+      // names.
+      make ??= new Function(
+        "support",
+        `"use strict";const {${Object.keys(support).join(",")}}=support;return [${sources.join(",\n")}];`,
+      ) as NonNullable<typeof make>;
+      return make(support);
     };
-  }
-
-  private segment(segment: Segment, run: RunSegment | undefined, file: RegisterFile, alive: (index: number) => boolean): CompiledSegment {
-    const { end } = segment;
-    if (end.kind !== "next" && end.instruction !== undefined) this.site(end.instruction);
-    return {
-      run,
-      end,
-      guarded: segment.guard !== undefined,
-      collective: end.kind === "collective" ? compileCollective(end.instruction, file, this.support, this.target) : undefined,
-      idle: allInstructions(segment).every(({ opcode }) => /^(bra|ret|exit)$/.test(opcode)),
-      alive,
-      lanes: 0,
-      instructions: allInstructions(segment),
-    };
+    return { source: fn, segments, alive, file, paths: new Paths(segments), frameBytes, places, bind };
   }
 
   private source(segment: Segment, alive: (index: number) => boolean, context: CompileContext): string {
@@ -355,8 +349,42 @@ function constantAddress(window: number, bytes: number): { low: string; high: st
   return { low: literal(bytes | 0), high: literal((window + Math.floor(bytes / 2 ** 32)) | 0) };
 }
 
+/** A kernel on the device whose memory and arithmetic `support` has. */
+export function bindKernel(translated: TranslatedKernel, support: Support): CompiledKernel {
+  const functions = new Map(translated.functions.map((fn) => [fn.source.name, bindFunction(fn, support, translated.target)]));
+  return { ...translated, entry: functions.get(translated.name)!, functions };
+}
+
+function bindFunction(translated: TranslatedFunction, support: Support, target: number): CompiledFunction {
+  const { source, segments, alive, file, paths, frameBytes, places } = translated;
+  const runs = translated.bind(support);
+  return {
+    name: source.name,
+    source,
+    segments: segments.map((segment, k) => ({
+      run: runs[k],
+      end: segment.end,
+      guarded: segment.guard !== undefined,
+      collective: segment.end.kind === "collective" ? compileCollective(segment.end.instruction, file, support, target) : undefined,
+      idle: allInstructions(segment).every(({ opcode }) => /^(bra|ret|exit)$/.test(opcode)),
+      alive: (index) => alive(k, index),
+      lanes: 0,
+      instructions: allInstructions(segment),
+    })),
+    paths,
+    registerBytes: file.bytes,
+    spareRegisters: [],
+    frameBytes,
+    places,
+    lanesOf: ({ index }) => {
+      const place = file.places.get(index);
+      return place?.kind === "double" ? place.word : undefined;
+    },
+  };
+}
+
 /** Local bytes of the deepest chain of calls; undefined if a function may come to call itself. */
-function deepest(entry: string, functions: ReadonlyMap<string, CompiledFunction>): number | undefined {
+function deepest(entry: string, functions: ReadonlyMap<string, TranslatedFunction>): number | undefined {
   const known = new Map<string, number | undefined>();
   const path = [{ name: entry, next: calledFrom(entry, functions), deepest: 0 }];
   known.set(entry, undefined);
@@ -381,6 +409,6 @@ function deepest(entry: string, functions: ReadonlyMap<string, CompiledFunction>
   }
 }
 
-function calledFrom(name: string, functions: ReadonlyMap<string, CompiledFunction>): string[] {
+function calledFrom(name: string, functions: ReadonlyMap<string, TranslatedFunction>): string[] {
   return [...callees(functions.get(name)!.source)].filter((callee) => callee !== undefined && functions.has(callee)) as string[];
 }

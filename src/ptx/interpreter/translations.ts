@@ -1,0 +1,30 @@
+// What was read and translated, kept for all devices of the process as long as one of them has it:
+// several devices and sessions load the same module again and again.
+import type { TranslatedKernel } from "./compile/function.js";
+import { parsePtx } from "./parser.js";
+import type { PtxModule } from "./types.js";
+
+const modules = new Map<string, WeakRef<PtxModule>>();
+const kernels = new WeakMap<PtxModule, Map<string, TranslatedKernel>>();
+const collected = new FinalizationRegistry<string>((ptx) => {
+  if (modules.get(ptx)?.deref() === undefined) modules.delete(ptx);
+});
+
+/** The module of a text, which nobody changes. Throws as `parsePtx`. */
+export function moduleOf(ptx: string): PtxModule {
+  const known = modules.get(ptx)?.deref();
+  if (known !== undefined) return known;
+  const module = parsePtx(ptx);
+  modules.set(ptx, new WeakRef(module));
+  collected.register(module, ptx);
+  return module;
+}
+
+/** A kernel of a module as `key` says, translated if it was not before. */
+export function translationOf(module: PtxModule, key: string, translate: () => TranslatedKernel): TranslatedKernel {
+  const own = kernels.get(module) ?? new Map<string, TranslatedKernel>();
+  kernels.set(module, own);
+  const kernel = own.get(key) ?? translate();
+  own.set(key, kernel);
+  return kernel;
+}
