@@ -13,14 +13,15 @@ import { model, randomMatrix } from "./contract.js";
 const devices = [0, 1, 2];
 
 /**
- * A call: its device by number, the turn of the event loop, and the kernel of a launch or the bytes
- * of a copy from the host.
+ * A call: its device by number, the turn of the event loop, and the kernel of a launch, the bytes of
+ * a copy from the host, or those of host memory that is page-locked.
  */
 interface Call {
   readonly device: number;
   readonly turn: number;
   readonly kernel?: string | undefined;
   readonly bytes?: number | undefined;
+  readonly locked?: number | undefined;
 }
 
 /** The calls of `work` on an engine of several devices that launch nothing. */
@@ -41,6 +42,7 @@ async function callsOf(work: (engine: Engine) => Promise<unknown>): Promise<read
     if (name === "cuCtxSetCurrent") current = values[0] as bigint;
     else if (name === "cuLaunchKernelEx") calls.push({ device, turn, kernel: kernels.get(values[1] as bigint) });
     else if (name === "cuMemcpyHtoDAsync") calls.push({ device, turn, bytes: values[2] as number });
+    else if (name === "cuMemHostRegister") calls.push({ device, turn, locked: values[1] as number });
   };
   const driver: Driver = {
     library: inner.library,
@@ -97,6 +99,21 @@ it("a batch is launched on every device before the next chunk of any, in launche
     await session.dispose();
   });
   expect(checkedLaunches(calls, /^reservoir_batch_/)).toEqual([...devices, ...devices]);
+});
+
+it("a batch whose states come to the host locks memory for one chunk of them, and not for each", async () => {
+  const of = model({ size: 500, storage: "dense", connectionProbability: 0, spectralRadius: null });
+  const locks = async (steps: number) => {
+    const inputs = randomMatrix(steps, 1, "float32", 1);
+    const calls = await callsOf(async (engine) => {
+      const session = await engine.open(of);
+      await session.batch(new Array(132 * devices.length).fill({ inputs }), {});
+      await session.dispose();
+    });
+    expect(new Set(checkedLaunches(calls, /^reservoir_batch_/))).toEqual(new Set(devices));
+    return calls.flatMap(({ locked }) => locked ?? []);
+  };
+  expect(await locks(80)).toEqual(await locks(40));
 });
 
 it("inputs of many short sequences come in few copies", async () => {

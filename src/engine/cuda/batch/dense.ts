@@ -1,6 +1,6 @@
 // Runs many sequences through one dense W, all in step, in chunks whose states come to the host
 // while the next chunk runs.
-import type { Context, DeviceBuffer, DeviceEvent, Stream } from "../../../gpu/index.js";
+import type { Context, DeviceBuffer, DeviceEvent, PinnedBuffer, Stream } from "../../../gpu/index.js";
 import { Matrix } from "../../../numerics/index.js";
 import { NonFiniteStateError, type SequenceInput } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
@@ -72,6 +72,8 @@ export class DenseBatchRun {
   readonly #drive: DeviceBuffer<"f32">;
   readonly #feedback: DeviceBuffer<"f32"> | null;
   readonly #states: DeviceBuffer<"f32">[] = [];
+  /** The states of one chunk on the host, if several chunks come there. */
+  readonly #statesOnHost: PinnedBuffer<"f32"> | undefined;
   readonly #started: DeviceEvent[] = [];
   readonly #computed: DeviceEvent[] = [];
   readonly #take: ((chunk: StateChunk) => void) | undefined;
@@ -162,6 +164,7 @@ export class DenseBatchRun {
         this.#started.push(own(context.event()));
         this.#computed.push(own(context.event()));
       }
+      if (queued && keepAll && !options.taker) this.#statesOnHost = own(context.pinned("f32", rows * size, { label: "states" }));
       this.#leak = own(context.upload(model.leakRate as Float32Array<ArrayBuffer>, { label: "leak rates" }));
       this.#state = own(context.zeros("f32", count * size, { label: "x" }));
       if (!fromZero) {
@@ -325,11 +328,10 @@ export class DenseBatchRun {
     }
   }
 
-  async #bringOver({ from, to, slot }: Chunk, results: Matrix[]): Promise<void> {
+  async #bringOver(chunk: Chunk, results: Matrix[]): Promise<void> {
     const { size } = this.#model;
-    this.#copies.wait(this.#computed[slot]!);
-    const made = this.#states[slot]!.slice(0, this.#sequences.length * (to - from) * size);
-    const states = await this.#copies.download(made, this.#clock?.around(this.#copies, made.byteLength));
+    const { from, to } = chunk;
+    const states = await this.#download(chunk);
     this.#clock?.enter("keep");
     for (const [b, { inputs }] of this.#sequences.entries()) {
       const rows = Math.min(to, inputs.rows) - from;
@@ -337,6 +339,22 @@ export class DenseBatchRun {
       if (rows > 0) results[this.#order[b]!]!.data.set(states.subarray(begin, begin + rows * size), from * size);
     }
     this.#clock?.leave();
+  }
+
+  /** The states of a chunk, in memory that the next one may be written to. */
+  async #download({ from, to, slot }: Chunk): Promise<Float32Array> {
+    const stream = this.#copies;
+    const count = this.#sequences.length;
+    const columns = (to - from) * this.#model.size;
+    const made = this.#states[slot]!.slice(0, count * columns);
+    const marks = this.#clock?.around(stream, made.byteLength);
+    stream.wait(this.#computed[slot]!);
+    if (!this.#statesOnHost) return stream.download(made, marks);
+    marks?.before();
+    stream.copy2D(this.#statesOnHost, made, { columns, rows: count });
+    marks?.after();
+    await stream.done();
+    return this.#statesOnHost.array;
   }
 
   /**
