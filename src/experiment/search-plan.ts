@@ -100,8 +100,25 @@ function rungsOf(
   return { of, steps, keep };
 }
 
-/** Every parameter is a field of the experiment, and takes the ends of its range. */
+const ownSeeds = "the seeds of every trial are search.seeds";
+const unused = "no trial depends on it";
+
+/** Fields that a search cannot vary, and why. */
+const heldFields: Readonly<Record<string, string>> = {
+  split: "every trial has the same rows, so that none sees the test part",
+  ...{ seed: ownSeeds, seeds: ownSeeds, "reservoir.seed": ownSeeds, "liquid.seed": ownSeeds },
+  ...{ name: unused, baselines: unused, published: unused, outputs: unused },
+};
+
+/**
+ * Every parameter is a field of the experiment on which trials depend, and takes the ends of its
+ * range.
+ */
 function checkPaths(source: ExperimentInput, space: SearchSpace): void {
+  for (const path of [...space.parameters.map(({ name }) => name), ...Object.keys(space.ladders)]) {
+    const held = Object.keys(heldFields).find((field) => path === field || path.startsWith(`${field}.`));
+    if (held !== undefined) throw ArgumentError.because(`search.space.${path}: ${heldFields[held]}`, { field: `search.space.${path}` });
+  }
   const first = Object.fromEntries(Object.entries(space.ladders).map(([name, values]) => [name, values[0]!]));
   const check = (values: Readonly<Record<string, unknown>>) => {
     try {

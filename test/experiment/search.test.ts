@@ -196,7 +196,7 @@ describe("a search over an experiment", () => {
   });
 
   it("fails the trials that cannot be evaluated, and goes on, also if those at the lower ends cannot", async () => {
-    const rows = { space: { ...space, "split.train": { choice: [20, 300] } }, sampler: "random", budget: { trials: 3 }, seeds: 1 };
+    const rows = { space: { ...space, washout: { choice: [260, 30] } }, sampler: "random", budget: { trials: 3 }, seeds: 1 };
     const { result } = await searchExperiment(withSearch(rows, { split: { train: 300, test: 20 } }), { refit: false });
     expect(result.trials.complete).toBe(3);
     expect(result.trials.failed).toBeGreaterThan(0);
@@ -222,6 +222,13 @@ describe("a search over an experiment", () => {
     [{ space: {} }, "search.space is empty"],
     [{ space: { "reservoir.spectralRadios": { float: [0, 1] } } }, 'search.space: unknown field "reservoir.spectralRadios": did you mean'],
     [{ space: { "reservoir.leakRate": { float: [0.1, 3] } } }, "search.space: reservoir.leakRate is 3"],
+    [
+      { space: { "split.train": { int: [200, 300] } } },
+      "search.space.split.train: every trial has the same rows, so that none sees the test",
+    ],
+    [{ space: { "reservoir.seed": { int: [0, 5] } } }, "search.space.reservoir.seed: the seeds of every trial are search.seeds"],
+    [{ space: { seeds: { ladder: [1, 5], points: 2 } } }, "search.space.seeds: the seeds of every trial are search.seeds"],
+    [{ space: { name: { choice: ["a", "b"] } } }, "search.space.name: no trial depends on it"],
     [{ objective: { score: "rmse" } }, 'search.objective.score is "rmse"; it takes one of the experiment\'s metrics: nrmse'],
     [{ objective: { on: "folds" } }, 'search.objective.on is "folds"; it takes "validation" for predict'],
     [{ budget: { time: "soon" } }, 'search.budget.time is "soon"; it takes seconds, or a text such as "90s", "10m" or "2h"'],
