@@ -12,13 +12,28 @@ const here = dirname(pathOf(import.meta.url));
  */
 const own = (basename(here) === "gpu" ? dirname(here) : here) + sep;
 
+/** A program that makes code as it runs has names and places without end. */
+const mostKnown = 1000;
+
+function remember<T>(values: Map<string, T>, name: string, value: T): T {
+  if (values.size >= mostKnown) values.clear();
+  values.set(name, value);
+  return value;
+}
+
+/** Whether files are neither of this package nor of Node.js. */
+const foreignFiles = new Map<string, boolean>();
+
 /**
- * Whether a frame is of this package or of Node.js. Asked of the file that runs: source maps may
- * give it any name.
+ * Whether a frame is neither of this package nor of Node.js. Asked of the file that runs: source
+ * maps may give it any name.
  */
 function isForeign(site: NodeJS.CallSite): boolean {
   const name = site.getFileName();
-  return typeof name === "string" && !/^(node|wasm|evalmachine)\b/.test(name) && !pathOf(name).startsWith(own);
+  if (typeof name !== "string") return false;
+  const known = foreignFiles.get(name);
+  if (known !== undefined) return known;
+  return remember(foreignFiles, name, !/^(node|wasm|evalmachine)\b/.test(name) && !pathOf(name).startsWith(own));
 }
 
 /** `/home/me/reservoir.ts:88:12` of a line of a stack; undefined if it says no place. */
@@ -30,9 +45,6 @@ function placeOf(line: string): string | undefined {
 
 /** Places that source maps gave before: to print a stack by them takes a millisecond. */
 const printedPlaces = new Map<string, string>();
-
-/** Work that is given code of its own again and again has new places without end. */
-const mostPlaces = 1000;
 
 /**
  * `/home/me/reservoir.ts:88:12`, or "an unknown line" if no frame outside the package is near.
@@ -55,10 +67,7 @@ export function callSite(): string {
     Error.prepareStackTrace = prepareStackTrace!;
     const printed: unknown = new Error().stack;
     const lines = typeof printed === "string" ? printed.split("\n").filter((line) => /^\s*at /.test(line)) : [];
-    const found = (lines.length === sites.length ? placeOf(lines[at]!) : undefined) ?? place;
-    if (printedPlaces.size >= mostPlaces) printedPlaces.clear();
-    printedPlaces.set(place, found);
-    return found;
+    return remember(printedPlaces, place, (lines.length === sites.length ? placeOf(lines[at]!) : undefined) ?? place);
   } finally {
     Error.prepareStackTrace = prepareStackTrace!;
     Error.stackTraceLimit = stackTraceLimit;
