@@ -4,10 +4,11 @@ import { open, rename } from "node:fs/promises";
 import { resolve as absolute } from "node:path";
 import { FileError } from "../../io/errors.js";
 import { readError, writeError } from "../../io/files.js";
+import type { StudyOperation } from "../storage.js";
 import { readLines } from "./lines.js";
 import { JournalLock } from "./lock.js";
 import { RecordError } from "./record-error.js";
-import { decodeRecord } from "./records.js";
+import { decodeRecord, encodeRecord } from "./records.js";
 
 /** What a repair did to a journal. */
 export interface JournalRepair {
@@ -23,8 +24,9 @@ export interface JournalRepair {
 
 /**
  * Repairs a journal, under its lock: a line that ends in a whole record keeps that record, any
- * other that is none goes. The file as it was is kept as FILE.broken. Nobody has counted what goes,
- * since no reader gets past it.
+ * other that is none goes. The file as it was is kept as FILE.broken. Nobody has counted what was
+ * torn, since no reader gets past it. A line that made a trial and has an end of its own was whole
+ * once, and counted: a failed trial takes its place, so that what follows means the same trials.
  * @throws FileError
  */
 export async function repairJournal(path: string): Promise<JournalRepair> {
@@ -34,38 +36,43 @@ export async function repairJournal(path: string): Promise<JournalRepair> {
 }
 
 async function repair(path: string): Promise<JournalRepair> {
-  const kept: string[] = [];
+  const lines: string[] = [];
+  let study = 0;
+  let kept = 0;
   const mended: number[] = [];
   const lost: { readonly line: number; readonly reason: string }[] = [];
   const end = await readLines(path, { line: 0, offset: 0 }, (line, number) => {
-    const reason = reasonAgainst(line);
-    if (reason === undefined) {
-      kept.push(line);
+    const read = decoded(line);
+    const from = line.lastIndexOf('{"op_code"');
+    const isMended = typeof read === "string" && from > 0 && typeof decoded(line.slice(from)) !== "string";
+    if (isMended) mended.push(number + 1);
+    if (typeof read !== "string" || isMended) {
+      lines.push(isMended ? line.slice(from) : line);
+      kept++;
+      if (typeof read !== "string" && read.type === "createTrial") study = read.study;
       return;
     }
-    const from = line.lastIndexOf('{"op_code"');
-    if (from > 0 && reasonAgainst(line.slice(from)) === undefined) {
-      kept.push(line.slice(from));
-      mended.push(number + 1);
-    } else lost.push({ line: number + 1, reason });
+    const isTrial = from === 0 && /^\{"op_code": ?4,/.test(line);
+    if (isTrial) lines.push(lostTrial(Number(/"study_id": ?(\d+),/.exec(line)?.[1] ?? study)));
+    lost.push({ line: number + 1, reason: isTrial ? `${read}; a failed trial takes its place` : read });
   }).catch(async (error: unknown) => {
     throw error instanceof RecordError ? new FileError(path, error.message, "content") : await readError(path, error);
   });
   try {
     const torn = await tornBytes(path, end.offset);
     if (torn > 0) lost.push({ line: end.line + 1, reason: `it has no end: ${torn} bytes` });
-    if (mended.length === 0 && lost.length === 0) return { kept: kept.length, mended, lost, broken: undefined };
+    if (mended.length === 0 && lost.length === 0) return { kept, mended, lost, broken: undefined };
     const [fresh, broken] = [`${path}.repaired`, `${path}.broken`];
     const file = await open(fresh, "w", 0o666);
     try {
-      for (let i = 0; i < kept.length; i += 1000) await file.write(Buffer.from(`${kept.slice(i, i + 1000).join("\n")}\n`, "utf8"));
+      for (let i = 0; i < lines.length; i += 1000) await file.write(Buffer.from(`${lines.slice(i, i + 1000).join("\n")}\n`, "utf8"));
       await file.sync();
     } finally {
       await file.close();
     }
     await rename(path, broken);
     await rename(fresh, path);
-    return { kept: kept.length, mended, lost, broken };
+    return { kept, mended, lost, broken };
   } catch (error) {
     throw error instanceof FileError ? error : writeError(path, error);
   }
@@ -80,10 +87,16 @@ async function tornBytes(path: string, end: number): Promise<number> {
   }
 }
 
-function reasonAgainst(line: string): string | undefined {
+/** The record of a trial of which nothing is known but that it was there. */
+function lostTrial(study: number): string {
+  const attributes = { "spillway:error": "its line in the journal was damaged" };
+  return encodeRecord({ by: "repair", type: "createTrial", study, template: { state: "failed", attributes } });
+}
+
+/** What a line says, or why it is no record. */
+function decoded(line: string): StudyOperation | string {
   try {
-    decodeRecord(line);
-    return undefined;
+    return decodeRecord(line);
   } catch (error) {
     if (error instanceof RecordError) return error.message;
     throw error;

@@ -37,6 +37,22 @@ describe("a repair", () => {
     expect((await open(path)).trials.map(({ value }) => value)).toEqual([0, 1, 2, 3]);
   });
 
+  it("puts a failed trial in the place of one whose line was damaged, since what follows counts it", async () => {
+    for (const end of [30, 200]) {
+      const { path, lines } = await journal(`damaged-${end}`, 4);
+      const places = lines.flatMap((line, place) => (line.startsWith('{"op_code":4') ? [place] : []));
+      lines[places[1]!] = lines[places[1]!]!.slice(0, end);
+      writeFileSync(path, `${lines.join("\n")}\n`);
+      const { kept, lost } = await repairJournal(path);
+      expect([kept, lost.map(({ line }) => line)]).toEqual([lines.length - 1, [places[1]! + 1]]);
+      expect(lost[0]!.reason).toMatch(/^it is no JSON: .*; a failed trial takes its place$/s);
+      const { trials } = await open(path);
+      const whole = await journal(`whole-${end}`, 4);
+      expect(trials.map(({ state, value }) => [state, value])).toEqual([["complete", 0], ["failed", undefined], ["complete", 2], ["complete", 3]]); // biome-ignore format: one line
+      expect(trials[2]!.params).toEqual((await open(whole.path)).trials[2]!.params);
+    }
+  });
+
   it("takes out what is no record, and tells it: foreign text, a byte order mark, an unknown operation, no end", async () => {
     const { path, lines } = await journal("foreign", 2);
     const unknown = '{"op_code": 11, "worker_id": "w"}';
