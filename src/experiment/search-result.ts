@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { FileError } from "../io/index.js";
 import type { ExperimentInput } from "./description.js";
+import type { Machine } from "./machine.js";
 import type { ExperimentResult } from "./result.js";
 import type { SearchObjective } from "./search-objective.js";
 import type { PassedOver } from "./search-refit.js";
@@ -36,6 +37,8 @@ export interface SearchResult {
   /** Whether it was stopped before its budget was used. */
   readonly interrupted: boolean;
   readonly seconds: number;
+  readonly machine: Machine;
+  readonly versions: Readonly<Record<string, string>>;
 }
 
 /** A search that is over. */

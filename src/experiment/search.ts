@@ -10,6 +10,7 @@ import { reportHtml } from "../plot/index.js";
 import { DifferentResultsError, type DifferentTrial, MemoryStorage, type Sampler, Study, type StudyStorage } from "../search/index.js";
 import { patientStorage, StorageAwayError } from "../search/patience.js";
 import { type Shard, sharded, shardOf, shareOf } from "../search/shard.js";
+import { describeMachine, versions } from "./machine.js";
 import { runExperiment } from "./run.js";
 import { DeviceTrials, deviceBatch } from "./search-device.js";
 import { bringInSpools, ResultKeeper } from "./search-keeper.js";
@@ -228,6 +229,8 @@ class Search {
       importance: study.importance(),
       interrupted,
       seconds: (performance.now() - this.#begun) / 1000,
+      machine: describeMachine(),
+      versions: versions(),
     };
     if (folder !== undefined) {
       const yaml = best && stringify(best, { lineWidth: 100 });

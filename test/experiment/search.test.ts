@@ -18,6 +18,7 @@ import { objectiveOf, SettingEvaluator } from "../../src/experiment/search-objec
 import { refitBest } from "../../src/experiment/search-refit.js";
 import { writeCsv } from "../../src/io/index.js";
 import { Matrix } from "../../src/numerics/index.js";
+import { packageVersion } from "../../src/model/version.js";
 import type { StudyTrial } from "../../src/search/index.js";
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-search-"));
@@ -121,7 +122,10 @@ describe("a search over an experiment", () => {
     await searchExperiment(predict, { ...options, trials: 4 });
     const resumed = await searchExperiment(predict, { ...options, trials: 9 });
     expect(params(resumed)).toEqual(params(whole));
-    expect(JSON.parse(readFileSync(join(out, "narma", "search.json"), "utf8"))).toMatchObject({ format: "spillway-search", name: "narma" });
+    expect(JSON.parse(readFileSync(join(out, "narma", "search.json"), "utf8"))).toMatchObject({
+      ...{ format: "spillway-search", name: "narma" },
+      ...{ versions: { spillway: packageVersion, node: process.versions.node }, machine: { architecture: process.arch } },
+    });
     await expect(searchExperiment(withSearch({ seeds: 4 }), options)).rejects.toThrow("holds trials of another experiment");
     await expect(searchExperiment(withSearch({ space: { washout: { int: [20, 40] } } }), options)).rejects.toThrow("is of another space");
   });
