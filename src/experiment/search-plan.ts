@@ -102,10 +102,11 @@ function rungsOf(
 
 const ownSeeds = "the seeds of every trial are search.seeds";
 const unused = "no trial depends on it";
+const sameRows = "every trial has the same rows, so that none sees the test part";
 
 /** Fields that a search cannot vary, and why. */
 const heldFields: Readonly<Record<string, string>> = {
-  split: "every trial has the same rows, so that none sees the test part",
+  ...{ split: sameRows, "data.rows": sameRows },
   ...{ seed: ownSeeds, seeds: ownSeeds, "reservoir.seed": ownSeeds, "liquid.seed": ownSeeds },
   ...{ name: unused, baselines: unused, published: unused, outputs: unused },
 };

@@ -17,8 +17,8 @@ import {
 import { objectiveOf, SettingEvaluator } from "../../src/experiment/search-objective.js";
 import { refitBest } from "../../src/experiment/search-refit.js";
 import { writeCsv } from "../../src/io/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { packageVersion } from "../../src/model/version.js";
+import { Matrix } from "../../src/numerics/index.js";
 import type { StudyTrial } from "../../src/search/index.js";
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-search-"));
@@ -230,6 +230,7 @@ describe("a search over an experiment", () => {
       { space: { "split.train": { int: [200, 300] } } },
       "search.space.split.train: every trial has the same rows, so that none sees the test",
     ],
+    [{ space: { "data.rows": { int: [300, 400] } } }, "search.space.data.rows: every trial has the same rows"],
     [{ space: { "reservoir.seed": { int: [0, 5] } } }, "search.space.reservoir.seed: the seeds of every trial are search.seeds"],
     [{ space: { seeds: { ladder: [1, 5], points: 2 } } }, "search.space.seeds: the seeds of every trial are search.seeds"],
     [{ space: { name: { choice: ["a", "b"] } } }, "search.space.name: no trial depends on it"],
