@@ -82,8 +82,8 @@ export const takesPrograms = `<script type="module">
 </script>`;
 
 /**
- * Firefox without a protocol, for pages with {@link takesPrograms}. Under WebDriver BiDi one in
- * twenty runs of a worker that starts workers hangs in `new Worker`; without it none of 700 did.
+ * Firefox without a protocol, for pages with {@link takesPrograms}. Under WebDriver BiDi 27 of 778
+ * runs of a worker that may start workers hung in `new Worker`, without it none of 960.
  */
 export async function openFirefoxAlone(): Promise<Driven> {
   let waiting: ServerResponse | undefined;

@@ -25,13 +25,19 @@ const worker = `
   process.exit();
 `;
 
-it.skipIf(process.platform === "win32")("is taken over, and its late results are dropped, or told if a bit differs", async () => {
+/** A worker with two trials in work, its journal, and the folder of that. */
+async function startWorker() {
   const folder = mkdtempSync(join(tmpdir(), "spillway-stopped-"));
   const path = join(folder, "s.log");
   const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", worker, path], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   await once(child.stdout, "data");
+  return { folder, path, child };
+}
+
+it.skipIf(process.platform === "win32")("is taken over, and its late results are dropped, or told if a bit differs", async () => {
+  const { folder, path, child } = await startWorker();
   const storage = journalFile(path, { grace: 0.2 });
   const other = await Study.open({ storage, space: { x: { float: [0, 1] } }, sampler: randomSampler() });
   child.kill("SIGSTOP");
@@ -55,12 +61,7 @@ it.skipIf(process.platform === "win32")("is taken over, and its late results are
 });
 
 it.runIf(process.platform === "linux")("is taken over at once if it was killed on this machine, and not before", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "spillway-killed-"));
-  const path = join(folder, "s.log");
-  const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", worker, path], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  await once(child.stdout, "data");
+  const { folder, path, child } = await startWorker();
   const other = await Study.open({ storage: journalFile(path), space: { x: { float: [0, 1] } }, sampler: randomSampler() });
   expect(await other.beat()).toBe(0);
   const ended = once(child, "exit");

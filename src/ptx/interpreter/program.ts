@@ -3,7 +3,8 @@
 import { LaunchError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
 import { checkBlock, dimensions, packArguments } from "./arguments.js";
-import { bindKernel, type CompiledKernel, KernelCompiler, parameterLayout } from "./compile/function.js";
+import { bindKernel } from "./compile/bind.js";
+import { type CompiledKernel, KernelCompiler, parameterLayout } from "./compile/function.js";
 import { UnsupportedPtxError } from "./errors.js";
 import type { MachineLaunchOptions, PtxMachine } from "./machine.js";
 import { collectCounters, type LaunchCounters } from "./run/counters.js";

@@ -1,17 +1,17 @@
-// Compiles the functions that a kernel reaches: lays out registers, shared and local variables, and
-// translates every segment into a JavaScript function of a warp and a mask of lanes. A translation
-// is made once for all devices, and bound to the memory of each. Running is the scheduler's work.
+// Translates the functions that a kernel reaches: lays out registers, shared and local variables, and
+// turns every segment into a JavaScript function of a warp and a mask of lanes. A translation is made
+// once for all devices; bind.ts binds it to one. Running it is the scheduler's work.
 import { UnsupportedPtxError } from "../errors.js";
 import { isStateSpace } from "../parse-declarations.js";
 import { globalHigh } from "../run/memory.js";
 import { systemCalls } from "../run/system-calls.js";
 import type { Registers, Warp } from "../run/warp.js";
 import type { PtxFunction, PtxInstruction, PtxModule, PtxOperand, PtxRegister, PtxVariable } from "../types.js";
-import { type Collective, compileCollective } from "./collective.js";
+import type { Collective } from "./collective.js";
 import { type CompileContext, type CompiledChecks, Emitter, literal } from "./emitter.js";
 import { handlerOf } from "./handlers.js";
 import { Paths } from "./paths.js";
-import { allInstructions, floatOnly, type Liveness, layOut, liveness, type RegisterFile, touched } from "./registers.js";
+import { floatOnly, type Liveness, layOut, liveness, type RegisterFile, touched } from "./registers.js";
 import { cutIntoSegments, type Segment, type SegmentEnd } from "./segments.js";
 import { asksForReserved, reservedBytes } from "./special.js";
 import type { Support } from "./support.js";
@@ -38,7 +38,7 @@ export interface CompiledSegment {
 }
 
 /** A function in JavaScript that is bound to no device; nothing in it changes. */
-interface TranslatedFunction {
+export interface TranslatedFunction {
   readonly source: PtxFunction;
   readonly segments: readonly Segment[];
   readonly alive: Liveness["alive"];
@@ -347,40 +347,6 @@ export class KernelCompiler {
 /** An address so many bytes from the beginning of a window, as its halves. */
 function constantAddress(window: number, bytes: number): { low: string; high: string } {
   return { low: literal(bytes | 0), high: literal((window + Math.floor(bytes / 2 ** 32)) | 0) };
-}
-
-/** A kernel on the device whose memory and arithmetic `support` has. */
-export function bindKernel(translated: TranslatedKernel, support: Support): CompiledKernel {
-  const functions = new Map(translated.functions.map((fn) => [fn.source.name, bindFunction(fn, support, translated.target)]));
-  return { ...translated, entry: functions.get(translated.name)!, functions };
-}
-
-function bindFunction(translated: TranslatedFunction, support: Support, target: number): CompiledFunction {
-  const { source, segments, alive, file, paths, frameBytes, places } = translated;
-  const runs = translated.bind(support);
-  return {
-    name: source.name,
-    source,
-    segments: segments.map((segment, k) => ({
-      run: runs[k],
-      end: segment.end,
-      guarded: segment.guard !== undefined,
-      collective: segment.end.kind === "collective" ? compileCollective(segment.end.instruction, file, support, target) : undefined,
-      idle: allInstructions(segment).every(({ opcode }) => /^(bra|ret|exit)$/.test(opcode)),
-      alive: (index) => alive(k, index),
-      lanes: 0,
-      instructions: allInstructions(segment),
-    })),
-    paths,
-    registerBytes: file.bytes,
-    spareRegisters: [],
-    frameBytes,
-    places,
-    lanesOf: ({ index }) => {
-      const place = file.places.get(index);
-      return place?.kind === "double" ? place.word : undefined;
-    },
-  };
 }
 
 /** Local bytes of the deepest chain of calls; undefined if a function may come to call itself. */
