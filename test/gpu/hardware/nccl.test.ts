@@ -103,7 +103,7 @@ describe.skipIf(!nccl.available)("ranks of one process a GPU", () => {
          }
          if (round === 0) console.log(context.read(x)[0]);
        }
-       communicator.dispose();
+       for (const thing of [communicator, x, stream, context]) thing.dispose();
        console.log("done");`,
     ]);
   const heard = (child: ChildProcess) =>
