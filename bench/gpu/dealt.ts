@@ -55,6 +55,7 @@ const sweep: Work = async (engine) => {
 const cases: readonly (readonly [name: string, work: Work])[] = [
   ["ensemble, 1056 members of N=300, 10,000 steps", ensemble],
   ["batch, 2112 sequences of 2000 steps, N=500", batch({ size: large(500, 20), connectionProbability: 1 }, large([2112, 2000], [6, 10]))],
+  ["batch, 8192 sequences of 2000 steps, N=500", batch({ size: large(500, 20), connectionProbability: 1 }, large([8192, 2000], [12, 10]))],
   ["sweep, 32 seeds by 66 settings, N=300, 4000 steps", sweep],
   ["liquid, 1056 sequences of 1000 steps, 1000 neurons", batch({ kind: "spiking", size: large(1000, 20) }, large([1056, 1000], [4, 10]))],
 ];

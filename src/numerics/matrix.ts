@@ -306,24 +306,22 @@ export function firstNonFinite(data: ArrayLike<number>): number {
   const run = 4096;
   for (let start = 0; start < data.length; start += run) {
     const end = Math.min(data.length, start + run);
-    // Over a run of numbers the sum of x - x is 0 or NaN, which is several times faster than asking
-    // each.
-    if (ArrayBuffer.isView(data) && sumOfDifferences(data, start, end) === 0) continue;
+    if (hasOnlyFinite(data, start, end)) continue;
     for (let i = start; i < end; i++) if (!Number.isFinite(data[i])) return i;
   }
   return -1;
 }
 
-function sumOfDifferences(data: ArrayLike<number>, start: number, end: number): number {
-  let a = 0;
-  let b = 0;
-  let i = start;
-  for (; i + 1 < end; i += 2) {
-    a += data[i]! - data[i]!;
-    b += data[i + 1]! - data[i + 1]!;
-  }
-  if (i < end) a += data[i]! - data[i]!;
-  return a + b;
+/**
+ * Over a run of numbers the sum of x - x is 0 or NaN, which is several times faster than asking
+ * each. A loop for each type of array: one that meets both takes three times as long.
+ */
+function hasOnlyFinite(data: ArrayLike<number>, start: number, end: number): boolean {
+  let sum = 0;
+  if (data instanceof Float32Array) for (let i = start; i < end; i++) sum += data[i]! - data[i]!;
+  else if (data instanceof Float64Array) for (let i = start; i < end; i++) sum += data[i]! - data[i]!;
+  else return false;
+  return sum === 0;
 }
 
 function checkSize(rows: number, cols: number): void {

@@ -32,6 +32,22 @@ const defaultChunkBytes = 512 * 2 ** 20;
 /** A launch of the drive kernel takes at most this many rows. */
 const mostDriveRows = 2 ** 19;
 
+type Packed = ReturnType<(typeof packs)[keyof typeof packs]>;
+
+/** W as plans read it, as long as an array lives: devices that begin together share one. */
+const packedWeights = new WeakMap<Matrix, Map<string, WeakRef<Packed>>>();
+
+function packedFor({ weights, size }: ReservoirModel, { kernel, padded, rowBlocks }: BatchPlan): Packed {
+  const matrix = weights as Matrix;
+  const rows = rowBlocks * kernel.rows;
+  const key = `${kernel.layout} ${rows} ${padded}`;
+  const kept = packedWeights.get(matrix) ?? new Map<string, WeakRef<Packed>>();
+  packedWeights.set(matrix, kept);
+  const packed = kept.get(key)?.deref() ?? packs[kernel.layout](matrix.data, size, size, size, rows, padded);
+  kept.set(key, new WeakRef(packed));
+  return packed;
+}
+
 /** What to do with the states, and what the session has for its batches. */
 export interface DenseBatchOptions extends DeviceBatchOptions, SessionWork {}
 
@@ -101,7 +117,7 @@ export class DenseBatchRun {
     this.#sequences = this.#order.map((b) => sequences[b]!);
     this.#steps = this.#sequences[0]!.inputs.rows;
     const { size, inputSize, outputSize } = model;
-    const { kernel, padded, rowBlocks, tiles } = plan;
+    const { kernel, padded, tiles } = plan;
     const count = sequences.length;
     const keepAll = options.taker !== undefined || options.keep !== "last";
     const stepBytes = 4 * count * (size * (keepAll ? 4 : 2) + inputSize + outputSize);
@@ -126,9 +142,7 @@ export class DenseBatchRun {
       const head: RealParameter[] = [`const ${element}*`, `${element}*`, "u32*", "i32*", "i64", ...steps, "i32", ...slots];
       this.#kernel = realKernel(context, kernel.file, kernel.name, "float32", [...head, ...rest]);
       const pack = packs[kernel.layout];
-      const { data } = model.weights as Matrix;
-      const packed = pack(data, size, size, size, rowBlocks * kernel.rows, padded);
-      this.#weights = own(context.upload(packed, { label: "W" })) as DeviceBuffer<"f32">;
+      this.#weights = own(context.upload(packedFor(model, plan), { label: "W" })) as DeviceBuffer<"f32">;
       const exchanged = tiles * kernel.sequences * padded;
       this.#exchange = own(context.zeros(element, 2 * exchanged, { label: "exchanged states" })) as DeviceBuffer<"f32">;
       // Every sequence begins with the same row, of zeros most of the time.

@@ -47,7 +47,7 @@ export class GatheredRows {
     const pitch = (to - from) * this.#gathering.columns;
     const locked = this.#slots[slot];
     const rows = locked?.array ?? new Float32Array(count * pitch);
-    for (const [b, sequence] of this.#sequences.entries()) this.#gather(sequence, from, to, rows.subarray(b * pitch, (b + 1) * pitch));
+    for (const [b, sequence] of this.#sequences.entries()) this.#gather(sequence, from, to, rows, b * pitch);
     if (locked) stream.copy2D(this.#target, locked, { columns: pitch, rows: count });
     else stream.upload(this.#target.slice(0, rows.length), rows as Float32Array<ArrayBuffer>);
   }
@@ -56,18 +56,20 @@ export class GatheredRows {
     disposeAll(this.#slots.splice(0));
   }
 
-  /** One sequence: its rows in one copy, zeros where it has none. */
-  #gather(sequence: SequenceInput, from: number, to: number, out: Float32Array): void {
+  /** One sequence, from number `at` of `out` on: its rows in one copy, zeros where it has none. */
+  #gather(sequence: SequenceInput, from: number, to: number, out: Float32Array, at: number): void {
     const { columns, of, delay } = this.#gathering;
+    const past = at + (to - from) * columns;
     const series = of(sequence);
     const first = Math.max(from, delay);
     const end = Math.min(to, sequence.inputs.rows);
     if (!series || first >= end) {
-      out.fill(0);
+      out.fill(0, at, past);
       return;
     }
-    out.fill(0, 0, (first - from) * columns);
-    out.set(series.data.subarray((first - delay) * columns, (end - delay) * columns), (first - from) * columns);
-    out.fill(0, (end - from) * columns);
+    const begin = at + (first - from) * columns;
+    out.fill(0, at, begin);
+    out.set(series.data.subarray((first - delay) * columns, (end - delay) * columns), begin);
+    out.fill(0, at + (end - from) * columns, past);
   }
 }
