@@ -106,6 +106,14 @@ template <typename Weight> struct Layout {
 /** Tiles streamed at once: what is in flight from L2. The loop names both. */
 constexpr int Depth = 2;
 
+/**
+ * Fours of states that a thread asks for at once, if W lies in more than registers. Kernels made for
+ * a model may have another number: foursAtOnce of src/engine/cuda/persistent/shapes.ts.
+ */
+#ifndef GRID_BATCH
+#define GRID_BATCH 4
+#endif
+
 static constexpr __host__ __device__ int powerOfTwoFrom(int rows) { return rows <= 1 ? 1 : rows <= 2 ? 2 : rows <= 4 ? 4 : 8; }
 
 template <typename Real, typename Weight, int Rows, int Held, int Warps, bool Mixed, bool Bounded, typename Between, typename Reach>
@@ -230,7 +238,7 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
     neuron.finish(steps, step);
     if (layout.buffers == 1) __syncthreads();
     Four<Real>* const to = x + (layout.buffers == 2 && !(step & 1) ? xQuads : 0);
-    constexpr int batch = Mixed ? 4 : Held * 32 <= threads ? 1 : Held * 32 <= 2 * threads ? 2 : 4;
+    constexpr int batch = Mixed ? GRID_BATCH : Held * 32 <= threads ? 1 : Held * 32 <= 2 * threads ? 2 : 4;
     if (!exchange::collect<Real, Bounded, threads, batch>(theirs + parity, quads, generation, to, layout.spinLimit,
                                                          reach.ended(layout.report))) {
       reach.template stall<Real, Bounded>(layout.report, theirs + parity, quads, generation, steps.firstStep + step);

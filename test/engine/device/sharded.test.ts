@@ -7,6 +7,7 @@ import { fitDense, fitSparse, sparseVariants } from "../../../src/engine/cuda/pe
 import { choices, describeChoice, type Place } from "../../../src/engine/cuda/plan.js";
 import { shapeOf } from "../../../src/engine/cuda/shape.js";
 import { shardedPlan } from "../../../src/engine/cuda/sharded/index.js";
+import type { TimeLoop } from "../../../src/engine/cuda/time-loop.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
 import { type Context, openDevices } from "../../../src/gpu/index.js";
 import { Matrix, type SparseMatrix } from "../../../src/numerics/index.js";
@@ -126,6 +127,29 @@ describe("a reservoir over several devices", () => {
     const fit = fitDense(mixed, of.size, { ...first.info, attributes }, 2)!;
     expect([fit.shared > 0, fit.streamed > 0]).toEqual([true, tiles === 3]);
     for (const each of [host, of]) await holds(shardedPlan(fit, shapeOf(of), seats(2)), each, 10, host);
+  });
+
+  describe("most of whose W streams", () => {
+    const of = model({ size: 17 * 128 + 40, inputSize: 1, storage: "dense", spectralRadius: null, seed: 2 });
+    const [{ info }] = opened as [Context];
+    // Two warps take over 576 fours of states, more than four a thread. Room for the states and no W.
+    const attributes = { ...info.attributes, multiprocessors: 72, sharedBytesPerBlockOptIn: 64 + 512 * 20 };
+    const fit = fitDense({ ...mixed, rows: 8, warps: 2 }, of.size, { ...info, attributes }, 2)!;
+
+    it("has them, in one launch or several", async () => {
+      expect(fit).toMatchObject({ shared: 0, streamed: 18 });
+      await holds(shardedPlan(fit, shapeOf(of), seats(2)), of, [3, 1, 2]);
+    });
+
+    it("ends with an error if a block does not bring its states", async () => {
+      const plan = shardedPlan({ ...fit, blocks: fit.blocks - 1 }, shapeOf(of), seats(2));
+      const spinLimit = onHardware ? 20_000_000 : 3000;
+      await onLoop(plan, of, randomMatrix(3, 1, "float32", 7), { spinLimit }, ({ loop, stream, x, drive, out }) => {
+        loop.enqueue(stream, { steps: 3, firstStep: 0, sequence: 0, drive, state: x, states: out });
+        stream.sync();
+        expect(() => loop.check()).toThrow(`gave no states of block ${fit.blocks - 1} at step 0 for ${spinLimit} clock ticks`);
+      });
+    });
   });
 
   it("has them as one slice by itself", async () => {
@@ -274,32 +298,59 @@ describe("a reservoir over several devices by a launch for each step", () => {
   });
 });
 
-/** Runs a loop by itself on the first device's memory, against the reference. */
-async function holds(plan: ReturnType<typeof shardedPlan>, of: ReservoirModel, steps: number, host = of): Promise<void> {
-  const [context] = opened as [Context];
-  const loop = (await plan.open(context, of, {}))!;
+/** Runs a loop by itself on the first device's memory, in launches of so many steps, against the reference. */
+async function holds(
+  plan: ReturnType<typeof shardedPlan>,
+  of: ReservoirModel,
+  launches: number | readonly number[],
+  host = of,
+): Promise<void> {
+  const parts = [launches].flat();
+  const steps = parts.reduce((sum, part) => sum + part);
   const reference = await referenceEngine.open(host);
   const states = Matrix.zeros(steps, of.size, of.precision) as Matrix;
   const inputs = randomMatrix(steps, of.inputSize, of.precision, 7);
   await reference.run({ inputs }, { into: states });
-  const [stream, x, drive, out] = [
-    context.stream(),
-    context.upload(of.initialState as Float32Array<ArrayBuffer>),
-    context.upload(driveOf(of, inputs)),
-    context.zeros("f32", steps * of.size),
-  ];
-  try {
-    loop.enqueue(stream, { steps, firstStep: 0, sequence: 0, drive, state: x, states: out });
+  await reference.dispose();
+  await onLoop(plan, of, inputs, {}, ({ loop, stream, x, drive, out, context }) => {
+    let firstStep = 0;
+    for (const part of parts) {
+      const rows = [firstStep * of.size, (firstStep + part) * of.size] as const;
+      loop.enqueue(stream, { steps: part, firstStep, sequence: 0, drive: drive.slice(...rows), state: x, states: out.slice(...rows) });
+      firstStep += part;
+    }
     stream.sync();
     loop.check();
     expect(bits(context.read(out))).toEqual(bits(states.data));
     expect(bits(context.read(x))).toEqual(bits(states.row(steps - 1)));
+  });
+}
+
+/** A loop by itself, with what it reads and writes in the first device's memory. */
+async function onLoop(
+  plan: ReturnType<typeof shardedPlan>,
+  of: ReservoirModel,
+  inputs: Matrix,
+  options: { readonly spinLimit?: number },
+  work: (given: ReturnType<typeof memory> & { readonly loop: TimeLoop; readonly context: Context }) => void,
+): Promise<void> {
+  const [context] = opened as [Context];
+  const loop = (await plan.open(context, of, options))!;
+  const given = memory(context, of, inputs);
+  try {
+    work({ ...given, loop, context });
   } finally {
     loop.dispose();
-    await reference.dispose();
-    for (const each of [x, drive, out, stream]) each.dispose();
+    for (const each of Object.values(given)) each.dispose();
   }
 }
+
+const memory = (context: Context, of: ReservoirModel, inputs: Matrix) => ({
+  stream: context.stream(),
+  x: context.upload(of.initialState as Float32Array<ArrayBuffer>),
+  drive: context.upload(driveOf(of, inputs)),
+  out: context.zeros("f32", inputs.rows * of.size),
+});
 
 /** docs/numerics.md, rule 3. */
 function driveOf({ inputWeights, bias, size: n }: ReservoirModel, inputs: Matrix): Float32Array<ArrayBuffer> {

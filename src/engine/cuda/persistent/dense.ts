@@ -13,7 +13,7 @@ import { type PersistentKernel, type PersistentMemory, stepParameters } from "./
 import { madeEntry } from "./made-shapes.js";
 import { packDense } from "./pack.js";
 import { type Arithmetic, type LoopParts, type Made, withPlaces } from "./parts.js";
-import { type DenseFit, denseEntry, groupSize, shippedIn, tileGroups } from "./shapes.js";
+import { type DenseFit, denseEntry, foursAtOnce, groupSize, shippedIn, tileGroups } from "./shapes.js";
 
 const layouts = {
   cluster: { groups: "i32", shared: "i32" },
@@ -78,7 +78,7 @@ export function shippedDense(fit: DenseFit): LoopParts {
 export function compiledDense(fit: DenseFit, model: ReservoirModel, arithmetic: Arithmetic): LoopParts {
   const { plan, precision, weights, rows, held, warps, mixed } = fit.variant;
   const real = precision === "float32" ? "float" : "double";
-  const stored = { MIXED: mixed, WEIGHT: weights === "bfloat16" ? "packing::bfloat16" : real };
+  const stored = { MIXED: mixed, WEIGHT: weights === "bfloat16" ? "packing::bfloat16" : real, BATCH: foursAtOnce(fit) };
   const shape = { ROWS: rows, HELD: held, WARPS: warps, ...(plan === "grid" ? stored : {}) };
   const form = {
     ...{ file: `reservoir_${plan}`, prefix: plan.toUpperCase(), entry: madeEntry(denseEntry(fit.variant), arithmetic), precision },

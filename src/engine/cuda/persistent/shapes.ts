@@ -174,18 +174,27 @@ export function streamingCost(
 }
 
 /**
- * What an H200's L2 keeps of weights that are read again each step, beside those that pass through:
- * 32 of its 50 MiB were best.
+ * What an H200's L2 keeps of weights that are read again each step, beside those that pass through,
+ * and of those that are more than three times its size.
  */
-const keptOfL2 = 0.64;
+const keptOfL2 = { few: 0.64, many: 0.4 };
 
 /** Bytes of a fit's weights that each step streams, and what that costs. */
 export function denseStreaming(fit: Pick<DenseFit, "variant" | "streamed" | "blocks" | "devices">, device: DeviceInfo) {
   const { variant, streamed } = fit;
   const tile = blocksOfDevice(fit) * variant.rows * variant.warps * tileBytes(variant);
-  const kept = Math.min(streamed, Math.floor((keptOfL2 * device.attributes.l2Bytes) / tile));
+  const { l2Bytes } = device.attributes;
+  const share = streamed * tile > 3 * l2Bytes ? keptOfL2.many : keptOfL2.few;
+  const kept = Math.min(streamed, Math.floor((share * l2Bytes) / tile));
   return { kept, microseconds: streamingCost(streamed * tile, device, kept * tile) };
 }
+
+/**
+ * Fours of states that a thread of a kernel made for a fit asks for at once. In blocks of up to
+ * eight warps, which have registers to spare, more of them save rounds.
+ */
+export const foursAtOnce = ({ variant: { mixed, warps }, groups }: Pick<DenseFit, "variant" | "groups">): 4 | 8 =>
+  mixed && warps <= 8 && groups > 4 * warps ? 8 : 4;
 
 /** Bytes of a row of a tile. */
 export const tileBytes = ({ precision, weights }: DenseVariant): number =>

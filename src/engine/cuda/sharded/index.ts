@@ -27,7 +27,7 @@ const mostDevices = 8;
  * and each state's way to all of them, and no less than the host takes for its calls. Measured on
  * four H200 (bench/results/gpu-sharded-2026-11-27.md).
  */
-const handover = { wait: 5, state: 1.9e-4 };
+const handover = { wait: 5, state: 5e-4 };
 
 /** Fits that are offered: the first may turn out not to be possible. */
 const offered = 3;

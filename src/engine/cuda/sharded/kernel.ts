@@ -8,7 +8,7 @@ import { compiledCode, type KernelCode, type NamedParameters } from "../persiste
 import { stepParameters } from "../persistent/loop.js";
 import { madeEntry } from "../persistent/made-shapes.js";
 import type { Arithmetic } from "../persistent/parts.js";
-import { type DenseFit, denseEntry, type SparseFit, sparseEntry } from "../persistent/shapes.js";
+import { type DenseFit, denseEntry, foursAtOnce, type SparseFit, sparseEntry } from "../persistent/shapes.js";
 import { describeSparse, sparseLayout } from "../persistent/sparse.js";
 import { drawnInPlace, placeDense, placeSparse } from "./placed.js";
 
@@ -60,7 +60,7 @@ export function shardedKernel(fit: AnyFit, model: ReservoirModel, arithmetic: Ar
     const numbers = denseLayout(fit);
     const halves = weights === "bfloat16";
     const weight = halves ? "packing::bfloat16" : precision === "float32" ? "float" : "double";
-    const shape = { ROWS: rows, HELD: held, WARPS: warps, MIXED: mixed, WEIGHT: weight };
+    const shape = { ROWS: rows, HELD: held, WARPS: warps, MIXED: mixed, WEIGHT: weight, BATCH: foursAtOnce(fit) };
     return {
       ...shared,
       ...{ numbers, rowsOfBlock: rows * warps, weightsName: "weights" },
