@@ -23,13 +23,15 @@ type Work = (engine: string) => Promise<{ run: () => Promise<readonly ArrayLike<
 const series = (steps: number, k: number) => new Matrix(steps, 1, filled(steps + k, 1).subarray(k));
 const data = (matrices: readonly Matrix[]) => matrices.map((matrix) => matrix.data);
 
-const ensemble: Work = async (engine) => {
-  const [count, size, steps] = large([1056, 300, 10_000], [6, 20, 10]) as [number, number, number];
-  const configs = Array.from({ length: count }, (_, seed) => ({ size, inputSize: 1, spectralRadius: null, seed }));
-  const members = await ReservoirEnsemble.create(configs, { engine });
-  const inputs = series(steps, 0);
-  return { run: async () => data(await members.run(inputs, { keep: "last" })), end: () => members.dispose() };
-};
+const ensemble =
+  (steps: number): Work =>
+  async (engine) => {
+    const [count, size] = large([1056, 300], [6, 20]) as [number, number];
+    const configs = Array.from({ length: count }, (_, seed) => ({ size, inputSize: 1, spectralRadius: null, seed }));
+    const members = await ReservoirEnsemble.create(configs, { engine });
+    const inputs = series(steps, 0);
+    return { run: async () => data(await members.run(inputs, { keep: "last" })), end: () => members.dispose() };
+  };
 
 const batch =
   (config: object, [count, steps]: readonly [number, number]): Work =>
@@ -39,24 +41,31 @@ const batch =
     return { run: async () => data((await computer.batch(sequences, { keep: "last" })) as Matrix[]), end: () => computer.dispose() };
   };
 
-const sweep: Work = async (engine) => {
-  const [size, seedCount, settingCount, steps] = large([300, 32, 66, 4000], [20, 2, 2, 60]) as [number, number, number, number];
-  const { inputs, targets } = narma(steps, { seed: 1 });
-  const seeds = Array.from({ length: seedCount }, (_, s) => s);
-  const settings = Array.from({ length: settingCount }, (_, i) => ({ spectralRadius: 0.3 + (0.9 * i) / settingCount }));
-  const work = { reservoir: { size, radiusMethod: "circularLaw" as const }, seeds, settings, inputs, targets };
-  const run = async () => {
-    const { scores } = await sweepReadouts({ ...work, washout: steps / 10, validation: steps / 4, engine });
-    return [scores.data];
+const sweep =
+  (steps: number): Work =>
+  async (engine) => {
+    const [size, seedCount, settingCount] = large([300, 32, 66], [20, 2, 2]) as [number, number, number];
+    const { inputs, targets } = narma(steps, { seed: 1 });
+    const seeds = Array.from({ length: seedCount }, (_, s) => s);
+    const settings = Array.from({ length: settingCount }, (_, i) => ({ spectralRadius: 0.3 + (0.9 * i) / settingCount }));
+    const work = { reservoir: { size, radiusMethod: "circularLaw" as const }, seeds, settings, inputs, targets };
+    const run = async () => {
+      const { scores } = await sweepReadouts({ ...work, washout: steps / 10, validation: steps / 4, engine });
+      return [scores.data];
+    };
+    return { run, end: async () => undefined };
   };
-  return { run, end: async () => undefined };
-};
 
+const dense = (size: number) => ({ size: large(size, 20), connectionProbability: 1, radiusMethod: "circularLaw" });
+
+/** Each kind of work once more with more for the devices in a call. */
 const cases: readonly (readonly [name: string, work: Work])[] = [
-  ["ensemble, 1056 members of N=300, 10,000 steps", ensemble],
-  ["batch, 2112 sequences of 2000 steps, N=500", batch({ size: large(500, 20), connectionProbability: 1 }, large([2112, 2000], [6, 10]))],
-  ["batch, 8192 sequences of 2000 steps, N=500", batch({ size: large(500, 20), connectionProbability: 1 }, large([8192, 2000], [12, 10]))],
-  ["sweep, 32 seeds by 66 settings, N=300, 4000 steps", sweep],
+  ["ensemble, 1056 members of N=300, 10,000 steps", ensemble(large(10_000, 10))],
+  ["ensemble, 1056 members of N=300, 100,000 steps", ensemble(large(100_000, 20))],
+  ["batch, 2112 sequences of 2000 steps, N=500", batch(dense(500), large([2112, 2000], [6, 10]))],
+  ["batch, 2112 sequences of 1000 steps, N=2000", batch(dense(2000), large([2112, 1000], [6, 5]))],
+  ["sweep, 32 seeds by 66 settings, N=300, 4000 steps", sweep(large(4000, 60))],
+  ["sweep, 32 seeds by 66 settings, N=300, 40,000 steps", sweep(large(40_000, 80))],
   ["liquid, 1056 sequences of 1000 steps, 1000 neurons", batch({ kind: "spiking", size: large(1000, 20) }, large([1056, 1000], [4, 10]))],
 ];
 

@@ -56,20 +56,19 @@ export class GatheredRows {
     disposeAll(this.#slots.splice(0));
   }
 
-  /** One sequence, from number `at` of `out` on: its rows in one copy, zeros where it has none. */
+  /** One sequence, from number `at` of `out` on; zeros if it has no series. */
   #gather(sequence: SequenceInput, from: number, to: number, out: Float32Array, at: number): void {
     const { columns, of, delay } = this.#gathering;
-    const past = at + (to - from) * columns;
     const series = of(sequence);
-    const first = Math.max(from, delay);
-    const end = Math.min(to, sequence.inputs.rows);
-    if (!series || first >= end) {
-      out.fill(0, at, past);
+    if (!series) {
+      out.fill(0, at, at + (to - from) * columns);
       return;
     }
-    const begin = at + (first - from) * columns;
-    out.fill(0, at, begin);
-    out.set(series.data.subarray((first - delay) * columns, (end - delay) * columns), begin);
-    out.fill(0, at + (end - from) * columns, past);
+    // Before the first row the memory has the zeros it was made with, and nothing reads what is past
+    // the last.
+    const first = Math.max(from, delay);
+    const end = Math.min(to, sequence.inputs.rows);
+    if (first >= end) return;
+    out.set(series.data.subarray((first - delay) * columns, (end - delay) * columns), at + (first - from) * columns);
   }
 }
