@@ -13,7 +13,7 @@ export default defineConfig({
     include: ["test/gpu/hardware/**/*.test.ts", "test/**/device/**/*.test.ts"],
     env: { SPILLWAY_DEVICE: process.env["SPILLWAY_DEVICE"] || "0", SPILLWAY_EXHAUSTIVE: "all" },
     testTimeout: checker ? 0 : 300_000,
-    hookTimeout: checker ? 0 : 10_000,
+    hookTimeout: checker ? 0 : 60_000,
     fileParallelism: false,
     pool: checker ? "threads" : "forks",
     execArgv: checker ? [] : ["--expose-gc"],

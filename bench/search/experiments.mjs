@@ -6,7 +6,8 @@
 // Each study is a process of its own, the longest first. With --out the folder holds results.jsonl,
 // a line a study that is through, and unfinished.json.gz, the journals of the others, written anew
 // every ten seconds: what is there is not done again, so the bench can be stopped after --seconds,
-// killed, carried to another machine and gone on with. table.md is what is printed.
+// killed, carried to another machine and gone on with, from the same SPILLWAY_DATA: a study is of
+// its file. table.md is what is printed.
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, constants, setPriority, tmpdir } from "node:os";

@@ -428,15 +428,16 @@ describe("the choice over several devices", () => {
   const [bf16, drawn] = [{ weightPrecision: "bfloat16" as const }, { drawn: true }];
   const sparse = (size: number, perRow: number) => ({ storage: "sparse" as const, nonzeros: size * perRow });
 
-  // Microseconds a step that four H200 took, bench/results/gpu-sharded-2026-11-27.md.
+  // Microseconds a step that four H200 took: bench/results/gpu-sharded-2026-11-27.md, and what is in
+  // the page of the next day.
   const measured: readonly (readonly [size: number, shape: object, one: number, two: number | undefined, four: number])[] = [
     [2048, {}, 1.53, 2.02, 2.01],
     [4096, {}, 4.87, 3.38, 2.63],
     [5792, {}, 22.83, 5.73, 4.59],
-    [8192, drawn, 63.08, 21.64, 5.89],
-    [16_384, drawn, 243.68, 123.09, 58.9],
-    [16_384, { ...bf16, ...drawn }, 125.75, 60.72, 23.76],
-    [32_768, drawn, 978.05, 512.7, 276.53],
+    [8192, drawn, 61.61, 22.45, 5.94],
+    [16_384, drawn, 239.52, 120.55, 57.49],
+    [16_384, { ...bf16, ...drawn }, 134.72, 58.56, 23.61],
+    [32_768, drawn, 954.12, 513.93, 250.75],
     [100_000, { ...bf16, ...drawn }, 4471.1, undefined, 1188.4],
     [10_000, sparse(10_000, 1000), 7.63, 4.7, 4.31],
     [100_000, { ...sparse(100_000, 2000), ...drawn }, 386.3, undefined, 156.6],
