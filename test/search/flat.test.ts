@@ -1,28 +1,42 @@
-// What a suggestion of TPE takes as a study grows: from about 1,000 trials on next to the same.
-import { describe, expect, it } from "vitest";
+// What a suggestion of TPE takes as a study grows: from about 1,000 trials on next to the same. Said
+// in work, and not in time.
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { randomSampler, type SeenTrial, tpe } from "../../src/search/index.js";
+import { ParzenEstimator } from "../../src/search/parzen.js";
 import { SearchSpace } from "../../src/search/space.js";
 
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
 describe("a suggestion of tpe", () => {
-  it("takes next to the same time after 2,000 trials and after 100,000", () => {
-    const space = new SearchSpace({ a: { float: [0, 1] }, b: { float: [1e-4, 1], log: true }, c: { int: [1, 100] } }, "space");
-    const numbers = Array.from({ length: 100_000 }, (_, k) => k);
+  const space = new SearchSpace({ a: { float: [0, 1] }, b: { float: [1e-4, 1], log: true }, c: { int: [1, 100] } }, "space");
+
+  it.each([2000, 100_000])("after %i trials reads none that it has seen, and sums over 1,026 kernels", (count) => {
+    let reads = 0;
+    const numbers = Array.from({ length: count }, (_, k) => k);
     const trials = randomSampler()
       .suggest({ space, trials: [] }, numbers)
-      .map(({ values }, number): SeenTrial => ({ number, state: "complete", values, loss: values[0]! * values[2]! }));
-    const leastMilliseconds = (count: number): number => {
-      const seen = trials.slice(0, count);
-      const sampler = tpe();
-      const spent = numbers.slice(0, 30).map((k) => {
-        const before = process.cpuUsage();
-        sampler.suggest({ space, trials: seen }, [count + k]);
-        const { user, system } = process.cpuUsage(before);
-        return (user + system) / 1000;
+      .map(({ values }, number): SeenTrial => {
+        const read = () => {
+          reads++;
+          return values;
+        };
+        const trial = { number, state: "complete" as const, loss: values[0]! * values[2]! };
+        return Object.defineProperty(trial, "values", { get: read }) as typeof trial & Pick<SeenTrial, "values">;
       });
-      return Math.min(...spent);
-    };
-    const few = leastMilliseconds(2000);
-    const many = leastMilliseconds(100_000);
-    expect(many, `${few} ms after 2,000 trials`).toBeLessThan(2 * few + 0.5);
+    const sampler = tpe();
+    sampler.suggest({ space, trials }, [count]);
+    expect(reads).toBeGreaterThanOrEqual(count);
+    reads = 0;
+    const sums = vi.spyOn(ParzenEstimator.prototype, "logSum");
+    sampler.suggest({ space, trials }, [count + 1]);
+    expect(reads).toBe(0);
+    const kernels = new Set(sums.mock.contexts.map((estimator) => (estimator as ParzenEstimator).weights.length));
+    // The good 25 and the prior; the newest 25 of the others, at most 1,000 more, and the prior.
+    expect(Math.min(...kernels)).toBe(26);
+    expect(Math.max(...kernels)).toBeLessThanOrEqual(1026);
+    expect(kernels.size).toBe(2);
+    expect(sums).toHaveBeenCalledTimes(2 * 24);
   });
 });
