@@ -298,7 +298,10 @@ describe("a reservoir over several devices by a launch for each step", () => {
   });
 });
 
-/** Runs a loop by itself on the first device's memory, in launches of so many steps, against the reference. */
+/**
+ * Runs a loop by itself on the first device's memory, in launches of so many steps, against the
+ * reference.
+ */
 async function holds(
   plan: ReturnType<typeof shardedPlan>,
   of: ReservoirModel,
