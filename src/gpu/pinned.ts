@@ -26,9 +26,15 @@ interface PinnedState {
   readonly bytes: Uint8Array;
 }
 
-function unlock({ core, streams, bytes }: PinnedState): void {
-  // The service stream comes after all that streams which are gone were given.
+/** Waits for copies. The service stream comes after all that streams which are gone were given. */
+function settle({ core, streams }: PinnedState): void {
   for (const stream of streams) core.call("cuStreamSynchronize", core.streams.has(stream) ? stream : core.service);
+  streams.clear();
+}
+
+function unlock(state: PinnedState): void {
+  const { core, bytes } = state;
+  settle(state);
   core.call("cuMemHostUnregister", bytes);
   // A transfer detaches the memory: its views become empty instead of dangling.
   structuredClone(bytes.buffer, { transfer: [bytes.buffer as ArrayBuffer] });
@@ -76,5 +82,13 @@ export class PinnedBuffer<T extends Dtype = Dtype> extends Owned {
   /** @internal Notes a copy of a stream, which `dispose` waits for. */
   noteUse(stream: bigint): void {
     this.#state.streams.add(stream);
+  }
+
+  /**
+   * @internal Waits for the copies that `noteUse` told of: what they read may be written again.
+   */
+  settle(): void {
+    this.holding.use();
+    settle(this.#state);
   }
 }

@@ -314,13 +314,17 @@ export function firstNonFinite(data: ArrayLike<number>): number {
 
 /**
  * Over a run of numbers the sum of x - x is 0 or NaN, which is several times faster than asking
- * each. A loop for each type of array: one that meets both takes three times as long.
+ * each. Four at once, since a sum waits for the one before it, and a loop for each type of array:
+ * one that meets both takes three times as long.
  */
-function hasOnlyFinite(data: ArrayLike<number>, start: number, end: number): boolean {
-  let sum = 0;
-  if (data instanceof Float32Array) for (let i = start; i < end; i++) sum += data[i]! - data[i]!;
-  else if (data instanceof Float64Array) for (let i = start; i < end; i++) sum += data[i]! - data[i]!;
+function hasOnlyFinite(d: ArrayLike<number>, start: number, end: number): boolean {
+  let [sum, i] = [0, start];
+  if (d instanceof Float32Array)
+    for (; i + 3 < end; i += 4) sum += d[i]! - d[i]! + (d[i + 1]! - d[i + 1]!) + (d[i + 2]! - d[i + 2]! + (d[i + 3]! - d[i + 3]!));
+  else if (d instanceof Float64Array)
+    for (; i + 3 < end; i += 4) sum += d[i]! - d[i]! + (d[i + 1]! - d[i + 1]!) + (d[i + 2]! - d[i + 2]! + (d[i + 3]! - d[i + 3]!));
   else return false;
+  for (; i < end; i++) sum += d[i]! - d[i]!;
   return sum === 0;
 }
 

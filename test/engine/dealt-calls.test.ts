@@ -116,6 +116,20 @@ it("a batch whose states come to the host locks memory for one chunk of them, an
   expect(await locks(80)).toEqual(await locks(40));
 });
 
+it("a second batch of a session locks no memory once more", async () => {
+  const of = model({ size: 500, storage: "dense", connectionProbability: 0, spectralRadius: null });
+  const sequences = new Array(132 * devices.length).fill({ inputs: randomMatrix(40, 1, "float32", 1) });
+  const locks = async (batches: number) => {
+    const calls = await callsOf(async (engine) => {
+      const session = await engine.open(of);
+      for (let k = 0; k < batches; k++) await session.batch(sequences, {});
+      await session.dispose();
+    });
+    return calls.flatMap(({ locked }) => locked ?? []);
+  };
+  expect(await locks(3)).toEqual(await locks(1));
+});
+
 it("inputs of many short sequences come in few copies", async () => {
   const of = model({ size: 9, storage: "sparse", seed: 1, connectionProbability: 0.3 });
   const calls = await callsOf(async (engine) => {

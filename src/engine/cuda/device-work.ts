@@ -4,6 +4,7 @@ import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
 import type { Matrix } from "../../numerics/index.js";
 import type { BatchOptions, SequenceInput, TrainingSink } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
+import type { KeptLocked } from "./kept-locked.js";
 import type { DeviceClock } from "./profile.js";
 import type { RealSlice } from "./time-loop.js";
 
@@ -82,6 +83,8 @@ export interface SessionWork {
   readonly clock?: DeviceClock | undefined;
   /** Clock ticks after which a wait between blocks is an error; default that of `spinLimitOf`. */
   readonly spinLimit?: number | undefined;
+  /** Page-locked memory that serves one batch after another; default each its own. */
+  readonly locked?: KeptLocked | undefined;
 }
 
 /** Opens what runs batches of a model; its memory is taken when a batch is first run. */

@@ -29,6 +29,7 @@ import { deviceSide, StateKeeper, slicesOf } from "./device-rows.js";
 import type { DeviceBatch, DeviceBatchOptions, OpenBatch, OpenTrainer, StateTaker } from "./device-work.js";
 import { disposeAll } from "./dispose.js";
 import { multiplyTargets } from "./ensemble/target-products.js";
+import { KeptLocked } from "./kept-locked.js";
 import { type MemoryParts, SessionMemory } from "./session-memory.js";
 import { singleStep } from "./single-step.js";
 import { DeviceSummary } from "./summary.js";
@@ -55,6 +56,7 @@ export class DeviceSession implements EngineSession {
   readonly #memory: SessionMemory;
   readonly #record: SessionRecord;
   #batch: DeviceBatch | undefined;
+  readonly #locked: KeptLocked;
   #work: Promise<unknown> = Promise.resolve();
   /** Stops, when the session is disposed, work that looks only at a signal. */
   readonly #ending = new AbortController();
@@ -65,6 +67,7 @@ export class DeviceSession implements EngineSession {
     this.plan = plan;
     this.device = deviceSide(context, model);
     this.#parts = parts;
+    this.#locked = new KeptLocked(context);
     this.#memory = new SessionMemory(parts);
     this.#record = new SessionRecord(model, this.#memory);
   }
@@ -141,7 +144,7 @@ export class DeviceSession implements EngineSession {
   #together(sequences: readonly SequenceInput[], options: DeviceBatchOptions): Promise<Matrix[]> | undefined {
     this.#record.alive();
     const { context, openBatch, clock, spinLimit } = this.#parts;
-    this.#batch ??= openBatch(context, this.model, { clock, spinLimit });
+    this.#batch ??= openBatch(context, this.model, { clock, spinLimit, locked: this.#locked });
     const ending = AbortSignal.any([this.#ending.signal, ...(options.signal ? [options.signal] : [])]);
     const together = this.#batch?.run(sequences, { ...options, signal: ending });
     return (
@@ -248,7 +251,7 @@ export class DeviceSession implements EngineSession {
     if (!this.#record.end()) return;
     this.#ending.abort();
     await this.#work.catch(() => undefined);
-    disposeAll([this.#memory, this.#batch]);
+    disposeAll([this.#memory, this.#locked, this.#batch]);
   }
 
   /**

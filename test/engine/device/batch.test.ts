@@ -1,8 +1,9 @@
 // Batches on the device: each dense kernel against the reference engine, and what the session makes
 // of sequences.
 import { afterAll, describe, expect, it } from "vitest";
-import { DenseBatchRun } from "../../../src/engine/cuda/batch/dense.js";
+import { type DenseBatchOptions, DenseBatchRun } from "../../../src/engine/cuda/batch/dense.js";
 import { batchKernels, planBatch } from "../../../src/engine/cuda/batch/shapes.js";
+import { KeptLocked } from "../../../src/engine/cuda/kept-locked.js";
 import { StallError } from "../../../src/engine/cuda/time-loop.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
 import type { Matrix } from "../../../src/numerics/index.js";
@@ -33,7 +34,7 @@ async function batch(
   name: string,
   of: ReservoirModel,
   sequences: readonly SequenceInput<Matrix>[],
-  options: BatchOptions = {},
+  options: DenseBatchOptions = {},
   chunkBytes?: number,
 ): Promise<Matrix[]> {
   const kernels = batchKernels.filter((kernel) => kernel.name === name);
@@ -43,6 +44,17 @@ async function batch(
   } finally {
     run.dispose();
   }
+}
+
+/** Page-locked memory that other batches have left numbers in. */
+function usedBefore(): KeptLocked {
+  const locked = new KeptLocked(context);
+  const lent = Array.from({ length: 5 }, () => locked.lend(4000));
+  for (const { buffer, dispose } of lent) {
+    buffer.array.fill(7);
+    dispose();
+  }
+  return locked;
 }
 
 const portable = batchKernels.filter((kernel) => kernel.portable).map(({ name }) => name);
@@ -68,8 +80,10 @@ describe.each(casesOf(portable, (_, k) => k === 0))("%s", (name) => {
     const sequences = sequencesFor(of, [7, 3, 9, 9]);
     const chunkBytes = 4 * 40 * 4 * 4 * 2 + 200;
     const whole = await expected(of, sequences);
-    const states = await batch(name, of, sequences, {}, chunkBytes);
-    const last = await batch(name, of, sequences, { keep: "last" }, chunkBytes);
+    const locked = usedBefore();
+    const states = await batch(name, of, sequences, { locked }, chunkBytes);
+    const last = await batch(name, of, sequences, { keep: "last", locked }, chunkBytes);
+    locked.dispose();
     for (const [b, each] of whole.entries()) {
       expect(bits(states[b]!.data)).toEqual(bits(each.data));
       expect(bits(last[b]!.data)).toEqual(bits(each.row(each.rows - 1)));

@@ -1,6 +1,6 @@
 // Runs many sequences through one dense W, all in step, in chunks whose states come to the host
 // while the next chunk runs.
-import type { Context, DeviceBuffer, DeviceEvent, PinnedBuffer, Stream } from "../../../gpu/index.js";
+import type { Context, DeviceBuffer, DeviceEvent, Stream } from "../../../gpu/index.js";
 import { Matrix } from "../../../numerics/index.js";
 import { NonFiniteStateError, type SequenceInput } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
@@ -13,6 +13,7 @@ import { copyRows, slicesOf } from "../device-rows.js";
 import type { DeviceBatchOptions, SessionWork, StateChunk } from "../device-work.js";
 import { abandonAll, disposeAll } from "../dispose.js";
 import { uploadSoon } from "../host-calls.js";
+import { KeptLocked, type LentMemory } from "../kept-locked.js";
 import { type AnyKernel, type RealParameter, realKernel } from "../kernels.js";
 import { freeMemory } from "../memory.js";
 import type { DeviceClock } from "../profile.js";
@@ -89,7 +90,7 @@ export class DenseBatchRun {
   readonly #feedback: DeviceBuffer<"f32"> | null;
   readonly #states: DeviceBuffer<"f32">[] = [];
   /** The states of one chunk on the host, if several chunks come there. */
-  readonly #statesOnHost: PinnedBuffer<"f32"> | undefined;
+  readonly #statesOnHost: LentMemory | undefined;
   readonly #started: DeviceEvent[] = [];
   readonly #computed: DeviceEvent[] = [];
   readonly #take: ((chunk: StateChunk) => void) | undefined;
@@ -157,16 +158,16 @@ export class DenseBatchRun {
       this.#outputs = take(rows * outputSize, "fed back outputs");
       this.#drive = take(rows * size, "drive");
       this.#feedback = outputSize > 0 ? take(rows * size, "feedback") : null;
-      const queued = this.#steps > this.#chunkSteps;
+      const queued = this.#steps > this.#chunkSteps ? (options.locked ?? own(new KeptLocked(context))) : undefined;
       if (inputSize > 0 && sequences.some(({ inputs }) => inputs instanceof Matrix)) {
         const of = ({ inputs }: SequenceInput) => (inputs instanceof Matrix ? inputs : undefined);
-        const gathering = { label: "inputs", columns: inputSize, of, delay: 0 } as const;
-        this.#givenInputs = own(new GatheredRows(context, this.#sequences, gathering, this.#inputs, queued));
+        const gathering = { columns: inputSize, of, delay: 0 } as const;
+        this.#givenInputs = own(new GatheredRows(this.#sequences, gathering, this.#inputs, queued));
       }
       if (outputSize > 0) {
         const of = ({ teacher }: SequenceInput) => teacher;
-        const gathering = { label: "fed back outputs", columns: outputSize, of, delay: 1 } as const;
-        this.#givenOutputs = own(new GatheredRows(context, this.#sequences, gathering, this.#outputs, queued));
+        const gathering = { columns: outputSize, of, delay: 1 } as const;
+        this.#givenOutputs = own(new GatheredRows(this.#sequences, gathering, this.#outputs, queued));
       }
       for (let slot = 0; slot < 2; slot++) {
         if (keepAll) {
@@ -178,7 +179,7 @@ export class DenseBatchRun {
         this.#started.push(own(context.event()));
         this.#computed.push(own(context.event()));
       }
-      if (queued && keepAll && !options.taker) this.#statesOnHost = own(context.pinned("f32", rows * size, { label: "states" }));
+      if (queued && keepAll && !options.taker) this.#statesOnHost = own(queued.lend(rows * size));
       this.#leak = own(context.upload(model.leakRate as Float32Array<ArrayBuffer>, { label: "leak rates" }));
       this.#state = own(context.zeros("f32", count * size, { label: "x" }));
       if (!fromZero) {
@@ -364,11 +365,12 @@ export class DenseBatchRun {
     const marks = this.#clock?.around(stream, made.byteLength);
     stream.wait(this.#computed[slot]!);
     if (!this.#statesOnHost) return stream.download(made, marks);
+    const { buffer } = this.#statesOnHost;
     marks?.before();
-    stream.copy2D(this.#statesOnHost, made, { columns, rows: count });
+    stream.copy2D(buffer, made, { columns, rows: count });
     marks?.after();
     await stream.done();
-    return this.#statesOnHost.array;
+    return buffer.array;
   }
 
   /**

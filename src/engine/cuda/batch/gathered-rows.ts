@@ -1,12 +1,12 @@
 // Rows of many sequences for one chunk of steps, put together on the host and copied to the device.
-import type { Context, DeviceBuffer, PinnedBuffer, Stream } from "../../../gpu/index.js";
+import type { DeviceBuffer, Stream } from "../../../gpu/index.js";
 import type { Matrix } from "../../../numerics/index.js";
 import type { SequenceInput } from "../../../reservoir/engine.js";
 import { abandonAll, disposeAll } from "../dispose.js";
+import type { KeptLocked, LentMemory } from "../kept-locked.js";
 
 /** What is gathered of each sequence. */
 export interface Gathering {
-  readonly label: string;
   readonly columns: number;
   /** The series of a sequence; undefined for zeros. */
   readonly of: (sequence: SequenceInput) => Matrix | undefined;
@@ -20,21 +20,20 @@ export class GatheredRows {
   readonly #gathering: Gathering;
   readonly #target: DeviceBuffer<"f32">;
   /** Page-locked memory of each slot. */
-  readonly #slots: PinnedBuffer<"f32">[] = [];
+  readonly #slots: LentMemory[] = [];
 
   /**
-   * Fills the first rows of `target`. With `queued` its chunks stand behind others in the stream,
+   * Fills the first rows of `target`. With `locked` its chunks stand behind others in the stream,
    * and rows come by page-locked memory: a copy from other memory may wait for all that the stream
    * was given, and keep the thread from launching on other devices.
    */
-  constructor(context: Context, sequences: readonly SequenceInput[], gathering: Gathering, target: DeviceBuffer<"f32">, queued: boolean) {
+  constructor(sequences: readonly SequenceInput[], gathering: Gathering, target: DeviceBuffer<"f32">, locked: KeptLocked | undefined) {
     this.#sequences = sequences;
     this.#gathering = gathering;
     this.#target = target;
-    if (!queued) return;
-    const { label } = gathering;
+    if (!locked) return;
     try {
-      for (let slot = 0; slot < 2; slot++) this.#slots.push(context.pinned("f32", target.length, { label }));
+      for (let slot = 0; slot < 2; slot++) this.#slots.push(locked.lend(target.length));
     } catch (error) {
       abandonAll(this.#slots);
       throw error;
@@ -45,7 +44,7 @@ export class GatheredRows {
   upload(stream: Stream, from: number, to: number, slot: 0 | 1): void {
     const count = this.#sequences.length;
     const pitch = (to - from) * this.#gathering.columns;
-    const locked = this.#slots[slot];
+    const locked = this.#slots[slot]?.buffer;
     const rows = locked?.array ?? new Float32Array(count * pitch);
     for (const [b, sequence] of this.#sequences.entries()) this.#gather(sequence, from, to, rows, b * pitch);
     if (locked) stream.copy2D(this.#target, locked, { columns: pitch, rows: count });
@@ -64,10 +63,10 @@ export class GatheredRows {
       out.fill(0, at, at + (to - from) * columns);
       return;
     }
-    // Before the first row the memory has the zeros it was made with, and nothing reads what is past
-    // the last.
+    // Nothing reads what is past the last row.
     const first = Math.max(from, delay);
     const end = Math.min(to, sequence.inputs.rows);
+    out.fill(0, at, at + (first - from) * columns);
     if (first >= end) return;
     out.set(series.data.subarray((first - delay) * columns, (end - delay) * columns), at + (first - from) * columns);
   }
