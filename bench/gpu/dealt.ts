@@ -4,8 +4,8 @@
 // Usage: npx tsx bench/gpu/dealt.ts [--engine cuda:all] [--small] [TEXT...], for the cases whose names
 // have one of these texts; --small is for simulated devices
 import { parseArgs } from "node:util";
-import { Matrix, narma, ReservoirComputer, ReservoirEnsemble, sweepReadouts } from "../../src/index.js";
-import "../../src/sim/index.js";
+import { Matrix, narma, ReservoirComputer, ReservoirEnsemble, sweepReadouts } from "spillway";
+import "spillway/sim";
 import { filled } from "./filled-models.js";
 
 const { values: flags, positionals: only } = parseArgs({
@@ -20,16 +20,20 @@ const median = (values: number[]): number => values.toSorted((a, b) => a - b)[va
 /** Opens the work on an engine; what it gives back does it once, and gives its results as numbers. */
 type Work = (engine: string) => Promise<{ run: () => Promise<readonly ArrayLike<number>[]>; end: () => Promise<void> }>;
 
-const series = (steps: number, k: number) => new Matrix(steps, 1, filled(steps + k, 1).subarray(k));
+/** Series of so many steps, each a step further into the same numbers. */
+function manySeries(count: number, steps: number): Matrix[] {
+  const values = filled(steps + count, 1);
+  return Array.from({ length: count }, (_, k) => new Matrix(steps, 1, values.subarray(k, k + steps)));
+}
 const data = (matrices: readonly Matrix[]) => matrices.map((matrix) => matrix.data);
 
 const ensemble =
-  (steps: number): Work =>
+  ([count, steps]: readonly [number, number]): Work =>
   async (engine) => {
-    const [count, size] = large([1056, 300], [6, 20]) as [number, number];
+    const size = large(300, 20);
     const configs = Array.from({ length: count }, (_, seed) => ({ size, inputSize: 1, spectralRadius: null, seed }));
     const members = await ReservoirEnsemble.create(configs, { engine });
-    const inputs = series(steps, 0);
+    const inputs = manySeries(1, steps)[0]!;
     return { run: async () => data(await members.run(inputs, { keep: "last" })), end: () => members.dispose() };
   };
 
@@ -37,14 +41,14 @@ const batch =
   (config: object, [count, steps]: readonly [number, number]): Work =>
   async (engine) => {
     const computer = await ReservoirComputer.create({ inputSize: 1, seed: 1, ...config }, { engine });
-    const sequences = Array.from({ length: count }, (_, k) => series(steps, k));
+    const sequences = manySeries(count, steps);
     return { run: async () => data((await computer.batch(sequences, { keep: "last" })) as Matrix[]), end: () => computer.dispose() };
   };
 
 const sweep =
-  (steps: number): Work =>
+  ([seedCount, steps]: readonly [number, number]): Work =>
   async (engine) => {
-    const [size, seedCount, settingCount] = large([300, 32, 66], [20, 2, 2]) as [number, number, number];
+    const [size, settingCount] = large([300, 66], [20, 2]) as [number, number];
     const { inputs, targets } = narma(steps, { seed: 1 });
     const seeds = Array.from({ length: seedCount }, (_, s) => s);
     const settings = Array.from({ length: settingCount }, (_, i) => ({ spectralRadius: 0.3 + (0.9 * i) / settingCount }));
@@ -58,14 +62,21 @@ const sweep =
 
 const dense = (size: number) => ({ size: large(size, 20), connectionProbability: 1, radiusMethod: "circularLaw" });
 
-/** Each kind of work once more with more for the devices in a call. */
+/**
+ * Of each kind what takes a device a tenth of a second, and what keeps four busy: 16 members a
+ * multiprocessor, and of a batch whole rounds of tiles of 64 sequences.
+ */
 const cases: readonly (readonly [name: string, work: Work])[] = [
-  ["ensemble, 1056 members of N=300, 10,000 steps", ensemble(large(10_000, 10))],
-  ["ensemble, 1056 members of N=300, 100,000 steps", ensemble(large(100_000, 20))],
+  ["ensemble, 1056 members of N=300, 10,000 steps", ensemble(large([1056, 10_000], [6, 10]))],
+  ["ensemble, 1056 members of N=300, 100,000 steps", ensemble(large([1056, 100_000], [6, 20]))],
+  ["ensemble, 2112 members of N=300, 50,000 steps", ensemble(large([2112, 50_000], [8, 15]))],
   ["batch, 2112 sequences of 2000 steps, N=500", batch(dense(500), large([2112, 2000], [6, 10]))],
+  ["batch, 4096 sequences of 4000 steps, N=500", batch(dense(500), large([4096, 4000], [8, 12]))],
   ["batch, 2112 sequences of 1000 steps, N=2000", batch(dense(2000), large([2112, 1000], [6, 5]))],
-  ["sweep, 32 seeds by 66 settings, N=300, 4000 steps", sweep(large(4000, 60))],
-  ["sweep, 32 seeds by 66 settings, N=300, 40,000 steps", sweep(large(40_000, 80))],
+  ["batch, 4096 sequences of 1000 steps, N=2000", batch(dense(2000), large([4096, 1000], [8, 5]))],
+  ["sweep, 32 seeds by 66 settings, N=300, 4000 steps", sweep(large([32, 4000], [2, 60]))],
+  ["sweep, 32 seeds by 66 settings, N=300, 40,000 steps", sweep(large([32, 40_000], [2, 80]))],
+  ["sweep, 96 seeds by 66 settings, N=300, 40,000 steps", sweep(large([96, 40_000], [3, 80]))],
   ["liquid, 1056 sequences of 1000 steps, 1000 neurons", batch({ kind: "spiking", size: large(1000, 20) }, large([1056, 1000], [4, 10]))],
 ];
 
