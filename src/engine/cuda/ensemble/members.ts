@@ -13,6 +13,7 @@ import { type AnyKernel, type RealParameter, realKernel } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
 import { Distinct } from "./distinct.js";
 import type { EnsembleKernel } from "./kernel-choice.js";
+import { evenShared } from "./rounds.js";
 import { Uploads } from "./uploads.js";
 import type { DeviceWeights } from "./weights.js";
 
@@ -87,6 +88,8 @@ export class DeviceMembers {
   readonly #members: readonly Member[];
   readonly #kernel: AnyKernel;
   readonly #shape: EnsembleKernel;
+  /** Dynamic shared memory of a launch. */
+  readonly #shared: number;
   readonly #model: ReservoirModel;
   readonly #memory: Uploads;
   readonly #failures: DeviceBuffer<"u64">;
@@ -101,6 +104,7 @@ export class DeviceMembers {
     this.#model = members[0]!.model;
     const { precision, size, inputSize, outputSize } = this.#model;
     this.#kernel = ensembleKernel(context, this.#shape, precision);
+    this.#shared = evenShared(context.info, this.#kernel, this.#shape, members.length);
     const memory = new Uploads(context, stream, precision);
     this.#memory = memory;
     try {
@@ -166,7 +170,7 @@ export class DeviceMembers {
       table[at + 7] = from;
     }
     uploadSoon(stream, this.#table, table);
-    const config = { grid: this.#members.length, block: this.#shape.threads, shared: this.#shape.shared };
+    const config = { grid: this.#members.length, block: this.#shape.threads, shared: this.#shared };
     const sizes = [size, inputSize, outputSize, activationNumber[activation]];
     stream.launch(this.#kernel, config, ...([...this.#arguments, states, this.#table, this.#failures, ...sizes] as never[]));
   }

@@ -18,6 +18,7 @@ import { type DeviceGrams, type RowShape, rowFeatures } from "../training/gram.j
 import { Distinct } from "./distinct.js";
 import { chooseEnsembleKernel, type EnsembleKernel } from "./kernel-choice.js";
 import { ensembleKernel, tableColumns } from "./members.js";
+import { evenShared } from "./rounds.js";
 import { type DeviceDraws, type ScaledRow, Scaling } from "./scaling.js";
 import { type SlicedPattern, slicePattern, sliceValues } from "./slices.js";
 import type { Uploads } from "./uploads.js";
@@ -379,7 +380,8 @@ export class SweptMembers {
     count: number,
   ): void {
     const { size, inputSize, activation } = this.#work.bases[0]!.model;
-    const config = { grid: count, block: this.kernel.threads, shared: this.kernel.shared };
+    const shared = evenShared(this.#context.info, this.#run, this.kernel, count);
+    const config = { grid: count, block: this.kernel.threads, shared };
     const sizes = [size, inputSize, 0, activationNumber[activation]];
     stream.launch(this.#run, config, ...([...parameters, states, table, failures, ...sizes] as never[]));
   }
