@@ -107,7 +107,7 @@ export class Staging {
 
   /** A block of the least power of two that holds so many bytes, or nothing as `#lock`. */
   #takeBlock(bytes: number): Block | undefined {
-    const size = Math.max(leastBlock, 2 ** Math.ceil(Math.log2(bytes)));
+    const size = Math.max(leastBlock, 2 ** (32 - Math.clz32(bytes - 1)));
     const kept = this.#blocks.findIndex((block) => block.bytes.byteLength === size);
     return kept < 0 ? this.#lock("staging", size) : this.#blocks.splice(kept, 1)[0];
   }

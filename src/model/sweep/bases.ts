@@ -19,10 +19,11 @@ export interface SeedRange {
 }
 
 /**
- * Threads start in a tenth of a second, all at once; from this many milliseconds of drawing and
- * eigenvalues on they are worth it.
+ * Threads start in a tenth of a second; from this many milliseconds of drawing and eigenvalues on
+ * they are worth it, and there is one for each hundred.
  */
 const worthThreads = 300;
+const worthOfThread = 100;
 
 /** What the dense method takes for N rows, by N^3. */
 const denseMillisecondsPerCube = 1e-6;
@@ -76,8 +77,9 @@ export class BaseDrawing {
     const first = configs[0]!;
     const isMeasured = first.spectralRadius !== null && first.radiusMethod !== "circularLaw";
     const each = drawMilliseconds * expectedNonzeros(first) + (isMeasured ? denseMillisecondsPerCube * first.size ** 3 : 0);
-    const threads = Math.min(spareThreads(), configs.length - 1);
-    if (configs.length * each >= worthThreads && threads > 0) this.#threads = new DrawThreads(threads);
+    const milliseconds = configs.length * each;
+    const threads = Math.min(spareThreads(), configs.length - 1, Math.ceil(milliseconds / worthOfThread));
+    if (milliseconds >= worthThreads && threads > 0) this.#threads = new DrawThreads(threads);
     this.#signal?.addEventListener("abort", this.#end);
   }
 

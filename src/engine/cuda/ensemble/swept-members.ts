@@ -200,7 +200,8 @@ export class SweptMembers {
    */
   waveSize(rows: number, budget: number, further = 0): number {
     const { size, precision } = this.rowShape;
-    const free = Math.min(freeMemory(this.#context) * 0.7, 4 * budget);
+    // The next part of a sweep is brought there beside this one, and takes as much of the rest.
+    const free = Math.min(freeMemory(this.#context) * 0.35, 4 * budget);
     const states = elementBytes(precision) * size * Math.min(rows, 256);
     const most = Math.max(1, Math.min(mostTrunks, Math.floor(free / (this.fixedBytes + states + further))));
     // Waves of equal size: the last one is then not a small rest.
