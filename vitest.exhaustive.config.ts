@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
+import { importsReadOnce } from "./vitest.imports.js";
 import { projects } from "./vitest.rooms.js";
 
 /**
@@ -10,6 +11,7 @@ const takesPart = (path: string) => /exhaustive\.js"|gives-back\.js"/.test(readF
 
 /** The cases that `npm test` leaves out, in the files of which it runs representatives. */
 export default defineConfig({
+  plugins: [importsReadOnce()],
   test: {
     globalSetup: "test/build-first.ts",
     env: { SPILLWAY_EXHAUSTIVE: "others" },
