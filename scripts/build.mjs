@@ -3,7 +3,8 @@
 // reservoir to run. Chunks lie in dist/ itself, where `import.meta.url` finds the assets beside
 // them. What package.json has users install stays outside; every other package that the sources
 // import is bundled, and its licence goes with it. No source maps: the bundles read as the sources
-// do, and a debugger that follows a map looks for files that users do not have.
+// do, and a debugger that follows a map looks for files that users do not have. Does nothing if
+// dist/ is what it would make.
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { normalize } from "node:path";
@@ -12,6 +13,7 @@ import { brotliCompress, constants } from "node:zlib";
 import { build } from "esbuild";
 import { build as buildPage, createLogger } from "vite";
 import { builtins } from "./builtins.mjs";
+import { isBuilt, noteBuilt, sourcesNow } from "./built.mjs";
 import { finishDeclarations } from "./declarations.mjs";
 import { collectFiles, filesOfEsbuild, notices, packageFolders } from "./third-parties.mjs";
 
@@ -72,6 +74,8 @@ async function compressPtx(from, to) {
   await Promise.all(names.map(write));
 }
 
+const sources = sourcesNow();
+if (isBuilt(sources)) process.exit();
 rmSync("dist", { recursive: true, force: true });
 const compressed = compressPtx("kernels/ptx", "dist/kernels/ptx");
 await import("./build-wasm.mjs");
@@ -125,3 +129,4 @@ writeFileSync("dist/THIRD-PARTY-NOTICES.txt", notices(folders, manifest));
 // Nobody reads it but editors: without the spaces it is a third of the size.
 writeFileSync("dist/cli/experiment.schema.json", `${JSON.stringify(JSON.parse(node("dist/cli/main.js", "schema")))}\n`);
 chmodSync("dist/cli/main.js", 0o755);
+noteBuilt(sources);
