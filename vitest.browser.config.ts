@@ -7,6 +7,7 @@ export default defineConfig({
     include: ["test/browser/**/*.test.ts"],
     testTimeout: 120_000,
     hookTimeout: 60_000,
-    fileParallelism: false,
+    // Of one after the other, a quarter of two cores waits.
+    maxWorkers: 2,
   },
 });
