@@ -12,8 +12,8 @@ import { promisify } from "node:util";
 import { brotliCompress, constants } from "node:zlib";
 import { build } from "esbuild";
 import { build as buildPage, createLogger } from "vite";
-import { builtins } from "./builtins.mjs";
 import { isBuilt, noteBuilt, sourcesNow } from "./built.mjs";
+import { builtins } from "./builtins.mjs";
 import { finishDeclarations } from "./declarations.mjs";
 import { collectFiles, filesOfEsbuild, notices, packageFolders } from "./third-parties.mjs";
 
