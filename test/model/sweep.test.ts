@@ -173,14 +173,15 @@ describe("a sweep in parts", () => {
       },
     };
     registerEngine(engine.name, async () => engine, { automatic: false });
-    const biases = Array.from({ length: 1050 }, (_, i) => ({ bias: (i % 1049) / 100 }));
+    const biases = Array.from({ length: 4100 }, (_, i) => ({ bias: (i % 4099) / 100 }));
     const seeds = [1, 2, 3, 4, 5];
     const reports: number[] = [];
     const options = { reservoir: { size: 2 }, seeds, settings: biases, ...data, engine: engine.name, profile: true };
     const { scores, best, profile } = await sweepReadouts({ ...options, onProgress: (done) => reports.push(done) });
     expect(works.map(({ members, bases }) => [members.length, bases.length])).toEqual([
-      [3150, 3],
-      [2100, 2],
+      [8200, 2],
+      [8200, 2],
+      [4100, 1],
     ]);
     const drawn = works.flatMap(({ bases }) => bases.map(({ model }) => model.noiseKey[0] / 2 ** 32));
     const target = Array.from(data.targets.subarray(40).data);
@@ -188,13 +189,13 @@ describe("a sweep in parts", () => {
     const variance = target.reduce((sum, y) => sum + (y - mean) ** 2, 0);
     for (const [s, i] of [
       [0, 0],
-      [3, 1048],
+      [3, 4098],
       [4, 17],
     ] as const)
       expect(scores.at(s, i) * variance).toBeCloseTo(drawn[s]! + i / 100, 9);
     expect(best).toMatchObject({ seed: seeds[drawn.indexOf(Math.min(...drawn))], setting: biases[0], score: Math.min(...scores.data) });
     expect(reports).toEqual(reports.toSorted((a, b) => a - b));
-    expect(reports.at(-1)).toBe(5 * 1050 * 60);
-    expect(profile!.plan.details).toMatchObject({ reservoirs: 5250, parts: 2 });
+    expect(reports.at(-1)).toBe(5 * 4100 * 60);
+    expect(profile!.plan.details).toMatchObject({ reservoirs: 20500, parts: 3 });
   });
 });

@@ -10,15 +10,14 @@ import type { ForecastSeries, ForecastSweepWork, SweptForecasts, WorkOptions } f
 import { featureCount } from "../../reservoir/features.js";
 import { anySeries, series as checkedSeries } from "../../reservoir/inputs.js";
 import { addMeasurements, type Profile } from "../../reservoir/profile.js";
-import { type Base, engineFor } from "../../reservoir/swept.js";
+import { engineFor } from "../../reservoir/swept.js";
 import { WorkInterruptedError } from "../../reservoir/work.js";
 import { type ForecastLoss, type LossContext, losses } from "../forecaster/loss.js";
 import { rangeOf } from "../forecaster/road.js";
 import { fitStandardisation } from "../standardisation.js";
-import { BaseDrawing, type SeedRange } from "./bases.js";
+import { BaseDrawing } from "./bases.js";
 import { forecastsOneByOne } from "./forecasts-one-by-one.js";
-import { checkDetermined, featuresOf, membersOf, planOf } from "./members.js";
-import { makeParts, type PartWork, partsOf } from "./parts.js";
+import { checkDetermined, featuresOf, membersOf, partsOf, planOf } from "./members.js";
 import type { SweepSetting, SweptReservoir } from "./sweep.js";
 
 /**
@@ -140,29 +139,33 @@ export async function sweepForecasts(given: ForecastSweepOptions): Promise<Forec
   const results: SweptForecasts[] = [];
   const drawing = BaseDrawing.of(seeds, variants, engine, options, () => done, total);
   try {
-    const workOf = (part: SeedRange, bases: readonly Base[], watched: WorkOptions): ForecastSweepWork => ({
-      ...{ ...watched, bases, washout, features, constant, profile, series: all, horizon, refit },
-      members: membersOf(bases, seeds.slice(part.from, part.to), variants, lambdas),
-      take: (s, m, forecasts) => {
-        scores[s]!.data[part.from * settings.length + m] = all[s]!.score(forecasts, s);
-      },
-    });
-    const making: PartWork<SweptForecasts> = {
-      together: (part, bases, watched) => engine.sweepForecasts?.(workOf(part, bases, watched)),
-      alone(part, bases, watched) {
-        const work = workOf(part, bases, watched);
-        const configFor = (m: number) => configOf(part.from + work.members[m]!.base, m % settings.length);
-        return forecastsOneByOne(engine, work, configFor, bases, trainers);
-      },
-      take: (result) => void results.push(result),
-    };
-    await makeParts(partsOf(seeds.length, settings.length, template), drawing, making, {
-      ...{ signal, beside: !profile },
-      onProgress(made) {
-        done = made;
-        onProgress?.(done, total);
-      },
-    });
+    const parts = partsOf(seeds.length, settings.length, template);
+    let ahead = drawing.draw(parts[0]!);
+    for (const [p, part] of parts.entries()) {
+      const bases = await ahead;
+      const before = done;
+      const members = membersOf(bases, seeds.slice(part.from, part.to), variants, lambdas);
+      const work: ForecastSweepWork = {
+        ...{ bases, members, washout, features, constant, signal, profile, series: all, horizon, refit },
+        onProgress: (made) => {
+          done = before + made;
+          onProgress?.(done, total);
+        },
+        take: (s, m, forecasts) => {
+          scores[s]!.data[part.from * settings.length + m] = all[s]!.score(forecasts, s);
+        },
+      };
+      const swept =
+        engine.sweepForecasts?.(work) ??
+        forecastsOneByOne(engine, work, (m) => configOf(part.from + members[m]!.base, m % settings.length), bases, trainers);
+      // The device has its work; what the next part takes is drawn meanwhile.
+      const next = parts[p + 1];
+      if (next) {
+        ahead = drawing.draw(next);
+        ahead.catch(() => undefined);
+      }
+      results.push(await swept);
+    }
   } catch (error) {
     if (!(error instanceof WorkInterruptedError)) throw error;
     throw new WorkInterruptedError(done, total, error.cause);

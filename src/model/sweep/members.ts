@@ -1,10 +1,29 @@
-// What the sweeps share: which members there are, and what is said of them.
+// What the sweeps share: which members there are, and the parts that they are made in.
 import { ArgumentError } from "../../core/errors.js";
 import type { Seed } from "../../numerics/index.js";
 import type { FeatureOptions } from "../../readout/index.js";
 import type { ReservoirConfig } from "../../reservoir/config.js";
 import type { EnginePlan, SweepMember } from "../../reservoir/engine.js";
 import { type Base, leakRatesOf, memberOf } from "../../reservoir/swept.js";
+import { expectedNonzeros } from "../../reservoir/topologies/index.js";
+import type { SeedRange } from "./bases.js";
+
+/**
+ * Members of one part of a sweep: enough to fill a device, and few enough to draw the next ones
+ * meanwhile.
+ */
+const membersOfPart = 8192;
+
+/** Bytes of W of the seeds of one part, near enough. */
+const weightBytesOfPart = 2 ** 28;
+
+/** The seeds of each part, in order; parts of one size, but for the last. */
+export function partsOf(seeds: number, settings: number, config: ReservoirConfig): SeedRange[] {
+  const fit = Math.floor(weightBytesOfPart / (16 * expectedNonzeros(config) + 1));
+  const most = Math.max(1, Math.min(Math.ceil(membersOfPart / settings), fit));
+  const size = Math.ceil(seeds / Math.ceil(seeds / most));
+  return Array.from({ length: Math.ceil(seeds / size) }, (_, p) => ({ from: p * size, to: Math.min(seeds, (p + 1) * size) }));
+}
 
 /** The plan of all parts. */
 export function planOf(results: readonly { readonly plan: EnginePlan }[], reservoirs: number): EnginePlan {

@@ -12,10 +12,9 @@ import { addMeasurements, type Profile } from "../../reservoir/profile.js";
 import { type Base, engineFor } from "../../reservoir/swept.js";
 import { buildModel } from "../../reservoir/weights.js";
 import { WorkInterruptedError } from "../../reservoir/work.js";
-import { BaseDrawing, type SeedRange } from "./bases.js";
-import { checkDetermined, featuresOf, membersOf, planOf, smallest } from "./members.js";
+import { BaseDrawing } from "./bases.js";
+import { checkDetermined, featuresOf, membersOf, partsOf, planOf, smallest } from "./members.js";
 import { oneByOne, retrain } from "./one-by-one.js";
-import { makeParts, type PartWork, partsOf } from "./parts.js";
 
 /**
  * What a member of a sweep may have for itself. What is left out is the description's; lambda's
@@ -141,38 +140,39 @@ export async function sweepReadouts(given: SweepOptions): Promise<SweepResult> {
   const deviations = squaredDeviations(targets.subarray(trainRows));
   const begun = performance.now();
   let done = 0;
-  let best = undefined as { readonly s: number; readonly i: number; readonly base: Base } | undefined;
+  let best: { readonly s: number; readonly i: number; readonly base: Base } | undefined;
   const results: SweepErrors[] = [];
   const drawing = BaseDrawing.of(seeds, variants, engine, options, () => done, total);
   try {
-    const workOf = (part: SeedRange, bases: readonly Base[], watched: WorkOptions): SweepWork => ({
-      ...{ ...rows, ...watched, bases },
-      members: membersOf(bases, seeds.slice(part.from, part.to), variants, lambdas),
-    });
-    const making: PartWork<SweepErrors> = {
-      together: (part, bases, watched) => engine.sweep?.(workOf(part, bases, watched)),
-      alone(part, bases, watched) {
-        const work = workOf(part, bases, watched);
-        const configFor = (m: number) => configOf(part.from + work.members[m]!.base, m % settings.length);
-        return oneByOne(engine, work, configFor, bases, trainers);
-      },
-      take(result, part, bases) {
-        results.push(result);
-        scores.data.set(relative(result.squares, deviations), part.from * settings.length);
-        const place = smallest(scores.subarray(part.from, part.to).data);
-        if (place < 0) return;
+    const parts = partsOf(seeds.length, settings.length, template);
+    let ahead = drawing.draw(parts[0]!);
+    for (const [p, part] of parts.entries()) {
+      const bases = await ahead;
+      const before = done;
+      const report = (made: number) => {
+        done = before + made;
+        onProgress?.(done, total);
+      };
+      const members = membersOf(bases, seeds.slice(part.from, part.to), variants, lambdas);
+      const work: SweepWork = { ...rows, members, bases, onProgress: report };
+      const swept =
+        engine.sweep?.(work) ?? oneByOne(engine, work, (m) => configOf(part.from + members[m]!.base, m % settings.length), bases, trainers);
+      // The device has its work; what the next part takes is drawn meanwhile.
+      const next = parts[p + 1];
+      if (next) {
+        ahead = drawing.draw(next);
+        ahead.catch(() => undefined);
+      }
+      const result = await swept;
+      results.push(result);
+      scores.data.set(relative(result.squares, deviations), part.from * settings.length);
+      const place = smallest(scores.subarray(part.from, part.to).data);
+      if (place >= 0) {
         const [b, i] = [Math.floor(place / settings.length), place % settings.length];
         const found = { s: part.from + b, i, base: bases[b]! };
         if (!best || scores.at(found.s, i) < scores.at(best.s, best.i)) best = found;
-      },
-    };
-    await makeParts(partsOf(seeds.length, settings.length, template), drawing, making, {
-      ...{ signal, beside: !profile },
-      onProgress(made) {
-        done = made;
-        onProgress?.(done, total);
-      },
-    });
+      }
+    }
   } catch (error) {
     if (!(error instanceof WorkInterruptedError)) throw error;
     throw new WorkInterruptedError(done, total, error.cause);

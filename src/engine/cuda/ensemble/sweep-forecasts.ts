@@ -14,7 +14,6 @@ import { WorkPacer } from "../../../reservoir/work.js";
 import { abandonAll, disposeAll } from "../dispose.js";
 import { uploadSoon } from "../host-calls.js";
 import { type AnyKernel, realKernel, realType } from "../kernels.js";
-import { freeMemory } from "../memory.js";
 import { DeviceClock } from "../profile.js";
 import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
@@ -85,7 +84,7 @@ class ForecastSweep {
     this.#noisy = work.members.some(({ noiseLevel }) => noiseLevel !== 0);
   }
 
-  async run(budget = Math.min(chunkBytes, freeMemory(this.#context) / 4)): Promise<SweptForecasts> {
+  async run(budget = chunkBytes): Promise<SweptForecasts> {
     const { members, series } = this.#work;
     const rows = series.reduce((sum, { starts }) => sum + starts.at(-1)!, 0);
     const pacer = new WorkPacer(this.#work, members.length * rows);

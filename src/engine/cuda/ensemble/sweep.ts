@@ -7,7 +7,6 @@ import { type EnginePlan, formatBytes, type SweepErrors, type SweepWork } from "
 import { WorkPacer } from "../../../reservoir/work.js";
 import { abandonAll, type Disposes, disposeAll } from "../dispose.js";
 import { type AnyKernel, type RealParameter, realKernel, realType } from "../kernels.js";
-import { freeMemory } from "../memory.js";
 import { DeviceClock } from "../profile.js";
 import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
@@ -19,7 +18,7 @@ import { Uploads } from "./uploads.js";
 /** Threads of a block that scores or predicts (kernels/training.cu). */
 const answerThreads = 256;
 
-/** Bytes of states in one chunk, if a quarter of what is free is not less. */
+/** Bytes of states in one chunk; most of what a wave's memory is. */
 export const chunkBytes = 4 * 2 ** 30;
 
 /** `Engine.sweep` on a device, or undefined if a base has a shape that is better run by itself. */
@@ -70,7 +69,7 @@ class Sweep {
     this.#predict = kernel("predict", ["i32", "i64", "const f64*", "f64*"]);
   }
 
-  async run(budget = Math.min(chunkBytes, freeMemory(this.#context) / 4)): Promise<SweepErrors> {
+  async run(budget = chunkBytes): Promise<SweepErrors> {
     const { members, inputs, targets } = this.#work;
     const { trunks } = this.#members;
     const pacer = new WorkPacer(this.#work, members.length * inputs.rows);

@@ -142,6 +142,8 @@ export class SweptMembers {
   readonly #laid: readonly Laid[];
   readonly #entries: number;
   readonly #run: AnyKernel;
+  /** Dynamic shared memory of a launch of so many members. */
+  readonly #sharedBytes = new Map<number, number>();
   readonly #scaling: Scaling;
   readonly #solve: AnyKernel;
   readonly #clock: DeviceClock | undefined;
@@ -200,8 +202,7 @@ export class SweptMembers {
    */
   waveSize(rows: number, budget: number, further = 0): number {
     const { size, precision } = this.rowShape;
-    // The next part of a sweep is brought there beside this one, and takes as much of the rest.
-    const free = Math.min(freeMemory(this.#context) * 0.35, 4 * budget);
+    const free = Math.min(freeMemory(this.#context) * 0.7, 4 * budget);
     const states = elementBytes(precision) * size * Math.min(rows, 256);
     const most = Math.max(1, Math.min(mostTrunks, Math.floor(free / (this.fixedBytes + states + further))));
     // Waves of equal size: the last one is then not a small rest.
@@ -381,7 +382,8 @@ export class SweptMembers {
     count: number,
   ): void {
     const { size, inputSize, activation } = this.#work.bases[0]!.model;
-    const shared = evenShared(this.#context.info, this.#run, this.kernel, count);
+    const shared = this.#sharedBytes.get(count) ?? evenShared(this.#context.info, this.#run, this.kernel, count);
+    this.#sharedBytes.set(count, shared);
     const config = { grid: count, block: this.kernel.threads, shared };
     const sizes = [size, inputSize, 0, activationNumber[activation]];
     stream.launch(this.#run, config, ...([...parameters, states, table, failures, ...sizes] as never[]));
