@@ -85,7 +85,7 @@ export class PinnedBuffer<T extends Dtype = Dtype> extends Owned {
   }
 
   /**
-   * @internal Waits for the copies that `noteUse` told of: what they read may be written again.
+   * @internal Waits for the copies that `noteUse` told of, to here and from here.
    */
   settle(): void {
     this.holding.use();

@@ -12,10 +12,12 @@ import { type AwaitedEvent, destroyEvent, waitFor } from "./waiting.js";
 /** Bytes of the least block. */
 const leastBlock = 1 << 20;
 /**
- * Copies of up to so many bytes come through a block: to copy them once more takes less time than to
- * page-lock their result, half a millisecond a MiB on an H200's host.
+ * Copies of up to so many bytes come through a block: to copy a MiB once more takes less time than
+ * to page-lock it, which is half a millisecond on an H200's host.
  */
 const mostThroughBlock = 8 << 20;
+/** Blocks beyond so many bytes are not kept. */
+const mostKept = 32 << 20;
 
 /** Called right before and after a copy is given to a stream. */
 export interface CopyMarks {
@@ -101,7 +103,7 @@ export class Staging {
       await this.whenDone(stream, history);
       return arrayOf(slice.dtype, slice.length, block.bytes.slice(0, slice.byteLength).buffer as ArrayBuffer);
     } finally {
-      if (!block.holding.disposed) this.#blocks.push(block);
+      this.#giveBack(block);
     }
   }
 
@@ -110,6 +112,13 @@ export class Staging {
     const size = Math.max(leastBlock, 2 ** (32 - Math.clz32(bytes - 1)));
     const kept = this.#blocks.findIndex((block) => block.bytes.byteLength === size);
     return kept < 0 ? this.#lock("staging", size) : this.#blocks.splice(kept, 1)[0];
+  }
+
+  #giveBack(block: Block): void {
+    if (block.holding.disposed) return;
+    const bytes = this.#blocks.reduce((sum, kept) => sum + kept.bytes.byteLength, block.bytes.byteLength);
+    if (bytes > mostKept) this.#core.release(block.holding);
+    else this.#blocks.push(block);
   }
 
   async #directly<T extends Dtype>(

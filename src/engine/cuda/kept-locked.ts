@@ -1,9 +1,12 @@
-// Page-locked memory that serves one batch after another: to lock it takes half a millisecond a MiB.
+// Page-locked memory that serves one batch after another: to lock a MiB takes half a millisecond.
 import type { Context, PinnedBuffer } from "../../gpu/index.js";
-import { type Disposes, disposeAll } from "./dispose.js";
+import { abandonAll, type Disposes, disposeAll } from "./dispose.js";
 
-/** What comes back beyond so many bytes is unlocked. */
-const mostKeptBytes = 64 * 2 ** 20;
+/**
+ * What comes back beyond so many bytes is unlocked: enough for the states of one chunk of a batch,
+ * and for its inputs.
+ */
+const mostKeptBytes = 160 * 2 ** 20;
 
 /** Memory that is in use: `dispose` hands it back. */
 export interface LentMemory extends Disposes {
@@ -25,16 +28,26 @@ export class KeptLocked implements Disposes {
   lend(length: number): LentMemory {
     const found = this.#kept.findIndex((kept) => kept.length >= length);
     const buffer = found < 0 ? this.#context.pinned("f32", length, { label: "rows of batches" }) : this.#kept.splice(found, 1)[0]!;
-    return { buffer, dispose: () => this.#takeBack(buffer) };
+    let isLent = true;
+    const dispose = () => {
+      if (isLent) this.#takeBack(buffer);
+      isLent = false;
+    };
+    return { buffer, dispose };
   }
 
   #takeBack(buffer: PinnedBuffer<"f32">): void {
     const bytes = this.#kept.reduce((sum, { byteLength }) => sum + byteLength, buffer.byteLength);
-    if (this.#disposed || bytes > mostKeptBytes) {
+    if (this.#disposed || this.#context.loss || bytes > mostKeptBytes) {
       buffer.dispose();
       return;
     }
-    buffer.settle();
+    try {
+      buffer.settle();
+    } catch (error) {
+      abandonAll([buffer]);
+      throw error;
+    }
     this.#kept.push(buffer);
     this.#kept.sort((a, b) => a.length - b.length);
   }

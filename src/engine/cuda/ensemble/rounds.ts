@@ -4,10 +4,9 @@ import type { DeviceInfo } from "../../../gpu/index.js";
 import type { AnyKernel } from "../kernels.js";
 import type { EnsembleKernel } from "./kernel-choice.js";
 
-/** What the driver has of each block's shared memory. */
+/** Shared memory that the driver reserves for each block, and the step in which it is given out. */
 const reservedBytes = 1024;
-/** Shared memory is given out in multiples of this. */
-const granule = 1024;
+const unit = 1024;
 
 /**
  * Dynamic shared memory of a launch of `blocks` equal blocks that need `shared` bytes each: as much
@@ -21,13 +20,14 @@ export function evenShared(
   blocks: number,
 ): number {
   const { multiprocessors, sharedBytesPerMultiprocessor, sharedBytesPerBlockOptIn } = attributes;
-  // The others wait for the second cache, and may need the first.
+  // Other kernels read their weights through L2, and may need L1.
   if (!resident) return shared;
-  const each = Math.ceil(blocks / multiprocessors);
-  const most = kernel.occupancy(threads, shared);
-  if (most < 2 || each <= most) return shared;
-  const together = Math.ceil(each / Math.ceil(each / most));
-  const own = Math.min(sharedBytesPerMultiprocessor / together, sharedBytesPerBlockOptIn) - reservedBytes - kernel.resources().sharedBytes;
-  const wide = Math.floor(own / granule) * granule;
-  return together < most && wide > shared && kernel.occupancy(threads, wide) === together ? wide : shared;
+  const ofMultiprocessor = Math.ceil(blocks / multiprocessors);
+  const room = kernel.occupancy(threads, shared);
+  if (room < 2 || ofMultiprocessor <= room) return shared;
+  const together = Math.ceil(ofMultiprocessor / Math.ceil(ofMultiprocessor / room));
+  if (together === room) return shared;
+  const most = Math.min(sharedBytesPerMultiprocessor / together, sharedBytesPerBlockOptIn);
+  const wider = Math.floor((most - reservedBytes - kernel.resources().sharedBytes) / unit) * unit;
+  return wider > shared && kernel.occupancy(threads, wider) === together ? wider : shared;
 }
