@@ -69,8 +69,8 @@ describe("the choice over several devices", () => {
   const [bf16, drawn] = [{ weightPrecision: "bfloat16" as const }, { drawn: true }];
   const sparse = (size: number, perRow: number) => ({ storage: "sparse" as const, nonzeros: size * perRow });
 
-  // Microseconds a step that four H200 took: bench/results/gpu-sharded-2026-11-27.md, and what is in
-  // the page of the next day.
+  // Microseconds a step that four H200 took: bench/results/gpu-sharded-2026-11-27.md, and the page of
+  // the next day.
   const measured: readonly (readonly [size: number, shape: object, one: number, two: number | undefined, four: number])[] = [
     [2048, {}, 1.53, 2.02, 2.01],
     [4096, {}, 4.87, 3.38, 2.63],

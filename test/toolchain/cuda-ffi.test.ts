@@ -85,7 +85,7 @@ describe("a context through koffi", () => {
     stream.upload(buffer.slice(1, 3), values.subarray(1, 3));
     const back = await stream.download(buffer);
     expect([...back.subarray(0, 4)]).toEqual([7, values[1], values[2], 7]);
-    const large = context.upload(new Float64Array(300_000).fill(2.5));
+    const large = context.upload(new Float64Array(1_100_000).fill(2.5));
     expect((await stream.download(large)).every((value) => value === 2.5)).toBe(true);
     large.dispose();
     expect(report().registered).toBe(2);
