@@ -7,7 +7,7 @@ export default defineConfig({
     include: ["test/browser/**/*.test.ts"],
     testTimeout: 120_000,
     hookTimeout: 60_000,
-    // Of one after the other, a quarter of two cores waits.
+    // One after the other they leave a quarter of two cores idle.
     maxWorkers: 2,
   },
 });

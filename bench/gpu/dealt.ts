@@ -2,7 +2,8 @@
 // of a batch, the candidates of a sweep, the sequences of a liquid; seconds of whole calls from
 // JavaScript, and whether the results have the same bits.
 // Usage: npx tsx bench/gpu/dealt.ts [--engine cuda:all] [--small] [TEXT...], for the cases whose names
-// have one of these texts; --small is for simulated devices
+// have one of these texts; --small is for simulated devices. Of the build (npm run build), whose sweeps
+// draw in threads
 import { parseArgs } from "node:util";
 import { Matrix, narma, ReservoirComputer, ReservoirEnsemble, sweepReadouts } from "spillway";
 import "spillway/sim";

@@ -5,6 +5,7 @@ import type { Worker } from "node:worker_threads";
 import { afterAll, describe, expect, it } from "vitest";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { sweepReadouts } from "../../src/model/index.js";
+import { threadsFor } from "../../src/model/sweep/bases.js";
 import { spareThreads } from "../../src/model/sweep/draw-threads.js";
 import { Matrix } from "../../src/numerics/index.js";
 import { ridge } from "../../src/readout/index.js";
@@ -113,6 +114,14 @@ describe("a sweep whose drawing is worth threads, from the built package", () =>
     (await built.sweepReadouts({ ...many, ...given, seeds: [seed] })).scores.at(0, 0);
   const ended = () => workers.splice(0).map(({ threadId }) => threadId);
   const allEnded = Array.from({ length: spareThreads() }, () => -1);
+
+  it("starts as many as pay, and no more than there are seeds for beside the caller's own", () => {
+    expect(threadsFor(100, 299, 31)).toBe(0);
+    expect(threadsFor(96, 345, 31)).toBe(4);
+    expect(threadsFor(3, 400, 31)).toBe(2);
+    expect(threadsFor(1000, 21_000, 31)).toBe(31);
+    expect(threadsFor(1000, 21_000, 0)).toBe(0);
+  });
 
   it("starts none for a small one", async () => {
     await built.sweepReadouts({ ...many, reservoir: { size: 20 } });

@@ -25,6 +25,10 @@ export interface SeedRange {
 const worthThreads = 300;
 const worthOfThread = 100;
 
+/** Threads that draw so many seeds, which take these milliseconds in all; 0 if none is worth it. */
+export const threadsFor = (seeds: number, milliseconds: number, spare: number): number =>
+  milliseconds < worthThreads ? 0 : Math.min(spare, seeds - 1, Math.ceil(milliseconds / worthOfThread));
+
 /** What the dense method takes for N rows, by N^3. */
 const denseMillisecondsPerCube = 1e-6;
 
@@ -77,9 +81,8 @@ export class BaseDrawing {
     const first = configs[0]!;
     const isMeasured = first.spectralRadius !== null && first.radiusMethod !== "circularLaw";
     const each = drawMilliseconds * expectedNonzeros(first) + (isMeasured ? denseMillisecondsPerCube * first.size ** 3 : 0);
-    const milliseconds = configs.length * each;
-    const threads = Math.min(spareThreads(), configs.length - 1, Math.ceil(milliseconds / worthOfThread));
-    if (milliseconds >= worthThreads && threads > 0) this.#threads = new DrawThreads(threads);
+    const threads = threadsFor(configs.length, configs.length * each, spareThreads());
+    if (threads > 0) this.#threads = new DrawThreads(threads);
     this.#signal?.addEventListener("abort", this.#end);
   }
 
