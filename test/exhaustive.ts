@@ -1,11 +1,30 @@
 // Which cases of a test run. `npm test` takes representatives of long lists; `npm run
 // test:exhaustive` takes the others, and the tests on a GPU take all. vitest.exhaustive.config.ts
-// runs the files that import this one.
+// runs the files that import this one. `SPILLWAY_SAMPLE` names a seed: of the others, and of the
+// long lists of the toolchain tests, a fixed part then runs, drawn by that seed. `.ci/run` takes
+// the commit as the seed; the nightly workflow sets none and runs every case.
+import { createHash } from "node:crypto";
 
 const asked = process.env["SPILLWAY_EXHAUSTIVE"];
+const seed = process.env["SPILLWAY_SAMPLE"] ?? "";
 
 /** Whether more runs than what represents it. */
 export const exhaustive: boolean = asked === "all" || asked === "others";
+
+/** Whether a case is in the sample; every case is if no seed is set. */
+export function inSample(share: number, ...key: (string | number)[]): boolean {
+  if (seed === "") return true;
+  const hash = createHash("sha256")
+    .update([seed, ...key].join("\0"))
+    .digest();
+  return hash.readUInt32LE() < share * 2 ** 32;
+}
+
+/** The sampled part of a list, at least one case of it; all if no seed is set. */
+export function sampled<T>(cases: readonly T[], share: number, label = ""): T[] {
+  const chosen = cases.filter((_, index) => inSample(share, label, cases.length, index));
+  return chosen.length > 0 ? chosen : cases.slice(0, 1);
+}
 
 /**
  * The cases that represent the others, all if every case runs, or those that the representatives
@@ -15,7 +34,11 @@ export function casesOf<T>(all: Iterable<T>, represents: (each: T, index: number
   const cases = [...all];
   const chosen = cases.filter(represents);
   if (chosen.length === 0) throw new Error("no case represents the others in npm test");
-  if (asked === "others") return cases.filter((each) => !chosen.includes(each));
+  if (asked === "others")
+    return sampled(
+      cases.filter((each) => !chosen.includes(each)),
+      0.25,
+    );
   return exhaustive ? cases : chosen;
 }
 
