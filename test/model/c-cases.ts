@@ -664,6 +664,9 @@ export const casesOfC: readonly CCase[] = [
   ofSeries("the Euler cell, sparse, binary64", 1, {
     reservoir: { size: 60, precision: "float64", connectionProbability: 0.05, cell: { type: "euler", step: 0.1, damping: 0.05 } },
   }),
+  ofSeries("all connections, binary64 with weights in 16 bits", 1, {
+    reservoir: { ...small, size: 37, connectionProbability: 1, precision: "float64", weightPrecision: "bfloat16" },
+  }),
   ofSeries("noise in binary32, members", 1, { reservoir: { ...small, noiseLevel: 0.01 }, members: 2 }),
   ofSeries("noise in binary64", 1, { reservoir: { size: 25, noiseLevel: 0.003, precision: "float64" } }),
   ofSeries("fast arithmetic, weights in 8 bits", 1, {

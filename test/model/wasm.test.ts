@@ -88,6 +88,38 @@ describe("a forecaster as WebAssembly", () => {
     expect(host.state).toEqual(standing);
   });
 
+  const numbers = [
+    ...(["float32", "float64"] as const).flatMap((precision) =>
+      (["full", "bfloat16"] as const).flatMap((weightPrecision) =>
+        (["dense", "sparse"] as const).map((storage) => ({ precision, weightPrecision, storage })),
+      ),
+    ),
+    ...(["int8", "q4_k"] as const).map((weightPrecision) => ({ arithmetic: "fast", weightPrecision, storage: "dense" }) as const),
+    ...(["full", "int8"] as const).flatMap((weightPrecision) =>
+      (["dense", "sparse"] as const).map((storage) => ({ arithmetic: "integer", weightPrecision, storage }) as const),
+    ),
+  ];
+  const readouts = [{}, { input: true, transform: "squares" }, { transform: "squareHalf" }] as const;
+  const cells = [undefined, { type: "es2n", proximity: 0.4 }] as const;
+
+  it.each(numbers)("all numbers, readouts and sizes: %j", async (of) => {
+    const series = waves(1, 1);
+    const engine = "arithmetic" in of && of.arithmetic === "fast" ? "reference" : "cpu";
+    for (const cell of of.storage === "sparse" || "arithmetic" in of ? [undefined] : cells)
+      for (const readout of readouts)
+        for (const size of [2, 37, 64]) {
+          const reservoir = { ...of, size, seed: 3, connectionProbability: 0.6, ...(cell && { cell }) };
+          await using model = await Forecaster.fit(series, { reservoir, readout: { type: "ridge", ...readout }, engine });
+          const host = await hostOf(model);
+          const next = series.subarray(0, 20);
+          const name = JSON.stringify({ size, ...readout, cell });
+          expect(
+            rows(next).map((row) => host.predict(row)),
+            name,
+          ).toEqual(rows(await model.predict(next)));
+        }
+  });
+
   it("takes differences, and gives no number before it has their rows", async () => {
     const series = waves(1, 1);
     await using model = await Forecaster.fit(series, {

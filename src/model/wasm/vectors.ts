@@ -9,6 +9,9 @@ const simd = {
   load: [0xfd, 0x00, 0, 0],
   load8BytesSigned: [0xfd, 0x01, 0, 0],
   load4Halves: [0xfd, 0x04, 0, 0],
+  load4Bytes: [0xfd, 0x5c, 0, 0],
+  widenHalves: [0xfd, 0xa9, 0x01],
+  toDoubles: [0xfd, 0x5f],
   store: [0xfd, 0x0b, 0, 0],
   lane: [0xfd, 0x1b],
   shiftLeft: [0xfd, 0xab, 0x01],
@@ -37,8 +40,10 @@ function products({ parameters }: CFunction): Prologue {
   const [partial, w, x, k, count, there] = [0, 1, 2, 3, 4, 5];
   const [wide, bytes] = [bytesAt(parameters[w]!.type), bytesAt(parameters[x]!.type)];
   const { add, multiply } = bytes === 4 ? simd.single : simd.double;
-  // Weights of 16 bits are the upper halves of numbers.
-  const weights = wide === 2 ? [...simd.load4Halves, ...i32(16), ...simd.shiftLeft] : simd.load;
+  // Weights of 16 bits are the upper halves of binary32 numbers.
+  const halves = bytes === 4 ? simd.load4Halves : [...simd.load4Bytes, ...simd.widenHalves];
+  const singles = [...halves, ...i32(16), ...simd.shiftLeft];
+  const weights = wide !== 2 ? simd.load : bytes === 4 ? singles : [...singles, ...simd.toDoubles];
   const place = [...local(partial), ...local(k), ...i32(31), and, ...i32(bytes), op.multiply, op.add];
   const body = [
     ...[...place, op.teeLocal, there, ...local(there), ...simd.load],
