@@ -12,7 +12,7 @@ import { differenceNodes, statisticsNodes } from "./statistics.js";
 /**
  * Input "sequence" (T x C); outputs "label" (one text, or one number) and "probabilities" (K), in
  * the order of the classes: the mean over the members of what `predictProba` gives.
- * Counts of "statistics" jump at levels: a state less than 1e-5 above one is not counted, and
+ * Counts of "statistics" jump at levels: a state less than 5e-7 above one is not counted, and
  * probabilities then differ by the share of a row.
  * @throws ArgumentError for the representation "output", which trains a readout in every sequence
  */

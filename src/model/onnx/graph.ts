@@ -103,12 +103,24 @@ export class GraphBuilder {
     return `${stem.toLowerCase()}_${this.#names.next++}`;
   }
 
+  /** The graph, without the constants that no node takes. */
   finish(): Graph {
-    return { name: this.#name, inputs: this.#inputs, outputs: this.#outputs, constants: this.#constants, nodes: this.#nodes };
+    const used = usedBy(this.#nodes);
+    const constants = this.#constants.filter(({ name }) => used.has(name));
+    return { name: this.#name, inputs: this.#inputs, outputs: this.#outputs, constants, nodes: this.#nodes };
   }
 
   #constant(values: ConstantTensor["values"], shape: readonly number[], name = this.name("constant")): string {
     this.#constants.push({ name, shape, values });
     return name;
   }
+}
+
+/** The values that nodes take, those of graphs inside them too. */
+function usedBy(nodes: readonly Node[], into = new Set<string>()): ReadonlySet<string> {
+  for (const { inputs, attributes } of nodes) {
+    for (const name of inputs) into.add(name);
+    for (const attribute of Object.values(attributes)) if ("graph" in attribute) usedBy(attribute.graph.nodes, into);
+  }
+  return into;
 }

@@ -21,7 +21,9 @@ export { type OnnxOptions, onnxTable } from "./options.js";
 /**
  * A trained model as the bytes of an ONNX file (opset 17; the time loop is a Scan). Arithmetic is
  * the runtime's binary32: predictions agree with Spillway's to about 1e-5 while the reservoir
- * forgets, not bit for bit, and a chaotic closed loop drifts apart.
+ * forgets, not bit for bit, and a chaotic closed loop drifts apart. Probabilities of "statistics"
+ * can differ by the share of a row: the runtime counts a state otherwise that is within 5e-7 of a
+ * level.
  *
  * A classifier takes "sequence" (T x C, one case) and gives "label" and "probabilities" (K). A
  * forecaster takes "inputs" (T x I) and gives "outputs" (T x O), "endState", "endFedBack" and

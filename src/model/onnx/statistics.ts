@@ -4,9 +4,10 @@ import type { GraphBuilder } from "./graph.js";
 
 /**
  * A level is a state of some training case, and the first state of a run can be that of every case:
- * a state that is a level is not above it, however the runtime rounds.
+ * a state that is a level is not above it, however the runtime rounds. A runtime's states are off
+ * by some 2e-7, so that a larger tie counts more states otherwise than `predict`.
  */
-const tie = 1e-5;
+const tie = 5e-7;
 
 /**
  * The statistics of a series, T x N, as `writeStatistics` has them: 6 + 2 Q parts of N values. The
