@@ -1,4 +1,4 @@
-// Many sequences through one dense W of binary32, in portable arithmetic (docs/plans/batch.md). A
+// Many sequences through one dense W of binary32, in portable arithmetic (docs/internals/many-reservoirs.md). A
 // warp's tile is rows x sequences; lane l sums the columns k with k mod 32 = l, and the tile's sums
 // go over the lanes once, at the end.
 // target: sm_80

@@ -1,5 +1,5 @@
 // Many sequences through one dense W by tensor cores: products of binary16 weights and states, sums
-// and states in binary32. It does not give the bits of portable arithmetic; docs/plans/batch.md has
+// and states in binary32. It does not give the bits of portable arithmetic; docs/internals/many-reservoirs.md has
 // the tolerance. Only for states between -1 and 1.
 // target: sm_80
 #include "approximate.cuh"

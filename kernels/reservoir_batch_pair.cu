@@ -1,6 +1,6 @@
 // Large batches through one dense W on Hopper's tensor cores, two tiles of sequences a block, out
 // of step with one another: while one tile's step ends and its states go round, the other's
-// products are made (docs/plans/batch.md). Arithmetic and tolerance are those of
+// products are made (docs/internals/many-reservoirs.md). Arithmetic and tolerance are those of
 // reservoir_batch_fast.cu.
 // target: sm_90a
 #include "approximate.cuh"

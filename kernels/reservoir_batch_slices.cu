@@ -1,5 +1,5 @@
 // Many sequences through one dense W of binary32 on Hopper, in portable arithmetic: the warps of a
-// block divide the 32 partial sums of rule 1 among them (docs/plans/batch.md).
+// block divide the 32 partial sums of rule 1 among them (docs/internals/many-reservoirs.md).
 // target: sm_90a
 #include "batch_ring.cuh"
 

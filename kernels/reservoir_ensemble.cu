@@ -1,5 +1,5 @@
 // Independent reservoirs of up to 256 neurons with dense weights in binary32, one a block
-// (docs/plans/ensemble.md).
+// (docs/internals/many-reservoirs.md).
 #include "ensemble_dense.cuh"
 
 ENSEMBLE_DENSE(ensemble_dense_32, 32, 4, 4, 2, 16)

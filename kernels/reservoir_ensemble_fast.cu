@@ -1,6 +1,6 @@
 // Independent reservoirs as reservoir_ensemble and reservoir_ensemble_general have them, for
 // `arithmetic: "fast"`: products and sums fused, in an order of their own, tanh in binary32 from
-// the device's approximate exponential. docs/plans/ensemble.md has the tolerance.
+// the device's approximate exponential. docs/internals/many-reservoirs.md has the tolerance.
 #define FAST_ARITHMETIC
 #include "ensemble_dense.cuh"
 #include "ensemble_general.cuh"

@@ -1,5 +1,5 @@
 // Independent reservoirs, one a block, of any size whose states fit shared memory: sparse weights
-// in both precisions, and the dense ones that do not fit the registers (docs/plans/ensemble.md).
+// in both precisions, and the dense ones that do not fit the registers (docs/internals/many-reservoirs.md).
 // Also what makes members out of matrices that they share.
 #include "ensemble_general.cuh"
 

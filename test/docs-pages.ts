@@ -19,7 +19,7 @@ export interface Block {
   readonly text: string;
 }
 
-const folders = ["docs", "docs/plans", "docs/api"];
+const folders = ["docs", "docs/internals", "docs/api"];
 /** Every page that has blocks to run. */
 export const pages: readonly string[] = [
   ...["README.md", "CONTRIBUTING.md"],

@@ -30,7 +30,7 @@ const places = new Map([
       { to: `${path.replace(/\.\w+$/, "")}.md`, group: "Examples" },
     ]),
   ),
-  ...inFolder("docs/plans", ".md").map((path) => [path, { to: path.replace("docs/", ""), group: "Plans of the GPU engine" }]),
+  ...inFolder("docs/internals", ".md").map((path) => [path, { to: path.replace("docs/", ""), group: "Internals" }]),
   ...inFolder("bench/results", ".md").map((path) => [path, { to: path.replace("bench/", ""), group: "Results" }]),
   ["CHANGELOG.md", { to: "changelog.md", group: "Project" }],
   ["CONTRIBUTING.md", { to: "contributing.md", group: "Project" }],
@@ -66,7 +66,7 @@ function programOf(path) {
 }
 
 /** Folders that pages link to, and that have no page of their own. */
-const folders = [...exampleFolders, "notebooks", "docs/plans"];
+const folders = [...exampleFolders, "notebooks", "docs/internals"];
 const listPath = (folder) => `lists/${posix.basename(folder)}.md`;
 
 /** A page for a folder, with a link to each page of it. */

@@ -1,5 +1,5 @@
 // States handed on across several devices: a launch on each has some of the blocks, and puts its
-// values into the memory of all. docs/gpu-step.md has the protocol. With SHARDED the kernels of
+// values into the memory of all. docs/internals/one-reservoir.md has the protocol. With SHARDED the kernels of
 // reservoir_grid.cu and reservoir_sparse.cu are compiled for this reach.
 #pragma once
 #ifdef SHARDED

@@ -1,4 +1,4 @@
-// How a network's synapses lie in device memory (docs/gpu-step.md): in a table by source, or in
+// How a network's synapses lie in device memory (docs/internals/spiking.md): in a table by source, or in
 // slots by source and block of targets.
 #pragma once
 

@@ -169,7 +169,7 @@ export const manuals: Readonly<Record<string, Manual>> = {
       "spillway plan narma10.yaml --engine cuda",
       "spillway plan narma10.yaml --engine cuda --plan streamed --set reservoir.size=5000",
     ],
-    pages: ["gpu-step"],
+    pages: ["internals/one-reservoir"],
   },
   tasks: { examples: ["spillway tasks", "spillway tasks mackeyGlass"], pages: ["options"] },
   bench: {

@@ -370,7 +370,7 @@ describe("fast arithmetic", () => {
     ] as const),
   ]);
 
-  /** Eight steps: other bits, and states that differ by less than 1e-5 (docs/plans/grid.md). */
+  /** Eight steps: other bits, and states that differ by less than 1e-5 (docs/internals/one-reservoir.md). */
   it.each(ways)("%s, %s: keeps within 1e-5 of the portable steps, and has other bits", async (source, kind) => {
     const made = { source, arithmetic: "fast" } as const;
     const options = { spectralRadius: 0.9 } as const;

@@ -46,7 +46,7 @@ const mostSpilled = 24;
 
 /**
  * How much faster a step of fast arithmetic is, and how much slower one of the builder's kernels.
- * Measured on an H200 (docs/plans/grid.md).
+ * Measured on an H200 (docs/internals/one-reservoir.md).
  */
 const fastFactor = 0.92;
 const builderFactor = { cluster: 1.06, grid: 1.16 };

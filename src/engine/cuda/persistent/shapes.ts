@@ -135,7 +135,7 @@ export interface DenseFit {
 export const blocksOfDevice = ({ blocks, devices }: { readonly blocks: number; readonly devices: number }): number =>
   Math.ceil(blocks / devices);
 
-/** Measured on an H200 (docs/plans): what a step costs beside arithmetic, in microseconds. */
+/** Measured on an H200 (docs/internals): what a step costs beside arithmetic, in microseconds. */
 const fixedCost = { cluster: 0.33, grid: 0.95 };
 
 /** Bytes a microsecond that all multiprocessors of an H200 read from L2, and from memory. */

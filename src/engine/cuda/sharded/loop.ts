@@ -1,5 +1,5 @@
 // A time loop over several devices: a persistent kernel on each, which hand the states of every
-// step to one another by stores into each other's memory. docs/gpu-step.md has the protocol. What
+// step to one another by stores into each other's memory. docs/internals/one-reservoir.md has the protocol. What
 // the steps are given, and where x and states go, lies on the first device; the others reach it.
 import type { Context, DeviceEvent, Stream } from "../../../gpu/index.js";
 import { namedFailure } from "../../../reservoir/engine/dealing.js";
