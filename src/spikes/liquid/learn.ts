@@ -8,6 +8,7 @@ import { workTable } from "../../reservoir/work.js";
 import { positive } from "../options.js";
 import { checkPatterns, type SpikePattern } from "../pattern/pattern.js";
 import { type SpikeTimingOptions, SpikeTimingPlasticity, spikeTimingTable } from "../plasticity/spike-timing.js";
+import { stepsIn } from "../steps.js";
 import { patternInputs } from "./inputs.js";
 import { firedSteps } from "./process.js";
 import { synapticWeights, withSynapticWeights } from "./weights.js";
@@ -70,7 +71,7 @@ export async function learnSpikeTiming(
   const { timeStep } = model.config;
   const weights = synapticWeights(model);
   const unit = weightUnit ?? meanSize(weights);
-  const renewSteps = Math.max(1, Math.round(renewMs / timeStep));
+  const renewSteps = Math.max(1, stepsIn(renewMs, timeStep));
   const plasticity = new SpikeTimingPlasticity(
     scaled(weights, (size) => size / unit),
     rule,

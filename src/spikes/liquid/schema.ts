@@ -32,6 +32,7 @@ import type {
 } from "../../reservoir/spiking-config.js";
 import { neuronDefaults, neuronTables } from "../neurons/schema.js";
 import { notNegative, positive, share } from "../options.js";
+import { stepsIn } from "../steps.js";
 
 const millivolts = number({ unit: "mV" });
 
@@ -254,7 +255,7 @@ function checkTogether({
     throw new ArgumentError("input.weight", input.weight, `a number, or one per channel (${inputSize})`);
   const delays = [input.delay, ...Object.values(synapses.delay).flatMap((value) => (typeof value === "number" ? [value] : [...value]))];
   const longest = Math.max(...delays);
-  if (Math.round(longest / timeStep) > 0xfffe)
+  if (stepsIn(longest, timeStep) > 0xfffe)
     throw new ArgumentError("synapses.delay", longest, `at most 65534 steps of ${timeStep} ms; take a longer timeStep`);
   if (typeof initialPotential === "object" && initialPotential.from > initialPotential.to)
     throw new ArgumentError("initialPotential.from", initialPotential.from, `at most initialPotential.to, ${initialPotential.to} mV`);

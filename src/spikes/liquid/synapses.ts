@@ -5,6 +5,7 @@ import { allocate, Matrix, type PhiloxKey, portableLog, RandomStream } from "../
 import type { SpikingReservoirConfig, SynapticDistribution } from "../../reservoir/spiking-config.js";
 import type { SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";
 import { drawPositions } from "../../reservoir/topologies/random-rows.js";
+import { stepsIn } from "../steps.js";
 import { type TargetsOf, targetsOf } from "./connectivity.js";
 import { purposes, streams } from "./streams.js";
 
@@ -29,9 +30,9 @@ export function recurrentSynapses(config: SpikingReservoirConfig, excitatory: nu
     },
     delay(source, m, target) {
       const delay = synapses.delay[pair(source, target)];
-      if (typeof delay === "number") return Math.round(delay / timeStep);
+      if (typeof delay === "number") return stepsIn(delay, timeStep);
       const [least, most] = delay;
-      return Math.round((least + (most - least) * delays.uniform(source, m)) / timeStep);
+      return stepsIn(least + (most - least) * delays.uniform(source, m), timeStep);
     },
   });
 }
@@ -40,7 +41,7 @@ export function recurrentSynapses(config: SpikingReservoirConfig, excitatory: nu
 export function inputSynapses(config: SpikingReservoirConfig, key: PhiloxKey): SynapseTable {
   const { inputSize, input, timeStep } = config;
   const draws = inputDraws(config, key);
-  const delay = Math.round(input.delay / timeStep);
+  const delay = stepsIn(input.delay, timeStep);
   return table(inputSize, draws.targets, config.fractionBits, "input.weight", { weight: draws.weight, delay: () => delay });
 }
 

@@ -5,6 +5,7 @@ import { option, resolve } from "../../core/options.js";
 import { checkSparse, isSparse, type Matrix, type SparseMatrix, toSparse } from "../../numerics/index.js";
 import type { SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";
 import { notNegative } from "../options.js";
+import { stepsIn } from "../steps.js";
 import { buildSpikingModel } from "./build.js";
 import { inUnits } from "./synapses.js";
 
@@ -48,7 +49,7 @@ export function withSynapticWeights(
   if (matrix.rows !== size || matrix.cols !== size)
     throw new ArgumentError("weights", `${matrix.rows} x ${matrix.cols}`, `a ${size} x ${size} matrix`);
   checkSparse(matrix, "weights");
-  const fresh = Math.round(delayMs / config.timeStep);
+  const fresh = stepsIn(delayMs, config.timeStep);
   if (fresh > 0xfffe) throw new ArgumentError("delayMs", delayMs, `at most 65534 steps of ${config.timeStep} ms`);
   const delayOf = delaysOf(model.synapses);
   const bySource: { target: number; units: number; delay: number }[][] = Array.from({ length: size }, () => []);

@@ -3,6 +3,7 @@
 import { ArgumentError } from "../../core/errors.js";
 import type { FloatArray, Matrix, MatrixLike } from "../../numerics/index.js";
 import { checkFinite, filledSeries } from "../../reservoir/inputs.js";
+import { stepsIn } from "../steps.js";
 import type { NetworkPlan, NeuronRange, PlannedPopulation } from "./plan.js";
 import { neuronsOf, wholeSteps } from "./recording.js";
 
@@ -92,9 +93,9 @@ function spanOf(plan: NetworkPlan, { to, current, rows, everyMs, fromMs = 0, toM
       field: `${field}.rows`,
     });
   const every = everyMs === undefined ? 1 : wholeSteps(everyMs, timeStep, `${field}.everyMs`);
-  const from = Math.round(fromMs / timeStep);
+  const from = stepsIn(fromMs, timeStep);
   const rowsEnd = series ? from + series.rows * every : steps;
-  const end = toMs === undefined ? rowsEnd : Math.min(rowsEnd, Math.round(toMs / timeStep));
+  const end = toMs === undefined ? rowsEnd : Math.min(rowsEnd, stepsIn(toMs, timeStep));
   if (end <= from) throw new ArgumentError(`${field}.toMs`, toMs, `more than fromMs, ${fromMs} ms`);
   return { ...range, from, end, every: series ? every : Math.max(1, end - from), rows: series, current: current ?? 0 };
 }

@@ -2,6 +2,7 @@
 import { portableExp } from "../../numerics/index.js";
 import { izhikevichPeak } from "../neurons/izhikevich.js";
 import { alphaGain, decay, integrateAndFireNumbers, synapticGain } from "../neurons/leaky-integrate-and-fire.js";
+import { stepsIn } from "../steps.js";
 import type { AdaptiveExponentialConfig, NetworkNeuronConfig, PopulationConfig } from "./config.js";
 import type { PlannedNeuron, PlannedPopulation } from "./plan.js";
 
@@ -111,7 +112,7 @@ function adaptiveExponential(
     threshold: round(neuron.peakPotential - rest),
     reset: round(neuron.resetPotential - rest),
     subtracts: false,
-    refractorySteps: Math.round(neuron.refractoryPeriod / timeStep),
+    refractorySteps: stepsIn(neuron.refractoryPeriod, timeStep),
     recoveryKeep: round(kept),
     recoveryStep: round(neuron.adaptationStep),
     rest,

@@ -2,6 +2,7 @@
 import { ArgumentError } from "../../core/errors.js";
 import { type PhiloxKey, portableLog, type Seed, seedKeys } from "../../numerics/index.js";
 import { decay } from "../neurons/leaky-integrate-and-fire.js";
+import { stepsIn } from "../steps.js";
 import type { DistributionConfig, NetworkConfig, NetworkOptions, PopulationConfig, ProjectionConfig, SpikeTimingConfig } from "./config.js";
 import type { NetworkPlan, NeuronRange, PlannedInput, PlannedPlasticity, PlannedPopulation, PlannedProjection } from "./plan.js";
 import { neuronOf, receptorsOf, resistanceOf } from "./planned-neurons.js";
@@ -129,7 +130,7 @@ function draft(
   const source = ranged(projection.from, "from");
   const target = ranged(projection.to, "to");
   const { connect, selfConnections, multiple } = projection;
-  checkRule(projection, field, source.range.size, target.range.size, timeStep);
+  checkRule(projection, field, source.range, target.range, timeStep);
   const sign = meanOf(projection.weight) < 0 ? -1 : 1;
   const weight = samplerOf(
     scaled(sign < 0 ? negated(projection.weight) : projection.weight, resistanceOf(target.place.config)),
@@ -162,7 +163,7 @@ function draft(
 /** Listed synapses with weights in mV and delays in steps. */
 function inSteps(synapses: readonly (readonly number[])[], target: PopulationConfig, timeStep: number): readonly (readonly number[])[] {
   return synapses.map((each) =>
-    each.length === 2 ? each : [each[0]!, each[1]!, each[2]! * resistanceOf(target), Math.floor(each[3]! / timeStep + 0.5)],
+    each.length === 2 ? each : [each[0]!, each[1]!, each[2]! * resistanceOf(target), stepsIn(each[3]!, timeStep)],
   );
 }
 

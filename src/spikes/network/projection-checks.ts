@@ -1,15 +1,29 @@
 // What the rules and weights of a projection must be for its populations.
 import { ArgumentError } from "../../core/errors.js";
+import { stepsIn } from "../steps.js";
 import type { PopulationConfig, ProjectionConfig, SpikeTimingConfig } from "./config.js";
+import type { NeuronRange } from "./plan.js";
 
+/** @throws ArgumentError if the rule cannot connect the neurons of its two ranges */
 export function checkRule(
-  { connect, multiple }: ProjectionConfig,
+  { from, to, connect, multiple, selfConnections }: ProjectionConfig,
   field: string,
-  sources: number,
-  targets: number,
+  source: NeuronRange,
+  target: NeuronRange,
   timeStep: number,
 ): void {
   const at = `${field}.connect`;
+  const [sources, targets] = [source.size, target.size];
+  if ("number" in connect && connect.number > 0 && !selfConnections) {
+    // These rules draw a partner for each synapse: of only one, which may be the neuron itself.
+    const [only, others] = connect.rule === "fixedInDegree" ? [source, target] : [target, source];
+    if (only.size === 1 && only.first >= others.first && only.first < others.first + others.size)
+      throw new ArgumentError(
+        `${field}.selfConnections`,
+        selfConnections,
+        `true with ${connect.rule} from ${from} to ${to}: a neuron there has no partner but itself`,
+      );
+  }
   switch (connect.rule) {
     case "fixedTotalNumber":
       if (!multiple) throw new ArgumentError(`${field}.multiple`, multiple, "true with fixedTotalNumber; bernoulli never has several");
@@ -29,7 +43,7 @@ export function checkRule(
         const [from, to, weight, delay] = synapse;
         const isIn = (value: number, size: number) => Number.isInteger(value) && value >= 0 && value < size;
         const isWhole = isIn(from!, sources) && isIn(to!, targets);
-        const steps = delay === undefined ? 1 : Math.floor(delay / timeStep + 0.5);
+        const steps = delay === undefined ? 1 : stepsIn(delay, timeStep);
         if (
           !isWhole ||
           !(synapse.length === 2 || (synapse.length === 4 && Number.isFinite(weight) && steps >= (delay === 0 ? 0 : 1) && steps <= 65534))

@@ -2,6 +2,7 @@
 // distribution, or, if they are whole, by thresholds. Rule 13 of docs/numerics.md.
 import { ArgumentError } from "../../core/errors.js";
 import { normalCdf, normalQuantile, portableExp, portableLog } from "../../numerics/index.js";
+import { stepsIn } from "../steps.js";
 import type { DistributionConfig } from "./config.js";
 import type { WordSampler, WordSteps } from "./plan.js";
 
@@ -79,22 +80,22 @@ export function sample({ family, a, b, low, share, least, most }: WordSampler, w
 }
 
 /** A number that no draw is below. */
-export function leastOf({ family, a, b, least }: WordSampler): number {
+export function leastOf({ family, a, b, least, most }: WordSampler): number {
   let value = a;
   if (family === "normal") value = a - reach * b;
   else if (family === "lognormal") value = portableExp(a - reach * b);
   else if (family === "exponential") value = 0;
-  return Math.max(value, least);
+  return Math.min(most, Math.max(value, least));
 }
 
 /** A number that no draw is above. */
-export function mostOf({ family, a, b, most }: WordSampler): number {
+export function mostOf({ family, a, b, least, most }: WordSampler): number {
   let value = a;
   if (family === "normal") value = a + reach * b;
   else if (family === "lognormal") value = portableExp(a + reach * b);
   else if (family === "uniform") value = a + b;
   else if (family === "exponential") value = 22.9 * a;
-  return Math.min(value, most);
+  return Math.max(least, Math.min(value, most));
 }
 
 /** The same numbers with the other sign. */
@@ -129,7 +130,7 @@ export function delaySteps(given: DistributionConfig, timeStep: number, field: s
       `ms of at least half a step of ${timeStep} ms, or 0${given.distribution === "constant" ? "" : "; give least"}`,
     );
   if (given.distribution === "constant") {
-    const first = Math.floor(given.value / timeStep + 0.5);
+    const first = stepsIn(given.value, timeStep);
     if (given.value !== 0 && first < 1) throw refused(given.value);
     return { first: checkLongest(first, timeStep, field), thresholds: none };
   }
@@ -141,7 +142,7 @@ export function delaySteps(given: DistributionConfig, timeStep: number, field: s
   // make another one.
   const first = Math.floor(least / timeStep + 0.5 + 1e-9);
   const { clips } = bounds;
-  const last = checkLongest(clips ? Math.floor(most / timeStep + 0.5) : Math.ceil(most / timeStep - 0.5 - 1e-9), timeStep, field);
+  const last = checkLongest(clips ? stepsIn(most, timeStep) : Math.ceil(most / timeStep - 0.5 - 1e-9), timeStep, field);
   if (first < 1) throw refused(least);
   const from = clips ? 0 : below(bounds.least, given);
   const to = clips ? 1 : below(bounds.most, given);

@@ -85,7 +85,7 @@ function drawnTargets({ key }: NetworkPlan, projection: PlannedProjection, degre
         philox4x32(key, n, j, networkStreams.synapses, attempt, draws.block);
         draws.target = target.first + belowWord(draws.block[0]!, target.size);
         draws.own = undefined;
-        if (!selfConnections && draws.target === j && target.size > 1) continue;
+        if (!selfConnections && draws.target === j) continue;
         if (!multiple && taken.has(draws.target)) continue;
         break;
       }
@@ -114,7 +114,7 @@ function drawnSources(plan: NetworkPlan, projection: PlannedProjection, number: 
       for (let attempt = 0; ; attempt++) {
         philox4x32(key, before + m, target.first + i, networkStreams.incoming, attempt, block);
         const j = belowWord(block[0]!, source.size);
-        if (!selfConnections && source.first + j === target.first + i && source.size > 1) continue;
+        if (!selfConnections && source.first + j === target.first + i) continue;
         if (!multiple && taken.has(j)) continue;
         if (!multiple) taken.add(j);
         if (attempt > 0) attempts.set(i * number + m, attempt);

@@ -3,6 +3,7 @@
 import { portableExp } from "../../numerics/index.js";
 import type { AdaptiveIntegrateAndFireConfig, LeakyIntegrateAndFireConfig } from "../../reservoir/spiking-config.js";
 import type { IntegrateAndFireConstants } from "../../reservoir/spiking-model.js";
+import { stepsIn } from "../steps.js";
 
 /** The constants of one neuron in binary64, before they are rounded to a model's precision. */
 export interface IntegrateAndFireNumbers {
@@ -45,7 +46,7 @@ export function integrateAndFireNumbers(
     inhibitoryGain: synapticGain(inhibitoryTimeConstant, tau, timeStep),
     threshold: neuron.threshold - rest,
     reset: neuron.reset === "subtract" ? neuron.threshold - rest : neuron.resetPotential - rest,
-    refractorySteps: Math.round(neuron.refractoryPeriod / timeStep),
+    refractorySteps: stepsIn(neuron.refractoryPeriod, timeStep),
     adaptationKeep: isAdaptive ? decay(neuron.adaptationTimeConstant, timeStep) : 0,
     adaptationStep: isAdaptive ? neuron.adaptationStep : 0,
   };

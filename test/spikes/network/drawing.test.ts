@@ -155,6 +155,15 @@ describe("the rules of projections", () => {
     }
   });
 
+  it("draws a synapse onto one neuron from any other, and none at all for a number of 0", () => {
+    const connect = (rule: "fixedInDegree" | "fixedOutDegree" | "fixedTotalNumber", number: number) => ({ connect: { rule, number } });
+    const strict = { selfConnections: false } as const;
+    expect(synapses(drawn({ ...connect("fixedInDegree", 3), ...strict, from: "E", to: "E[4:5]" }))).toHaveLength(3);
+    expect(synapses(drawn({ ...connect("fixedOutDegree", 3), ...strict, from: "E[4:5]", to: "E" }))).toHaveLength(3);
+    expect(synapses(drawn({ ...connect("fixedTotalNumber", 0), ...strict, from: "E", to: "E[4:5]" }))).toHaveLength(0);
+    expect(synapses(drawn({ ...connect("fixedOutDegree", 3), ...strict, from: "E[0:4]", to: "E[4:5]" }))).toHaveLength(12);
+  });
+
   it("connects pairs with a chance, and by distance on a grid", () => {
     const size = { populations: { E: { size: 500 } } };
     const chance = synapses(drawn({ from: "E", to: "E", connect: { rule: "bernoulli", probability: 0.1 } }, size));
@@ -218,6 +227,22 @@ describe("descriptions of networks that cannot be", () => {
     ["a receptor that is none", () => drawn({ receptor: "slow" }), /one of the target's receptors: current/],
     ["one to one of two sizes", () => drawn({ connect: "oneToOne" }), /not of 40 and 20/],
     ["more targets than half", () => drawn({ connect: { rule: "fixedOutDegree", number: 11 }, multiple: false }), /at most half of 20/],
+    ...(["fixedInDegree", "fixedOutDegree", "fixedTotalNumber"] as const).flatMap((rule): [string, () => unknown, RegExp][] => {
+      const connect = { rule, number: 3 };
+      const alone = {
+        connect,
+        selfConnections: false,
+        ...(rule === "fixedInDegree" ? { from: "E[4:5]", to: "E" } : { from: "E", to: "E[4:5]" }),
+      };
+      return [
+        [`${rule} of a neuron without partners`, () => drawn(alone), new RegExp(`selfConnections is false.*true with ${rule} from E`)],
+        [
+          `${rule} of one neuron`,
+          () => drawn({ ...alone, from: "E", to: "E" }, { populations: { E: { size: 1 } } }),
+          /no partner but itself/,
+        ],
+      ];
+    }),
     ["a population like itself", () => drawn({}, { populations: { E: { like: "E", size: 3 } } }), /not like this one itself/],
     ["a list of another length", () => drawn({}, { populations: { E: { size: 3, current: [1, 2] } } }), /one for each of the 3 neurons/],
     ["bounds that hold nothing", () => drawn({ weight: { distribution: "normal", mean: 0, deviation: 1, least: 9 } }), /outside: clip/],
