@@ -18,8 +18,9 @@ import { writeTree } from "../../src/spikes/pattern/hdf5-thread.js";
 
 const array = (numbers: readonly number[], shape: readonly number[] = [numbers.length]) => ({ shape, numbers: Float64Array.from(numbers) });
 const node = (type: string, parameters: Readonly<Record<string, ReturnType<typeof array>>> = {}): NirNode => ({ type, parameters });
-const input = (size: number) => node("Input", { shape: array([size]) });
-const output = (size: number) => node("Output", { shape: array([size]) });
+const integers = (numbers: readonly number[]) => ({ ...array(numbers), whole: true as const });
+const input = (size: number) => node("Input", { shape: integers([size]) });
+const output = (size: number) => node("Output", { shape: integers([size]) });
 const linear = (rows: readonly (readonly number[])[]) => node("Linear", { weight: array(rows.flat(), [rows.length, rows[0]!.length]) });
 const lif = (parameters: Readonly<Record<string, readonly number[]>> = {}) =>
   node(
@@ -69,6 +70,17 @@ describe("a file", () => {
     expect(await decodeNir(await encodeNir(graph))).toEqual(graph);
   });
 
+  it("keeps whole numbers and texts of any node, so that another reader finds them", async () => {
+    const conv: NirNode = {
+      ...node("Conv2d", { weight: array([1.5], [1, 1, 1, 1]), stride: integers([2, 2]), groups: { ...integers([3]), shape: [] } }),
+      texts: { padding: "same" },
+    };
+    const graph = chain({ input: input(1), conv, output: output(1) });
+    const again = await decodeNir(await encodeNir(await decodeNir(await encodeNir(graph))));
+    expect(again).toEqual(graph);
+    expect(again.nodes["conv"]!.parameters["weight"]).not.toHaveProperty("whole");
+  });
+
   it("is refused with a sentence if it is none, or is damaged", async () => {
     const bytes = await encodeNir(chain({ input: input(1), l: linear([[1]]), n: lif(), output: output(1) }));
     await expect(decodeNir(new Uint8Array(100), { source: "a.nir" })).rejects.toThrow("a.nir");
@@ -115,6 +127,42 @@ describe("a network from a graph", () => {
     expect(fired).toEqual(firing);
     // Weights are whole numbers of units of 2^-20 mV.
     for (const [step, each] of potentials.entries()) expect(Math.abs(each - expected[step]!), `step ${step}`).toBeLessThan(1e-5);
+  });
+
+  it.each<[string, number, Readonly<Record<string, readonly number[]>>]>([
+    ["LIF", 0, { tau: [0.02], r: [1.2], v_leak: [0], v_threshold: [1] }],
+    ["LIF", 0.5, { tau: [0.02], r: [1], v_leak: [0.5], v_threshold: [1] }],
+    ["LIF", -0.3, { tau: [0.01], r: [2], v_leak: [-0.3], v_threshold: [0.7] }],
+    ["IF", 0, { r: [1], v_threshold: [0.03] }],
+  ])("takes the threshold off %s with v_leak %f if a spike subtracts", async (type, leak, parameters) => {
+    const bias = 0.2;
+    const weight = type === "IF" ? 120 : 30;
+    const map = node("Affine", { weight: array([weight], [1, 1]), bias: array([bias]) });
+    const graph = chain({
+      input: input(1),
+      map,
+      n: node(type, Object.fromEntries(Object.entries(parameters).map(([k, v]) => [k, array(v)]))),
+      output: output(1),
+    });
+    const { network } = networkFromNir(graph, { reset: "subtract", precision: "float64" });
+    const spikesAt = [10, 15, 20, 40, 41, 42, 43, 90, 93, 94, 150, 151, 152, 153, 154, 155];
+    const { fired, potentials } = await traceOf(network, "n", spikesAt, 300);
+    // tau dv/dt = (v_leak - v) + r I, exactly, with I constant within a step; of IF dv/dt = r I.
+    const [tau, r, threshold] = [parameters["tau"]?.[0] ?? Number.POSITIVE_INFINITY, parameters["r"]![0]!, parameters["v_threshold"]![0]!];
+    const firing: number[] = [];
+    let v = leak;
+    for (let step = 0; step < 300; step++) {
+      const current = bias + (spikesAt.includes(step) ? weight : 0);
+      if (type === "IF") v += 1e-4 * r * current;
+      else v = leak + r * current + (v - leak - r * current) * Math.exp(-1e-4 / tau);
+      if (v >= threshold) {
+        firing.push(step);
+        v -= threshold;
+      }
+      expect(Math.abs(potentials[step]! - v), `step ${step}`).toBeLessThan(1e-4);
+    }
+    expect(firing.length).toBeGreaterThan(1);
+    expect(fired).toEqual(firing);
   });
 
   it("takes a spike as an impulse if it is told so", async () => {
@@ -226,6 +274,67 @@ describe("a network from a graph", () => {
     expect(() => networkFromNir(chain(nodes))).toThrow(sentence);
   });
 
+  it.each<[string, () => NirGraph, string]>([
+    [
+      "an input of more channels than it has numbers",
+      () => chain({ input: input(60_000_000), s: node("Scale", { scale: array([1]) }), n: lif() }),
+      'shape of "input"',
+    ],
+    ["one of 2^53", () => chain({ input: node("Input", { shape: array([2 ** 53, 2]) }), n: lif() }), 'shape of "input"'],
+    ["one of less than none", () => chain({ input: node("Input", { shape: array([-2]) }), n: lif() }), 'shape of "input"'],
+    [
+      "matrices whose product is large",
+      () =>
+        chain({
+          input: input(8000),
+          a: linear([Array(8000).fill(1)]),
+          b: linear(Array(8000).fill([1])),
+          n: lif({ v_leak: Array(8000).fill(0) }),
+        }),
+      'the synapses through "b"',
+    ],
+    [
+      "more ways than can be followed",
+      () => {
+        const nodes: Record<string, NirNode> = { input: input(1), a0: linear([[1]]) };
+        const edges: [string, string][] = [["input", "a0"]];
+        for (let k = 0; k < 40; k++) {
+          for (const name of [`b${k}`, `c${k}`, `a${k + 1}`]) nodes[name] = linear([[1]]);
+          edges.push([`a${k}`, `b${k}`], [`a${k}`, `c${k}`], [`b${k}`, `a${k + 1}`], [`c${k}`, `a${k + 1}`]);
+        }
+        return { nodes: { ...nodes, n: lif() }, edges: [...edges, ["a40", "n"]] };
+      },
+      "the synapses through",
+    ],
+    [
+      "a row of maps without end",
+      () => chain({ input: input(1), ...Object.fromEntries(Array.from({ length: 1200 }, (_, k) => [`m${k}`, linear([[1]])])), n: lif() }),
+      "at most 1000 maps",
+    ],
+    [
+      "a shape of other numbers",
+      () => chain({ input: input(1), w: node("Linear", { weight: array([1], [100_000_000, 1]) }), n: lif() }),
+      'the shape of weight of "w"',
+    ],
+    [
+      "an edge to nowhere",
+      () => ({ nodes: { input: input(1), n: lif() }, edges: [["input", "m"]] }),
+      "edges is an array of 2; it takes names of nodes",
+    ],
+  ])("is refused before any work for %s", (_, make, sentence) => {
+    const graph = make();
+    expect(() => networkFromNir(graph)).toThrow(sentence);
+  });
+
+  it("follows 50,000 edges between two nodes", () => {
+    const ends = chain({ input: input(1), w: linear([[1]]), n: lif() });
+    const { network } = networkFromNir({
+      nodes: ends.nodes,
+      edges: [...ends.edges, ...Array.from({ length: 50_000 }, () => ["w", "n"] as const)],
+    });
+    expect(network.projections).toHaveLength(50_001);
+  });
+
   it("is refused if maps go round without a neuron, or what does not spike feeds neurons", () => {
     const nodes = { input: input(1), a: linear([[1]]), b: linear([[1]]), n: lif() };
     const edges = [
@@ -295,6 +404,37 @@ describe("a network there and back", () => {
     expect(await spikesOf(back.network)).toEqual(expected);
   });
 
+  it.each([0, -65])("has the same spikes, to the bit, if a spike takes the threshold off above a rest of %f mV", async (rest) => {
+    const neuron = {
+      type: "leakyIntegrateAndFire",
+      membraneTimeConstant: 17.3,
+      restingPotential: rest,
+      threshold: rest + 15,
+      reset: "subtract",
+      refractoryPeriod: 0,
+    } as const;
+    const subtracting: NetworkOptions = {
+      kind: "network",
+      timeStep: 0.5,
+      populations: { E: { size: 20, neuron, current: { distribution: "uniform", from: 16, to: 40 } } },
+      projections: [{ from: "E", to: "E", connect: { rule: "fixedInDegree", number: 5 }, weight: 2 }],
+    };
+    const { graph, left } = networkToNir(subtracting);
+    expect(left).toEqual([
+      "the length of a step, 0.5 ms",
+      "that a spike takes the threshold off in E",
+      ...(rest === 0 ? [] : ["the resting potential of E, which potentials are measured from"]),
+    ]);
+    const spikesOf = async (options: NetworkOptions) => {
+      await using running = await SpikingNetwork.create(options);
+      const { E } = (await running.run(300, { spikes: true })).spikes;
+      return [Array.from(E!.times), Array.from(E!.neurons)];
+    };
+    const expected = await spikesOf(subtracting);
+    expect(expected[0]!.length).toBeGreaterThan(200);
+    expect(await spikesOf(networkFromNir(graph, { timeStep: 0.5, reset: "subtract" }).network)).toEqual(expected);
+  });
+
   it.each<[string, object, string]>([
     ["refractoriness", { neuron: { type: "leakyIntegrateAndFire", refractoryPeriod: 2 } }, "populations.E.neuron.refractoryPeriod is 2"],
     ["other neurons", { neuron: "izhikevich" }, "populations.E.neuron.type"],
@@ -317,6 +457,7 @@ describe("a network there and back", () => {
     expect(left).toEqual([
       "the length of a step, 0.1 ms",
       "that a spike takes the threshold off in E",
+      "the resting potential of E, which potentials are measured from",
       "initial potentials of E",
       "filtered spikes of E",
     ]);

@@ -126,22 +126,31 @@ function whatIsLeft({ populations, timeStep }: NetworkConfig): string[] {
   const started = all.filter(([, { initialPotential }]) => initialPotential !== "rest").map(([name]) => name);
   const filtered = all.filter(([, { stateTimeConstant }]) => stateTimeConstant !== null).map(([name]) => name);
   const subtract = all.filter(([, { neuron }]) => neuron?.type === "leakyIntegrateAndFire" && neuron.reset === "subtract");
+  const moved = subtract.filter(([, { neuron }]) => neuron?.type === "leakyIntegrateAndFire" && neuron.restingPotential !== 0);
   return [
     `the length of a step, ${timeStep} ms`,
     ...(subtract.length === 0 ? [] : [`that a spike takes the threshold off in ${subtract.map(([name]) => name).join(", ")}`]),
+    ...(moved.length === 0
+      ? []
+      : [`the resting potential of ${moved.map(([name]) => name).join(", ")}, which potentials are measured from`]),
     ...(started.length === 0 ? [] : [`initial potentials of ${started.join(", ")}`]),
     ...(filtered.length === 0 ? [] : [`filtered spikes of ${filtered.join(", ")}`]),
   ];
 }
 
-/** `current`: mV that nothing else brings, which is as a potential that is higher at rest. */
+/**
+ * `current`: mV that nothing else brings, which is as a potential that is higher at rest. Potentials
+ * are measured from rest if a spike takes the threshold off: NIR's threshold is then what it takes.
+ */
 function neuronNode({ neuron, receptors }: PopulationConfig, size: number, current: Float64Array | undefined, timeUnit: number): NirNode {
   if (neuron?.type !== "leakyIntegrateAndFire") throw new ArgumentError("neuron", neuron, "leakyIntegrateAndFire");
   const [{ timeConstant }] = Object.values(receptors) as [ReceptorConfig];
   const all = (value: number): NirArray => row(new Array<number>(size).fill(value));
-  const leak = Array.from({ length: size }, (_, k) => neuron.restingPotential + (current?.[k] ?? 0));
+  const rest = neuron.reset === "subtract" ? 0 : neuron.restingPotential;
+  const from = neuron.restingPotential - rest;
+  const leak = Array.from({ length: size }, (_, k) => rest + (current?.[k] ?? 0));
   const tau = all(neuron.membraneTimeConstant / timeUnit);
-  const shared = { r: all(1), v_leak: row(leak), v_threshold: all(neuron.threshold), v_reset: all(neuron.resetPotential) };
+  const shared = { r: all(1), v_leak: row(leak), v_threshold: all(neuron.threshold - from), v_reset: all(neuron.resetPotential - from) };
   if (timeConstant === 0) return { type: "LIF", parameters: { tau, ...shared } };
   return { type: "CubaLIF", parameters: { tau_mem: tau, tau_syn: all(timeConstant / timeUnit), w_in: all(1), ...shared } };
 }

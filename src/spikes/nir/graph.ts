@@ -13,6 +13,8 @@ export interface NirArray {
   /** Empty for a single number. */
   readonly shape: readonly number[];
   readonly numbers: Float64Array;
+  /** Whole numbers, which a file has as integers; `shape` always is. Left out, float64. */
+  readonly whole?: true | undefined;
 }
 
 /** A node: a layer of neurons, a map between layers, or an end of the graph. */
@@ -21,6 +23,8 @@ export interface NirNode {
   readonly type: string;
   /** By the names that NIR has for them. */
   readonly parameters: Readonly<Record<string, NirArray>>;
+  /** Parameters that are texts, such as "same" of the padding of a Conv2d. */
+  readonly texts?: Readonly<Record<string, string>> | undefined;
   /** The nodes and edges of a graph within the graph. */
   readonly graph?: NirGraph | undefined;
 }
@@ -46,7 +50,10 @@ function nodeOf(value: Hdf5Value | undefined, path: string, refuse: (what: strin
   if (members === undefined || type === undefined) throw refuse(`"${path}" is no node of NIR: it has no text "type"`);
   if (type === "NIRGraph") return { type, parameters: {}, graph: graphOf(members, path, refuse) };
   const parameters = Object.entries(members).filter((entry): entry is [string, NirArray] => "numbers" in entry[1]);
-  return { type, parameters: Object.fromEntries(parameters) };
+  const texts = Object.entries(members).flatMap(([key, each]) =>
+    key !== "type" && "texts" in each && each.texts.length === 1 ? [[key, each.texts[0]!] as const] : [],
+  );
+  return { type, parameters: Object.fromEntries(parameters), ...(texts.length > 0 && { texts: Object.fromEntries(texts) }) };
 }
 
 function graphOf(members: Members, path: string, refuse: (what: string) => Error): NirGraph {
@@ -58,8 +65,8 @@ function graphOf(members: Members, path: string, refuse: (what: string) => Error
   const none = edges && "numbers" in edges && edges.numbers.length === 0;
   if (!ends && !none) throw refuse(`"${path}/edges" is no list of pairs of names`);
   const pairs = Array.from({ length: (ends?.length ?? 0) / 2 }, (_, k) => [ends![2 * k]!, ends![2 * k + 1]!] as const);
-  for (const end of pairs.flat())
-    if (!names.includes(end)) throw refuse(`an edge of "${path}" names ${JSON.stringify(end)}, which is no node`);
+  const known = new Set(names);
+  for (const end of pairs.flat()) if (!known.has(end)) throw refuse(`an edge of "${path}" names ${JSON.stringify(end)}, which is no node`);
   return {
     nodes: Object.fromEntries(names.map((name) => [name, nodeOf(nodes.members[name], `${path}/nodes/${name}`, refuse)])),
     edges: pairs,
@@ -95,9 +102,10 @@ export async function readNir(path: string): Promise<NirGraph> {
 
 const named = (value: string): Hdf5Value => ({ shape: [], texts: [value] });
 
-function membersOf({ type, parameters, graph }: NirNode): Members {
+function membersOf({ type, parameters, texts = {}, graph }: NirNode): Members {
   const { shape, ...others } = parameters;
-  if (!graph) return { type: named(type), ...others, ...(shape && { shape: { ...shape, whole: true } }) };
+  const ofTexts = Object.fromEntries(Object.entries(texts).map(([key, value]) => [key, named(value)]));
+  if (!graph) return { type: named(type), ...ofTexts, ...others, ...(shape && { shape: { ...shape, whole: true } }) };
   const nodes = Object.fromEntries(Object.entries(graph.nodes).map(([name, node]) => [name, { members: membersOf(node) }]));
   return { type: named(type), nodes: { members: nodes }, edges: { shape: [graph.edges.length, 2], texts: graph.edges.flat() } };
 }

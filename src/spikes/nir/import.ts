@@ -5,7 +5,7 @@ import type { NetworkOptions, PopulationOptions, ProjectionOptions } from "../ne
 import { networkTable } from "../network/schema.js";
 import { positive } from "../options.js";
 import type { NirGraph, NirNode } from "./graph.js";
-import { biasOf, flattened, isMap, mapTypes, parameter, type Synapses, sizeOf, straight, through } from "./maps.js";
+import { biasOf, channelsOf, flattened, isMap, mapTypes, parameter, type Synapses, straight, through, WorkLimit } from "./maps.js";
 import { perWeight } from "./weights.js";
 
 /** What a NIR graph does not say of itself. */
@@ -59,6 +59,9 @@ const never = 1e30;
 /** ms. exp(-dt / tau) is 1 to 10 digits, and 1 in binary32: IF and I do not leak. */
 const noLeak = 1e9;
 
+/** Maps between two layers of neurons, at most. */
+const mostMaps = 1000;
+
 /** One neuron of a node, in ms and the file's potentials. */
 interface Neuron {
   readonly tau: number;
@@ -81,7 +84,7 @@ const inMs = (time: number, timeUnit: number): number => Number((time * timeUnit
 function neuronsOf(name: string, node: NirNode, timeUnit: number): Neuron[] {
   const isCuba = node.type.startsWith("Cuba");
   const leaks = node.type !== "IF" && node.type !== "I";
-  const size = Math.max(...Object.values(node.parameters).map(({ shape }) => sizeOf(shape)));
+  const size = Math.max(...Object.values(node.parameters).map(({ numbers }) => numbers.length));
   const read = (key: string, usual?: number): ((k: number) => number) => {
     if (usual !== undefined && node.parameters[key] === undefined) return () => usual;
     const { numbers } = parameter(name, node, key);
@@ -158,14 +161,25 @@ function jump({ gain, ...neuron }: Neuron, weight: number, spikeDuration: number
 export function networkFromNir(graph: NirGraph, options: NirImportOptions = {}): NirNetwork {
   const { timeStep, timeUnit, spikeDuration, reset, initialPotential, fractionBits, precision } = resolve(nirImportTable, options);
   const units = { spikeDuration: spikeDuration ?? timeStep, timeStep, timeUnit };
-  const { nodes, edges } = flattened(graph);
+  const flat = flattened(graph);
+  const { nodes, edges } = flat;
+  const limit = new WorkLimit(flat);
+  const next = new Map<string, string[]>();
+  const entered = new Set<string>();
+  for (const [from, to] of edges) {
+    for (const end of [from, to]) if (!Object.hasOwn(nodes, end)) throw new ArgumentError("edges", [from, to], "names of nodes");
+    entered.add(to);
+    const known = next.get(from);
+    if (known) known.push(to);
+    else next.set(from, [to]);
+  }
   const taken = new Set<string>();
   const pieces = new Map<string, readonly Piece[]>();
   const populations: Record<string, PopulationOptions> = {};
-  const isInput = (name: string) => nodes[name]!.type === "Input" && !edges.some(([, to]) => to === name);
+  const isInput = (name: string) => nodes[name]!.type === "Input" && !entered.has(name);
   for (const [name, node] of Object.entries(nodes)) {
     if (isInput(name)) {
-      const size = parameter(name, node, "shape").numbers.reduce((product, each) => product * each, 1);
+      const size = channelsOf(name, node, flat);
       const population = populationName(name, taken);
       taken.add(population);
       pieces.set(name, [{ population, first: 0, neurons: [] }]);
@@ -183,27 +197,31 @@ export function networkFromNir(graph: NirGraph, options: NirImportOptions = {}):
   const projections: ProjectionOptions[] = [];
   const outputs = new Set<string>();
   const biases = new Map<string, number[]>();
-  const follow = (from: string, synapses: Synapses, path: readonly string[], reach: (to: string, synapses: Synapses) => void): void => {
-    for (const [, to] of edges.filter(([each]) => each === from)) {
+  const follow = (path: readonly string[], synapses: Synapses, reach: (to: string, synapses: Synapses) => void): void => {
+    if (path.length > mostMaps) throw new ArgumentError(`the path behind "${path[0]}"`, path.length, `at most ${mostMaps} maps in a row`);
+    for (const to of next.get(path.at(-1)!) ?? []) {
       const node = nodes[to]!;
-      if (isNeuron(node)) reach(to, synapses);
-      else if (node.type === "Output" && !edges.some(([each]) => each === to)) {
+      limit.take(1, to);
+      if (isNeuron(node)) {
+        limit.take(synapses.weights.length, to);
+        reach(to, synapses);
+      } else if (node.type === "Output" && !next.has(to)) {
         if (pieces.has(path[0]!)) outputs.add(path[0]!);
       } else if (path.includes(to)) throw new ArgumentError("edges", [...path, to], "a neuron in every circle");
-      else follow(to, through(to, node, synapses), [...path, to], reach);
+      else follow([...path, to], through(to, node, synapses, limit), reach);
     }
   };
   for (const [name, node] of Object.entries(nodes)) {
     const own = pieces.get(name);
     if (own) {
       const width = own.reduce((sum, { population }) => sum + populations[population]!.size!, 0);
-      follow(name, straight(width), [name], (to, synapses) => {
+      follow([name], straight(width), (to, synapses) => {
         if (isNeuron(node) && !spikes(node))
           throw new ArgumentError(`an edge from "${name}"`, to, `an Output: ${node.type} does not spike`);
         projections.push(...projectionsOf(own, checked(to, pieces.get(to)!, synapses), synapses, units));
       });
     } else if (node.type === "Affine") {
-      follow(name, biasOf(name, node), [name], (to, { targets, weights, width }) => {
+      follow([name], biasOf(name, node), (to, { targets, weights, width }) => {
         const sums = biases.get(to) ?? new Array<number>(width).fill(0);
         targets.forEach((target, k) => {
           sums[target] = sums[target]! + weights[k]!;
@@ -214,8 +232,9 @@ export function networkFromNir(graph: NirGraph, options: NirImportOptions = {}):
   }
   for (const [name, sums] of biases)
     for (const { population, first, neurons } of pieces.get(name)!) {
-      const current = neurons.map(({ gain }, k) => gain * (sums[first + k] ?? 0));
-      if (current.some((each) => each !== 0)) populations[population] = { ...populations[population], current };
+      const leak = populations[population]!.current as number;
+      const current = neurons.map(({ gain }, k) => leak + gain * (sums[first + k] ?? 0));
+      if (current.some((each) => each !== leak)) populations[population] = { ...populations[population], current };
     }
   return {
     network: { kind: "network", timeStep, fractionBits, precision, populations, projections },
@@ -224,8 +243,13 @@ export function networkFromNir(graph: NirGraph, options: NirImportOptions = {}):
   };
 }
 
+/**
+ * A spike of a network takes off what the threshold is above rest, one of NIR the threshold. With
+ * "subtract" the potential so rests at 0, and v_leak is a constant current.
+ */
 function populationOf(neurons: readonly Neuron[], reset: "value" | "subtract", initialPotential: "rest" | number): PopulationOptions {
-  const { tau, synapticTau, rest, threshold, resetTo } = neurons[0]!;
+  const { tau, synapticTau, threshold, resetTo } = neurons[0]!;
+  const [rest, leak] = reset === "subtract" ? [0, neurons[0]!.rest] : [neurons[0]!.rest, 0];
   return {
     size: neurons.length,
     neuron: {
@@ -238,7 +262,8 @@ function populationOf(neurons: readonly Neuron[], reset: "value" | "subtract", i
       refractoryPeriod: 0,
     },
     receptors: { current: { timeConstant: synapticTau } },
-    initialPotential,
+    current: leak,
+    initialPotential: initialPotential === "rest" && leak !== 0 ? leak : initialPotential,
   };
 }
 

@@ -14,8 +14,27 @@ export interface Synapses {
   readonly width: number;
 }
 
-/** Synapses at most; a dense matrix of 8000 neurons has 64 million. */
-const mostSynapses = 2 ** 26;
+/**
+ * How many synapses and edges may be followed, which matrices behind each other and ways beside
+ * each other multiply: some for each number of a graph, and a million for small ones.
+ */
+export class WorkLimit {
+  readonly #most: number;
+  #left: number;
+
+  constructor({ nodes, edges }: NirGraph) {
+    const numbers = Object.values(nodes).flatMap(({ parameters }) => Object.values(parameters).map((each) => each.numbers.length));
+    this.#most = numbers.reduce((sum, each) => sum + 4 * each, 2 ** 20 + 4 * edges.length);
+    this.#left = this.#most;
+  }
+
+  /** @throws ArgumentError if a node makes too many */
+  take(count: number, name: string): void {
+    this.#left -= count;
+    if (this.#left < 0)
+      throw new ArgumentError(`the synapses through "${name}"`, this.#most - this.#left, `at most ${this.#most} for a graph of this size`);
+  }
+}
 
 /** Each of `width` outputs onto itself. */
 export function straight(width: number): Synapses {
@@ -23,12 +42,14 @@ export function straight(width: number): Synapses {
   return { sources: each, targets: each, weights: each.map(() => 1), delays: each.map(() => 0), width };
 }
 
-export const sizeOf = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
+const sizeOf = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
 
 /** A parameter of a node. @throws ArgumentError if it has none */
 export function parameter(name: string, node: NirNode, key: string): NirArray {
   const found = node.parameters[key];
   if (!found) throw new ArgumentError(`${node.type} "${name}"`, Object.keys(node.parameters), `a parameter ${key}`);
+  if (sizeOf(found.shape) !== found.numbers.length)
+    throw new ArgumentError(`the shape of ${key} of "${name}"`, found.shape, `that of ${found.numbers.length} numbers`);
   for (const number of found.numbers)
     if (!Number.isFinite(number)) throw new ArgumentError(`${key} of "${name}"`, number, "numbers that are finite");
   return found;
@@ -41,13 +62,12 @@ function perOutput(name: string, node: NirNode, key: string, width: number): (k:
   return numbers.length === 1 ? () => numbers[0]! : (k) => numbers[k]!;
 }
 
-function throughMatrix(name: string, node: NirNode, { sources, targets, weights, delays, width }: Synapses): Synapses {
+function throughMatrix(name: string, node: NirNode, { sources, targets, weights, delays, width }: Synapses, limit: WorkLimit): Synapses {
   const { shape, numbers } = parameter(name, node, "weight");
   const [rows, columns] = shape as [number, number];
   if (shape.length !== 2 || columns !== width)
     throw new ArgumentError(`the shape of weight of "${name}"`, shape, `outputs x ${width}, which is how many reach it`);
-  if (sources.length * rows > mostSynapses)
-    throw new ArgumentError(`the weight of "${name}"`, sources.length * rows, `at most ${mostSynapses} synapses`);
+  limit.take(sources.length * rows, name);
   const out = { sources: [] as number[], targets: [] as number[], weights: [] as number[], delays: [] as number[] };
   // Two ways from a source to a target add up if they take as long; in a first matrix there is one.
   const isDirect = new Set(targets).size === targets.length;
@@ -77,17 +97,19 @@ export const mapTypes = ["Linear", "Affine", "Scale", "Delay"] as const;
 export const isMap = ({ type }: NirNode): boolean => (mapTypes as readonly string[]).includes(type);
 
 /** Synapses that go on through a node. @throws ArgumentError if shapes do not meet */
-export function through(name: string, node: NirNode, synapses: Synapses): Synapses {
+export function through(name: string, node: NirNode, synapses: Synapses, limit: WorkLimit): Synapses {
   const { weights, delays, targets, width } = synapses;
   switch (node.type) {
     case "Linear":
     case "Affine":
-      return throughMatrix(name, node, synapses);
+      return throughMatrix(name, node, synapses, limit);
     case "Scale": {
+      limit.take(weights.length, name);
       const scale = perOutput(name, node, "scale", width);
       return { ...synapses, weights: weights.map((weight, k) => weight * scale(targets[k]!)) };
     }
     case "Delay": {
+      limit.take(weights.length, name);
       const delay = perOutput(name, node, "delay", width);
       return { ...synapses, delays: delays.map((before, k) => before + delay(targets[k]!)) };
     }
@@ -106,6 +128,26 @@ export function biasOf(name: string, node: NirNode): Synapses {
 
 /** Nodes within nodes at most. */
 const mostDepth = 16;
+
+/**
+ * The channels of an Input: no more than the largest parameter of the graph has numbers, as they
+ * reach its neurons or columns, or 65536. @throws ArgumentError
+ */
+export function channelsOf(name: string, node: NirNode, { nodes }: NirGraph): number {
+  const { shape, numbers } = parameter(name, node, "shape");
+  const channels = sizeOf([...numbers]);
+  const most = Object.values(nodes).reduce(
+    (largest, { parameters }) => Object.values(parameters).reduce((all, each) => Math.max(all, each.numbers.length), largest),
+    65536,
+  );
+  if (shape.length > 1 || !numbers.every((each) => Number.isInteger(each) && each >= 1) || channels > most)
+    throw new ArgumentError(
+      `shape of "${name}"`,
+      shape.length === 1 && numbers.length === 1 ? channels : numbers,
+      `whole numbers from 1 on whose product is at most ${most}, as many as this graph can connect`,
+    );
+  return channels;
+}
 
 /**
  * A graph whose nodes are no graphs: those within are named "outer.inner", and edges to and from

@@ -38,8 +38,8 @@ export interface EventsToWrite {
 /** A group of a file by the names of its members, or a dataset. */
 export type Hdf5Value =
   | { readonly members: Readonly<Record<string, Hdf5Value>> }
-  /** `whole`: they are written as whole numbers of 64 bits. */
-  | { readonly shape: readonly number[]; readonly numbers: Float64Array; readonly whole?: true }
+  /** `whole`: whole numbers, which are written with 64 bits. */
+  | { readonly shape: readonly number[]; readonly numbers: Float64Array; readonly whole?: true | undefined }
   | { readonly shape: readonly number[]; readonly texts: readonly string[] };
 
 type Outcome = { readonly value: unknown } | { readonly missing: string } | { readonly refused: string } | { readonly broken: string };

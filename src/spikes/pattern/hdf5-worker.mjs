@@ -210,8 +210,14 @@ function write({ library, module }, { template, times, units, labels, classNames
 /** Datasets and groups of a tree, and its depth, at most: links may go round. */
 const mostMembers = 100_000;
 const mostDepth = 16;
-/** Bytes of a tree's numbers and texts, as they are read. */
-const mostBytes = 2 ** 28;
+/**
+ * Bytes of a tree's numbers and texts, as they are read: no more than the file can hold, as its
+ * compression saves a factor of 1032 at most, and 32 MiB that it may leave to a fill value.
+ */
+const mostBytes = (fileBytes) => Math.min(2 ** 28, 2 ** 25 + 1032 * fileBytes);
+
+/** HDF5's class of whole numbers. */
+const integerClass = 0;
 
 /** A dataset as numbers or texts with their shape; undefined for what is neither. */
 function readDataset(dataset, path, room) {
@@ -227,7 +233,12 @@ function readDataset(dataset, path, room) {
   if (list.length !== count) throw new Refusal(`${path} cannot be read: the file is damaged`);
   if (typeof list[0] === "string") return { shape, texts: Array.from(list, String) };
   const isNumber = (each) => typeof each === "number" || typeof each === "bigint" || typeof each === "boolean";
-  return Array.prototype.every.call(list, isNumber) ? { shape, numbers: Float64Array.from(list, Number) } : undefined;
+  if (!Array.prototype.every.call(list, isNumber)) return undefined;
+  const numbers = Float64Array.from(list, Number);
+  if (metadata.type !== integerClass) return { shape, numbers };
+  const inexact = numbers.find((each) => !Number.isSafeInteger(each));
+  if (inexact !== undefined) throw new Refusal(`${path} holds ${inexact}, a whole number beyond 2^53`);
+  return { shape, numbers, whole: true };
 }
 
 function readGroup(library, group, path, depth, room) {
@@ -254,7 +265,7 @@ function readTree({ library, module }, { bytes }) {
   module.FS.writeFile(eventFile, bytes);
   const file = new library.File(eventFile, "r");
   if (file.file_id < 0n) throw new Refusal("it is no HDF5 file");
-  return readGroup(library, file, "", 0, { members: mostMembers, bytes: mostBytes });
+  return readGroup(library, file, "", 0, { members: mostMembers, bytes: mostBytes(bytes.length) });
 }
 
 function writeGroup(group, members) {
