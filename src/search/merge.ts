@@ -2,7 +2,6 @@
 // nothing, of a copy that was gone on with.
 import { ArgumentError } from "../core/errors.js";
 import type { Json, StudyOperation, StudyStorage, TrialTemplate } from "./storage.js";
-import { nextStudyId } from "./study-check.js";
 import { isOver, type StoredStudy, type StoredTrial, StudyLog } from "./study-log.js";
 import { placeAttribute } from "./study-trials.js";
 
@@ -134,8 +133,7 @@ function opening({ name, direction, attributes }: StoredStudy, study: number, by
 }
 
 async function create(target: StudyStorage, log: StudyLog, like: StoredStudy, by: string): Promise<StoredStudy> {
-  const study = await nextStudyId(target, log);
-  await target.append(opening(like, study, by));
+  await target.append(opening(like, log.nextStudyId, by));
   log.apply(await target.read(log.length));
   return log.studies.get(like.name)!;
 }

@@ -1,25 +1,12 @@
-// Whether a study that is there can go on with a space, and which place a new one gets.
+// Whether a study that is there can go on with a space.
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { type SearchParameter, SearchSpace, type SpaceDescription } from "./space.js";
 import { differenceOf, spaceChange } from "./space-change.js";
-import type { Distribution, StudyStorage } from "./storage.js";
-import { type StoredStudy, StudyLog } from "./study-log.js";
+import type { Distribution } from "./storage.js";
+import type { StoredStudy } from "./study-log.js";
 
 /** The attribute of a study that holds its space, as JSON. */
 export const spaceAttribute = "spillway:space";
-
-/** The id that the next study of a storage gets: those that were deleted keep theirs. */
-export async function nextStudyId(storage: StudyStorage, log: StudyLog): Promise<number> {
-  if (log.length === 0) return 0;
-  const again = new StudyLog();
-  let created = 0;
-  for (const operation of (await storage.read(0)).slice(0, log.length)) {
-    const isNew = operation.type === "createStudy" && !again.studies.has(operation.name);
-    again.apply([operation]);
-    if (isNew) created++;
-  }
-  return created;
-}
 
 /**
  * What of the bounds has changed; undefined if nothing.

@@ -1,5 +1,6 @@
 // The operations of one study: what is written stands behind what was read, and each call takes its
 // turn. What operations mean is told elsewhere.
+import { SpillwayError } from "../core/errors.js";
 import type { StudyOperation, StudyStorage } from "./storage.js";
 import type { StoredStudy, StudyLog } from "./study-log.js";
 
@@ -25,9 +26,15 @@ export class StudyLedger {
     return this.#log.length;
   }
 
-  /** Reads what others have written since. */
+  /** Reads what others have written since. @throws SpillwayError if the study was deleted */
   async read(): Promise<void> {
     this.#log.apply(await this.storage.read(this.#log.length));
+    const { name } = this.study;
+    if (this.#log.studies.get(name) !== this.study)
+      throw new SpillwayError(
+        "lifecycle",
+        `the study ${JSON.stringify(name)} was deleted from ${this.storage.name} by another process; open it again to begin anew`,
+      );
   }
 
   /** Makes a call when those before it have ended. */
@@ -39,6 +46,7 @@ export class StudyLedger {
 
   /** Appends in any case, and reads what is there. */
   async write(operations: readonly StudyOperation[]): Promise<void> {
+    await this.read();
     await this.storage.append(operations);
     await this.read();
   }

@@ -67,7 +67,12 @@ export class StudyLog {
     return this.#ignored;
   }
 
-  /** The studies that stand, by name. */
+  /** The id of the next study that is made: ids of deleted ones are not given again. */
+  get nextStudyId(): number {
+    return this.#studies.length;
+  }
+
+  /** The studies that are there, by name. */
   get studies(): ReadonlyMap<string, StoredStudy> {
     return this.#byName;
   }

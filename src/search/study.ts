@@ -8,7 +8,7 @@ import type { DifferentTrial } from "./merge.js";
 import type { Sampler } from "./sampler.js";
 import { SearchSpace, type TrialParameters } from "./space.js";
 import { type Attributes, type Json, MemoryStorage, type StudyOperation } from "./storage.js";
-import { checkStudy, nextStudyId, spaceAttribute } from "./study-check.js";
+import { checkStudy, spaceAttribute } from "./study-check.js";
 import { TrialClaims } from "./study-claims.js";
 import { StudyLedger } from "./study-ledger.js";
 import { type StoredStudy, type StoredTrial, StudyLog } from "./study-log.js";
@@ -64,9 +64,15 @@ export class Study {
     } = resolve(studyTable, options, "Study.open");
     const space = described instanceof SearchSpace ? described : new SearchSpace(described);
     const by = `${crypto.randomUUID()}-0`;
-    const view = new StudyView(space, direction === "maximise");
+    // A study that was deleted has a view of its own, which is dropped with it.
+    const views = new WeakMap<StoredStudy, StudyView>();
+    const viewOf = (study: StoredStudy): StudyView => {
+      const view = views.get(study) ?? new StudyView(space, direction === "maximise");
+      views.set(study, view);
+      return view;
+    };
     const log = new StudyLog((study, trial) => {
-      if (study.name === name) view.take(trial);
+      if (study.name === name) viewOf(study).take(trial);
     });
     log.apply(await storage.read(0));
     let adopted = 0;
@@ -74,10 +80,10 @@ export class Study {
       const study = log.studies.get(name);
       const change = study && checkStudy(study, space, direction, storage.name);
       if (study?.attributes.has(spaceAttribute))
-        return new Study(new StudyLedger(storage, log, study, by), view, { space, sampler, direction, change, adopted });
+        return new Study(new StudyLedger(storage, log, study, by), viewOf(study), { space, sampler, direction, change, adopted });
       const create: StudyOperation[] = study ? [] : [{ by, type: "createStudy", name, direction }];
-      // Attributes name the study by its place, which is known if nobody wrote meanwhile.
-      const id = study ? study.id : await nextStudyId(storage, log);
+      // Attributes name the study by its id, which is known if nobody wrote meanwhile.
+      const id = study?.id ?? log.nextStudyId;
       const told = Object.entries({ [spaceAttribute]: JSON.stringify(space.description), ...attributes });
       const beside = told.map(
         ([key, value]): StudyOperation => ({ by, type: "studyAttribute", study: id, system: false, name: key, value }),
