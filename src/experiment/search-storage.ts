@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { ArgumentError } from "../core/errors.js";
 import { ensureFolder } from "../io/index.js";
 import { journalFile, redisJournal, type StudyStorage } from "../search/index.js";
+import { shownUrl } from "../search/journal/redis.js";
 
 /**
  * The storage that a text names: the path of a journal, or redis://host:6379/0?prefix=name, also
@@ -16,10 +17,7 @@ export async function openStorage(text: string): Promise<StudyStorage> {
     await ensureFolder(dirname(text));
     return journalFile(text);
   }
-  if (!/^(redis|valkey)s?$/i.test(scheme) || !URL.canParse(text))
-    throw new ArgumentError("storage", text, "the path of a journal, or an address such as redis://host:6379/0?prefix=name");
-  const url = new URL(text.replace(/^valkey/i, "redis"));
-  const prefix = url.searchParams.get("prefix") ?? "";
-  url.search = "";
-  return redisJournal(url.href, { prefix });
+  if (!/^(redis|valkey)s?$/i.test(scheme))
+    throw new ArgumentError("storage", shownUrl(text), "the path of a journal, or an address such as redis://host:6379/0?prefix=name");
+  return redisJournal(text);
 }

@@ -23,7 +23,8 @@ export function randomSampler(options: SamplerOptions = {}): Sampler {
 
 /**
  * A Sobol sequence with a digital shift (Joe and Kuo 2008), for up to 21 parameters. Trial k is
- * the same in any batch.
+ * the same in any batch. A trial whose parameters were given, by `enqueue` or as a retry, takes no
+ * point of the sequence.
  * @throws ArgumentError for an unknown option; of `suggest`, for a space of more parameters
  */
 export function sobol(options: SamplerOptions = {}): Sampler {
@@ -32,14 +33,17 @@ export function sobol(options: SamplerOptions = {}): Sampler {
   return {
     name: "sobol",
     seed,
-    suggest: ({ space }, numbers) => {
+    suggest: ({ space, given = 0 }, numbers) => {
       if (space.size > sobolDimensions)
         throw ArgumentError.because(`the space has ${space.size} parameters; sobol takes at most ${sobolDimensions}: take random`, {
           field: "sampler.type",
           value: "sobol",
         });
       const u = (k: number, place: number) => (((sobolPoint(k, place) ^ draws.shift(place)) >>> 0) + 0.5) * 2 ** -32;
-      return numbers.map((k) => ({ values: space.fill((place) => valueOfUniform(space.parameters[place]!, u(k, place))) }));
+      return numbers.map((k) => {
+        const point = Math.max(0, k - given);
+        return { values: space.fill((place) => valueOfUniform(space.parameters[place]!, u(point, place))) };
+      });
     },
   };
 }

@@ -28,6 +28,20 @@ describe("the storage that a text names", () => {
     10_000,
   );
 
+  it.each([
+    "redis://:zx/qv@host:6379/0",
+    "redis://user/zx@qv@host/0",
+    "redis://user?zx#qv@host",
+    "redis://user:zx#qv@host:1/0?prefix=p",
+    "rediss://user@zx/qv@host:99999/0",
+    "valkey://zx qv@ho st/0",
+    "http://zx:qv@host/0",
+  ])("is refused without its password if the address is wrong: %s", async (address) => {
+    const error = await openStorage(address).catch((caught: unknown) => caught);
+    expect(error).toMatchObject({ code: "value" });
+    expect((error as Error).message).not.toMatch(/zx|qv/);
+  });
+
   it("is refused at an address of another kind", async () => {
     await expect(openStorage("http://localhost/0")).rejects.toMatchObject({ code: "value", field: "storage" });
   });

@@ -12,6 +12,7 @@ import {
   SearchSpace,
   type SeenTrial,
   type SpaceDescription,
+  Study,
   sobol,
   tpe,
 } from "../../src/search/index.js";
@@ -83,6 +84,23 @@ describe("Sobol points", () => {
     expect(first(4)).toEqual([0.375, 0.375, 0.625, 0.875, 0.375, 0.125]);
     const at1000 = [0, 1, 2, 20].map((j) => (sobolPoint(1000, j) * 2 ** -32).toFixed(8));
     expect(at1000).toEqual(["0.21972656", "0.09667969", "0.51855469", "0.52246094"]);
+  });
+
+  it("are all tried, each once, if trials are given back, put in front and asked for in any batches", async () => {
+    const space = { x: { float: [0, 1] }, y: { float: [0, 1] } } as const;
+    const open = () => Study.open({ space, sampler: sobol({ seed: 4 }) });
+    const wanted = (await (await open()).ask(16)).map(({ params }) => params);
+    const study = await open();
+    await study.enqueue({ x: 0.25, y: 0.25 });
+    await study.giveBack((await study.ask(4)).slice(2));
+    await study.ask(1);
+    await study.giveBack(await study.ask(3));
+    await study.ask(3);
+    await study.ask(16 + 1 - study.trials.filter(({ state }) => state === "running").length);
+    const running = study.trials.filter(({ state }) => state === "running").map(({ params }) => params);
+    expect(new Set(running.map((params) => JSON.stringify(params)))).toEqual(
+      new Set([{ x: 0.25, y: 0.25 }, ...wanted].map((params) => JSON.stringify(params))),
+    );
   });
 
   it("are refused beyond 21 parameters, with what to take", () => {

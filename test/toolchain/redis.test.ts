@@ -89,6 +89,30 @@ describe("a network that fails", () => {
   });
 });
 
+it("a journal has the prefix of its address, unless the options have another", async () => {
+  const record = { by: "w", type: "createStudy", name: "s", direction: "minimise" } as const;
+  const [byAddress, byOption] = [
+    await redisJournal(`${server.url}/2?prefix=a@b`),
+    await redisJournal(`${server.url}/2?prefix=c`, { prefix: "a@b" }),
+  ];
+  await byAddress.append([record]);
+  expect(await byOption.read(0)).toEqual([record]);
+  const other = await redisJournal(`${server.url}/2?prefix=c`);
+  expect(await other.read(0)).toEqual([]);
+  for (const storage of [byAddress, byOption, other]) await storage.close();
+});
+
+it("a study that is deleted while it is open ends the next call with a sentence, and writes nothing", async () => {
+  const storage = await redisJournal(server.url, { prefix: "deleted" });
+  const study = await Study.open({ storage, space, sampler: randomSampler({ seed: 3 }) });
+  await study.ask(1);
+  await storage.append([{ by: "other", type: "deleteStudy", study: 0 }]);
+  const { length } = await storage.read(0);
+  await expect(study.ask(2)).rejects.toMatchObject({ code: "lifecycle", message: expect.stringContaining("was deleted") });
+  expect(await storage.read(0)).toHaveLength(length);
+  await study.close();
+});
+
 describe("a journal that a server has lost a part of", () => {
   const command = (...words: string[]) => spawnSync("redis-cli", ["-p", String(server.port), ...words], { encoding: "utf8" });
 

@@ -21,7 +21,8 @@ export interface JournalFileOptions {
    */
   readonly lock?: "link" | "exclusive" | undefined;
   /**
-   * Seconds after which a lock is broken whose owner does nothing; default 30, as Optuna has it.
+   * Seconds after which a lock is broken whose owner does nothing; default 30, as Optuna has it. One
+   * of a process of the same machine that has ended is broken at once (Linux).
    */
   readonly grace?: number | undefined;
 }
@@ -110,7 +111,7 @@ class JournalFile implements StudyStorage {
     const file = await journalFiles
       .open(this.name, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o666)
       .catch((error: unknown) => {
-        throw writeError(this.name, error);
+        throw error instanceof RecordError ? new FileError(this.name, error.message, "content", error) : writeError(this.name, error);
       });
     try {
       const { size } = await file.stat();
@@ -174,7 +175,7 @@ class JournalFile implements StudyStorage {
 
   async #size(): Promise<number | undefined> {
     const found = await journalFiles.stat(this.name).catch(() => undefined);
-    return found && Number(found.size);
+    return found?.isFile() ? Number(found.size) : undefined;
   }
 
   #mark(end: Place): void {

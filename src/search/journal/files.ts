@@ -2,15 +2,23 @@
 // local disk each takes microseconds there, and several times that if another thread is asked.
 import * as fs from "node:fs";
 import { promisify } from "node:util";
+import { RecordError } from "./record-error.js";
 
 const sync = promisify(fs.fsync);
 
-/** An open file. */
+/** A regular file that is open. */
 export class JournalHandle {
   readonly #descriptor: number;
 
-  constructor(path: string, flags: number | string, mode?: number) {
-    this.#descriptor = fs.openSync(path, flags, mode);
+  /** @throws RecordError for a device, a pipe or a socket, which keep nothing */
+  constructor(path: string, flags: number, mode?: number) {
+    // A pipe without a writer would hold up an open that waits for one.
+    this.#descriptor = fs.openSync(path, flags | (fs.constants.O_NONBLOCK ?? 0), mode);
+    const stat = fs.fstatSync(this.#descriptor);
+    if (stat.isFile() || stat.isDirectory()) return;
+    fs.closeSync(this.#descriptor);
+    const kind = stat.isFIFO() ? "a pipe" : stat.isSocket() ? "a socket" : "a device";
+    throw new RecordError(`it is ${kind}, which keeps nothing; a journal takes a regular file`);
   }
 
   async stat(): Promise<fs.Stats> {
@@ -42,7 +50,7 @@ export class JournalHandle {
 
 /** Operations by path. They fail as promises do, so whoever calls need not know where they run. */
 export const journalFiles = {
-  async open(path: string, flags: number | string, mode?: number): Promise<JournalHandle> {
+  async open(path: string, flags: number, mode?: number): Promise<JournalHandle> {
     return new JournalHandle(path, flags, mode);
   },
   async stat(path: string): Promise<fs.BigIntStats> {
@@ -51,6 +59,13 @@ export const journalFiles = {
   /** Of a link itself. */
   async lstat(path: string): Promise<fs.BigIntStats> {
     return fs.lstatSync(path, { bigint: true });
+  },
+  async readlink(path: string): Promise<string> {
+    return fs.readlinkSync(path);
+  },
+  /** The text of a small file. */
+  async readNote(path: string): Promise<string> {
+    return fs.readFileSync(path, "latin1");
   },
   async symlink(target: string, path: string): Promise<void> {
     fs.symlinkSync(target, path);

@@ -1,4 +1,5 @@
 // The complete lines of a file that only grows, by number. It knows nothing of what they say.
+import { constants } from "node:fs";
 import { formatBytes } from "../../core/bytes.js";
 import { type JournalHandle, journalFiles } from "./files.js";
 import { RecordError } from "./record-error.js";
@@ -32,7 +33,7 @@ export async function endOfLines(file: JournalHandle, from: number, to: number):
  * What stands behind the last end is no line yet.
  */
 export async function readLines(path: string, from: Place, take: (line: string, number: number) => void): Promise<Place> {
-  const file = await journalFiles.open(path, "r");
+  const file = await journalFiles.open(path, constants.O_RDONLY);
   try {
     let { line, offset } = from;
     const { size } = await file.stat();

@@ -5,6 +5,7 @@ import { type BigIntStats, constants } from "node:fs";
 import { SpillwayError } from "../../core/errors.js";
 import { visible } from "../../core/text.js";
 import { journalFiles as files } from "./files.js";
+import { isOwnerGone, linkTarget, noteOfTarget, ownerNote } from "./lock-owner.js";
 
 /** How a lock is made. Both exclude one another. */
 export type LockKind = "link" | "exclusive";
@@ -29,8 +30,9 @@ export class JournalLock {
 
   /**
    * Does work while nobody else may write. The work can ask whether that still holds: while a
-   * process is stopped, another may break its lock. A lock whose owner is gone is broken: neither
-   * it nor the journal changed for the time of grace, by this process's own clock.
+   * process is stopped, another may break its lock. A lock is broken if its owner was a process of
+   * this machine that has ended, or if neither it nor the journal changed for the time of grace, by
+   * this process's own clock.
    * @throws SpillwayError if the folder takes no lock
    */
   async hold<T>(work: (isHeld: () => Promise<boolean>) => Promise<T>): Promise<T> {
@@ -51,7 +53,7 @@ export class JournalLock {
       if (mine !== undefined) return mine;
       const standing = await this.#standing();
       if (standing !== seen) [seen, since] = [standing, performance.now()];
-      else if (standing !== undefined && performance.now() - since > this.#graceMs) {
+      else if (standing !== undefined && (performance.now() - since > this.#graceMs || (await this.#isAbandoned()))) {
         if ((await this.#standing()) === standing) await this.#rename();
         seen = undefined;
       }
@@ -63,8 +65,12 @@ export class JournalLock {
   /** The inode of a lock that was made now; undefined if there is one. */
   async #make(): Promise<bigint | undefined> {
     try {
-      if (this.#kind === "link") await files.symlink(this.#journal, this.#path);
-      else await (await files.open(this.#path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY)).close();
+      if (this.#kind === "link") await files.symlink(linkTarget(this.#journal), this.#path);
+      else {
+        const file = await files.open(this.#path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY);
+        if (ownerNote !== undefined) await file.write(Buffer.from(ownerNote)).catch(() => undefined);
+        await file.close();
+      }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "EEXIST") return undefined;
       throw new SpillwayError(
@@ -87,6 +93,14 @@ export class JournalLock {
     const lock = await this.#ofLock();
     const journal = await files.stat(this.#journal).catch(() => undefined);
     return lock && `${lock.ino}:${lock.mtimeNs}:${journal?.mtimeNs}:${journal?.size}`;
+  }
+
+  /** Whether the process that made the lock is known to have ended. */
+  async #isAbandoned(): Promise<boolean> {
+    const lock = await this.#ofLock();
+    if (!lock) return false;
+    const note = lock.isSymbolicLink() ? files.readlink(this.#path).then(noteOfTarget) : files.readNote(this.#path);
+    return isOwnerGone(await note.catch(() => undefined));
   }
 
   /** Takes the lock away, unless it was broken and is another's by now. */

@@ -1,7 +1,7 @@
 // A study in Redis or Valkey, in the keys that Optuna's JournalRedisBackend uses. The server orders
 // the records; nobody locks.
-import { SpillwayError } from "../../core/errors.js";
-import { number, option, resolve, type TableOf, text } from "../../core/options.js";
+import { ArgumentError, SpillwayError } from "../../core/errors.js";
+import { number, option, optional, resolve, type TableOf, text } from "../../core/options.js";
 import { describe, visible } from "../../core/text.js";
 import { FileError } from "../../io/errors.js";
 import type { StudyOperation, StudyStorage } from "../storage.js";
@@ -10,7 +10,7 @@ import { decodeRecord, encodeRecord } from "./records.js";
 
 /** Where in a server a journal lies. */
 export interface RedisJournalOptions {
-  /** What its keys begin with, as Optuna's `prefix`. Default none. */
+  /** What its keys begin with, as Optuna's `prefix`. Default that of the address, or none. */
   readonly prefix?: string | undefined;
   /** Seconds in which the server has to answer a call; default 60. */
   readonly timeout?: number | undefined;
@@ -18,7 +18,7 @@ export interface RedisJournalOptions {
 
 /** The options of `redisJournal`. */
 export const redisJournalTable = {
-  prefix: option(text(), "", "What its keys begin with, as Optuna's prefix."),
+  prefix: optional(text(), "What its keys begin with, as Optuna's prefix; left out, that of the address, or none."),
   timeout: option(number({ above: 0, unit: "seconds" }), 60, "Seconds in which the server has to answer a call."),
 } satisfies TableOf<RedisJournalOptions>;
 
@@ -62,14 +62,17 @@ const patience = 10_000;
  * Python and here may share it. It takes the package `iovalkey` or `ioredis`, which is the user's
  * to install. How durable an append is, is the server's setting (`appendonly yes`). Optuna's
  * snapshots are neither read nor written.
- * @param url redis://host:6379/0
- * @throws SpillwayError "unavailable" if there is no client, or no server; from any call if the
+ * @param url redis://host:6379/0?prefix=name, also rediss:// and valkey://
+ * @throws ArgumentError for another address; SpillwayError "unavailable" if there is no client, or no server; from any call if the
  * server does not answer. Then the call may have been carried out
  */
 export async function redisJournal(url: string, options: RedisJournalOptions = {}): Promise<StudyStorage> {
-  const { prefix, timeout } = resolve(redisJournalTable, options, "redisJournal");
-  const client = await clientOf(url);
-  return new RedisJournal(client, prefix, shownUrl(url), 1000 * timeout);
+  const given = resolve(redisJournalTable, options, "redisJournal");
+  const address = addressOf(url);
+  const prefix = given.prefix ?? address.searchParams.get("prefix") ?? "";
+  address.searchParams.delete("prefix");
+  const client = await clientOf(address.href);
+  return new RedisJournal(client, prefix, shownUrl(address.href), 1000 * given.timeout);
 }
 
 class RedisJournal implements StudyStorage {
@@ -203,7 +206,21 @@ async function constructorOf(): Promise<ClientConstructor> {
   throw new SpillwayError("unavailable", "a study in Redis or Valkey takes the package iovalkey, which is not here: npm install iovalkey");
 }
 
-/** The address without its password. */
-function shownUrl(url: string): string {
-  return visible(url.replace(/\/\/[^@/]*@/, "//"), 200);
+/** The parts of an address. @throws ArgumentError, whose sentence holds no password */
+function addressOf(url: string): URL {
+  const isAddress = /^(redis|valkey)s?:\/\//i.test(url) && URL.canParse(url);
+  const address = isAddress ? new URL(url.replace(/^valkey/i, "redis")) : undefined;
+  // Behind the host, an @ is what is left of a password that was cut at a character of its own.
+  if (!address || /@/.test(address.pathname + address.hash + (address.searchParams.has("prefix") ? "" : address.search)))
+    throw new ArgumentError(
+      "url",
+      shownUrl(url),
+      "redis://user:password@host:6379/0?prefix=name, with / ? # @ of a password as %2F %3F %23 %40",
+    );
+  return address;
+}
+
+/** The address without user, password and options. */
+export function shownUrl(url: string): string {
+  return visible(url.replace(/\/\/.*@/s, "//").replace(/\?.*$/s, ""), 200);
 }

@@ -102,7 +102,7 @@ export async function faultAt(where: number | (typeof ofHandle)[number], fault: 
 export async function staleAppends(): Promise<() => void> {
   const original = journalFiles.open;
   journalFiles.open = async (path, flags, mode) => {
-    const appends = flags === "a" || (typeof flags === "number" && (flags & constants.O_APPEND) !== 0);
+    const appends = (flags & constants.O_APPEND) !== 0;
     if (!appends) return original(path, flags, mode);
     const file = await openFile(path, constants.O_RDWR | constants.O_CREAT, mode);
     let at = (await file.stat()).size;

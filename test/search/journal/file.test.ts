@@ -1,6 +1,6 @@
 // A study in a journal file: what Optuna's own log says, what writers at once leave behind, and
 // what a damaged file is answered with.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, lstatSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FileError } from "../../../src/io/index.js";
 import { journalFile, randomSampler, Study, StudyLog, type StudyOperation } from "../../../src/search/index.js";
 import { decodeRecord } from "../../../src/search/journal/records.js";
+import { patientStorage } from "../../../src/search/patience.js";
 import { faultAt } from "./faults.js";
 
 const fixture = "test/search/journal/fixtures/optuna-4.0.0.dev.log";
@@ -202,6 +203,37 @@ describe("a journal that is written by several", () => {
     }
   });
 
+  it.runIf(process.platform === "linux").each(["link", "exclusive"] as const)(
+    "waits for a lock (%s) of a process that lives, and breaks it at once if that was killed",
+    async (lock) => {
+      const path = fresh();
+      const holder = `
+        import { JournalLock } from ${JSON.stringify(new URL("../../../src/search/journal/lock.ts", import.meta.url).pathname)};
+        setInterval(() => undefined, 1000);
+        await new JournalLock(${JSON.stringify(path)}, ${JSON.stringify(lock)}, 1).hold(async () => {
+          console.log("held");
+          await new Promise(() => undefined);
+        });
+      `;
+      const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", holder], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      await once(child.stdout, "data");
+      // A day of grace: the lock is broken because its owner is gone, or not at all.
+      const { seen, restore } = await faultAt(Number.POSITIVE_INFINITY, "failsBefore");
+      const writing = journalFile(path, { lock, grace: 86_400 }).append([made1("x")]);
+      await expect.poll(() => seen.filter((name) => name === "lstat").length, { timeout: 60_000 }).toBeGreaterThan(20);
+      expect(seen).not.toContain("rename");
+      await restore();
+      const ended = once(child, "exit");
+      child.kill("SIGKILL");
+      await ended;
+      expect(await writing).toBe(true);
+      expect(await journalFile(path).read(0)).toEqual([made1("x")]);
+    },
+    60_000,
+  );
+
   it("breaks a lock whose owner does nothing, also one that leads nowhere", async () => {
     for (const target of ["self", "relative/nowhere.log"]) {
       const path = fresh();
@@ -258,6 +290,26 @@ describe("kill -9", () => {
       for (const { state, value, params } of study.trials) if (state === "complete") expect([params["x"], 2]).toContain(value);
     }
   });
+});
+
+const noFiles: readonly (readonly [string, () => string])[] = [
+  ["a device", () => "/dev/full"],
+  ["a device", () => "/dev/zero"],
+  [
+    "a pipe",
+    () => {
+      const path = fresh();
+      spawnSync("mkfifo", [path]);
+      return path;
+    },
+  ],
+];
+it.runIf(process.platform === "linux").each(noFiles)("refuses %s at once", async (kind, make) => {
+  const path = make();
+  const refused = { problem: "content", reason: `it is ${kind}, which keeps nothing; a journal takes a regular file` };
+  await expect(journalFile(path, { lock: "exclusive" }).read(0)).rejects.toMatchObject(refused);
+  const patient = patientStorage(journalFile(path), { patienceMs: 86_400_000, signal: new AbortController().signal });
+  await expect(Study.open({ storage: patient, space })).rejects.toMatchObject(refused);
 });
 
 it("gives errors of files as the package does", async () => {

@@ -1,6 +1,6 @@
 // A file system whose appends are not atomic, and writers that take no lock: the lock keeps lines
 // whole; without it, what is torn is refused by its line, and a repair loses nothing of ours.
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, constants, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,7 +46,9 @@ describe("appends in two pieces at a place that is not the end any more", () => 
   it("write over one another without it", async () => {
     restore = await staleAppends();
     const path = fresh();
-    const files = await Promise.all(writers.map(() => journalFiles.open(path, "a")));
+    const files = await Promise.all(
+      writers.map(() => journalFiles.open(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT)),
+    );
     await Promise.all(files.map((file, i) => file.write(Buffer.from(`${encodeRecord(record(writers[i]!, i))}\n`))));
     await Promise.all(files.map((file) => file.close()));
     expect(readFileSync(path, "utf8").split("\n").length - 1).toBeLessThan(writers.length);
