@@ -1,5 +1,5 @@
 // Reservoirs in integers: rule 18 of docs/numerics.md, and what they refuse.
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { echoStateIndex } from "../../src/analysis/index.js";
 import "../../src/index.js";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
@@ -147,5 +147,28 @@ describe("integer arithmetic", () => {
       await again.dispose();
     }
     expect(errors[1]).toBeLessThan(1.5 * errors[0]!);
+  });
+});
+
+describe("weights that whole numbers lose", () => {
+  it.each([
+    ["inputScaling", { inputScaling: 1e-6 }, 1],
+    ["inputScaling", { inputScaling: 0.5 }, 0],
+    ["spectralRadius", { spectralRadius: 1e-6, inputScaling: 0.5 }, 1],
+  ] as const)("are counted in a warning that names %s, for %o", async (name, fields, count) => {
+    vi.resetModules();
+    const found: string[] = [];
+    const spy = vi.spyOn(process, "emitWarning").mockImplementation(((message: string, type: string) => {
+      if (type === "SpillwayIntegerWeightsWarning") found.push(message);
+    }) as never);
+    try {
+      const { ReservoirComputer: Fresh } = await import("../../src/index.js");
+      await using computer = await Fresh.create({ size: 50, arithmetic: "integer", ...fields });
+      expect(computer.config.size).toBe(50);
+    } finally {
+      spy.mockRestore();
+    }
+    expect(found).toHaveLength(count);
+    for (const message of found) expect(message).toContain(`rounds 100 % of the weights that ${name} scales to 0`);
   });
 });

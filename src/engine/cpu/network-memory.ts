@@ -3,7 +3,7 @@
 import { wasmMemoryLimit, wasmReserved } from "../../numerics/wasm/index.js";
 import { EngineCapacityError } from "../../reservoir/engine.js";
 import type { NetworkModel, NetworkPlan } from "../../spikes/network/plan.js";
-import { expectedSynapses } from "../../spikes/network/planning.js";
+import { expectedSynapses } from "../../spikes/network/wiring.js";
 import { placeRegions, type Region } from "./memory.js";
 import { CutTable, cutNeurons, type NetworkPart, periodOf } from "./network-parts.js";
 

@@ -1,6 +1,7 @@
 // The weights of a reservoir with integer arithmetic: whole numbers of steps, which each row of W,
 // W_in and W_fb has in common, chosen so that no sum of a step leaves 32 bits.
 import { ArgumentError } from "../../core/errors.js";
+import { warnOnce } from "../../core/warning.js";
 import { type FloatArray, isSparse, Matrix, type SparseMatrix } from "../../numerics/index.js";
 import type { ReservoirConfig } from "../config.js";
 import type { Engine } from "../engine.js";
@@ -53,11 +54,16 @@ export function checkSteps(values: FloatArray): void {
 export function inIntegers(model: ReservoirModel): ReservoirModel {
   const { weights, inputWeights, feedbackWeights, bias, leakRate, initialState } = model;
   const exponents = rowExponents(model);
+  const inSteps = <M extends Matrix | SparseMatrix>(matrix: M, option: string): M => {
+    const steps = rounded(matrix, exponents);
+    warnOfZeros(matrix, steps, option);
+    return steps;
+  };
   return {
     ...model,
-    weights: rounded(weights, exponents),
-    inputWeights: rounded(inputWeights, exponents),
-    ...(feedbackWeights && { feedbackWeights: rounded(feedbackWeights, exponents) }),
+    weights: inSteps(weights, "spectralRadius"),
+    inputWeights: inSteps(inputWeights, "inputScaling"),
+    ...(feedbackWeights && { feedbackWeights: inSteps(feedbackWeights, "feedback.scaling") }),
     bias: inUnits(bias, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY),
     leakRate: inUnits(leakRate, 1, unit),
     initialState: stateSteps(initialState),
@@ -127,6 +133,27 @@ function rounded<M extends Matrix | SparseMatrix>(matrix: M, exponents: Uint8Arr
     for (let k = 0; k < row.length; k++) row[k] = nearest(row[k]! * steps) / steps;
   }
   return copy as M;
+}
+
+/** The share of a matrix's weights that may be rounded to 0 unsaid. */
+const mayVanish = 0.05;
+
+/** Warns if many weights of a matrix are rounded to 0, since they are small beside those of W. */
+function warnOfZeros(before: Matrix | SparseMatrix, after: Matrix | SparseMatrix, option: string): void {
+  const given = nonzeros(before);
+  const share = given === 0 ? 0 : 1 - nonzeros(after) / given;
+  if (share <= mayVanish) return;
+  warnOnce(
+    "SpillwayIntegerWeightsWarning",
+    `arithmetic "integer" rounds ${Number((100 * share).toPrecision(2))} % of the weights that ${option} scales to 0: ` +
+      `they are too small beside the others of their neuron; take a larger ${option}`,
+  );
+}
+
+function nonzeros(matrix: Matrix | SparseMatrix): number {
+  let count = 0;
+  for (const value of isSparse(matrix) ? matrix.values : matrix.data) if (value !== 0) count++;
+  return count;
 }
 
 /** A model's rows as whole numbers. */

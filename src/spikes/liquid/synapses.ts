@@ -5,6 +5,7 @@ import { allocate, Matrix, type PhiloxKey, portableLog, RandomStream } from "../
 import type { SpikingReservoirConfig, SynapticDistribution } from "../../reservoir/spiking-config.js";
 import type { SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";
 import { drawPositions } from "../../reservoir/topologies/random-rows.js";
+import { warnOfRounded } from "../network/weight-units.js";
 import { stepsIn } from "../steps.js";
 import { type TargetsOf, targetsOf } from "./connectivity.js";
 import { purposes, streams } from "./streams.js";
@@ -78,21 +79,27 @@ function scatter(distribution: SynapticDistribution, values: RandomStream, sourc
   return distribution === "uniform" ? 2 * u : -portableLog(1 - u);
 }
 
+/** Weights whose rounding is looked at, at most: each is drawn as the others are. */
+const counted = 65536;
+
 function table(sources: number, targetsOfSource: TargetsOf, fractionBits: number, field: string, drawn: Drawn): SynapseTable {
   const offsets = new Uint32Array(sources + 1);
   const columns = { targets: new Growing(Uint32Array), weights: new Growing(Int32Array), delays: new Growing(Uint16Array) };
+  const sizes: number[] = [];
   for (let source = 0; source < sources; source++) {
     const targets = targetsOfSource(source);
     const delays = Array.from(targets, (target, m) => drawn.delay(source, m, target));
     const order = Array.from(targets, (_, m) => m).sort((a, b) => delays[a]! - delays[b]! || a - b);
     for (const m of order) {
       const weight = drawn.weight(source, m, targets[m]!);
+      if (sizes.length < counted) sizes.push(Math.abs(weight));
       columns.targets.push(targets[m]!);
       columns.weights.push(inUnits(weight, fractionBits, field));
       columns.delays.push(delays[m]!);
     }
     offsets[source + 1] = columns.targets.length;
   }
+  warnOfRounded([{ field, weights: sizes }], fractionBits);
   return { offsets, targets: columns.targets.values(), weights: columns.weights.values(), delays: columns.delays.values() };
 }
 

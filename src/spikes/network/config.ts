@@ -295,8 +295,9 @@ export interface NetworkConfig {
   /** Of potentials and currents; default "float32". */
   readonly precision: Precision;
   /**
-   * Synaptic input is summed in units of 2^-fractionBits mV. null: the most with which every weight
-   * has 16 bits.
+   * Synaptic input is summed in units of 2^-fractionBits mV. null: the most, up to 24, with which
+   * every weight has 16 bits; more, as far as sums have room, if over one in a thousand weights of
+   * a projection were rounded by more than a thousandth of themselves.
    */
   readonly fractionBits: number | null;
   /** By name, in the order in which their neurons are numbered. */

@@ -14,9 +14,8 @@ import {
   type PlannedProjection,
   type PlasticTable,
 } from "./plan.js";
-import { expectedSynapses } from "./planning.js";
 import { sample, samplerOf, stepsOf } from "./sampler.js";
-import { type Draws, type Wiring, wiringOf } from "./wiring.js";
+import { type Draws, expectedSynapses, type Wiring, wiringOf } from "./wiring.js";
 
 /** Draws the network of a plan. @throws as `drawSynapses` */
 export function drawNetwork(plan: NetworkPlan): NetworkModel {

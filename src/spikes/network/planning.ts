@@ -9,6 +9,8 @@ import { neuronOf, receptorsOf, resistanceOf } from "./planned-neurons.js";
 import { checkConductances, checkRule, checkSizes } from "./projection-checks.js";
 import { delaySteps, leastOf, mostOf, mostSteps, negated, poissonSteps, samplerOf } from "./sampler.js";
 import { receptorOf, resolveNetworkConfig, sliceOf } from "./schema.js";
+import { chooseFractionBits, largestSize, mostUnits, type WeighedBackground, warnOfRounding } from "./weight-units.js";
+import { expectedSynapses } from "./wiring.js";
 
 /** The key of everything that is drawn for a network. */
 export function networkKey(seed: Seed): PhiloxKey {
@@ -44,10 +46,19 @@ function plan(config: NetworkConfig): NetworkPlan {
   const isInput = (place: Place) => place.config.neuron === null;
   const globalRange = (place: Place): NeuronRange => ({ first: isInput(place) ? size + place.first : place.first, size: place.size });
   const drafts = config.projections.map((projection, index) => draft(projection, index, config, places, globalRange));
-  const fractionBits = config.fractionBits ?? mostBits(drafts, places);
+  const backgrounds = [...places].flatMap(([name, { config: each }]) => backgroundOf(name, each, config.timeStep));
+  const fractionBits = config.fractionBits ?? chooseFractionBits(drafts, backgrounds);
+  warnOfRounding(drafts, backgrounds, fractionBits);
   const earlier = new Map<number, number>();
   const numbered = drafts.map(
-    ({ from, to, changes, mostWeight: _mostWeight, ...projection }): PlannedProjection & { from: number; to: number } => {
+    ({
+      from,
+      to,
+      changes,
+      mostWeight: _mostWeight,
+      release: _release,
+      ...projection
+    }): PlannedProjection & { from: number; to: number } => {
       const plasticity = changes?.(2 ** fractionBits) ?? null;
       const pair = names.length * to + from;
       const before = earlier.get(pair) ?? 0;
@@ -55,7 +66,7 @@ function plan(config: NetworkConfig): NetworkPlan {
       return { ...projection, plasticity, number: pair + names.length * names.length * before, from, to };
     },
   );
-  const largestUnits = numbered.reduce((largest, each) => Math.max(largest, inUnits(sizeOf(each), fractionBits, each.index)), 0);
+  const largestUnits = numbered.reduce((largest, each) => Math.max(largest, inUnits(largestSize(each), fractionBits, each.index)), 0);
   for (const { plasticity, index } of numbered)
     if (plasticity?.kind === "stdp")
       inUnits(plasticity.most / 2 ** fractionBits, fractionBits, `projections[${index}].plasticity.maximumWeight`);
@@ -109,9 +120,20 @@ type Draft = Omit<PlannedProjection, "number" | "plasticity"> & {
   readonly to: number;
   /** The plasticity with so many units a mV. */
   readonly changes: ((unitsPerMv: number) => PlannedPlasticity) | undefined;
-  /** mV, of stdp. */
+  /** mV, of stdp; else 0. */
   readonly mostWeight: number;
+  /** Of shortTerm; else 1. */
+  readonly release: number;
 };
+
+/** Spikes from outside, if a population has some. */
+function backgroundOf(name: string, population: PopulationConfig, timeStep: number): WeighedBackground[] {
+  if (!population.background) return [];
+  const field = `populations.${name}.background`;
+  const { rate, weight } = population.background;
+  const most = poissonSteps(rate, timeStep, `${field}.rate`).thresholds.length;
+  return [{ field: `${field}.weight`, weight: Math.abs(weight) * resistanceOf(population), most }];
+}
 
 function draft(
   projection: ProjectionConfig,
@@ -157,6 +179,7 @@ function draft(
     delay: delaySteps(projection.delay, timeStep, `${field}.delay`),
     changes: plasticity ? (unitsPerMv) => plasticityOf(projection, network, resistance * unitsPerMv) : undefined,
     mostWeight: plasticity?.kind === "stdp" ? plasticity.maximumWeight * resistance : 0,
+    release: plasticity?.kind === "shortTerm" ? plasticity.release : 1,
   };
 }
 
@@ -202,39 +225,21 @@ function hasOwnWeights({ rule }: Pick<PlannedProjection, "rule">): boolean {
   return rule.rule === "list" && rule.synapses.some((synapse) => synapse.length === 4);
 }
 
-/** The largest size of a weight of a projection, mV. */
-function sizeOf({ rule, weight }: Pick<PlannedProjection, "rule" | "weight">): number {
-  const listed = rule.rule === "list" ? rule.synapses.reduce((most, each) => Math.max(most, Math.abs(each[2] ?? 0)), 0) : 0;
-  return Math.max(listed, Math.abs(leastOf(weight)), Math.abs(mostOf(weight)));
-}
-
 /** The longest delay of a projection in steps. */
 function longestOf({ rule, delay }: Pick<PlannedProjection, "rule" | "delay">): number {
   const listed = rule.rule === "list" ? rule.synapses.reduce((most, each) => Math.max(most, each[3] ?? 0), 0) : 0;
   return Math.max(listed, mostSteps(delay));
 }
 
-/** The most bits with which every weight has 16 bits, and no more than 24. */
-function mostBits(drafts: readonly Draft[], places: ReadonlyMap<string, Place>): number {
-  let largest = drafts.reduce((most, each) => Math.max(most, sizeOf(each), each.mostWeight), 0);
-  for (const { config: population } of places.values())
-    if (population.background) largest = Math.max(largest, Math.abs(population.background.weight) * resistanceOf(population));
-  if (largest === 0) return 12;
-  let bits = 0;
-  while (bits < 24 && largest * 2 ** (bits + 1) < 65535) bits++;
-  if (bits === 0 && largest >= 65535) throw new ArgumentError("projections.weight", largest, "weights below 65535 mV, or fractionBits 0");
-  return bits;
-}
-
-/** @throws ArgumentError beyond 24 bits */
+/** @throws ArgumentError beyond 30 bits */
 function inUnits(weight: number, fractionBits: number, index: number | string): number {
   const units = Math.floor(weight * 2 ** fractionBits + 0.5);
-  if (Math.abs(units) <= 2 ** 24) return units;
+  if (Math.abs(units) <= mostUnits) return units;
   const field = typeof index === "number" ? `projections[${index}].weight` : index;
   throw new ArgumentError(
     field,
     weight,
-    `weights of at most ${2 ** (24 - fractionBits)} mV with fractionBits ${fractionBits}; take fewer bits`,
+    `weights of at most ${mostUnits / 2 ** fractionBits} mV with fractionBits ${fractionBits}; take fewer bits`,
   );
 }
 
@@ -256,36 +261,6 @@ function scaled(given: DistributionConfig, factor: number): DistributionConfig {
   if (given.distribution === "exponential") return { ...given, mean: given.mean * factor, ...bounds };
   if (given.distribution === "lognormal") return { ...given, ...bounds, mean: given.mean + portableLog(factor) };
   return { ...given, mean: given.mean * factor, deviation: given.deviation * factor, ...bounds };
-}
-
-/** Synapses on average over seeds. */
-export function expectedSynapses({
-  rule,
-  source,
-  target,
-  selfConnections,
-}: Pick<PlannedProjection, "rule" | "source" | "target" | "selfConnections">): number {
-  const pairs = source.size * target.size;
-  switch (rule.rule) {
-    case "fixedTotalNumber":
-      return rule.number;
-    case "fixedInDegree":
-      return rule.number * target.size;
-    case "fixedOutDegree":
-      return rule.number * source.size;
-    case "bernoulli":
-      return rule.probability * pairs;
-    case "oneToOne":
-      return source.size;
-    case "list":
-      return rule.synapses.length;
-    case "allToAll":
-      return pairs - (selfConnections ? 0 : Math.min(source.size, target.size));
-    default:
-      // Around a neuron in the middle of a large grid, exp(-(D / lambda)^2) adds up to (sqrt(pi)
-      // lambda)^3.
-      return rule.probability * source.size * Math.min(target.size, 5.568327996831708 * rule.lambda * rule.lambda * rule.lambda);
-  }
 }
 
 function population(name: string, { place, first, size, config }: Place, network: NetworkConfig, fractionBits: number): PlannedPopulation {

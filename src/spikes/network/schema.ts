@@ -248,9 +248,9 @@ export const networkTable = {
   seed: option(seed, "spillway", "Determines every synapse."),
   precision: option(choice("float32", "float64"), "float32", "Precision of potentials and currents."),
   fractionBits: option(
-    either("a whole number from 0 to 24, or null", nothing, whole({ atLeast: 0, atMost: 24 })),
+    either("a whole number from 0 to 40, or null", nothing, whole({ atLeast: 0, atMost: 40 })),
     null,
-    "Synaptic input is summed in units of 2^-fractionBits mV; null takes the most with which weights have 16 bits.",
+    "Synaptic input is summed in units of 2^-fractionBits mV; null: as many as weights have 16 bits with, more if small ones need them.",
   ),
   populations: given(record(anyPopulation, "an object of populations by name"), "The populations, by name."),
   projections: option(

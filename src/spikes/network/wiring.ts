@@ -34,6 +34,36 @@ export function belowWord(word: number, n: number): number {
   return Math.floor((word * n) / 4294967296);
 }
 
+/** Synapses on average over seeds. */
+export function expectedSynapses({
+  rule,
+  source,
+  target,
+  selfConnections,
+}: Pick<PlannedProjection, "rule" | "source" | "target" | "selfConnections">): number {
+  const pairs = source.size * target.size;
+  switch (rule.rule) {
+    case "fixedTotalNumber":
+      return rule.number;
+    case "fixedInDegree":
+      return rule.number * target.size;
+    case "fixedOutDegree":
+      return rule.number * source.size;
+    case "bernoulli":
+      return rule.probability * pairs;
+    case "oneToOne":
+      return source.size;
+    case "list":
+      return rule.synapses.length;
+    case "allToAll":
+      return pairs - (selfConnections ? 0 : Math.min(source.size, target.size));
+    default:
+      // Around a neuron in the middle of a large grid, exp(-(D / lambda)^2) adds up to (sqrt(pi)
+      // lambda)^3.
+      return rule.probability * source.size * Math.min(target.size, 5.568327996831708 * rule.lambda * rule.lambda * rule.lambda);
+  }
+}
+
 /** How a projection's synapses come about. */
 export function wiringOf(plan: NetworkPlan, projection: PlannedProjection): Wiring {
   const { rule } = projection;
