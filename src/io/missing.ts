@@ -102,6 +102,48 @@ export function holdMissing(
   return { filled, byColumn };
 }
 
+/**
+ * Holds values by those before them alone: first by `before`, the last row of what came earlier,
+ * then by each column's own. In place. Values before the first that can be held become the first
+ * measured one, so that the matrix is finite; the rows that have them must not be used.
+ * @returns how many rows at the start have such a value
+ */
+export function holdAfter({ rows, cols, data }: Matrix<Float64Array>, before: ArrayLike<number> | undefined): number {
+  let unfilled = 0;
+  for (let c = 0; c < cols; c++) {
+    let held = before?.[c] ?? Number.NaN;
+    for (let r = 0, at = c; r < rows; r++, at += cols) {
+      if (!Number.isNaN(data[at]!)) held = data[at]!;
+      else if (!Number.isNaN(held)) data[at] = held;
+      else unfilled = Math.max(unfilled, r + 1);
+    }
+  }
+  for (let i = unfilled * cols - 1; i >= 0; i--) if (Number.isNaN(data[i]!)) data[i] = data[i + cols] ?? Number.NaN;
+  return unfilled;
+}
+
+/**
+ * The held rows of a matrix with lines in place of held values, if a value was measured after them.
+ * @param missing T x C, 1 where a value of `held` was missing
+ */
+export function withLines(held: Matrix<Float64Array>, missing: Matrix): Matrix<Float64Array> {
+  const lines = new Matrix(held.rows, held.cols, held.data.slice());
+  const { rows, cols, data } = lines;
+  for (let c = 0; c < cols; c++) {
+    let last = -1;
+    for (let r = 0; r < rows; r++) {
+      if (missing.data[r * cols + c] === 1) continue;
+      if (last >= 0) {
+        const before = data[last * cols + c]!;
+        const step = (data[r * cols + c]! - before) / (r - last);
+        for (let k = last + 1; k < r; k++) data[k * cols + c] = before + step * (k - last);
+      }
+      last = r;
+    }
+  }
+  return lines;
+}
+
 /** T x C: 1 where a value is missing (NaN), else 0. */
 export function missingCells({ rows, cols, data }: Matrix): Matrix<Float64Array> {
   return new Matrix(

@@ -19,7 +19,7 @@ describe("a series with missing values", () => {
     await expect(Forecaster.create({ ...small, missing: "drop" as never })).rejects.toThrow('"error", "hold", "interpolate" or "mask"');
   });
 
-  it.each(["hold", "interpolate"] as const)("is filled by %s as one that was filled before", async (missing) => {
+  it.each(["hold", "interpolate"] as const)("is trained on what %s fills, as on one that was filled before", async (missing) => {
     await using forecaster = await Forecaster.fit(gapped.subarray(0, 300), { ...small, missing });
     const filled = new Matrix(300, 2, gapped.data.slice(0, 600));
     for (let i = 0; i < 600; i++) {
@@ -34,6 +34,33 @@ describe("a series with missing values", () => {
     await using plain = await Forecaster.fit(filled, small);
     expect(await forecaster.forecast(20)).toEqual(await plain.forecast(20));
     expect(forecaster.missingCounts).toEqual([27, 3]);
+  });
+
+  it("keeps its last row in the model's file, to hold what comes", async () => {
+    for (const missing of ["hold", "interpolate", "mask"] as const) {
+      await using forecaster = await Forecaster.fit(gapped.subarray(0, 300), { ...small, missing });
+      await using opened = await Forecaster.fromBytes(await forecaster.toBytes());
+      const rows = [
+        [Number.NaN, Number.NaN],
+        [0.5, 2],
+      ];
+      const last = gapped.row(299);
+      const held = await forecaster.predict(
+        [[...last], [0.5, 2]].slice(0, missing === "mask" ? 0 : 2).concat(missing === "mask" ? rows : []),
+      );
+      expect((await opened.predict(rows)).data).toEqual(held.data);
+    }
+  });
+
+  it("leaves rows out at the start of a warm-up that nothing before them can hold", async () => {
+    for (const missing of ["hold", "interpolate", "mask"] as const) {
+      await using forecaster = await Forecaster.fit(gapped.subarray(0, 300), { ...small, missing });
+      const warmup = [[Number.NaN, 1], [0.2, Number.NaN], ...gapped.subarray(200, 300).toArrays()];
+      const made = await forecaster.forecast(5, { warmup });
+      expect(made.data).toEqual((await forecaster.forecast(5, { warmup: [[0.2, 1], ...warmup.slice(2)] })).data);
+      forecaster.reset();
+      await expect(forecaster.predict([[Number.NaN, 1]])).rejects.toThrow("row 0 has a missing value and there is none before it to hold");
+    }
   });
 
   it("may be held with a mask, which forecasts need not be given", async () => {

@@ -2,7 +2,7 @@
 import { ArgumentError } from "../../core/errors.js";
 import { checkSequences } from "../../reservoir/inputs.js";
 import { type CheckedSeries, checkedData, checkedPrefix } from "../forecaster/data.js";
-import { fillData } from "../forecaster/missing.js";
+import { checkFilled, fillFollowing, type LastRows } from "../forecaster/missing.js";
 import { type TrainingRows, trainingRows } from "../forecaster/training-rows.js";
 import type { FieldData, FieldSequences, FieldSettings } from "./options.js";
 
@@ -20,17 +20,27 @@ export function fieldRows(
   return { ...rows, checked: rows.checked as readonly CheckedSeries[] };
 }
 
-/** Rows to go on from. @throws ArgumentError */
-export function fieldPrefix(data: FieldData, { missing = "error" }: FieldSettings): CheckedSeries {
+/** Rows to go on from, the last of them, and how many at the start are left out. */
+export interface FieldPrefix {
+  readonly rows: CheckedSeries;
+  readonly last: LastRows;
+  readonly unfilled: number;
+}
+
+/** @throws ArgumentError */
+export function fieldPrefix(data: FieldData, { missing }: FieldSettings): FieldPrefix {
   checkSeriesAlone(data, "warmup.");
-  return checkedPrefix(fillData(data, missing, "warmup.").data, false) as CheckedSeries;
+  const { data: filled, last, unfilled } = fillFollowing(data, missing, {}, { name: "warmup." });
+  return { rows: checkedPrefix(filled, false) as CheckedSeries, last, unfilled };
 }
 
 /** Rows that are scored, and where they were filled. @throws ArgumentError */
-export function fieldScored(data: FieldData, { missing = "error" }: FieldSettings) {
+export function fieldScored(data: FieldData, { missing }: FieldSettings, last: LastRows) {
   checkSeriesAlone(data, "");
-  const { data: filled, mask } = fillData(data, missing);
-  return { checked: checkedData(filled, false) as CheckedSeries, mask };
+  const { data: filled, mask, unfilled } = fillFollowing(data, missing, last);
+  const checked = checkedData(filled, false) as CheckedSeries;
+  checkFilled({ unfilled }, "series");
+  return { checked, mask };
 }
 
 function checkSeriesAlone(data: unknown, name: string): void {

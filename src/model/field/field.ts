@@ -16,18 +16,18 @@ import { NotFittedError } from "../errors.js";
 import { bandsOf, checkIntervals } from "../forecaster/bands.js";
 import type { ForecasterChoice } from "../forecaster/choice.js";
 import { Clock } from "../forecaster/clock.js";
-import { type CheckedSeries, checkColumns, checkedSeries, withTimes } from "../forecaster/data.js";
+import { type CheckedSeries, checkColumns, checkedSeries, fromRow, withTimes } from "../forecaster/data.js";
 import { askMembers } from "../forecaster/ensemble.js";
 import { Forecast } from "../forecaster/forecast.js";
 import { checkChoose } from "../forecaster/lambda-choice.js";
 import { medianOf } from "../forecaster/loss.js";
-import { fillPredicted, maskAhead } from "../forecaster/missing.js";
+import { fillPredicted, type LastRows, maskAhead } from "../forecaster/missing.js";
 import type { TimesOption } from "../forecaster/options.js";
 import { scoredRows, scorerOf } from "../forecaster/score.js";
 import { orBack, puttingBack } from "../forecaster/standing.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
 import { disposeAll, type FieldReservoirs, openReservoirs, reopenReservoirs } from "./computers.js";
-import { fieldPrefix, fieldRows, fieldScored } from "./data.js";
+import { type FieldPrefix, fieldPrefix, fieldRows, fieldScored } from "./data.js";
 import { decodeField, encodeField } from "./file.js";
 import { FieldGeometry, ownColumns } from "./geometry.js";
 import { FieldGroups, type FieldGroupsState } from "./groups.js";
@@ -59,6 +59,8 @@ export interface FieldState {
   readonly members: readonly FieldGroupsState[];
   /** The time of the last row that it has seen; undefined if it is not known. */
   readonly time: TimeGrid | undefined;
+  /** The last row, by which missing values of those to come are held. */
+  readonly last?: LastRows | undefined;
 }
 
 /**
@@ -90,6 +92,7 @@ export class FieldForecaster implements AsyncDisposable {
   #choice: ForecasterChoice | undefined;
   #clock = new Clock();
   #missingCounts: readonly number[] = [];
+  #last: LastRows = {};
   readonly #turns = new Turns();
 
   private constructor(settings: FieldSettings, reservoirs: FieldReservoirs) {
@@ -130,7 +133,7 @@ export class FieldForecaster implements AsyncDisposable {
     return this.#turns.take(async () => {
       resolve(workTable, work);
       const { settings } = this;
-      const { checked, masks, missingCounts, given } = fieldRows(data, settings);
+      const { checked, masks, missingCounts, last, given } = fieldRows(data, settings);
       const { washout } = settings;
       const { columns: cols } = given;
       const geometry = new FieldGeometry(settings, cols, { given: given.known, ...ownColumns(settings, cols) });
@@ -151,6 +154,7 @@ export class FieldForecaster implements AsyncDisposable {
       this.#choice = choice;
       this.#clock = clock;
       this.#missingCounts = missingCounts;
+      this.#last = last;
       return this;
     });
   }
@@ -216,7 +220,7 @@ export class FieldForecaster implements AsyncDisposable {
 
   /** Where it stands in its series. Setting it goes back there. @throws NotFittedError */
   get state(): FieldState {
-    return { members: this.#fitted().map(({ state }) => state), time: this.#clock.now };
+    return { members: this.#fitted().map(({ state }) => state), time: this.#clock.now, last: this.#last };
   }
 
   /** Goes back to where it stood. */
@@ -229,6 +233,7 @@ export class FieldForecaster implements AsyncDisposable {
       throw new ArgumentError("state", state, "one that this forecaster's `state` gave");
     for (const [m, member] of members.entries()) member.state = state.members[m]!;
     this.#clock.now = state.time;
+    this.#last = state.last ?? {};
   }
 
   /**
@@ -239,14 +244,20 @@ export class FieldForecaster implements AsyncDisposable {
   async predict(series: MatrixLike, options: FieldPredictOptions = {}): Promise<Matrix<Float64Array>> {
     return this.#turns.take(async () => {
       const { warmup, known: beforehand, ...work } = resolve(fieldPredictTable, options);
-      const [filled, { known }] = fillPredicted(series, { known: beforehand }, this.settings.missing);
-      const rows = checkedSeries(filled as MatrixLike, "inputs");
+      const prefix = this.#warmUp(warmup);
+      const { inputs, known, last } = fillPredicted(
+        { inputs: series, known: beforehand },
+        this.settings.missing,
+        prefix?.last ?? this.#last,
+      );
+      const rows = checkedSeries(inputs as MatrixLike, "inputs");
       checkColumns(rows, "inputs", this.columns);
       return orBack(this, async () => {
-        await this.#start(warmup, work.signal);
+        await this.#start(prefix, work.signal);
         const checked = this.#clock.known(rows.rows, known, this.#first.road.known);
         const made = await this.#ask(work, (member, each) => member.predict({ series: rows, known: checked }, each));
         this.#clock.advance(rows.rows);
+        this.#last = last;
         return medianOf(made);
       });
     });
@@ -266,7 +277,7 @@ export class FieldForecaster implements AsyncDisposable {
       const [choice, members] = [this.#choice, this.#fitted()];
       checkIntervals({ choice, members }, steps, { intervals, bandsFrom });
       return puttingBack(this, async () => {
-        await this.#start(warmup, work.signal);
+        await this.#start(this.#warmUp(warmup), work.signal);
         if (history !== undefined) {
           const last = checkedSeries(history, "history");
           for (const member of members) member.recall(last);
@@ -289,12 +300,13 @@ export class FieldForecaster implements AsyncDisposable {
   async score(data: FieldData, options: FieldScoreOptions = {}): Promise<number> {
     return this.#turns.take(async () => {
       const { metric, washout, warmup, ...work } = resolve(fieldScoreTable, options);
-      const { checked, mask } = fieldScored(data, this.settings);
+      const prefix = this.#warmUp(warmup);
+      const { checked, mask } = fieldScored(data, this.settings, prefix?.last ?? this.#last);
       checkColumns(checked.series, "series", this.columns);
       const { inputs, ...scored } = scoredRows(checked, mask, this.#first.road.known > 0);
       const score = scorerOf({ ...scored, washout, metric });
       const predicted = await puttingBack(this, async () => {
-        await this.#start(warmup, work.signal);
+        await this.#start(prefix, work.signal);
         const { known } = this.#clock.rows(checked) as CheckedSeries;
         return this.#ask(work, (member, each) => member.predict({ series: inputs, known }, each));
       });
@@ -308,13 +320,14 @@ export class FieldForecaster implements AsyncDisposable {
    */
   async warmUp(warmup: FieldData, work: WorkOptions = {}): Promise<void> {
     const { signal } = resolve(workTable, work);
-    return this.#turns.take(() => orBack(this, () => this.#start(warmup, signal)));
+    return this.#turns.take(() => orBack(this, () => this.#start(this.#warmUp(warmup), signal)));
   }
 
   /** Back to the initial state of every reservoir. @throws NotFittedError */
   reset(): void {
     for (const member of this.#fitted()) member.reset();
     this.#clock.now = undefined;
+    this.#last = {};
   }
 
   /**
@@ -327,7 +340,7 @@ export class FieldForecaster implements AsyncDisposable {
         const own = this.settings.shared ? computers.slice(0, 1) : computers;
         return { fit, models: own.map(({ model }) => model), state };
       });
-      return encodeField({ settings: this.settings, members, choice: this.#choice, time: this.#clock.note });
+      return encodeField({ settings: this.settings, members, choice: this.#choice, time: this.#clock.note, last: this.#last });
     });
   }
 
@@ -339,7 +352,7 @@ export class FieldForecaster implements AsyncDisposable {
   /** Opens what `toBytes` gave. @throws FileError with the reason if it cannot be used */
   static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<FieldForecaster> {
     const { source, engine, threads } = resolve(loadTable, options);
-    const { settings, members, choice, time } = await decodeField(await decodeModelFile(bytes, source, "field"), source);
+    const { settings, members, choice, time, last } = await decodeField(await decodeModelFile(bytes, source, "field"), source);
     const models = members.map((member) => member.models);
     const forecaster = new FieldForecaster(settings, { description: models[0]![0]!.config, engine, threads });
     forecaster.#computers = await reopenReservoirs(models, members[0]!.fit.geometry, { engine, threads });
@@ -350,6 +363,7 @@ export class FieldForecaster implements AsyncDisposable {
     });
     forecaster.#choice = choice;
     forecaster.#clock = new Clock(settings.calendar, time);
+    forecaster.#last = last;
     return forecaster;
   }
 
@@ -384,13 +398,18 @@ export class FieldForecaster implements AsyncDisposable {
     return askMembers({ members: this.#fitted() }, work, ask);
   }
 
+  /** The rows of a warm-up, if there is one. */
+  #warmUp(warmup: FieldData | undefined): FieldPrefix | undefined {
+    return warmup === undefined ? undefined : fieldPrefix(warmup, this.settings);
+  }
+
   /** Goes to the initial state and through the warm-up, if there is one. */
-  async #start(warmup: FieldData | undefined, signal: AbortSignal | undefined): Promise<void> {
-    if (warmup === undefined) return;
-    const prefix = fieldPrefix(warmup, this.settings);
-    checkColumns(prefix.series, "warmup", this.columns);
-    const timed = this.#clock.warmUp(prefix) as CheckedSeries;
+  async #start(prefix: FieldPrefix | undefined, signal: AbortSignal | undefined): Promise<void> {
+    if (!prefix) return;
+    checkColumns(prefix.rows.series, "warmup", this.columns);
+    const timed = fromRow(this.#clock.warmUp(prefix.rows) as CheckedSeries, prefix.unfilled);
     for (const member of this.#fitted()) await member.start(timed, signal);
+    this.#last = prefix.last;
   }
 
   async #openReservoirs(geometry: FieldGeometry): Promise<readonly (readonly ReservoirComputer[])[]> {

@@ -7,7 +7,8 @@ import { keptTransforms, openTransforms } from "../../series/transform-file.js";
 import { getReadout, getReservoir, putReadout, putReservoir } from "../content.js";
 import type { ForecasterChoice } from "../forecaster/choice.js";
 import type { ClockNote } from "../forecaster/clock.js";
-import { getChoice, getRows, getStandardisation, putChoice, putStandardisation } from "../forecaster/file.js";
+import { getChoice, getLast, getRows, getStandardisation, putChoice, putLast, putStandardisation } from "../forecaster/file.js";
+import type { LastRows } from "../forecaster/missing.js";
 import { joined } from "../forecaster/road.js";
 import { encodeModelFile, type ModelFile } from "../model-file.js";
 import { emptyContent, floats, type MutableContent } from "../mutable-content.js";
@@ -26,6 +27,8 @@ export interface FieldParts {
   readonly choice: ForecasterChoice | undefined;
   /** Undefined if it was trained without time stamps. */
   readonly time: ClockNote | undefined;
+  /** The last row, by which missing values of those to come are held. */
+  readonly last: LastRows;
 }
 
 /** One member of a field's ensemble. */
@@ -47,7 +50,7 @@ const prefixesOf = (member: number, members: number) => (g: number) => `${member
  * notes `field`, `state`, `transforms` and `time`. If there are several members, what a group has
  * stands under `member.m.` too. Of a choice what `putChoice` puts.
  */
-export async function encodeField({ settings, members, choice, time }: FieldParts): Promise<Uint8Array> {
+export async function encodeField({ settings, members, choice, time, last }: FieldParts): Promise<Uint8Array> {
   const [{ fit, state }] = members as readonly [FieldMember, ...FieldMember[]];
   const { road } = fit;
   const content = emptyContent();
@@ -64,6 +67,7 @@ export async function encodeField({ settings, members, choice, time }: FieldPart
   metadata["field"] = stableJson(settings);
   metadata["state"] = stableJson({ step: state.groups[0]!.step });
   putChoice(content, choice);
+  putLast(content, settings, last);
   if (time) metadata["time"] = stableJson(time);
   return encodeModelFile("field", content);
 }
@@ -111,13 +115,14 @@ export async function decodeField(file: ModelFile, source: string): Promise<Fiel
     inputScale: known > 0 ? joined(targetScale, getStandardisation(reader, "known", known)) : targetScale,
     held: { lower: range("held.lower"), upper: range("held.upper") },
   };
+  const last = getLast(reader, settings, recent, columns);
   reader.finish();
   const members = found.map(({ models, readouts, groups }) => ({
     fit: { geometry, road, readouts, hold: settings.hold },
     models,
     state: { groups, recent },
   }));
-  return { settings, members, choice, time };
+  return { settings, members, choice, time, last };
 }
 
 /** What a file holds of one member alone. */

@@ -104,8 +104,7 @@ export async function choosePairs(
 ): Promise<ForecasterChoice> {
   const begun = performance.now();
   const { horizon, lambdas, loss } = options;
-  const { deviation } = fitStandardisation(parts.training.map(({ series }) => series));
-  const changing = changingColumns(parts.training);
+  const { deviation, changing } = measuredScale(parts.training, options.masks);
   const targets = rowsOf(
     data.map(({ series }) => series),
     parts.starts,
@@ -180,6 +179,20 @@ async function errorsFromMore(
   );
   const errors = apartFrom(targets, medianOf(forecasts), filledOf(data, masks, errorStarts, horizon));
   return { errorStarts, targets, errors };
+}
+
+/** The deviation of each column's measured values, and whether they change. */
+function measuredScale(training: readonly CheckedSeries[], masks: ChoiceOptions["masks"]) {
+  if (!masks.some((mask) => mask?.data.includes(1)))
+    return { deviation: fitStandardisation(training.map(({ series }) => series)).deviation, changing: changingColumns(training) };
+  const columns = Array.from({ length: training[0]!.series.cols }, (_, c) => {
+    const measured = training.flatMap(({ series }, s) => [...series.column(c)].filter((_, t) => masks[s]?.at(t, c) !== 1));
+    return { series: new Matrix(measured.length, 1, Float64Array.from(measured)) };
+  });
+  return {
+    deviation: Float64Array.from(columns, ({ series }) => (series.rows > 0 ? fitStandardisation([series]).deviation[0]! : 1)),
+    changing: columns.map((one) => changingColumns([one])[0]!),
+  };
 }
 
 /** Of each row that a start forecasts 1 where it was filled; undefined if none was. */

@@ -53,6 +53,8 @@ export interface CheckedSeries {
   readonly series: Matrix;
   readonly known?: Matrix | undefined;
   readonly times?: TimeColumn | undefined;
+  /** T x D: the rows as they are filled after training; undefined if they are so already. */
+  readonly held?: Matrix | undefined;
 }
 
 /**
@@ -156,6 +158,13 @@ export function cutRows(data: CheckedData, feedback: boolean): CutRows {
  */
 export function seriesInputs(series: Matrix, known: Matrix | undefined): Matrix {
   return known ? beside(series.subarray(0, series.rows - 1), known.subarray(1)) : series;
+}
+
+/** The rows from one on. */
+export function fromRow<Data extends CheckedData>(data: Data, row: number): Data {
+  if (row === 0) return data;
+  if (!data.series) return { ...data, inputs: data.inputs.subarray(row), targets: data.targets.subarray(row) };
+  return { ...data, series: data.series.subarray(row), known: data.known?.subarray(row) };
 }
 
 /** The columns of two matrices of as many rows. */

@@ -16,6 +16,7 @@ import type { ForecasterChoice } from "./choice.js";
 import type { ClockNote } from "./clock.js";
 import type { MemberState } from "./member.js";
 import type { ForecasterSettings } from "./options.js";
+import type { LastRows, MissingInSeries } from "./missing.js";
 import type { Road } from "./road.js";
 import { givenInputs, seenColumns, sightOf } from "./seen.js";
 
@@ -28,6 +29,8 @@ export interface ForecasterParts {
   readonly choice: ForecasterChoice | undefined;
   /** Undefined if it was trained without time stamps. */
   readonly time: ClockNote | undefined;
+  /** The last rows, by which missing values of those to come are held. */
+  readonly last: LastRows;
 }
 
 /** One reservoir of a Forecaster. */
@@ -46,14 +49,16 @@ export interface MemberFile {
  * `targets.mean`, `targets.deviation` (O), `held.lower` and `held.upper` (O) if outputs are held,
  * `recent` (rows x O) if it has to know the last rows of its series; note `road` if there is
  * anything to say. If there are several, a member's have a prefix. Of a choice, tensors
- * `choice.targets`, `choice.errors` and, if some were filled, `choice.filled`; notes `forecaster`,
- * `groups`, `choice` and, of the time stamps, `time`.
+ * `choice.targets`, `choice.errors` and, if some were filled, `choice.filled`; if missing values are
+ * filled, `last.inputs` and `last.targets` (one row each); notes `forecaster`, `groups`, `choice`
+ * and, of the time stamps, `time`.
  */
-export async function encodeForecaster({ settings, members, groups, choice, time }: ForecasterParts): Promise<Uint8Array> {
+export async function encodeForecaster({ settings, members, groups, choice, time, last }: ForecasterParts): Promise<Uint8Array> {
   const content = emptyContent();
   for (const [m, member] of members.entries()) putMember(content, prefixOf(m, members.length), member, settings);
   if (members.length > 1) content.metadata["groups"] = stableJson(groups);
   putChoice(content, choice);
+  putLast(content, settings, last);
   if (time) content.metadata["time"] = stableJson(time);
   content.metadata["forecaster"] = stableJson(settings);
   return encodeModelFile("forecaster", content);
@@ -104,8 +109,11 @@ export async function decodeForecaster(file: ModelFile, source: string): Promise
   const time = reader.hasNote("time") ? reader.check("time", () => parseClockNote(reader.json("time"))) : undefined;
   if (!time && settings.calendar !== "choose" && (settings.calendar ?? []).length > 0)
     throw reader.error("it takes the calendar and has no note of its time");
+  const { road, readout, model, state } = first!;
+  const inputs = givenInputs(model.inputSize, readout.outputSize, settings.hybrid) - road.known;
+  const last = getLast(reader, settings, state.recent.cols === inputs ? state.recent : Matrix.zeros(0, inputs), readout.outputSize);
   reader.finish();
-  return { settings, members, groups, choice, time };
+  return { settings, members, groups, choice, time, last };
 }
 
 async function getMember(reader: TensorReader, prefix: string, settings: ForecasterSettings): Promise<MemberFile> {
@@ -171,6 +179,27 @@ export async function getChoice(reader: TensorReader, outputs: number): Promise<
     if (Math.abs(error) === Number.MAX_VALUE) errors.data[i] = error * 2;
   });
   return { ...note, targets, errors };
+}
+
+/** Tensors `last.inputs` and `last.targets`, if there are such rows. */
+export function putLast({ tensors }: MutableContent, { missing = "error" }: Filling, { inputs, targets }: LastRows): void {
+  if (missing === "error") return;
+  if (inputs) tensors["last.inputs"] = floats(inputs);
+  if (targets) tensors["last.targets"] = floats(targets);
+}
+
+interface Filling {
+  readonly missing?: MissingInSeries | undefined;
+}
+
+/**
+ * What `putLast` put; of an earlier file the last of the `recent` rows. @throws ModelFileError
+ */
+export function getLast(reader: TensorReader, { missing = "error" }: Filling, recent: Matrix, outputs: number): LastRows {
+  if (missing === "error") return {};
+  const row = (name: string, length: number) => (reader.has(name) ? (reader.vector(name, length, "float64") as Float64Array) : undefined);
+  const earlier = recent.rows > 0 ? Float64Array.from(recent.row(recent.rows - 1)) : undefined;
+  return { inputs: row("last.inputs", recent.cols) ?? earlier, targets: row("last.targets", outputs) };
 }
 
 /** A tensor of rows, however many there are. @throws ModelFileError */

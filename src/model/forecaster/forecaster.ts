@@ -31,6 +31,7 @@ import {
   type ForecasterData,
   type ForecasterPrefix,
   type ForecasterSequences,
+  fromRow,
   noInputs,
   withTimes,
 } from "./data.js";
@@ -41,7 +42,7 @@ import { fitMembers, type TrainedMembers } from "./fit.js";
 import { Forecast } from "./forecast.js";
 import { type Hybrid, hybridAgain } from "./hybrid.js";
 import { ForecasterMember, type MemberState, oneReadout, type ReadoutVariants } from "./member.js";
-import { fillData, fillPredicted, maskAhead } from "./missing.js";
+import { checkFilled, fillFollowing, fillPredicted, type LastRows, maskAhead } from "./missing.js";
 import {
   type ForecasterLoadOptions,
   type ForecasterOptions,
@@ -69,6 +70,16 @@ export interface ForecasterState {
   readonly members: readonly MemberState[];
   /** The time of the last row that it has seen; undefined if it is not known. */
   readonly time: TimeGrid | undefined;
+  /** The last rows, by which missing values of those to come are held; undefined if they are not. */
+  readonly last?: LastRows | undefined;
+}
+
+/** Rows that a model is warmed up on, without missing values. */
+interface WarmUp {
+  readonly data: CheckedData;
+  readonly last: LastRows;
+  /** Rows at the start that are left out. */
+  readonly unfilled: number;
 }
 
 /** A reservoir with its readout: one of those whose median an ensemble forecasts. */
@@ -127,6 +138,7 @@ export class Forecaster implements AsyncDisposable {
   #trained: TrainedMembers | undefined;
   #clock: Clock;
   #missingCounts: readonly number[] = [];
+  #last: LastRows = {};
   readonly #turns = new Turns();
 
   private constructor(options: ForecasterSource, settings: ForecasterSettings, trainer?: Trainer) {
@@ -173,7 +185,7 @@ export class Forecaster implements AsyncDisposable {
 
   async #fit(data: ForecasterData | ForecasterSequences, work: WorkOptions): Promise<this> {
     resolve(workTable, work);
-    const { checked, masks, missingCounts, given } = trainingRows(data, this.settings, this.#feedback);
+    const { checked, masks, missingCounts, last, given } = trainingRows(data, this.settings, this.#feedback);
     this.#missingCounts = missingCounts;
     const clock = new Clock(this.settings.calendar);
     const timed = clock.train(checked);
@@ -199,6 +211,7 @@ export class Forecaster implements AsyncDisposable {
     );
     if (!this.#trained.calendar) clock.leaveCalendar();
     this.#clock = clock;
+    this.#last = last;
     return this;
   }
 
@@ -240,7 +253,7 @@ export class Forecaster implements AsyncDisposable {
    * state of this forecaster, or of the same one opened again, fits. @throws NotFittedError
    */
   get state(): ForecasterState {
-    return { members: this.#fitted().members.map(({ state }) => state), time: this.#clock.now };
+    return { members: this.#fitted().members.map(({ state }) => state), time: this.#clock.now, last: this.#last };
   }
 
   /** Goes back to where it stood. */
@@ -251,6 +264,7 @@ export class Forecaster implements AsyncDisposable {
       throw new ArgumentError("state", state, "one that a forecaster's `state` gave");
     for (const [m, member] of members.entries()) member.state = state.members[m]!;
     this.#clock.now = state.time;
+    this.#last = state.last ?? {};
   }
 
   /**
@@ -265,17 +279,23 @@ export class Forecaster implements AsyncDisposable {
   }
 
   static {
-    predictEach = (forecaster, inputs, options, variants) =>
-      forecaster.#turns.take(() => forecaster.#predict(...fillPredicted(inputs, options, forecaster.settings.missing), variants));
+    predictEach = (forecaster, inputs, options, variants) => forecaster.#turns.take(() => forecaster.#predict(inputs, options, variants));
   }
 
   async #predict(
-    inputs: MatrixLike | { readonly steps: number },
+    asked: MatrixLike | { readonly steps: number },
     options: PredictOptions,
     variants: ReadoutVariants,
   ): Promise<readonly Matrix<Float64Array>[]> {
-    const { teacher: forced, known, warmup, signal, onProgress, precision } = resolve(predictTable, options);
+    const { warmup, signal, onProgress, precision, ...rows } = resolve(predictTable, options);
     const { road, givenInputs } = this.#first;
+    const prefix = this.#warmUp(warmup);
+    const {
+      inputs,
+      known,
+      teacher: forced,
+      last,
+    } = fillPredicted({ ...rows, inputs: asked }, this.settings.missing, prefix?.last ?? this.#last);
     const given =
       typeof inputs === "object" && inputs !== null && "steps" in inputs
         ? noInputs(checkWhole("steps", inputs.steps, 1))
@@ -287,9 +307,13 @@ export class Forecaster implements AsyncDisposable {
       });
     checkColumns(given, "inputs", givenInputs - road.known);
     const teacher = checkedTeacher(forced, given.rows, this.#first.computer.model.outputSize);
-    await this.#start({ warmup, signal });
+    await this.#start(prefix, signal);
     const checked = this.#clock.known(given.rows, known, road.known);
-    return this.#predictRows(knownAlone ? checked! : given, { known: checked, teacher, precision, signal, onProgress }, variants);
+    const work = { known: checked, teacher, precision, signal, onProgress };
+    const made = await this.#predictRows(knownAlone ? checked! : given, work, variants);
+    const isFree = this.#feedback && !teacher;
+    this.#last = isFree ? { ...last, targets: made[0]!.row(given.rows - 1) } : last;
+    return made;
   }
 
   /** Predictions of checked rows, with the calendar in what is known. */
@@ -332,8 +356,9 @@ export class Forecaster implements AsyncDisposable {
     const trained = this.#fitted();
     checkWhole("steps", steps, 1);
     checkIntervals(trained, steps, { intervals, bandsFrom });
+    const prefix = this.#warmUp(warmup);
     return puttingBack(this, async () => {
-      await this.#start({ warmup, signal });
+      await this.#start(prefix, signal);
       if (history !== undefined) {
         const last = checkedSeries(history, "history");
         for (const member of trained.members) member.recall(last);
@@ -363,7 +388,7 @@ export class Forecaster implements AsyncDisposable {
         if (members.length > 1)
           throw ArgumentError.because(`the forecaster has ${members.length} members; exponents of a closed loop are of one`);
         const loop = this.#first.autonomousLoop();
-        await this.#start({ warmup, signal: followed.signal });
+        await this.#start(this.#warmUp(warmup), followed.signal);
         return exponentsOf(this.#first.computer, loop, followed);
       }),
     );
@@ -382,15 +407,17 @@ export class Forecaster implements AsyncDisposable {
     const { metric, washout, ...start } = resolve(scoreTable, options);
     const { computer, road, givenInputs } = this.#first;
     const feedback = computer.model.outputSize > 0;
-    const { data: whole, mask } = fillData(data, this.settings.missing ?? "error");
+    const { warmup, signal, onProgress } = start;
+    const prefix = this.#warmUp(warmup);
+    const { data: whole, mask, unfilled } = fillFollowing(data, this.settings.missing, prefix?.last ?? this.#last, { feedback });
     const checked = checkedData(whole, feedback);
+    checkFilled({ unfilled }, "series");
     const isKnown = !feedback && checked.series !== undefined && road.known > 0;
     const { inputs, target, filled } = scoredRows(checked, mask, isKnown, feedback);
     const score = scorerOf({ target, filled, washout, metric });
     const teacher = feedback ? target : undefined;
-    const { warmup, signal, onProgress } = start;
     const predicted = await puttingBack(this, async () => {
-      await this.#start({ warmup, signal });
+      await this.#start(prefix, signal);
       const { known } = this.#clock.rows(checked) as Partial<CheckedSeries>;
       const driving = feedback ? (known ?? inputs) : inputs;
       checkColumns(driving, "inputs", driving.cols === 0 ? 0 : givenInputs - (isKnown ? road.known : 0));
@@ -428,13 +455,14 @@ export class Forecaster implements AsyncDisposable {
    */
   async warmUp(warmup: ForecasterPrefix, work: WorkOptions = {}): Promise<void> {
     const { signal } = resolve(workTable, work);
-    return this.#turns.take(() => this.#start({ warmup, signal }));
+    return this.#turns.take(() => this.#start(this.#warmUp(warmup), signal));
   }
 
   /** Back to the reservoir's initial state. @throws NotFittedError */
   reset(): void {
     for (const member of this.#fitted().members) member.reset();
     this.#clock.now = undefined;
+    this.#last = {};
   }
 
   /**
@@ -445,7 +473,7 @@ export class Forecaster implements AsyncDisposable {
     return this.#turns.take(async () => {
       const { members, groups, choice } = this.#fitted();
       const parts = members.map(({ computer, readout, road, lags, state }) => ({ model: computer.model, readout, road, lags, state }));
-      return encodeForecaster({ settings: this.settings, members: parts, groups, choice, time: this.#clock.note });
+      return encodeForecaster({ settings: this.settings, members: parts, groups, choice, time: this.#clock.note, last: this.#last });
     });
   }
 
@@ -458,13 +486,14 @@ export class Forecaster implements AsyncDisposable {
   static async fromBytes(bytes: Uint8Array, options: ForecasterLoadOptions = {}): Promise<Forecaster> {
     const { source, engine, threads, model: own } = resolve(forecasterLoadTable, options);
     const file = await decodeModelFile(bytes, source, "forecaster");
-    const { settings, members: parts, groups, choice, time } = await decodeForecaster(file, source);
+    const { settings, members: parts, groups, choice, time, last } = await decodeForecaster(file, source);
     const hybrid = hybridAgain(own, settings.hybrid);
     const forecaster = new Forecaster({ reservoir: describedBy(parts[0]!.model), engine, threads, model: own }, settings);
     const members: ForecasterMember[] = [];
     const clock = new Clock(settings.calendar, time);
     forecaster.#trained = { members, groups, choice, calendar: clock.columns > 0 };
     forecaster.#clock = clock;
+    forecaster.#last = last;
     try {
       for (const { model, readout, road, lags, state } of parts) {
         const computer = await ReservoirComputer.fromModel(model, { engine, threads });
@@ -531,11 +560,19 @@ export class Forecaster implements AsyncDisposable {
     for (const { computer } of members) await computer.dispose();
   }
 
+  /** The rows of a warm-up, if there is one. */
+  #warmUp(warmup: StartOptions["warmup"]): WarmUp | undefined {
+    if (warmup === undefined) return undefined;
+    const feedback = this.#first.computer.model.outputSize > 0;
+    const { data, last, unfilled } = fillFollowing(warmup, this.settings.missing, {}, { feedback, name: "warmup." });
+    return { data: checkedPrefix(data, feedback), last, unfilled };
+  }
+
   /** Goes to the initial state and through the warm-up, if there is one. */
-  async #start({ warmup, signal }: StartOptions): Promise<void> {
-    if (warmup === undefined) return;
-    const { data } = fillData(warmup, this.settings.missing ?? "error", "warmup.");
-    const prefix = this.#clock.warmUp(checkedPrefix(data, this.#first.computer.model.outputSize > 0));
-    for (const member of this.#fitted().members) await member.start(prefix, signal);
+  async #start(prefix: WarmUp | undefined, signal: AbortSignal | undefined): Promise<void> {
+    if (!prefix) return;
+    const rows = fromRow(this.#clock.warmUp(prefix.data), prefix.unfilled);
+    for (const member of this.#fitted().members) await member.start(rows, signal);
+    this.#last = prefix.last;
   }
 }

@@ -213,7 +213,10 @@ export class ForecasterMember {
     if (!this.#sight) return undefined;
     const { computer, road } = this;
     const said = made && this.#sight.model ? roundedInputs(computer, standardised(road.targetScale, made)) : undefined;
-    return seenRows(this.#sight, roundedInputs(computer, u), said, this.lags > 0 ? this.#recentScores() : undefined);
+    const recent = this.lags > 0 ? this.#recentScores() : undefined;
+    // With known inputs the last row is the first that drives.
+    const before = recent && road.known > 0 ? recent.subarray(0, Math.max(0, recent.rows - 1)) : recent;
+    return seenRows(this.#sight, roundedInputs(computer, u), said, before);
   }
 
   get #isTransformed(): boolean {

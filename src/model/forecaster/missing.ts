@@ -1,7 +1,7 @@
 // Missing values (NaN) of a forecaster's series: filled, with a mask beside them if that is asked.
 import { ArgumentError } from "../../core/errors.js";
 import { choice } from "../../core/options.js";
-import { fillMissing, holdMissing, missingCells } from "../../io/missing.js";
+import { fillMissing, holdAfter, holdMissing, missingCells, withLines } from "../../io/missing.js";
 import { Matrix, type MatrixLike } from "../../numerics/index.js";
 import { filledSeries } from "../../reservoir/inputs.js";
 import type { TimedRows } from "./clock.js";
@@ -10,15 +10,24 @@ import type { PredictOptions } from "./options.js";
 
 /**
  * What becomes of missing values (NaN) of a series. `"error"` refuses them; `"hold"` repeats the
- * last value; `"interpolate"` draws a straight line; `"mask"` holds them (at the start of a series
- * they are the first measured value), and gives the reservoir one
- * further input a column that is known beforehand: 1 if the value to be predicted is a held one, 0
- * if it was measured, and 0 in forecasts. No z-scores are made of it.
+ * last value; `"interpolate"` trains on straight lines; `"mask"` holds them (at the start of a
+ * training series they are the first measured value), and gives the reservoir one further input a
+ * column that is known beforehand: 1 if the value to be predicted is a held one, 0 if it was
+ * measured, and 0 in forecasts. No z-scores are made of it. After training every one of them holds
+ * the last value: no prediction, warm-up, score or choice sees a value that comes later.
  */
 export type MissingInSeries = "error" | "hold" | "interpolate" | "mask";
 
 /** The kinds of {@link MissingInSeries}. */
 export const missingKind = choice<MissingInSeries>("error", "hold", "interpolate", "mask");
+
+/** The last rows before those that follow, which hold the missing values of these. */
+export interface LastRows {
+  /** Of a series that is the input, or of inputs. */
+  readonly inputs?: Float64Array | undefined;
+  /** Of what is fed back: a series, targets, or a teacher. */
+  readonly targets?: Float64Array | undefined;
+}
 
 /** Data without missing values, and how many each column of its series had. */
 export interface FilledData<Data> {
@@ -26,17 +35,57 @@ export interface FilledData<Data> {
   readonly counts: readonly number[];
   /** T x D of a series or of targets: 1 if a value was filled, 0 if it was measured. */
   readonly mask?: Matrix | undefined;
+  /** T x D: training rows of a series as what follows training is filled; undefined if they are. */
+  readonly held?: Matrix | undefined;
+  /** The last rows of the data. */
+  readonly last: LastRows;
+  /** Rows at the start with a value that nothing before them can hold; they must not be used. */
+  readonly unfilled: number;
+}
+
+/** How values are filled. */
+interface Filling {
+  readonly policy: MissingInSeries;
+  /** The rows before; undefined for training rows, which start anew. */
+  readonly before: LastRows | undefined;
+  /** Whether what is predicted is fed back. */
+  readonly feedback: boolean;
 }
 
 /**
- * Fills the missing values of data. With "mask" the mask stands beside what is known.
+ * Fills the missing values of training data. With "mask" the mask stands beside what is known.
  * @throws ArgumentError naming row and column if a fill has no value to start from, and for a
  * column that has no value at all
  */
-export function fillData<Data extends ForecasterData | ForecasterPrefix>(data: Data, policy: MissingInSeries, name = ""): FilledData<Data> {
-  if (typeof data !== "object" || data === null) return { data, counts: [] };
-  if ("series" in data && data.filled !== undefined) return fillRest(data, data.filled, policy, name);
-  if (policy === "error") return { data, counts: [] };
+export function fillTraining<Data extends ForecasterData>(
+  data: Data,
+  policy: MissingInSeries,
+  feedback: boolean,
+  name = "",
+): FilledData<Data> {
+  return fillData(data, { policy, before: undefined, feedback }, name);
+}
+
+/**
+ * Fills the missing values of rows that follow others by those before them alone, so that cutting
+ * them into parts changes nothing. @param before nothing for rows that start anew
+ * @param how whether targets are fed back, and what stands before the names of fields
+ */
+export function fillFollowing<Data extends ForecasterData | ForecasterPrefix>(
+  data: Data,
+  policy: MissingInSeries = "error",
+  before: LastRows = {},
+  { feedback = false, name = "" }: { readonly feedback?: boolean; readonly name?: string } = {},
+): FilledData<Data> {
+  return fillData(data, { policy, before, feedback }, name);
+}
+
+function fillData<Data extends ForecasterData | ForecasterPrefix>(data: Data, filling: Filling, name: string): FilledData<Data> {
+  const { policy, before, feedback } = filling;
+  const none = { data, counts: [], last: {}, unfilled: 0 };
+  if (typeof data !== "object" || data === null) return none;
+  if ("series" in data && data.filled !== undefined) return fillRest(data, data.filled, filling, name);
+  if (policy === "error") return none;
   if ("targets" in data || "inputs" in data) {
     if (policy === "mask")
       throw ArgumentError.because(
@@ -45,61 +94,96 @@ export function fillData<Data extends ForecasterData | ForecasterPrefix>(data: D
           field: "missing",
         },
       );
-    const { inputs, targets } = data;
-    const each = (values: MatrixLike | undefined, of: string) => values && fillSeries(values, policy, `${name}${of}`);
-    const filled = { inputs: each(inputs, "inputs"), targets: each(targets, "targets") };
+    const inputs = data.inputs && fillRows(data.inputs, policy, before && { row: before.inputs }, `${name}inputs`);
+    const targets = data.targets && fillRows(data.targets, policy, before && { row: before.targets }, `${name}targets`);
     return {
-      data: { inputs: filled.inputs?.series, targets: filled.targets?.series } as Data,
-      counts: (filled.targets ?? filled.inputs)!.counts,
-      mask: filled.targets?.mask,
+      data: { inputs: inputs?.series, targets: targets?.series } as Data,
+      counts: (targets ?? inputs)!.counts,
+      mask: targets?.mask,
+      last: { inputs: inputs?.last, targets: feedback ? targets?.last : undefined },
+      unfilled: Math.max(inputs?.unfilled ?? 0, feedback ? (targets?.unfilled ?? 0) : 0),
     };
   }
   const described: { readonly series: MatrixLike; readonly known?: MatrixLike | undefined } | undefined =
     "series" in data ? data : undefined;
-  const { series, mask, counts } = fillSeries(described ? described.series : (data as MatrixLike), policy, `${name}series`);
-  if (policy !== "mask") return { data: (described ? { ...described, series } : series) as Data, counts, mask };
+  const { series, mask, counts, held, last, unfilled } = fillRows(
+    described ? described.series : (data as MatrixLike),
+    policy,
+    before && { row: feedback ? before.targets : before.inputs },
+    `${name}series`,
+  );
+  const made = { counts, mask, held, last: feedback ? { targets: last } : { inputs: last }, unfilled };
+  if (policy !== "mask") return { ...made, data: (described ? { ...described, series } : series) as Data };
   const known = described?.known === undefined ? undefined : filledSeries(described.known, `${name}known`);
   const masked = known && known.rows !== series.rows ? known : known ? beside(known, mask) : mask;
-  return { data: { ...described, series, known: masked } as Data, counts, mask };
+  return { ...made, data: { ...described, series, known: masked } as Data };
 }
 
 /** The same for rows of which some were filled before. @throws ArgumentError for another shape */
-function fillRest<Data>(data: DescribedSeries, before: MatrixLike, policy: MissingInSeries, name: string): FilledData<Data> {
+function fillRest<Data>(data: DescribedSeries, flagged: MatrixLike, filling: Filling, name: string): FilledData<Data> {
   const { filled: _, ...rest } = data;
   const series = filledSeries(data.series, `${name}series`);
-  const flags = filledSeries(before, `${name}filled`);
+  const flags = filledSeries(flagged, `${name}filled`);
   if (flags.rows !== series.rows || flags.cols !== series.cols || flags.data.some((flag) => flag !== 0 && flag !== 1))
     throw ArgumentError.shape(
       `${name}filled is ${flags.rows} x ${flags.cols} and series ${series.rows} x ${series.cols}; it takes as many, each 0 or 1`,
       { field: "filled" },
     );
-  const own = fillData(rest, policy, name);
+  const own = fillData(rest, filling, name);
   const mask = Matrix.from(flags, "float64");
   own.mask?.data.forEach((flag, i) => {
     if (flag === 1) mask.data[i] = 1;
   });
-  if (policy !== "mask") return { data: own.data as Data, counts: own.counts, mask };
+  if (filling.policy !== "mask") return { ...own, data: own.data as Data, mask };
   // The mask stands at the end of what is known.
   const known = Matrix.from(own.data.known as Matrix, "float64");
   const first = known.cols - mask.cols;
   for (let t = 0; t < known.rows; t++) known.row(t).set(mask.row(t), first);
-  return { data: { ...own.data, known } as Data, counts: own.counts, mask };
+  return { ...own, data: { ...own.data, known } as Data, mask };
 }
 
-/** What is predicted from, and its teacher, without missing values. @throws ArgumentError */
+/** What is predicted from. */
+export interface Predicted extends Pick<PredictOptions, "known" | "teacher"> {
+  readonly inputs: MatrixLike | { readonly steps: number };
+}
+
+/**
+ * What is predicted from, and its teacher, without missing values. @throws ArgumentError naming a
+ * value that is missing and has none before it
+ */
 export function fillPredicted(
-  inputs: MatrixLike | { readonly steps: number },
-  options: PredictOptions,
+  { inputs, known, teacher }: Predicted,
   missing: MissingInSeries = "error",
-): readonly [MatrixLike | { readonly steps: number }, PredictOptions] {
-  const isData = typeof inputs === "object" && inputs !== null && !("steps" in inputs);
-  if (missing === "error" || typeof options !== "object" || options === null) return [inputs, options];
-  const teacher = options.teacher && (fillData(options.teacher, missing, "teacher: ").data as MatrixLike);
-  if (!isData) return [inputs, { ...options, teacher }];
-  const { known } = options;
-  const { data } = fillData(known === undefined ? inputs : { series: inputs, known }, missing);
-  if (typeof data !== "object" || !("known" in data)) return [data as MatrixLike, { ...options, teacher }];
-  return [data.series, { ...options, teacher, known: data.known }];
+  before: LastRows = {},
+): Predicted & { readonly last: LastRows } {
+  if (missing === "error") return { inputs, known, teacher, last: {} };
+  const forced = teacher && fillFollowing<MatrixLike>(teacher, missing, { inputs: before.targets }, { name: "teacher: " });
+  if (forced) checkFilled(forced, "teacher");
+  const last = { ...before, ...(forced && { targets: forced.last.inputs }) };
+  if (typeof inputs !== "object" || inputs === null || "steps" in inputs)
+    return { inputs, known, teacher: forced ? seriesOf(forced.data) : undefined, last };
+  const filled = fillFollowing<MatrixLike | DescribedSeries>(known === undefined ? inputs : { series: inputs, known }, missing, before);
+  checkFilled(filled, "inputs");
+  const { data } = filled;
+  const knownNow = typeof data === "object" && "known" in data ? data.known : known;
+  return {
+    inputs: seriesOf(data),
+    known: knownNow,
+    teacher: forced && seriesOf(forced.data),
+    last: { ...last, inputs: filled.last.inputs },
+  };
+}
+
+const seriesOf = (data: MatrixLike | DescribedSeries): MatrixLike =>
+  typeof data === "object" && "series" in data ? data.series : (data as MatrixLike);
+
+/** @throws ArgumentError if a row has a missing value that nothing before it can hold */
+export function checkFilled({ unfilled }: Pick<FilledData<unknown>, "unfilled">, name: string): void {
+  if (unfilled === 0) return;
+  throw ArgumentError.because(
+    `${name}: row ${unfilled - 1} has a missing value and there is none before it to hold; give warmup, or cut the start off`,
+    { field: "missing" },
+  );
 }
 
 /**
@@ -119,15 +203,30 @@ export function maskAhead(known: MatrixLike | TimedRows | undefined, steps: numb
   return isTimed ? { ...known, values: masked } : masked;
 }
 
-function fillSeries(values: MatrixLike, policy: MissingInSeries, name: string) {
+/** @param before the row before them; undefined for training rows */
+function fillRows(
+  values: MatrixLike,
+  policy: Exclude<MissingInSeries, "error">,
+  before: { readonly row: Float64Array | undefined } | undefined,
+  name: string,
+) {
   const series = Matrix.from(filledSeries(values, name), "float64");
+  const { rows, cols } = series;
   const fail = (row: number, column: number, reason: string) =>
     ArgumentError.because(`${name}[${row}][${column}]: ${reason}`, { field: "missing" });
-  if (policy === "mask") {
-    const { filled, byColumn } = holdMissing(series, fail);
-    return { series, mask: filled, counts: byColumn };
-  }
   const mask = missingCells(series);
-  const { byColumn } = fillMissing(series, policy === "interpolate" ? policy : "hold", fail);
-  return { series, mask, counts: byColumn };
+  const counts = Array.from({ length: cols }, (_, c) => mask.data.reduce((sum, flag, i) => (i % cols === c ? sum + flag : sum), 0));
+  let unfilled = 0;
+  if (before) {
+    const row = before.row?.length === cols ? before.row : undefined;
+    const empty = row ? -1 : counts.indexOf(rows);
+    if (empty >= 0 && rows > 1) throw fail(0, empty, `all ${rows} values of this column are missing; give rows with a value of it`);
+    unfilled = holdAfter(series, row);
+  } else if (policy === "mask") holdMissing(series, fail);
+  else fillMissing(series, "hold", fail);
+  const last = Float64Array.from(series.row(rows - 1));
+  const made = { mask, counts, last, unfilled };
+  return policy === "interpolate" && !before
+    ? { ...made, series: withLines(series, mask), held: series }
+    : { ...made, series, held: undefined };
 }

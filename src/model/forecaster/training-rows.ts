@@ -3,8 +3,16 @@ import { ArgumentError } from "../../core/errors.js";
 import type { Matrix } from "../../numerics/index.js";
 import { checkSequences } from "../../reservoir/inputs.js";
 import { checkTableNames } from "../table-names.js";
-import { type CheckedData, checkAlike, checkedData, type ForecasterData, type ForecasterSequences, givenColumns } from "./data.js";
-import { fillData } from "./missing.js";
+import {
+  type CheckedData,
+  type CheckedSeries,
+  checkAlike,
+  checkedData,
+  type ForecasterData,
+  type ForecasterSequences,
+  givenColumns,
+} from "./data.js";
+import { fillTraining, type LastRows } from "./missing.js";
 import type { ForecasterSettings } from "./options.js";
 
 /** Series, or inputs with targets, without missing values. */
@@ -14,6 +22,8 @@ export interface TrainingRows {
   readonly masks: readonly (Matrix | undefined)[];
   /** How many values of each column were missing. */
   readonly missingCounts: readonly number[];
+  /** The last rows of the last series. */
+  readonly last: LastRows;
   /** How many columns the data has. */
   readonly given: ReturnType<typeof givenColumns>;
 }
@@ -26,8 +36,13 @@ export function trainingRows(
 ): TrainingRows {
   const several = typeof data === "object" && data !== null && "sequences" in data;
   if (several) checkSequences(data.sequences, "sequences");
-  const filled = several ? data.sequences.map((one, s) => fillData(one, missing, `sequences[${s}]: `)) : [fillData(data, missing)];
-  const checked = filled.map((one, s) => checkedData(one.data, feedback, several ? `sequences[${s}]: ` : ""));
+  const all = several ? data.sequences : [data];
+  const nameOf = (s: number) => (several ? `sequences[${s}]: ` : "");
+  const filled = all.map((one, s) => fillTraining(one, missing, feedback, nameOf(s)));
+  const checked = filled.map(({ data: one, held }, s) => {
+    const rows = checkedData(one, feedback, nameOf(s));
+    return held ? { ...(rows as CheckedSeries), held } : rows;
+  });
   checkAlike(checked);
   const given = givenColumns(checked[0]!, missing);
   checkTableNames(table, given);
@@ -38,6 +53,7 @@ export function trainingRows(
     checked,
     masks: filled.map(({ mask }) => mask),
     missingCounts: counts[0]!.map((_, c) => counts.reduce((sum, one) => sum + one[c]!, 0)),
+    last: filled.at(-1)!.last,
     given,
   };
 }

@@ -58,8 +58,8 @@ export async function forecastAll<State>(
   const size = horizon * data[0]!.series.cols;
   let at = { sequence: data.length - 1, row: training.at(-1)!.series.rows };
   for (const [k, start] of starts.entries()) {
-    const { series, known } = data[start.sequence]!;
-    const rows = (from: number, to: number) => ({ series: series.subarray(from, to), known: known?.subarray(from, to) });
+    const { series, held = series, known } = data[start.sequence]!;
+    const rows = (from: number, to: number) => ({ series: held.subarray(from, to), known: known?.subarray(from, to) });
     if (warmup !== undefined) {
       await model.start(rows(Math.max(0, start.row - warmup - lost), start.row), signal);
     } else {
@@ -111,9 +111,9 @@ export function validationParts(
     );
   }
   const each = Math.ceil(starts / usable.length);
-  const training = data.map(({ series, known }, s) => {
+  const training = data.map(({ series, held, known }, s) => {
     const end = usable.includes(s) ? ends[s]! : series.rows;
-    return { series: series.subarray(0, end), known: known?.subarray(0, end) };
+    return { series: firstRows(series, held, end), known: known?.subarray(0, end) };
   });
   if (changingColumns(training).every((changes) => !changes))
     throw ArgumentError.because("the series never changes in its training part, so there is nothing to choose by; leave horizon out", {
@@ -125,6 +125,15 @@ export function validationParts(
     return rows.map((row) => ({ sequence, row }));
   });
   return { training, starts: places };
+}
+
+/** The first rows of a series. If they end within a gap, its values are held: no line ends later. */
+export function firstRows(series: Matrix, held: Matrix | undefined, end: number): Matrix {
+  if (!held || end === series.rows) return series.subarray(0, end);
+  const rows = Matrix.from(series.subarray(0, end), "float64");
+  for (let c = 0; c < rows.cols; c++)
+    for (let t = end - 1; t >= 0 && rows.at(t, c) !== held.at(t, c); t--) rows.data[t * rows.cols + c] = held.at(t, c);
+  return rows;
 }
 
 function fits(rows: number, end: number, horizon: number, washout: number): boolean {

@@ -1,14 +1,15 @@
 // An NvarForecaster as a model file and back: which tensors and notes it is made of.
 import { resolve } from "../../core/options.js";
-import type { Matrix } from "../../numerics/index.js";
+import { Matrix } from "../../numerics/index.js";
 import { calendarColumns } from "../../series/calendar.js";
 import { getReadout, putReadout } from "../content.js";
 import type { ClockNote } from "../forecaster/clock.js";
-import { getChoice, getStandardisation, putChoice, putStandardisation } from "../forecaster/file.js";
+import { getChoice, getLast, getStandardisation, putChoice, putLast, putStandardisation } from "../forecaster/file.js";
 import { encodeModelFile, type ModelFile } from "../model-file.js";
 import { emptyContent, floats } from "../mutable-content.js";
 import { stableJson } from "../stable-json.js";
 import { TensorReader } from "../tensor-reader.js";
+import type { NvarLast } from "./data.js";
 import { NvarFeatures } from "./features.js";
 import type { FittedNvar } from "./fit.js";
 import { type NvarSettings, nvarTable } from "./options.js";
@@ -19,16 +20,18 @@ export interface NvarParts extends FittedNvar {
   readonly settings: NvarSettings;
   /** Undefined if it was trained without time stamps. */
   readonly time: ClockNote | undefined;
+  /** The last row, by which missing values of those to come are held. */
+  readonly last: NvarLast;
 }
 
 /**
  * Beside the readout (O x F): tensors `series.mean`, `series.deviation`, `held.lower` and
  * `held.upper` (D), `history` (L x D, z-scores), `known.mean` and `known.deviation` (K) if anything
  * is known beforehand; note `nvar` with the settings and, of the time stamps, `time`. In
- * double-double `history.low`, `readout.weights.low` and `readout.intercept.low` too. Of a choice
+ * double-double `history.low`, `readout.weights.low`, `readout.intercept.low` and `last.low` too. Of a choice
  * what `putChoice` puts.
  */
-export async function encodeNvar({ settings, fit, choice, time }: NvarParts): Promise<Uint8Array> {
+export async function encodeNvar({ settings, fit, choice, time, last }: NvarParts): Promise<Uint8Array> {
   const { readout, low, features, scale, range, history } = fit;
   const content = emptyContent();
   const shape = [features.history, features.columns];
@@ -44,6 +47,8 @@ export async function encodeNvar({ settings, fit, choice, time }: NvarParts): Pr
     content.tensors["readout.intercept.low"] = floats(low.intercept);
   }
   putChoice(content, choice);
+  putLast(content, settings, last);
+  if (settings.missing !== undefined && settings.missing !== "error" && last.low) content.tensors["last.low"] = floats(last.low);
   if (time) content.metadata["time"] = stableJson(time);
   content.metadata["nvar"] = stableJson(settings);
   return encodeModelFile("nvar", content);
@@ -80,6 +85,10 @@ export async function decodeNvar(file: ModelFile, source: string): Promise<NvarP
     }),
   };
   const choice = await getChoice(reader, columns);
+  const last = {
+    ...getLast(reader, settings, Matrix.zeros(0, columns), columns),
+    low: reader.has("last.low") ? vector("last.low", columns) : undefined,
+  };
   reader.finish();
-  return { settings, fit, choice, time };
+  return { settings, fit, choice, time, last };
 }

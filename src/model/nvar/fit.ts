@@ -8,7 +8,7 @@ import type { ForecasterChoice } from "../forecaster/choice.js";
 import { half } from "../forecaster/fit.js";
 import { chooseLambda } from "../forecaster/lambda-choice.js";
 import { chooseDefaults } from "../forecaster/plan.js";
-import type { ValidationStart } from "../forecaster/validation.js";
+import { firstRows, type ValidationStart } from "../forecaster/validation.js";
 import type { NvarSeries } from "./data.js";
 import { type Numbers, NvarFeatures, numbers, rowsBetween } from "./features.js";
 import type { NvarSettings } from "./options.js";
@@ -54,7 +54,7 @@ export async function fitNvar(
       let fits: readonly NvarFit[] = [];
       return {
         async forecasts(signal) {
-          const parts = series.map((one, s) => firstRows(one, training[s]!.series.rows));
+          const parts = series.map((one, s) => seriesUpTo(one, training[s]!.series.rows));
           fits = await fitsOf(settings, parts, lambdas, solve, { signal });
           const made: (Matrix<Float64Array> | Error)[] = [];
           for (const fit of fits) {
@@ -87,8 +87,8 @@ async function forecastsFrom(
 ): Promise<Matrix<Float64Array>> {
   const out = Matrix.zeros(starts.length * horizon, series[0]!.cols);
   for (const [k, { sequence, row }] of starts.entries()) {
-    const { values, known } = series[sequence]!;
-    const from = scaledNumbers(fit.scale, copyRows(values, fit.features, row));
+    const { values, held = values, known } = series[sequence]!;
+    const from = scaledNumbers(fit.scale, copyRows(held, fit.features, row));
     const ahead = known && rowsBetween(known, fit.features.known, row, row + horizon);
     const { data } = await nvarLoop(settings, fit, { from, ahead, steps: horizon }, { signal });
     const place = k * horizon * out.cols;
@@ -127,11 +127,17 @@ async function fitsOf(
   }));
 }
 
-function firstRows({ rows: all, cols, values, known, left }: NvarSeries, rows: number): NvarSeries {
+function seriesUpTo({ rows: all, cols, values, held, known, left }: NvarSeries, rows: number): NvarSeries {
+  const part = { ...rowsBetween(values, cols, 0, rows) };
+  if (held) {
+    const matrix = ({ high }: Numbers) => new Matrix(all, cols, high);
+    part.high = firstRows(matrix(values), matrix(held), rows).data as Float64Array;
+    part.low = part.low?.map((low, i) => (part.high[i] === held.high[i] ? held.low![i]! : low));
+  }
   return {
     rows,
     cols,
-    values: rowsBetween(values, cols, 0, rows),
+    values: part,
     known: known && rowsBetween(known, known.high.length / all, 0, rows),
     left: left?.subarray(0, rows),
   };

@@ -19,11 +19,12 @@ import { Forecast } from "../forecaster/forecast.js";
 import { checkKnown } from "../forecaster/known.js";
 import { checkChoose } from "../forecaster/lambda-choice.js";
 import type { TimesOption } from "../forecaster/options.js";
+import { checkFilled } from "../forecaster/missing.js";
 import { scoredRows, scorerOf } from "../forecaster/score.js";
 import { orBack, puttingBack } from "../forecaster/standing.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
 import { checkTableNames } from "../table-names.js";
-import { givenSequences, givenSeries, nvarKnown, nvarSeries } from "./data.js";
+import { type GivenSeries, givenSequences, givenSeries, type NvarLast, nvarKnown, nvarSeries } from "./data.js";
 import { NvarFeatures } from "./features.js";
 import { decodeNvar, encodeNvar } from "./file.js";
 import { fitNvar, nvarLoop, nvarPredictions, solverOn } from "./fit.js";
@@ -54,6 +55,8 @@ export interface NvarState {
   readonly low?: Float64Array | undefined;
   /** The time of the last of them; undefined if it is not known. */
   readonly time?: TimeGrid | undefined;
+  /** The last row, by which missing values of those to come are held. */
+  readonly last?: NvarLast | undefined;
 }
 
 /**
@@ -82,6 +85,7 @@ export class NvarForecaster implements AsyncDisposable {
   #choice: ForecasterChoice | undefined;
   #clock = new Clock();
   #missingCounts: readonly number[] = [];
+  #last: NvarLast = {};
   readonly #turns = new Turns();
 
   private constructor(settings: NvarSettings) {
@@ -134,6 +138,7 @@ export class NvarForecaster implements AsyncDisposable {
       this.#fit = fit;
       this.#choice = choice;
       this.#clock = clock;
+      this.#last = given.at(-1)!.last;
       this.#missingCounts = given[0]!.counts.map((_, c) => given.reduce((sum, { counts }) => sum + counts[c]!, 0));
       return this;
     });
@@ -187,21 +192,22 @@ export class NvarForecaster implements AsyncDisposable {
 
   /** Where it stands in its series. @throws NotFittedError */
   get state(): NvarState {
-    return { ...this.#fitted().history, time: this.#clock.now };
+    return { ...this.#fitted().history, time: this.#clock.now, last: this.#last };
   }
 
   /** Goes back to where it stood. */
   set state(state: NvarState) {
     const fit = this.#fitted();
     if (state?.high?.length !== fit.history.high.length) throw new ArgumentError("state", state, "one that this forecaster's `state` gave");
-    const { time, ...history } = state;
+    const { time, last, ...history } = state;
     this.#fit = { ...fit, history };
     this.#clock.now = time;
+    this.#last = last ?? {};
   }
 
   /** Goes on from a series, for all calls that follow. @throws ArgumentError, NotFittedError */
   async warmUp(warmup: NvarData): Promise<void> {
-    return this.#turns.take(async () => orBack(this, () => this.#start(warmup)));
+    return this.#turns.take(async () => orBack(this, () => this.#start(this.#warmUp(warmup))));
   }
 
   /**
@@ -213,11 +219,13 @@ export class NvarForecaster implements AsyncDisposable {
     return this.#turns.take(async () => {
       const { warmup, known, ...work } = resolve(nvarPredictTable, options);
       const fit = this.#fitted();
-      const given = givenSeries({ series }, "", this.settings);
+      const prefix = this.#warmUp(warmup);
+      const given = givenSeries({ series }, "", this.settings, prefix?.last ?? this.#last);
       const { rows } = given.checked.series;
       checkColumns(given.checked.series, "series", this.columns);
+      checkFilled(given, "series");
       return orBack(this, async () => {
-        this.#start(warmup);
+        this.#start(prefix);
         const beforehand = this.#clock.known(rows, known, fit.features.known);
         const { predicted, history } = await nvarPredictions(
           this.settings,
@@ -226,6 +234,7 @@ export class NvarForecaster implements AsyncDisposable {
           work,
         );
         this.#fit = { ...fit, history };
+        this.#last = given.last;
         this.#clock.advance(rows);
         return predicted;
       });
@@ -246,7 +255,7 @@ export class NvarForecaster implements AsyncDisposable {
       const choice = this.#choice;
       checkIntervals({ choice, members: [this] }, steps, { intervals, bandsFrom: "errors" });
       return puttingBack(this, async () => {
-        this.#start(warmup);
+        this.#start(this.#warmUp(warmup));
         const beforehand = this.#clock.known(steps, known, fit.features.known);
         const ahead = beforehand && nvarKnown(beforehand, this.#doubleDouble);
         const values = await nvarLoop(this.settings, fit, { from: this.#fitted().history, ahead, steps }, work);
@@ -264,14 +273,16 @@ export class NvarForecaster implements AsyncDisposable {
   async score(data: NvarData, options: NvarScoreOptions = {}): Promise<number> {
     return this.#turns.take(async () => {
       const { metric, warmup, ...work } = resolve(nvarScoreTable, options);
-      const given = givenSeries(data, "", this.settings);
+      const prefix = this.#warmUp(warmup);
+      const given = givenSeries(data, "", this.settings, prefix?.last ?? this.#last);
       const { series } = given.checked;
       checkColumns(series, "series", this.columns);
+      checkFilled(given, "series");
       if (series.rows < 2) throw ArgumentError.shape(`series has ${series.rows} row; a score takes at least two`);
       const { target, filled } = scoredRows({ series }, given.mask, this.#fitted().features.known > 0);
       const score = scorerOf({ target, filled, washout: 0, metric });
       return puttingBack(this, async () => {
-        this.#start(warmup);
+        this.#start(prefix);
         const { known } = this.#clock.rows(given.checked) as CheckedSeries;
         checkKnown(known, this.#fitted().features.known, "known");
         const { predicted } = await nvarPredictions(
@@ -291,7 +302,7 @@ export class NvarForecaster implements AsyncDisposable {
    */
   async toBytes(): Promise<Uint8Array> {
     return this.#turns.take(async () =>
-      encodeNvar({ settings: this.settings, fit: this.#fitted(), choice: this.#choice, time: this.#clock.note }),
+      encodeNvar({ settings: this.settings, fit: this.#fitted(), choice: this.#choice, time: this.#clock.note, last: this.#last }),
     );
   }
 
@@ -306,11 +317,12 @@ export class NvarForecaster implements AsyncDisposable {
    */
   static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<NvarForecaster> {
     const { source } = resolve(loadTable, options);
-    const { settings, fit, choice, time } = await decodeNvar(await decodeModelFile(bytes, source, "nvar"), source);
+    const { settings, fit, choice, time, last } = await decodeNvar(await decodeModelFile(bytes, source, "nvar"), source);
     const forecaster = new NvarForecaster(settings);
     forecaster.#fit = fit;
     forecaster.#choice = choice;
     forecaster.#clock = new Clock(settings.calendar, time);
+    forecaster.#last = last;
     return forecaster;
   }
 
@@ -339,20 +351,29 @@ export class NvarForecaster implements AsyncDisposable {
     return this.#fit;
   }
 
+  /** The rows of a warm-up, if there is one. */
+  #warmUp(warmup: NvarData | undefined): GivenSeries | undefined {
+    return warmup === undefined ? undefined : givenSeries(warmup, "warmup.", this.settings, {});
+  }
+
   /** Goes to the end of the warm-up, if there is one. */
-  #start(warmup: NvarData | undefined): void {
-    if (warmup === undefined) return;
+  #start(given: GivenSeries | undefined): void {
+    if (!given) return;
     const { features, scale, ...fit } = this.#fitted();
-    const given = givenSeries(warmup, "warmup.", this.settings);
     const { series } = given.checked;
     checkColumns(series, "warmup", features.columns);
-    if (series.rows < features.history)
-      throw ArgumentError.shape(`warmup has ${series.rows} rows; the delays of this forecaster reach over ${features.history}`, {
-        field: "warmup",
-      });
+    const usable = series.rows - given.unfilled;
+    if (usable < features.history)
+      throw ArgumentError.shape(
+        `warmup has ${usable} rows${given.unfilled > 0 ? " without a missing value that nothing before it can hold" : ""}; the delays of this forecaster reach over ${features.history}`,
+        {
+          field: "warmup",
+        },
+      );
     const timed = this.#clock.warmUp(given.checked) as CheckedSeries;
     checkKnown(timed.known, features.known, "warmup.known");
     const { values, rows } = nvarSeries(given, timed, this.settings);
     this.#fit = { ...fit, features, scale, history: scaledNumbers(scale, copyRows(values, features, rows)) };
+    this.#last = given.last;
   }
 }
