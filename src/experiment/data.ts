@@ -39,13 +39,21 @@ export interface SeriesData extends SeriesPart {
 }
 
 /** Inputs T x I and targets T x O. */
-export interface DrivenData {
-  readonly kind: "driven";
+export interface DrivenRows {
   readonly inputs: Matrix<Float64Array>;
   readonly targets: Matrix<Float64Array>;
+  /** 1 where a value was missing and was filled, else 0; undefined if none was. */
+  readonly filled?: { readonly inputs: Matrix<Float64Array>; readonly targets: Matrix<Float64Array> } | undefined;
+}
+
+/** Inputs that drive a reservoir, and what is to be predicted from them. */
+export interface DrivenData extends DrivenRows {
+  readonly kind: "driven";
   readonly inputNames: readonly string[];
-  readonly test?: { readonly inputs: Matrix<Float64Array>; readonly targets: Matrix<Float64Array> } | undefined;
+  readonly test?: DrivenRows | undefined;
   readonly names: readonly string[];
+  /** How many values were missing and what became of them, in words; undefined if none was. */
+  readonly missingSaid?: string | undefined;
   /** Step, span and gaps of the time stamps, in words. */
   readonly timesSaid?: string | undefined;
   readonly summary: string;
@@ -173,18 +181,20 @@ async function loadFiles(data: FileData, experimentPath: string | undefined): Pr
     }
     if (more.length > 0) throw oneSeriesOnly(data);
     const inputs = data.inputs.length;
-    const cut = (matrix: Matrix<Float64Array>) => ({
+    const halves = (matrix: Matrix<Float64Array>) => ({
       inputs: columnsOf(matrix, 0, inputs),
       targets: columnsOf(matrix, inputs, matrix.cols),
     });
+    const cut = ({ series, filled }: SeriesPart): DrivenRows => ({ ...halves(series), filled: filled && halves(filled) });
     const { timesSaid, names } = table;
     return {
       kind: "driven",
-      ...cut(first!.series),
-      test: firstTest && cut(firstTest.series),
+      ...cut(first!),
+      test: firstTest && cut(firstTest),
       inputNames: names.slice(0, inputs),
       names: names.slice(inputs),
       timesSaid,
+      missingSaid: missing,
       summary,
     };
   }

@@ -11,7 +11,7 @@ import {
   type TimeStep,
   type TransformedSeries,
 } from "../series/index.js";
-import { measuredRows, type RowFacts } from "./prepare.js";
+import { asKnownAt, measuredRows, type RowFacts } from "./prepare.js";
 import type { Outcome } from "./scores.js";
 
 /** The training part of a series, or of the parts of a series that gaps split. */
@@ -91,7 +91,8 @@ function forecastsOf(baseline: SeriesBaseline, starts: readonly StartPoint[], ho
   const fits = new Map<TrainingParts, FittedBaseline>();
   // An autoregression sees the series as the reservoir does.
   const isTransformed = typeof baseline === "object" && "autoregression" in baseline;
-  const from = ({ whole, at, training }: StartPoint): Matrix => {
+  const from = (start: StartPoint): Matrix => {
+    const { whole, at, training } = asKnownAt(start);
     const { reference, original, series } = training;
     const fitted =
       fits.get(training) ?? fitBaseline(baseline, isTransformed ? series : baseline === "mean" ? [reference] : original, horizon);

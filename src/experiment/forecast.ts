@@ -14,9 +14,9 @@ import { checkTraining } from "./forecast-choice.js";
 import { forecastFigures, rowsBefore } from "./forecast-figures.js";
 import { type ModelPlan, planModel, type RowPlace, type RunModel } from "./forecast-model.js";
 import type { WrittenForecast } from "./forecasts-file.js";
-import { measuredRows, type PreparedSeries, prepareAll, startPlaces } from "./prepare.js";
+import { asKnownAt, measuredRows, type PreparedSeries, prepareAll, startPlaces } from "./prepare.js";
 import { stackRows } from "./rows.js";
-import { type Outcome, type ScoreContext, scoreSeries } from "./scores.js";
+import { type Outcome, type ScoreContext, scoreSeries, unmeasuredSaid } from "./scores.js";
 import { StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
 /** What was forecast, from where, and by what. */
@@ -127,7 +127,7 @@ async function writtenForecasts(
   const measured =
     model.measured ??
     (await calibrate(longest, { horizon, least }, async (fitted) => {
-      const earlier = await plan.fit([{ ...longest, trainRows: fitted }], {});
+      const earlier = await plan.fit([{ ...asKnownAt({ ...longest, at: fitted }), trainRows: fitted }], {});
       return { forecast: (at) => closedLoop(earlier, horizon, { ...longest, at }), dispose: () => earlier.dispose() };
     }));
   const bandWith = (errors: MeasuredErrors, prediction: Matrix, share: number) =>
@@ -163,7 +163,7 @@ async function writtenForecasts(
 /** A forecast whose states leave for infinity is all NaN: it scores as worst. */
 async function closedLoop(model: RunModel, steps: number, place: RowPlace): Promise<Matrix> {
   try {
-    return await model.forecast(steps, place);
+    return await model.forecast(steps, asKnownAt(place));
   } catch (error) {
     if (!(error instanceof NonFiniteStateError)) throw error;
     const out = Matrix.zeros(steps, place.whole.original.cols);
@@ -202,7 +202,7 @@ function leftOut(places: readonly StartPoint[], outcomes: readonly Outcome[]): r
     ...(starts > 0
       ? [`${starts} start${starts === 1 ? " is" : "s are"} left out, since no value after ${starts === 1 ? "it" : "them"} was measured`]
       : []),
-    ...(count > 0 ? [`${count} of ${values} test values were not measured and do not count`] : []),
+    ...(count > 0 ? [unmeasuredSaid(count, values)] : []),
   ];
 }
 

@@ -6,7 +6,7 @@ import type { SeriesData } from "./data.js";
 import type { Experiment, ForecastTask } from "./description.js";
 import { measuredStarts, referenceOf, startPoints } from "./forecast.js";
 import { checkTraining, planForecast } from "./forecast-choice.js";
-import { measuredRows, ownTransforms, prepareSeries } from "./prepare.js";
+import { asKnown, measuredRows, ownTransforms, prepareSeries } from "./prepare.js";
 import type { Scores } from "./result.js";
 import { scoreSeries } from "./scores.js";
 
@@ -31,6 +31,8 @@ export function plainForecast(experiment: ForecastExperiment, data: SeriesData, 
   const { whole, trainRows } = prepared;
   const { horizon, warmup } = task;
   const starts = measuredStarts(startPoints(experiment, [prepared], { seed }), horizon).map(({ at }) => at);
+  // A sweep knows one series for all of its starts.
+  if (starts.some((at) => asKnown(whole.measured, prepared.facts.filled, whole.lost + at) !== whole.measured)) return undefined;
   if (warmup < 1 || starts.some((start, k) => k > 0 && start <= starts[k - 1]!)) return undefined;
   const reference = referenceOf([prepared], washout);
   return {

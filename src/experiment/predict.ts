@@ -7,13 +7,14 @@ import { oneReadout } from "../model/forecaster/member.js";
 import { Forecaster } from "../model/index.js";
 import type { Matrix } from "../numerics/index.js";
 import { plotError, plotForecast } from "../plot/index.js";
-import { baselineName, predictBaseline } from "../series/index.js";
+import { baselineName, predictBaseline, rowsLost } from "../series/index.js";
 import type { DrivenData, SeriesData } from "./data.js";
 import type { Experiment, PredictTask } from "./description.js";
+import { ExperimentError } from "./errors.js";
 import { learns } from "./parse.js";
-import { prepareDriven, prepareSeries, rowsAhead, standardises } from "./prepare.js";
+import { asKnown, measuredRows, ownTransforms, prepareDriven, prepareSeries, rowsAhead, splitSeries, standardises } from "./prepare.js";
 import { stackRows } from "./rows.js";
-import { type ScoreContext, scoreSeries } from "./scores.js";
+import { type ScoreContext, scoreSeries, unmeasuredSaid } from "./scores.js";
 import { type Drive, DriveScale, shownSteps, stateFigures, streamStates } from "./states.js";
 import { forecasterOptions, radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
@@ -27,7 +28,7 @@ export interface PredictionRows {
   /** Rows at the start of a separate test part that only drive the reservoir. */
   readonly settle: number;
   readonly isSeparate: boolean;
-  /** What is to be predicted in the test part, in the units of the data. */
+  /** What came in the test part, in the units of the data; NaN where it was not measured. */
   readonly target: Matrix<Float64Array>;
   readonly restore: (prediction: Matrix) => Matrix;
   /**
@@ -62,6 +63,10 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
     // reservoir rounds them.
     const precision = learns(experiment.readout).online ? "float64" : undefined;
     const target = rows.target.subarray(rows.settle);
+    const unmeasured = target.data.filter(Number.isNaN).length;
+    if (unmeasured === target.data.length)
+      throw new ExperimentError("the test part has no measured value; take other rows to test (split.test)");
+    const leftOut = unmeasured === 0 ? [] : [unmeasuredSaid(unmeasured, target.data.length)];
     const context: ScoreContext = { scoring };
     const { ladder } = options;
     // The states do not depend on the penalty: all readouts of a ladder see one pass.
@@ -93,7 +98,8 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
       ),
       timing: watch.seconds,
       profile: computer.profile,
-      summary: `${wordsOf(data.kind, ahead)}; trained on ${trainRows} rows (${washout} of them washout), tested on ${target.rows}`,
+      summary: `${wordsOf(data.kind, ahead)}; trained on ${trainRows} rows (${washout} of them washout), tested on ${target.rows}${leftOut.map((each) => `; ${each}`).join("")}`,
+      leftOut,
       figures: options.withFigures
         ? [
             ...predictionFigures(prediction, target, data.names),
@@ -127,7 +133,7 @@ function hasFeedback({ reservoir }: PredictExperiment): boolean {
 function seriesRows(experiment: PredictExperiment, data: SeriesData, isFedBack: boolean): PredictionRows {
   const ahead = rowsAhead(experiment, "series");
   if (isFedBack && ahead !== 1) throw new ArgumentError("task.ahead", ahead, "1 if outputs are fed back");
-  const { whole, trainRows, test } = prepareSeries(experiment, data);
+  const { whole, trainRows, test } = prepareSeries(experiment, seriesAsKnown(experiment, data));
   const shift = isFedBack ? 0 : ahead;
   const from = test.from;
   const targets = (series: Matrix<Float64Array>, start: number, rows: number) => series.subarray(start + ahead, start + ahead + rows);
@@ -144,7 +150,7 @@ function seriesRows(experiment: PredictExperiment, data: SeriesData, isFedBack: 
     },
     settle: settleRows(experiment, test.isSeparate, test.rows),
     isSeparate: test.isSeparate,
-    target: targets(test.whole.original, from, test.rows),
+    target: measuredRows(test.whole, test.facts, from + ahead, test.rows),
     restore: (prediction) => test.whole.undo(prediction, from + ahead, false),
     known: {
       series: test.whole.original,
@@ -154,6 +160,13 @@ function seriesRows(experiment: PredictExperiment, data: SeriesData, isFedBack: 
   };
 }
 
+/** Each row of the test part as it was known at its own time. */
+function seriesAsKnown(experiment: PredictExperiment, data: SeriesData): SeriesData {
+  const { series, filled, test, testFilled } = data;
+  const from = rowsLost(ownTransforms(experiment)) + splitSeries(experiment, data).train;
+  return { ...data, series: asKnown(series, filled, from, series.rows), test: test && asKnown(test, testFilled, 0, test.rows) };
+}
+
 function wordsOf(kind: "series" | "driven", ahead: number): string {
   const distance = ahead === 0 ? "" : ` ${ahead} row${ahead === 1 ? "" : "s"} ahead`;
   return kind === "series" ? `prediction${distance}` : `prediction of targets${distance} from inputs`;
@@ -161,19 +174,19 @@ function wordsOf(kind: "series" | "driven", ahead: number): string {
 
 function drivenRows(experiment: PredictExperiment, data: DrivenData): PredictionRows {
   const ahead = rowsAhead(experiment, "driven");
-  const { train: training, test } = prepareDriven(experiment, data);
-  const targets = test.targets as Matrix<Float64Array>;
+  const { train: training, test, known } = prepareDriven(experiment, data);
+  const { targets } = test;
   return {
     train: training,
     test: { inputs: test.inputs, targets, rows: targets.rows },
     settle: settleRows(experiment, test.isSeparate, targets.rows),
     isSeparate: test.isSeparate,
-    target: targets,
+    target: test.came,
     restore: (prediction) => prediction,
     known: {
-      series: test.isSeparate ? data.test!.targets : data.targets,
+      series: test.isSeparate ? known.test!.targets : known.targets,
       start: ahead + (test.isSeparate ? 0 : training.targets.rows),
-      training: training.targets.subarray(experiment.washout) as Matrix<Float64Array>,
+      training: training.targets.subarray(experiment.washout),
     },
   };
 }

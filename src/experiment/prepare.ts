@@ -1,5 +1,6 @@
 // Cuts a series into what trains and what tests. It runs nothing.
 import { ArgumentError } from "../core/errors.js";
+import { quoted } from "../core/text.js";
 import type { DescribedSeries } from "../model/index.js";
 import { Matrix } from "../numerics/index.js";
 import {
@@ -13,7 +14,7 @@ import {
   transformSeries,
 } from "../series/index.js";
 import { axisRows } from "../series/time-grid.js";
-import type { DrivenData, SeriesData } from "./data.js";
+import type { DrivenData, DrivenRows, SeriesData } from "./data.js";
 import type { ForecastTask, OpenExperiment, SplitDescription } from "./description.js";
 import { ExperimentError } from "./errors.js";
 import { rowsNeeded, splitRows } from "./split.js";
@@ -45,17 +46,54 @@ export function describedRows(series: Matrix, { known, axis, filled }: RowFacts,
 }
 
 /**
+ * A series as it was known at its own time. A gap that is open before row `from` holds its last
+ * measured value, and so does every filled value of rows `from` up to (not with) `to`: what a line
+ * puts there is made of later rows. Gaps that were closed before `from` stay as they were filled.
+ * @param filled T x D: 1 where a value was filled, else 0
+ */
+export function asKnown(series: Matrix<Float64Array>, filled: Matrix | undefined, from: number, to = from): Matrix<Float64Array> {
+  if (!filled?.subarray(Math.max(0, from - 1), to).data.includes(1)) return series;
+  const known = series.slice();
+  for (let c = 0; c < known.cols; c++) {
+    let first = from;
+    while (first > 0 && filled.at(first - 1, c) === 1) first--;
+    for (let r = Math.max(1, first); r < to; r++) if (filled.at(r, c) === 1) known.row(r)[c] = known.at(r - 1, c);
+  }
+  return known;
+}
+
+/** A row of a series, and the series as it was known before that row. */
+export function asKnownAt<Place extends { readonly whole: TransformedSeries; readonly facts: RowFacts; readonly at: number }>(
+  place: Place,
+): Place {
+  const { measured, lost, fitted } = place.whole;
+  const known = asKnown(measured, place.facts.filled, lost + place.at);
+  return known === measured ? place : { ...place, whole: transformSeries(known, fitted) };
+}
+
+/** @throws ExperimentError naming a column whose training rows hold no measured value */
+function checkMeasured(filled: Matrix | undefined, rows: number, names: readonly string[]): void {
+  const training = filled?.subarray(0, rows);
+  const empty = training ? names.findIndex((_, c) => training.column(c).every((flag) => flag === 1)) : -1;
+  if (empty >= 0)
+    throw new ExperimentError(`none of the ${rows} training rows of column ${quoted(names[empty]!)} was measured; leave the column out`);
+}
+
+/**
  * What came in `steps` rows from row `at` of a series on; NaN where a value was filled and not
  * measured.
  */
 export function measuredRows({ original, lost }: TransformedSeries, { filled }: RowFacts, at: number, steps: number): Matrix<Float64Array> {
-  const rows = original.subarray(at, at + steps);
-  const cells = filled?.subarray(lost + at, lost + at + steps).data;
-  if (!cells?.includes(1)) return rows;
+  return measuredCells(original.subarray(at, at + steps), filled?.subarray(lost + at, lost + at + steps));
+}
+
+/** Rows with NaN where a value was filled. */
+function measuredCells(rows: Matrix<Float64Array>, filled: Matrix | undefined): Matrix<Float64Array> {
+  if (!filled?.data.includes(1)) return rows;
   return new Matrix(
     rows.rows,
     rows.cols,
-    rows.data.map((value, i) => (cells[i] === 1 ? Number.NaN : value)),
+    rows.data.map((value, i) => (filled.data[i] === 1 ? Number.NaN : value)),
   );
 }
 
@@ -111,8 +149,11 @@ export function prepareSeries(experiment: OpenExperiment, data: SeriesData): Pre
   }
   const lost = rowsLost(transforms);
   const split = splitSeries(experiment, data);
-  const fitted = fitTransforms([data.series.subarray(0, lost + split.train)], transforms);
-  const whole = transformSeries(data.series, fitted);
+  const trained = lost + split.train;
+  checkMeasured(data.filled, trained, data.names);
+  const series = asKnown(data.series, data.filled, trained);
+  const fitted = fitTransforms([series.subarray(0, trained)], transforms);
+  const whole = transformSeries(series, fitted);
   const separate = data.test && transformSeries(data.test, fitted);
   const facts = { known: data.known, axis: data.axis, filled: data.filled };
   const common = { whole, fitted, facts, times: data.times?.slice(whole.lost), trainRows: split.train };
@@ -155,7 +196,10 @@ export function prepareAll(experiment: OpenExperiment, data: SeriesData): Prepar
   if (!data.more) return [prepareSeries(experiment, data)];
   const transforms = ownTransforms(experiment);
   const lost = rowsLost(transforms);
-  const places = splitParts(experiment, data);
+  const places = splitParts(experiment, data).map((place) => {
+    const { series, filled } = place.member;
+    return { ...place, member: { ...place.member, series: asKnown(series, filled, lost + place.trainRows) } };
+  });
   const training = places.filter(({ trainRows }) => trainRows > 0);
   const fitted = fitTransforms(
     training.map(({ member, trainRows }) => member.series.subarray(0, lost + trainRows)),
@@ -181,8 +225,14 @@ export function ownTransforms({ transforms }: Pick<OpenExperiment, "transforms">
 
 /** Inputs and targets of each part. */
 export interface PreparedPairs {
-  readonly train: { readonly inputs: Matrix; readonly targets: Matrix };
-  readonly test: { readonly inputs: Matrix; readonly targets: Matrix; readonly isSeparate: boolean };
+  readonly train: { readonly inputs: Matrix; readonly targets: Matrix<Float64Array> };
+  /** `came` are the targets with NaN where a value was filled and not measured. */
+  readonly test: {
+    readonly inputs: Matrix;
+    readonly targets: Matrix<Float64Array>;
+    readonly came: Matrix<Float64Array>;
+    readonly isSeparate: boolean;
+  };
 }
 
 /** How many rows of inputs and targets train and test. */
@@ -191,21 +241,32 @@ export function splitDriven(experiment: OpenExperiment, { inputs, test }: Driven
 }
 
 /** @throws ExperimentError if a part has no rows */
-export function prepareDriven(experiment: OpenExperiment, data: DrivenData): PreparedPairs {
+export function prepareDriven(experiment: OpenExperiment, data: DrivenData): PreparedPairs & { readonly known: DrivenData } {
   const foreign = experiment.transforms.find((transform) => transform !== "standardise");
   if (foreign) throw new ArgumentError("transforms", foreign, "only standardise if inputs drive the reservoir");
   const ahead = rowsAhead(experiment, "driven");
   const split = splitDriven(experiment, data);
-  const part = ({ inputs, targets }: Pick<DrivenData, "inputs" | "targets">, from: number, to: number) => ({
+  checkMeasured(data.filled?.inputs, split.train, data.inputNames);
+  checkMeasured(data.filled?.targets, split.train, data.names);
+  const known = { ...data, ...drivenAsKnown(data, split.train), test: data.test && { ...data.test, ...drivenAsKnown(data.test, 0) } };
+  const part = ({ inputs, targets, filled }: DrivenRows, from: number, to: number) => ({
     inputs: inputs.subarray(from, to),
     targets: targets.subarray(from + ahead, to + ahead),
+    came: measuredCells(targets.subarray(from + ahead, to + ahead), filled?.targets.subarray(from + ahead, to + ahead)),
   });
-  const train = part(data, 0, split.train);
-  if (!data.test) return { train, test: { ...part(data, split.train, split.train + split.test), isSeparate: false } };
-  const rows = data.test.inputs.rows - ahead;
+  const train = part(known, 0, split.train);
+  if (!known.test) return { train, known, test: { ...part(known, split.train, split.train + split.test), isSeparate: false } };
+  const rows = known.test.inputs.rows - ahead;
   if (rows < 1)
-    throw new ExperimentError(`the test file has ${data.test.inputs.rows} rows and task.ahead is ${ahead}, which leaves none to test`);
-  return { train, test: { ...part(data.test, 0, rows), isSeparate: true } };
+    throw new ExperimentError(`the test file has ${known.test.inputs.rows} rows and task.ahead is ${ahead}, which leaves none to test`);
+  return { train, known, test: { ...part(known.test, 0, rows), isSeparate: true } };
+}
+
+function drivenAsKnown({ inputs, targets, filled }: DrivenRows, from: number): Pick<DrivenRows, "inputs" | "targets"> {
+  return {
+    inputs: asKnown(inputs, filled?.inputs, from, inputs.rows),
+    targets: asKnown(targets, filled?.targets, from, targets.rows),
+  };
 }
 
 /**

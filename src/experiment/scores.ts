@@ -96,6 +96,11 @@ function kept(target: Matrix): Matrix {
   return firstNonFinite(copy.data) < 0 ? noteFinite(copy) : copy;
 }
 
+/** "3 of 90 test values were not measured and do not count" */
+export function unmeasuredSaid(count: number, of: number): string {
+  return `${count} of ${of} test values were not measured and do not count`;
+}
+
 /** The scores of predicted classes. */
 export function scoreClasses(
   labels: readonly string[],

@@ -7,8 +7,9 @@ import { stratifiedKFold } from "../pipeline/index.js";
 import type { Trainer } from "../readout/index.js";
 import { NonFiniteStateError } from "../reservoir/index.js";
 import { rowsLost } from "../series/index.js";
+import { axisRows } from "../series/time-grid.js";
 import { stratifiedSplit } from "./classify.js";
-import { type CaseData, type ExperimentData, loadData } from "./data.js";
+import { type CaseData, type DrivenRows, type ExperimentData, loadData } from "./data.js";
 import type { Experiment, OpenExperiment, OpenForecastTask } from "./description.js";
 import { LadderTrainer } from "./ladder.js";
 import { withFields } from "./overrides.js";
@@ -261,8 +262,16 @@ export class SettingEvaluator {
     const cut: ExperimentData =
       known.get(name) ??
       (data.kind === "series"
-        ? { ...data, series: data.series.subarray(from, end), test: undefined, times: data.times?.slice(from, end) }
-        : { ...data, inputs: data.inputs.subarray(from, end), targets: data.targets.subarray(from, end), test: undefined });
+        ? {
+            ...data,
+            series: data.series.subarray(from, end),
+            known: data.known?.subarray(from, end),
+            filled: data.filled?.subarray(from, end),
+            axis: data.axis && axisRows(data.axis, from, end),
+            times: data.times?.slice(from, end),
+            test: undefined,
+          }
+        : { ...data, ...drivenRows(data, from, end), test: undefined });
     known.set(name, cut);
     return cut;
   }
@@ -280,4 +289,12 @@ export class SettingEvaluator {
       data: { ...data, train: pick(train), test: pick(test) },
     }));
   }
+}
+
+function drivenRows({ inputs, targets, filled }: DrivenRows, from: number, to: number): DrivenRows {
+  const cut = (part: Pick<DrivenRows, "inputs" | "targets">) => ({
+    inputs: part.inputs.subarray(from, to),
+    targets: part.targets.subarray(from, to),
+  });
+  return { ...cut({ inputs, targets }), filled: filled && cut(filled) };
 }

@@ -76,7 +76,7 @@ export interface Trial {
   readonly profile?: Profile | undefined;
   /** The task in a line, as it was run: rows, starts. */
   readonly summary: string;
-  /** Of a forecast: what of the test part counts for nothing, in words. */
+  /** Of a series: what of the test part counts for nothing, in words. */
   readonly leftOut?: readonly string[] | undefined;
   readonly figures: readonly Figure[];
   unit(metric: MetricName): string | undefined;

@@ -111,6 +111,7 @@ export interface TransformedSeries {
   readonly measured: Matrix<Float64Array>;
   /** Rows lost at the start to differences. */
   readonly lost: number;
+  readonly fitted: FittedTransforms;
   /**
    * A prediction of rows `start`, `start` + 1, ... in the units of the data. In closed loop,
    * differences are added to what was predicted before; else every row earlier than its target is
@@ -127,6 +128,7 @@ export function transformSeries(data: Matrix<Float64Array>, fitted: FittedTransf
     original: data.subarray(lost),
     measured: data,
     lost,
+    fitted,
     undo: (prediction, start, closedLoop) =>
       closedLoop
         ? restoredForecast(prediction, data.subarray(0, start + lost), fitted)
