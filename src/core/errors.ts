@@ -39,6 +39,8 @@ export interface ErrorDetails {
   readonly value?: unknown;
   /** What it takes, in words. */
   readonly expected?: string | undefined;
+  /** Options that would solve it, by name. */
+  readonly settings?: Readonly<Record<string, unknown>> | undefined;
   readonly cause?: unknown;
 }
 
@@ -52,13 +54,16 @@ export class SpillwayError extends Error {
   readonly value: unknown;
   /** What it takes, in words. */
   readonly expected: string | undefined;
+  /** Options of the same call that would solve it, by name; undefined if none are known. */
+  readonly settings: Readonly<Record<string, unknown>> | undefined;
 
-  constructor(code: ErrorCode, sentence: string, { field, value, expected, cause }: ErrorDetails = {}) {
+  constructor(code: ErrorCode, sentence: string, { field, value, expected, settings, cause }: ErrorDetails = {}) {
     super(sentence, cause === undefined ? undefined : { cause });
     this.code = code;
     this.field = field;
     this.value = value;
     this.expected = expected;
+    this.settings = settings;
   }
 }
 
@@ -89,7 +94,13 @@ export class ArgumentError extends SpillwayError {
   constructor(field: string, value: unknown, expected: string, details: ArgumentDetails & { readonly sentence?: string } = {}) {
     const { code = "value", of, shown = describe(value), cause } = details;
     const sentence = details.sentence ?? `${visible(field, 120)} is ${shown}; it takes ${expected}`;
-    super(code, visible(of === undefined ? sentence : `${of}: ${sentence}`, mostSentence), { field, value, expected, cause });
+    super(code, visible(of === undefined ? sentence : `${of}: ${sentence}`, mostSentence), {
+      field,
+      value,
+      expected,
+      settings: details.settings,
+      cause,
+    });
   }
 
   /** An error with a sentence of its own: for arguments that are wrong together. */

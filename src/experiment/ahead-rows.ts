@@ -9,7 +9,7 @@ import type { TableNames } from "../model/table-names.js";
 import { Matrix } from "../numerics/index.js";
 import { count } from "../reservoir/inputs.js";
 import { closeGaps, type TimeAxis, type TimeGrid } from "../series/index.js";
-import { axisOnGrid } from "../series/on-grid.js";
+import { axisOnGrid, readingOf } from "../series/on-grid.js";
 import { axisRows, timeAxis } from "../series/time-grid.js";
 import { readTimeColumn } from "../series/time-stamps.js";
 import type { AheadOptions } from "./ahead-options.js";
@@ -227,7 +227,7 @@ function stampsOf({ stamps, lines, group }: Rows, { path, wanted }: Source, { ti
   if (stamps === undefined) return undefined;
   const place = (row: number) => `row ${lines[row]}, column ${quoted(time!)}`;
   try {
-    const column = readTimeColumn(stamps, { unit: wanted.names?.timeUnit }, place);
+    const column = readTimeColumn(stamps, wanted.grid ? readingOf(wanted.grid) : { unit: wanted.names?.timeUnit }, place);
     return wanted.grid ? axisOnGrid(column, wanted.grid, place) : timeAxis(column, place);
   } catch (error) {
     throw inFile(error, path, group);

@@ -99,7 +99,7 @@ export async function loadData(experiment: OpenExperiment, path?: string, seed: 
             ? await loadSpikes(data, path, experiment.reservoir)
             : "patterns" in data
               ? loadPatterns(data, experiment.reservoir)
-              : await loadFiles(data, path);
+              : await loadFiles(data, path, experiment.task.type === "forecast" && data.inputs === undefined);
   checkKind(experiment, loaded);
   return loaded;
 }
@@ -152,7 +152,7 @@ function neededLength(experiment: OpenExperiment, kind: "series" | "driven"): nu
   return train + (test ?? 0) + rowsAhead(experiment, kind) + rowsLost(ownTransforms(experiment));
 }
 
-async function loadFiles(data: FileData, experimentPath: string | undefined): Promise<ExperimentData> {
+async function loadFiles(data: FileData, experimentPath: string | undefined, isForecast: boolean): Promise<ExperimentData> {
   const path = resolveDataPath(data.file, experimentPath);
   if ((await stat(path).catch(() => undefined))?.isDirectory())
     throw new FileError(path, "that is a folder; give the name of a file in it", "folder");
@@ -160,8 +160,8 @@ async function loadFiles(data: FileData, experimentPath: string | undefined): Pr
   checkRead(data, format);
   const testPath = data.test === undefined ? undefined : resolveDataPath(data.test, experimentPath);
   if (format === "ts") return loadCases(data, path, testPath);
-  const table = await loadTable(data, path, format);
-  const testTable = testPath === undefined ? undefined : await loadTable(data, testPath, format);
+  const table = await loadTable(data, path, format, isForecast);
+  const testTable = testPath === undefined ? undefined : await loadTable(data, testPath, format, isForecast);
   const [first, ...more] = table.parts;
   const [firstTest, ...moreTests] = testTable?.parts ?? [];
   if (testPath !== undefined && (more.length > 0 || moreTests.length > 0))
@@ -237,8 +237,8 @@ function missingSaid({ missing, names }: Pick<Table, "missing" | "names">, polic
 const tableFields = ["columns", "inputs", "targets", "rows"];
 const fieldsOf: Readonly<Record<NonNullable<FileData["format"]>, readonly string[]>> = {
   csv: [
-    ...[...tableFields, "header", "delimiter", "decimal", "comment", "encoding", "text", "missing"],
-    ...["time", "timeUnit", "gaps", "known", "calendar", "group"],
+    ...[...tableFields, "header", "delimiter", "decimal", "thousands", "comment", "encoding", "text"],
+    ...["missing", "missingMarkers", "time", "timeUnit", "timeFormat", "timeZone", "gaps", "known", "calendar", "group"],
   ],
   npy: tableFields,
   wav: tableFields,

@@ -6,7 +6,7 @@ import type { ClassifierSettings } from "../model/index.js";
 import type { ReadoutDescription } from "../readout/index.js";
 import type { AnyReservoirOptions, Seed, SpikingReservoirOptions } from "../reservoir/index.js";
 import type { CalendarFeature } from "../series/calendar.js";
-import type { GapPolicy, SeriesBaseline, TimeUnit, Transform, TransformPair } from "../series/index.js";
+import type { GapPolicy, SeriesBaseline, TimeForm, TimeUnit, Transform, TransformPair } from "../series/index.js";
 import type { PatternType } from "../spikes/index.js";
 import type { FieldDescription, ForecasterDescription, ModelDescription, NvarDescription } from "./model-options.js";
 
@@ -37,6 +37,7 @@ export interface FileData {
   readonly header?: boolean | undefined;
   readonly delimiter?: string | undefined;
   readonly decimal?: "." | "," | undefined;
+  readonly thousands?: "," | "." | " " | "'" | undefined;
   readonly comment?: string | undefined;
   readonly encoding?: string | undefined;
   /** Columns kept as text; without `time`, the first of them labels the time axis. */
@@ -45,6 +46,10 @@ export interface FileData {
   readonly time?: string | number | undefined;
   /** The unit of time stamps that are numbers. */
   readonly timeUnit?: TimeUnit | undefined;
+  /** How time stamps are written, such as "DD.MM.YYYY hh:mm"; default a form of ISO 8601. */
+  readonly timeFormat?: TimeForm | undefined;
+  /** The time zone whose clock the time stamps show, such as "Europe/Berlin". */
+  readonly timeZone?: string | undefined;
   /** What becomes of rows that are missing in time; default "error". */
   readonly gaps?: GapPolicy | undefined;
   /** Columns that are known beforehand, for the row that is forecast too. */
@@ -54,6 +59,8 @@ export interface FileData {
   /** The column that tells several series apart, which stand in one table. */
   readonly group?: string | number | undefined;
   readonly missing: "error" | "interpolate" | "hold" | "mask" | "drop";
+  /** The cells that mean a missing value. */
+  readonly missingMarkers?: readonly string[] | undefined;
 }
 
 /** Files of a folder whose names tell their classes. */

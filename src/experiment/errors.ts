@@ -10,6 +10,7 @@ export interface ExperimentErrorPlace {
   readonly line?: number | undefined;
   /** The field, as a path from the top of the file. */
   readonly field?: string | undefined;
+  readonly settings?: SpillwayError["settings"];
   readonly cause?: unknown;
 }
 
@@ -25,10 +26,10 @@ export class ExperimentError extends SpillwayError {
    * `field` is a path from the top of the file; code, value and what it takes are those of the
    * cause.
    */
-  constructor(reason: string, { path, line, field, cause }: ExperimentErrorPlace = {}) {
+  constructor(reason: string, { path, line, field, settings, cause }: ExperimentErrorPlace = {}) {
     const place = path === undefined ? "" : `${path}${line === undefined ? "" : `:${line}`}: `;
     const { code = "value", value, expected } = cause instanceof SpillwayError ? cause : {};
-    super(code, visible(`${place}${reason}`, 4000), { field, value, expected, cause });
+    super(code, visible(`${place}${reason}`, 4000), { field, value, expected, settings, cause });
     this.path = path;
     this.line = line;
   }

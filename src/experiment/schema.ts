@@ -75,11 +75,17 @@ export const fromFile = object({
   header: optional(flag, "CSV: whether the first row names the columns; left out, it is found."),
   delimiter: optional(text("one character"), "CSV: left out, it is found."),
   decimal: optional(choice(".", ","), "CSV: the decimal mark."),
+  thousands: optional(choice(",", ".", " ", "'"), "CSV: what separates thousands; left out, nothing."),
   comment: optional(text("the text that begins a comment line"), "CSV: lines that begin with this are skipped."),
   encoding: optional(text('the name of an encoding, such as "utf-8"'), "CSV: left out, UTF-8."),
   text: optional(columns, "CSV: columns that are not numbers."),
   time: optional(column, "CSV: the column of time stamps; order, step and gaps are checked, and forecasts carry their own."),
   timeUnit: optional(timeTable.unit, "CSV: the unit of time stamps that are numbers, which count from 1970: seconds or milliseconds."),
+  timeFormat: optional(timeTable.format, "CSV: how time stamps are written, such as DD.MM.YYYY hh:mm; left out, a form of ISO 8601."),
+  timeZone: optional(
+    timeTable.zone,
+    "CSV: the time zone whose clock the time stamps show, through its daylight saving time; left out, UTC or what a stamp says.",
+  ),
   gaps: optional(
     gapKind,
     "CSV: rows that are missing in time are refused (error, the default), filled by a line (interpolate) or the last row (hold), or end a series (split).",
@@ -94,6 +100,10 @@ export const fromFile = object({
     choice("error", "interpolate", "hold", "mask", "drop"),
     "error",
     "What becomes of a missing value; mask, of a forecast: it is held, and the reservoir is told.",
+  ),
+  missingMarkers: optional(
+    list(anyText(), "a list of texts", 1),
+    "CSV: the cells that mean a missing value; left out, blank cells, NA, N/A, NaN and the like.",
   ),
 });
 

@@ -7,11 +7,15 @@ import { fillMissing, holdMissing, missingCells } from "../io/missing.js";
 import type { TableNames } from "../model/index.js";
 import { firstNonFinite, Matrix } from "../numerics/index.js";
 import { closeGaps, describeAxis, type TimeAxis } from "../series/index.js";
-import { describeStep, stampText, timeAxis } from "../series/time-grid.js";
-import { readTimeColumn } from "../series/time-stamps.js";
+import { zonesExplaining } from "../series/local-times.js";
+import { parseStamp } from "../series/time-form.js";
+import { fittingForms } from "../series/time-formats.js";
+import { columnTexts, describeStep, mostFrequentDifference, timeAxis } from "../series/time-grid.js";
+import { readTimeColumn, type TimeOptions } from "../series/time-stamps.js";
 import type { FileData } from "./description.js";
 import { ExperimentError } from "./errors.js";
 import { filledCells } from "./filled-rows.js";
+import { proposed, tableProblems } from "./table-problems.js";
 
 /** One series of a table. */
 export interface SeriesPart {
@@ -68,10 +72,21 @@ interface Rows {
 
 /**
  * Reads the columns that `data` asks for.
+ * @param isForecast whether the table is the series of a forecast
  * @throws FileError, FormatError, ExperimentError naming the row for values that are not finite and
- * for time stamps out of order, repeated, of another form, or off the step
+ * for time stamps out of order, repeated, of another form, or off the step; of a CSV file with all
+ * that keeps it from being read, and the options that solve it
  */
-export async function loadTable(data: FileData, path: string, format: "csv" | "npy" | "wav"): Promise<Table> {
+export async function loadTable(data: FileData, path: string, format: "csv" | "npy" | "wav", isForecast = false): Promise<Table> {
+  try {
+    return await readTable(data, path, format);
+  } catch (error) {
+    if (format !== "csv") throw error;
+    throw await tableProblems(error, { data, path, isForecast }, (other) => readTable(other, path, format));
+  }
+}
+
+async function readTable(data: FileData, path: string, format: "csv" | "npy" | "wav"): Promise<Table> {
   const { table, known, time, group } = await loadColumns(data, path, format);
   const kept = (columns: readonly string[]) =>
     format === "csv" ? { columns, ...(known.length > 0 && { known }), time, timeUnit: data.timeUnit, group } : undefined;
@@ -147,7 +162,7 @@ async function loadColumns(
   const common = { names: rows.names, rows: rows.matrix.rows, missing: missingByName(rows) };
   const { known, time, group } = rows;
   if (rows.stamps === undefined) {
-    const unread = (["timeUnit", "gaps", "calendar"] as const).find((field) => data[field] !== undefined);
+    const unread = (["timeUnit", "timeFormat", "timeZone", "gaps", "calendar"] as const).find((field) => data[field] !== undefined);
     if (unread) throw new ArgumentError(`data.${unread}`, data[unread], "nothing without data.time, which names the column of time stamps");
     const parts = groupRows(rows).map((each) => ({
       series: each.matrix,
@@ -175,11 +190,11 @@ async function readRows(data: FileData, path: string, format: "csv" | "npy" | "w
   const wanted = own && [...own, ...(data.known ?? [])];
   if (format === "csv") {
     const { readCsv } = await import("../io/index.js");
-    const { header, delimiter, decimal, comment, encoding, missing, time, group } = data;
+    const { header, delimiter, decimal, thousands, comment, encoding, missing, missingMarkers, time, group } = data;
     const text = [...new Set([time, group, ...(data.text ?? [])].filter((each) => each !== undefined))];
     // A fill must not reach from one series into another.
     const isFilled = missing === "mask" || (group !== undefined && (missing === "hold" || missing === "interpolate"));
-    const options = { header, delimiter, decimal, comment, encoding, text, columns: wanted };
+    const options = { header, delimiter, decimal, thousands, missingMarkers, comment, encoding, text, columns: wanted };
     const read = await readCsv(path, { ...options, missing: isFilled ? "nan" : (missing as MissingPolicy) });
     const filled = isFilled && read.missing > 0 ? missingCells(read.matrix) : read.filled;
     const nameOf = (column: string | number | undefined) => (typeof column === "number" ? read.header[column]! : column);
@@ -286,13 +301,14 @@ function timed(rows: Rows, data: FileData, path: string): TimedRows {
   const group = rows.groups?.[0];
   const place = (row: number) => `row ${rows.lines![row]}`;
   try {
-    const whole = timeAxis(readTimeColumn(rows.stamps!, { unit: data.timeUnit }, place), place);
+    const reading = { unit: data.timeUnit, format: data.timeFormat, zone: data.timeZone };
+    const whole = timeAxis(readTimeColumn(rows.stamps!, reading, place), place);
     const closed = closeGaps({ series: rows.matrix, times: whole }, data.gaps ?? "error", place);
     let read = 0;
     const parts = closed.map(({ series, times: axis }) => {
       const filled = filledCells(rows.filled ?? Matrix.zeros(rows.matrix.rows, rows.matrix.cols), whole, axis, read);
       read += filled.read;
-      return { series, filled: filled.cells.data.includes(1) ? filled.cells : undefined, axis, times: axisTexts(axis), group };
+      return { series, filled: filled.cells.data.includes(1) ? filled.cells : undefined, axis, times: columnTexts(axis), group };
     });
     return { group, whole, parts };
   } catch (error) {
@@ -302,12 +318,41 @@ function timed(rows: Rows, data: FileData, path: string): TimedRows {
         ? `; columns beside it: ${rows.aside.slice(0, 5).map(quoted).join(", ")}`
         : "";
     const field = error.field === "gaps" ? "data.gaps" : "data.time";
-    throw new ExperimentError(`${path}, ${nameOf(data, group)}: ${error.message}${advice}`, { field, cause: error });
+    const cure = timeSettings(rows.stamps!, data, error);
+    const sentence = `${path}, ${nameOf(data, group)}: ${error.message}${cure?.advice ? `; ${cure.advice}` : advice}`;
+    throw new ExperimentError(sentence, { field, settings: cure?.settings, cause: error });
   }
 }
 
-function axisTexts(axis: TimeAxis): string[] {
-  return Array.from(axis.wall, (_, row) => stampText(axis, row));
+/** Options that solve what is wrong with the stamps of a column. */
+function timeSettings(stamps: readonly string[], data: FileData, { field }: ArgumentError) {
+  const { timeUnit, timeFormat, timeZone } = data;
+  if (timeUnit === undefined && timeFormat === undefined && !stamps.every((text) => typeof parseStamp(text) === "object")) {
+    const forms = fittingForms(stamps);
+    if (forms.length > 0) return { advice: proposed("timeFormat", forms), settings: { timeFormat: forms[0] } };
+    const numbers = stamps.map(Number);
+    if (!numbers.every(Number.isFinite)) return undefined;
+    // From 1973 on milliseconds have twelve digits and more, seconds so many from the year 5138 on.
+    const unit = Math.abs(numbers[0]!) >= 1e11 ? "ms" : "s";
+    return { advice: proposed("timeUnit", [unit]), settings: { timeUnit: unit } };
+  }
+  const zones = timeZone === undefined ? localZones(stamps, { unit: timeUnit, format: timeFormat }) : [];
+  if (zones.length > 0)
+    return {
+      advice: `such a row stands where a local clock changes from or to daylight saving time: ${proposed("timeZone", zones)}`,
+      settings: { timeZone: zones[0] },
+    };
+  return field === "gaps" ? { advice: undefined, settings: { gaps: "hold" } } : undefined;
+}
+
+/** The zones whose clock explains the order of stamps; none for stamps that cannot be read. */
+function localZones(stamps: readonly string[], reading: TimeOptions): string[] {
+  try {
+    const column = readTimeColumn(stamps, reading);
+    return zonesExplaining(column, mostFrequentDifference(column.wall));
+  } catch {
+    return [];
+  }
 }
 
 /** The time column, and the series, in words. */

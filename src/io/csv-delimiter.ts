@@ -10,11 +10,11 @@ const sampleCharacters = 262_144;
 /**
  * The delimiter that stands equally often (and at least once) in each of the first lines, outside
  * quotes; of several the first of tab, semicolon, comma. If none does, the most frequent of the
- * first line; a comma if there is none at all.
+ * first line; a comma if there is none at all. A decimal comma, between two digits, is none.
  */
 export function detectDelimiter(text: string, comment?: string, decimal: "." | "," = "."): string {
-  const counts = countByLine(text, comment);
-  const usable = candidates.map((candidate, k) => ({ candidate, k })).filter(({ candidate }) => candidate !== decimal);
+  const counts = countByLine(text, comment, decimal);
+  const usable = candidates.map((candidate, k) => ({ candidate, k }));
   for (const { candidate, k } of usable) {
     const first = counts[0]?.[k] ?? 0;
     if (first > 0 && counts.every((line) => line[k] === first)) return candidate;
@@ -31,7 +31,7 @@ export function detectDelimiter(text: string, comment?: string, decimal: "." | "
  * For each of the first lines that hold something, how often each candidate stands in it outside
  * quotes.
  */
-function countByLine(text: string, comment: string | undefined): number[][] {
+function countByLine(text: string, comment: string | undefined, decimal: string): number[][] {
   const lines: number[][] = [];
   let counts = candidates.map(() => 0);
   let quotes = false;
@@ -50,9 +50,14 @@ function countByLine(text: string, comment: string | undefined): number[][] {
     else if (character === "\n") finish(i);
     else {
       const k = candidates.indexOf(character as (typeof candidates)[number]);
-      if (k >= 0) counts[k] = counts[k]! + 1;
+      const isMark = character === decimal && isDigit(text[i - 1]) && isDigit(text[i + 1]);
+      if (k >= 0 && !isMark) counts[k] = counts[k]! + 1;
     }
   }
   if (end === text.length && lines.length < sampleLines && lineStart < end) finish(end);
   return lines;
+}
+
+function isDigit(character: string | undefined): boolean {
+  return character !== undefined && character >= "0" && character <= "9";
 }

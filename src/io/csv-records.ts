@@ -9,7 +9,10 @@ import { FormatError } from "./errors.js";
 import { parseNumber } from "./missing.js";
 
 /** The values that are missing, unless said otherwise. */
-export const missingMarkers: readonly string[] = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"];
+export const missingMarkers: readonly string[] = [
+  "",
+  ...["NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "null", "NULL", "None", "?"],
+];
 
 /** Where a record stands in its file. */
 export interface RecordPlace {
@@ -33,7 +36,7 @@ export async function eachRecord(
   const clean = normalized(text);
   let blank = 0;
   const settings: Options = {
-    delimiter: delimiter ?? detectDelimiter(clean, comment, decimal),
+    delimiter: delimiterOf(clean, { delimiter, decimal, comment }),
     record_delimiter: "\n",
     comment: comment ?? null,
     comment_no_infix: true,
@@ -64,10 +67,27 @@ export async function eachRecord(
   }
 }
 
+/** The delimiter of a text: the one that is given, else the one that is found. */
+export function delimiterOf(text: string, { delimiter, decimal, comment }: CsvOptions): string {
+  return delimiter ?? detectDelimiter(text, comment, decimal);
+}
+
+/** Blanks that separate thousands: also those that do not break a line, as printed tables have. */
+const blanks = "[ \\u00a0\\u202f]";
+const separators: Readonly<Record<string, string>> = { ",": ",", ".": "\\.", " ": blanks, "'": "['\u2019]" };
+const grouped = new Map<string, RegExp>();
+
 /** The number in a cell, or undefined. */
-export function cellNumber(cell: string, { decimal }: CsvOptions): number | undefined {
-  if (decimal !== ",") return parseNumber(cell);
-  return cell.includes(".") ? undefined : parseNumber(cell.replace(",", "."));
+export function cellNumber(cell: string, { decimal, thousands }: CsvOptions): number | undefined {
+  if (thousands === undefined) {
+    if (decimal !== ",") return parseNumber(cell);
+    return cell.includes(".") ? undefined : parseNumber(cell.replace(",", "."));
+  }
+  const separator = separators[thousands]!;
+  const key = thousands + decimal;
+  const pattern = grouped.get(key) ?? new RegExp(`^[+-]?\\d{1,3}(?:${separator}\\d{3})+(?:${separators[decimal ?? "."]}\\d*)?$`);
+  grouped.set(key, pattern);
+  return cellNumber(pattern.test(cell) ? cell.replace(new RegExp(separator, "g"), "") : cell, { decimal });
 }
 
 /**

@@ -1,4 +1,5 @@
 // Reads comma-separated text into a matrix of numbers, with chosen columns kept aside as text.
+import { ArgumentError, type ErrorDetails } from "../core/errors.js";
 import { nearNames } from "../core/near-names.js";
 import {
   checked,
@@ -16,6 +17,7 @@ import {
 } from "../core/options.js";
 import { quoted } from "../core/text.js";
 import { Matrix } from "../numerics/index.js";
+import { cellProblems } from "./csv-problems.js";
 import { cellNumber, eachRecord, isHeader, missingMarkers, namesIn, type RecordPlace } from "./csv-records.js";
 import { checkText, FormatError, type SourceOptions } from "./errors.js";
 import { readText } from "./files.js";
@@ -33,6 +35,8 @@ export interface CsvOptions {
   readonly delimiter?: string | undefined;
   /** The decimal mark; default ".". */
   readonly decimal?: "." | "," | undefined;
+  /** What separates thousands, in groups of three digits; default nothing. */
+  readonly thousands?: "," | "." | " " | "'" | undefined;
   /**
    * The columns that become the matrix, in this order, by name or by index from 0. Default: all
    * that `text` does not list.
@@ -64,6 +68,7 @@ export const csvTable = {
     "Between cells; left out, it is found: comma, semicolon or tab.",
   ),
   decimal: option(choice(".", ","), ".", "The decimal mark."),
+  thousands: optional(choice(",", ".", " ", "'"), "What separates thousands; left out, nothing."),
   columns: optional(columnList, "The columns that become the matrix, in this order; left out, all that text does not list."),
   text: option(columnList, [], "Columns kept as text, such as dates."),
   ...missingTable,
@@ -106,14 +111,21 @@ export async function readCsv(path: string, options: CsvOptions = {}): Promise<C
 /**
  * Parses CSV text (RFC 4180; blank lines are skipped, in a file of one column those in the middle
  * are missing values; line breaks within a quoted cell become \n).
- * @throws FormatError naming the row, counted from 1 as an editor counts lines, and the column.
+ * @throws FormatError naming the row, counted from 1 as an editor counts lines, and the column; for
+ * cells that are no numbers with every such column, and in `settings` the options that read them
  */
 export async function parseCsv(text: string, options: CsvOptions & SourceOptions = {}): Promise<CsvTable> {
   const settings = resolve(csvTextTable, options);
   const { source = "CSV text" } = settings;
   checkText(text, source);
   const reader = new TableReader(source, settings);
+  if (settings.thousands === settings.decimal)
+    throw new ArgumentError("thousands", settings.thousands, `another sign than the decimal mark, which is "${settings.decimal}"`);
   await eachRecord(text, source, settings, (cells, place) => reader.take(cells, place));
+  if (reader.wrong) {
+    const { reason, settings: solving } = await cellProblems(text, source, { ...settings, header: reader.named }, reader.numeric);
+    throw new FormatError("CSV", source, reason, reader.wrong, undefined, solving);
+  }
   return reader.table();
 }
 
@@ -129,9 +141,11 @@ class TableReader {
   readonly #options: Resolved<typeof csvTable>;
   readonly #markers: ReadonlySet<string>;
   #names: readonly string[] | undefined;
-  #named = false;
+  named = false;
   #width = 0;
-  #numeric: readonly Column[] = [];
+  numeric: readonly Column[] = [];
+  /** The row and column of the first cell that is no number. */
+  wrong: { readonly row: number; readonly column: string } | undefined;
   #textual: readonly Column[] = [];
   #values = new Float64Array(1024);
   #filled = 0;
@@ -148,10 +162,10 @@ class TableReader {
     if (this.#names === undefined) {
       this.#width = record.length;
       const cells = record.map((cell) => cell.trim());
-      this.#named = isHeader(cells, line, this.#source, this.#options);
-      this.#names = this.#named ? namesIn(cells) : cells.map((_, i) => String(i));
+      this.named = isHeader(cells, line, this.#source, this.#options);
+      this.#names = this.named ? namesIn(cells) : cells.map((_, i) => String(i));
       this.#choose(line);
-      if (this.#named) return;
+      if (this.named) return;
     } else if (this.#width === 1) for (let k = blankBefore; k > 0; k--) this.#row([""], line - k);
     if (record.length !== this.#width) {
       const reason = `row ${line} holds ${record.length} cells and the first row ${this.#width}; every row takes the same number`;
@@ -163,7 +177,7 @@ class TableReader {
   table(): CsvTable {
     if (this.#names === undefined) throw this.#fail("there is no row in it; it takes rows of numbers", {});
     if (this.#lines.length === 0) throw this.#fail("there is a header and no row after it; it takes at least one row of numbers", {});
-    const cols = this.#numeric.length;
+    const cols = this.numeric.length;
     const matrix = new Matrix<Float64Array>(this.#lines.length, cols, this.#values.slice(0, this.#filled));
     const policy = this.#options.missing;
     const {
@@ -174,7 +188,7 @@ class TableReader {
       filled,
     } = fillMissing(matrix, policy, (r, c, reason) => {
       const advice = policy === "error" && reason === "the value is missing" ? `; set \`missing\` to "interpolate", "hold" or "drop"` : "";
-      return this.#failCell(this.#lines[r]!, this.#numeric[c]!, `${reason}${advice}`);
+      return this.#failCell(this.#lines[r]!, this.numeric[c]!, `${reason}${advice}`, { missing: "hold" });
     });
     if (whole.rows === 0) throw this.#fail("every row has a missing value; none is left", {});
     const text: Record<string, readonly string[]> = Object.create(null);
@@ -183,7 +197,7 @@ class TableReader {
     });
     const lines = kept ? kept.map((r) => this.#lines[r]!) : this.#lines;
     return {
-      columns: this.#numeric.map(({ name }) => name),
+      columns: this.numeric.map(({ name }) => name),
       matrix: whole,
       text,
       header: this.#names,
@@ -195,25 +209,17 @@ class TableReader {
   }
 
   #row(cells: readonly string[], line: number): void {
-    const cols = this.#numeric.length;
+    const cols = this.numeric.length;
     if (this.#filled + cols > this.#values.length) {
       const larger = new Float64Array(this.#values.length * 2 + cols);
       larger.set(this.#values);
       this.#values = larger;
     }
-    for (const column of this.#numeric) {
+    for (const column of this.numeric) {
       const cell = cells[column.index]!.trim();
       const value = this.#markers.has(cell) ? Number.NaN : cellNumber(cell, this.#options);
-      if (value === undefined) {
-        throw this.#failCell(
-          line,
-          column,
-          this.#options.decimal !== "," && /^[+-]?\d+,\d+$/.test(cell)
-            ? `${quoted(cell)} is not a number; set \`decimal\` to "," if a comma is the decimal mark`
-            : `${quoted(cell)} is not a number; list the column under \`text\`, or leave it out of \`columns\``,
-        );
-      }
-      this.#values[this.#filled++] = value;
+      if (value === undefined) this.wrong ??= { row: line, column: column.name };
+      this.#values[this.#filled++] = value ?? Number.NaN;
     }
     this.#textual.forEach(({ index }, k) => {
       this.#cells[k]!.push(cells[index]!);
@@ -228,8 +234,8 @@ class TableReader {
     if (twice) throw this.#fail(`text lists ${quoted(twice.name)} twice; it takes each name once`, { row: line });
     const aside = new Set(this.#textual.map(({ index }) => index));
     const rest = this.#names!.map((_, index) => index).filter((index) => !aside.has(index));
-    this.#numeric = (columns ?? rest).map((wanted) => this.#column(wanted, "columns", line));
-    if (this.#numeric.length === 0) throw this.#fail("no column of numbers was asked for", { row: line });
+    this.numeric = (columns ?? rest).map((wanted) => this.#column(wanted, "columns", line));
+    if (this.numeric.length + this.#textual.length === 0) throw this.#fail("no column was asked for", { row: line });
     for (const _ of this.#textual) this.#cells.push([]);
   }
 
@@ -255,9 +261,9 @@ class TableReader {
     return { index, name: wanted };
   }
 
-  #failCell(row: number, { name, index }: Column, reason: string): FormatError {
-    const column = this.#named ? `column ${quoted(name)}` : `column ${index} (counted from 0)`;
-    return this.#fail(`row ${row}, ${column}: ${reason}`, { row, column: name });
+  #failCell(row: number, { name, index }: Column, reason: string, settings: ErrorDetails["settings"]): FormatError {
+    const column = this.named ? `column ${quoted(name)}` : `column ${index} (counted from 0)`;
+    return new FormatError("CSV", this.#source, `row ${row}, ${column}: ${reason}`, { row, column: name }, undefined, settings);
   }
 
   #fail(reason: string, place: Readonly<Record<string, string | number>>): FormatError {

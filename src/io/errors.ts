@@ -1,5 +1,5 @@
 // What can go wrong with a file, in words: the file itself, or what stands in it.
-import { ArgumentError, SpillwayError } from "../core/errors.js";
+import { ArgumentError, type ErrorDetails, SpillwayError } from "../core/errors.js";
 import { describe, visible } from "../core/text.js";
 
 /** What kind of trouble a file gave. */
@@ -13,8 +13,8 @@ export class FileError extends SpillwayError {
   /** What went wrong and what helps, as a sentence without the path. */
   readonly reason: string;
   readonly problem: FileProblem;
-  constructor(path: string, reason: string, problem: FileProblem, cause?: unknown) {
-    super(problem === "content" ? "format" : "file", `${visible(path)}: ${visible(reason, 2000)}`, { cause });
+  constructor(path: string, reason: string, problem: FileProblem, cause?: unknown, settings?: ErrorDetails["settings"]) {
+    super(problem === "content" ? "format" : "file", `${visible(path)}: ${visible(reason, 2000)}`, { cause, settings });
     this.path = path;
     this.reason = reason;
     this.problem = problem;
@@ -33,8 +33,15 @@ export class FormatError extends FileError {
    * safetensors file, as far as they are known.
    */
   readonly place: Readonly<Record<string, string | number>>;
-  constructor(format: FileFormat, source: string, reason: string, place: Readonly<Record<string, string | number>> = {}, cause?: unknown) {
-    super(source, reason, "content", cause);
+  constructor(
+    format: FileFormat,
+    source: string,
+    reason: string,
+    place: Readonly<Record<string, string | number>> = {},
+    cause?: unknown,
+    settings?: ErrorDetails["settings"],
+  ) {
+    super(source, reason, "content", cause, settings);
     this.format = format;
     this.place = place;
   }

@@ -29,6 +29,7 @@ import type { AnyReservoirOptions, FeatureSpec, RadiusMethod, ReservoirOptions }
 import { contextTable, engineTable, matricesTable, profileTable, threadsTable } from "../reservoir/options.js";
 import { calendarKind } from "../series/calendar.js";
 import { firstTime, isTimeForm, lastTime } from "../series/time-form.js";
+import { zoneKind } from "../series/time-zone.js";
 import { anyTransformKind } from "../series/transform-kinds.js";
 import type { ClassifierOptions, ClassifierReadout, ClassifierReservoir, ClassifierSettings } from "./classifier/options.js";
 import type { ForecasterChoice } from "./forecaster/choice.js";
@@ -125,6 +126,7 @@ const gridKind = object({
   last: given(whole({ atLeast: firstTime, atMost: lastTime }), "The last stamp."),
   offset: given(whole({ atLeast: -1439, atMost: 1439 }), "Minutes ahead of UTC."),
   day: optional(whole({ atLeast: 1, atMost: 31 }), "The day of the month."),
+  zone: optional(zoneKind, "The time zone whose clock they show."),
 });
 const clockNote = object({
   trained: given(gridKind, "Where training ended."),

@@ -2,7 +2,7 @@
 import { ArgumentError } from "../core/errors.js";
 import { choice } from "../core/options.js";
 import { Matrix } from "../numerics/index.js";
-import { axisRows, describeStep, gridAt, type PlaceOfRow, stampText, type TimeAxis, timeAt } from "./time-grid.js";
+import { axisRows, describeStep, gridAt, type PlaceOfRow, stampAt, stampText, type TimeAxis } from "./time-grid.js";
 
 /**
  * `"error"` refuses a gap; `"interpolate"` fills it by a straight line between its ends; `"hold"`
@@ -68,8 +68,9 @@ function filled({ series, times }: TimedSeries, rows: number, isLine: boolean): 
       const { missing } = times.gaps[next++]!;
       const before = gridAt(times, row - 1);
       for (let k = 1; k <= missing; k++, at++) {
-        wall[at] = timeAt(before, k);
-        if (offsets) offsets[at] = before.offset;
+        const stamp = stampAt(before, k);
+        wall[at] = stamp.wall;
+        if (offsets) offsets[at] = stamp.offset;
         for (let c = 0; c < cols; c++) {
           const from = series.data[(row - 1) * cols + c]!;
           const to = series.data[row * cols + c]!;
@@ -82,5 +83,5 @@ function filled({ series, times }: TimedSeries, rows: number, isLine: boolean): 
     out.data.set(series.row(row), at * cols);
     at++;
   }
-  return { series: out, times: { form: times.form, wall, offsets, grid: times.grid, gaps: [] } };
+  return { series: out, times: { form: times.form, zone: times.zone, wall, offsets, grid: times.grid, gaps: [] } };
 }

@@ -1,10 +1,13 @@
 // Stamps on a grid that is known: that of the rows a model was trained on.
 import { ArgumentError } from "../core/errors.js";
 import { count } from "../reservoir/inputs.js";
-import type { TimeUnit } from "./time-form.js";
+import { inZone } from "./local-times.js";
+import { isIsoForm } from "./time-form.js";
 import {
   checkOrder,
+  columnAfter,
   describeStep,
+  gridAfter,
   gridText,
   type PlaceOfRow,
   stampText,
@@ -14,15 +17,15 @@ import {
   type TimeGap,
   type TimeGrid,
   timesError,
-  wallsAfter,
 } from "./time-grid.js";
-import { readTimeColumn, type TimeLike } from "./time-stamps.js";
+import { readTimeColumn, type TimeLike, type TimeOptions } from "./time-stamps.js";
 
 /**
  * Stamps on a grid: what is missing between them at its step. One stamp is enough.
  * @throws ArgumentError as `timeAxis` does, and for a stamp that is not on the grid
  */
-export function axisOnGrid(column: TimeColumn, trained: TimeGrid, place: PlaceOfRow = (row) => `times[${row}]`): TimeAxis {
+export function axisOnGrid(given: TimeColumn, trained: TimeGrid, place: PlaceOfRow = (row) => `times[${row}]`): TimeAxis {
+  const column = onClockOf(trained, given, place);
   const { form, wall, offsets } = column;
   const shown = (row: number) => `${place(row)} (${stampText(column, row)})`;
   const positions = Array.from(wall, (each, row) => stepsAfter(trained, each, offsets?.[row] ?? 0));
@@ -42,6 +45,17 @@ export function axisOnGrid(column: TimeColumn, trained: TimeGrid, place: PlaceOf
   return { ...column, grid: { ...trained, form, last: wall[last]!, offset: offsets?.[last] ?? 0 }, gaps };
 }
 
+/** A column on the clock of a grid's zone, if the grid has one and the column none. */
+export function onClockOf({ zone }: TimeGrid, column: TimeColumn, place: PlaceOfRow): TimeColumn {
+  return zone === undefined || column.zone === zone ? column : inZone(column, zone, place);
+}
+
+/** How stamps are read that go on from a grid. */
+export function readingOf({ form, zone }: TimeGrid): TimeOptions {
+  if (form === "s" || form === "ms") return { unit: form, zone };
+  return isIsoForm(form) ? { zone } : { format: form, zone };
+}
+
 /**
  * Stamps as they are written, one a row, or that of the first row alone: the others follow by the
  * step.
@@ -59,8 +73,7 @@ export interface WrittenStamps {
 export function stampsOnGrid({ times, start }: WrittenStamps, grid: TimeGrid, rows: number, name: string): TimeAxis | undefined {
   if (times !== undefined && start !== undefined)
     throw ArgumentError.because(`${name}.start was given beside ${name}.times; give one of the two`, { field: `${name}.start` });
-  const unit = grid.form === "s" || grid.form === "ms" ? (grid.form as TimeUnit) : undefined;
-  const read = (stamps: readonly TimeLike[], place: PlaceOfRow) => axisOnGrid(readTimeColumn(stamps, { unit }, place), grid, place);
+  const read = (stamps: readonly TimeLike[], place: PlaceOfRow) => axisOnGrid(readTimeColumn(stamps, readingOf(grid), place), grid, place);
   if (times !== undefined) {
     if (times.length !== rows)
       throw ArgumentError.shape(
@@ -73,14 +86,13 @@ export function stampsOnGrid({ times, start }: WrittenStamps, grid: TimeGrid, ro
   }
   if (start === undefined) return undefined;
   const first = read([start], () => `${name}.start`).grid;
-  const wall = new Float64Array(rows);
-  wall[0] = first.last;
-  wall.set(wallsAfter(first, rows - 1), 1);
+  const rest = columnAfter(first, rows - 1);
+  const wall = Float64Array.of(first.last, ...rest.wall);
   return {
-    form: first.form,
+    ...rest,
     wall,
-    offsets: first.form.includes("+") ? new Int16Array(rows).fill(first.offset) : undefined,
-    grid: { ...first, last: wall[rows - 1]! },
+    offsets: rest.offsets && Int16Array.of(first.offset, ...rest.offsets),
+    grid: gridAfter(first, rows - 1),
     gaps: [],
   };
 }

@@ -1,11 +1,13 @@
 // How a time stamp is written, and stamps from text and back. One stamp at a time; columns of them
 // stand in time-stamps.ts.
+import { quoted } from "../core/text.js";
 import { dateOf, dayMs, daysInMonth, daysOf, hourMs, minuteMs } from "./civil.js";
 
 /**
- * How the stamps of a column are written: `YYYY`, `YYYY-MM`, `YYYY-MM-DD`, or a date with a time,
- * `YYYY-MM-DD hh:mm`, `...:ss`, `...:ss.fff`, with `T` or a blank between them, and without a zone
- * or with `Z`, `+hh:mm`, `+hhmm` or `+hh`; or `s` or `ms`: the time since 1970 in that unit.
+ * How the stamps of a column are written, in parts: `YYYY` or `YY` (69 to 99: the years 1969 to
+ * 1999); `MM`, `M` (no zero before it) or `MMM` (Jan); `DD` or `D`; `hh` or `h`; `A` (AM or PM);
+ * `mm`; `ss`; `f` for each digit of a fraction; the zone `+hh:mm`, `+hhmm`, `+hh` or `Z`. Between
+ * them any signs, and `T`. Or `s` or `ms`: the time since 1970 in that unit.
  */
 export type TimeForm = string;
 
@@ -30,44 +32,150 @@ export const timeForms =
 
 const iso = /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:([T ])(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d(?::?\d\d)?)?)?)?)?$/;
 const epoch = /^([+-]?\d{1,15})(?:\.(\d{1,9}))?$/;
-const formPattern = /^(?:s|ms|YYYY(?:-MM(?:-DD(?:[T ]hh:mm(?::ss(?:\.f{1,9})?)?(?:Z|\+hh(?::?mm)?)?)?)?)?)$/;
+const isoForm = /^YYYY(?:-MM(?:-DD(?:[T ]hh:mm(?::ss(?:\.f{1,9})?)?(?:Z|\+hh(?::?mm)?)?)?)?)?$/;
+
+/** The parts of a form, the longer ones first. */
+const parts = /\+hh:mm|\+hhmm|\+hh|YYYY|YY|MMM|MM|M|DD|D|hh|h|mm|ss|f{1,9}|A/g;
+
+/** What a part is, and its text as a regular expression. */
+const partKinds: readonly (readonly [RegExp, string, string])[] = [
+  [/^\+/, "zone", "[+-]\\d\\d(?::?\\d\\d)?"],
+  [/^YYYY$/, "year", "\\d{4}"],
+  [/^YY$/, "year", "\\d\\d"],
+  [/^MMM$/, "month", "[A-Za-z]{3}"],
+  [/^MM$/, "month", "\\d\\d"],
+  [/^M$/, "month", "\\d\\d?"],
+  [/^DD$/, "day", "\\d\\d"],
+  [/^D$/, "day", "\\d\\d?"],
+  [/^hh$/, "hour", "\\d\\d"],
+  [/^h$/, "hour", "\\d\\d?"],
+  [/^mm$/, "minute", "\\d\\d"],
+  [/^ss$/, "second", "\\d\\d"],
+  [/^f/, "fraction", ""],
+  [/^A$/, "half", "[AaPp]\\.?[Mm]\\.?"],
+];
+
+const monthNames = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+
+/** What each part needs beside it. */
+const needs: Readonly<Record<string, string>> = {
+  month: "year",
+  day: "month",
+  hour: "day",
+  minute: "hour",
+  second: "minute",
+  fraction: "second",
+  half: "hour",
+  zone: "hour",
+};
+
+const compiled = new Map<string, RegExp | string>();
+
+/** A form as a regular expression with a group for each part; a sentence that says why it is none. */
+function compileForm(form: string): RegExp | string {
+  const known = compiled.get(form);
+  if (known !== undefined) return known;
+  const found = new Set<string>();
+  let twice: string | undefined;
+  let at = 0;
+  let pattern = "";
+  const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/ +/g, "\\s+");
+  for (const match of form.matchAll(parts)) {
+    const [part] = match;
+    const [, kind, expression] = partKinds.find(([own]) => own.test(part))!;
+    if (found.has(kind)) twice ??= part;
+    pattern += `${literal(form.slice(at, match.index))}(?<${found.has(kind) ? "twice" : kind}>${expression || `\\d{${part.length}}`})`;
+    found.add(kind);
+    at = match.index + part.length;
+    if (twice) break;
+  }
+  pattern += literal(form.slice(at));
+  const rest = form.replace(parts, " ").replace(/T/g, "").replace(/Z$/, "");
+  const letters = /\p{L}+/u.exec(rest)?.[0];
+  const lacking = [...found].find((kind) => needs[kind] !== undefined && !found.has(needs[kind]!));
+  const reason = twice
+    ? `has ${twice} after another part of the same kind`
+    : letters
+      ? `has ${quoted(letters)}, which is no part`
+      : !found.has("year")
+        ? "has no year"
+        : lacking && `has the ${lacking} and no ${needs[lacking]}`;
+  const out = reason ?? new RegExp(`^${pattern}$`);
+  if (compiled.size > 1000) compiled.clear();
+  compiled.set(form, out);
+  return out;
+}
+
+/** What `timeFormat` takes, in words. */
+export const formTakes =
+  'the parts YYYY, YY, MM, M, MMM, DD, D, hh, h, mm, ss, f, A (AM or PM), +hh:mm and signs between them, such as "DD.MM.YYYY hh:mm"';
 
 /** Whether a text is a form, such as one from a model file. */
 export function isTimeForm(text: unknown): text is TimeForm {
-  return typeof text === "string" && formPattern.test(text);
+  return typeof text === "string" && text.length <= 100 && (text === "s" || text === "ms" || typeof compileForm(text) !== "string");
+}
+
+/** Whether stamps of this form are read without being told the form. */
+export function isIsoForm(form: TimeForm): boolean {
+  return isoForm.test(form);
+}
+
+/** Whether stamps of this form say an instant, wherever the clock stands. */
+export function saysInstant(form: TimeForm): boolean {
+  return form === "s" || form === "ms" || form.endsWith("Z") || form.includes("+");
 }
 
 /** The first and the last moment that a stamp can name: years of four digits. */
 export const firstTime = daysOf({ year: 0, month: 1, day: 1 }) * dayMs;
 export const lastTime = daysOf({ year: 9999, month: 12, day: 31 }) * dayMs + dayMs - 1;
 
-/** A stamp from its text; a sentence that says why it is none. */
-export function parseStamp(text: string, unit?: TimeUnit): TimeStamp | string {
+/**
+ * A stamp from its text; a sentence that says why it is none.
+ * @param unit of numbers. @param form how it is written; left out, a form of ISO 8601.
+ */
+export function parseStamp(text: string, unit?: TimeUnit, form?: TimeForm): TimeStamp | string {
   const cell = text.trim();
   if (unit !== undefined) return parseEpoch(cell, unit);
+  if (form !== undefined) {
+    const pattern = compileForm(form);
+    const groups = typeof pattern === "string" ? undefined : pattern.exec(cell)?.groups;
+    return groups ? stampOf(groups, form) : `is no time stamp of the form ${form}`;
+  }
   const found = iso.exec(cell);
   if (!found) {
     if (!epoch.test(cell)) return `is no time stamp; it takes ${timeForms}`;
     return 'is a number; if it counts the time since 1970, give its unit: "s" or "ms"';
   }
-  const [, years, months, days, between, hours, minutes, seconds, fraction, zone] = found;
-  const year = Number(years);
-  const month = Number(months ?? 1);
-  const day = Number(days ?? 1);
-  if (month < 1 || month > 12) return `is no date: there is no month ${months}`;
-  if (day < 1 || day > daysInMonth(year, month)) return `is no date: ${years}-${months} has ${daysInMonth(year, month)} days`;
-  let wall = daysOf({ year, month, day }) * dayMs;
-  if (between === undefined) return { form: `YYYY${months ? "-MM" : ""}${days ? "-DD" : ""}`, wall, offset: 0 };
-  if (Number(hours) > 23) return "is no time: hours go from 00 to 23";
-  if (Number(minutes) > 59) return "is no time: minutes go from 00 to 59";
-  if (Number(seconds ?? 0) > 59) return "is no time: seconds go from 00 to 59";
+  const [, year, month, day, between, hour, minute, second, fraction, zone] = found;
+  const time = between === undefined ? "" : `${between}hh:mm${second ? ":ss" : ""}${fraction ? `.${"f".repeat(fraction.length)}` : ""}`;
+  const written = `YYYY${month ? "-MM" : ""}${day ? "-DD" : ""}${time}${zoneForm(zone)}`;
+  return stampOf({ year, month, day, hour, minute, second, fraction, zone }, written);
+}
+
+function stampOf(said: Readonly<Record<string, string | undefined>>, form: TimeForm): TimeStamp | string {
+  const { minute, second, fraction, half, zone } = said;
+  const short = Number(said["year"]);
+  const year = said["year"]!.length > 2 ? short : short + (short < 69 ? 2000 : 1900);
+  const name = said["month"] ?? "1";
+  const month = /^\d/.test(name) ? Number(name) : monthNames.indexOf(name.toLowerCase()) + 1;
+  const day = Number(said["day"] ?? 1);
+  let hour = Number(said["hour"] ?? 0);
+  if (month < 1 || month > 12) return `is no date: there is no month ${name}`;
+  const days = daysInMonth(year, month);
+  if (day < 1 || day > days) return `is no date: ${pad(year, 4)}-${pad(month, 2)} has ${days} days`;
+  if (half !== undefined) {
+    if (hour < 1 || hour > 12) return "is no time: hours with AM or PM go from 1 to 12";
+    hour = (hour % 12) + (/^p/i.test(half) ? 12 : 0);
+  }
+  if (hour > 23) return "is no time: hours go from 00 to 23";
+  if (Number(minute ?? 0) > 59) return "is no time: minutes go from 00 to 59";
+  if (Number(second ?? 0) > 59) return "is no time: seconds go from 00 to 59";
   const ms = millisecondsOf(fraction);
   if (ms === undefined) return finerThanMs;
-  wall += Number(hours) * hourMs + Number(minutes) * minuteMs + Number(seconds ?? 0) * 1000 + ms;
   const offset = offsetOf(zone);
   if (offset === undefined) return "is no time: a zone takes hours from 00 to 23 and minutes from 00 to 59";
-  const precision = seconds === undefined ? "" : fraction === undefined ? ":ss" : `:ss.${"f".repeat(fraction.length)}`;
-  return { form: `YYYY-MM-DD${between}hh:mm${precision}${zoneForm(zone)}`, wall, offset };
+  const time = hour * hourMs + Number(minute ?? 0) * minuteMs + Number(second ?? 0) * 1000 + ms;
+  return { form, wall: daysOf({ year, month, day }) * dayMs + time, offset };
 }
 
 const finerThanMs = "is finer than a millisecond, which is the shortest time here";
@@ -103,7 +211,9 @@ function offsetOf(zone: string | undefined): number | undefined {
 }
 
 /** The text of a stamp: `parseStamp` gives the same stamp from it. */
-export function formatStamp({ form, wall, offset }: TimeStamp): string {
+export function formatStamp({ form, wall: shown, offset }: TimeStamp): string {
+  // These forms say an instant and no zone: they are written in UTC.
+  const wall = saysInstant(form) && !form.includes("+") ? shown - offset * minuteMs : shown;
   if (form === "ms") return String(wall);
   if (form === "s") {
     const ms = Math.abs(wall) % 1000;
@@ -112,26 +222,33 @@ export function formatStamp({ form, wall, offset }: TimeStamp): string {
   }
   const days = Math.floor(wall / dayMs);
   const { year, month, day } = dateOf(days);
-  const [date = "", rest = ""] = form.split(/(?<=D)(?=[T ])/);
-  const text = date.replace("YYYY", pad(year, 4)).replace("MM", pad(month, 2)).replace("DD", pad(day, 2));
-  if (rest === "") return text;
   const time = wall - days * dayMs;
-  const part = (size: number, each: number) => pad(Math.floor(time / each) % size, 2);
+  const hours = Math.floor(time / hourMs);
+  const hour = form.includes("A") ? ((hours + 11) % 12) + 1 : hours;
   const ahead = Math.abs(offset);
-  const zone = `${offset < 0 ? "-" : "+"}${pad(Math.floor(ahead / 60), 2)}`;
-  return (
-    text +
-    rest
-      .replace(/\+hh(:?)(mm)?/, (_, colon: string, minutes?: string) => zone + (minutes ? colon + pad(ahead % 60, 2) : ""))
-      .replace("hh", part(24, hourMs))
-      .replace("mm", part(60, minuteMs))
-      .replace("ss", part(60, 1000))
-      .replace(/f+/, (digits) =>
-        pad(time % 1000, 3)
-          .padEnd(digits.length, "0")
-          .slice(0, digits.length),
-      )
-  );
+  const text: Readonly<Record<string, () => string>> = {
+    YYYY: () => pad(year, 4),
+    YY: () => pad(year % 100, 2),
+    MMM: () => monthNames[month - 1]!.replace(/^./, (letter) => letter.toUpperCase()),
+    MM: () => pad(month, 2),
+    M: () => String(month),
+    DD: () => pad(day, 2),
+    D: () => String(day),
+    hh: () => pad(hour, 2),
+    h: () => String(hour),
+    mm: () => pad(Math.floor(time / minuteMs) % 60, 2),
+    ss: () => pad(Math.floor(time / 1000) % 60, 2),
+    A: () => (hours < 12 ? "AM" : "PM"),
+  };
+  return form.replace(parts, (part) => {
+    if (part.startsWith("f"))
+      return pad(time % 1000, 3)
+        .padEnd(part.length, "0")
+        .slice(0, part.length);
+    if (!part.startsWith("+")) return text[part]!();
+    const minutes = part.slice(3).replace("mm", pad(ahead % 60, 2));
+    return `${offset < 0 ? "-" : "+"}${pad(Math.floor(ahead / 60), 2)}${minutes}`;
+  });
 }
 
 function pad(value: number, digits: number): string {

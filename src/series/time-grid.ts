@@ -4,6 +4,7 @@ import { quoted } from "../core/text.js";
 import { checkWhole } from "../reservoir/inputs.js";
 import { dateOf, dayMs, daysInMonth, daysOf, hourMs, minuteMs } from "./civil.js";
 import { firstTime, formatStamp, lastTime, type TimeForm } from "./time-form.js";
+import { offsetAt, offsetsShowing } from "./time-zone.js";
 
 /**
  * From one row to the next: `months` keep the day of the month, `days` the time of the day, as a
@@ -21,6 +22,8 @@ export interface TimeColumn {
   readonly wall: Float64Array;
   /** Minutes by which each stamp's zone is ahead of UTC; undefined if none names a zone. */
   readonly offsets?: Int16Array | undefined;
+  /** The time zone whose clock shows `wall`, such as "Europe/Berlin"; undefined if none was given. */
+  readonly zone?: string | undefined;
 }
 
 /** What is missing before a row. */
@@ -41,6 +44,8 @@ export interface TimeGrid {
   readonly offset: number;
   /** With a step of months: the day of the month, 31 for the last one of each. */
   readonly day?: number | undefined;
+  /** The time zone whose clock the stamps show; undefined if none was given. */
+  readonly zone?: string | undefined;
 }
 
 /** Stamps that stand on a grid in increasing order. */
@@ -63,7 +68,7 @@ const severalSeries = "or are these several series? Then name the column that te
  * that is earlier than the one before it, or the same, or is no multiple of the step after it
  */
 export function timeAxis(column: TimeColumn, place: PlaceOfRow = (row) => `times[${row}]`): TimeAxis {
-  const { form, wall, offsets } = column;
+  const { form, wall, offsets, zone } = column;
   const rows = wall.length;
   if (rows < 2) throw timesError(`the time stamps of ${rows} row${rows === 1 ? "" : "s"} have no step; it takes at least two rows`);
   const shown = (row: number) => `${place(row)} (${stampText(column, row)})`;
@@ -89,7 +94,8 @@ export function timeAxis(column: TimeColumn, place: PlaceOfRow = (row) => `times
     );
   }
   const offset = offsets?.[rows - 1] ?? 0;
-  return { ...column, grid: { form, step, last: wall[rows - 1]!, offset, ...(day === undefined ? {} : { day }) }, gaps };
+  const grid = { form, step, last: wall[rows - 1]!, offset, ...(day === undefined ? {} : { day }), ...(zone && { zone }) };
+  return { ...column, grid, gaps };
 }
 
 /** @throws ArgumentError for a stamp that is earlier than the one before it, or the same */
@@ -148,7 +154,8 @@ function increases(positions: Float64Array): boolean {
   return true;
 }
 
-function mostFrequentDifference(positions: Float64Array): number {
+/** Of positions in increasing order; of equally frequent ones the smallest. */
+export function mostFrequentDifference(positions: Float64Array): number {
   const counts = new Map<number, number>();
   for (let row = 1; row < positions.length; row++) {
     const difference = positions[row]! - positions[row - 1]!;
@@ -164,10 +171,22 @@ function mostFrequentDifference(positions: Float64Array): number {
   return best;
 }
 
-/** The wall time `steps` steps after the last stamp of a grid, or before it if negative. */
-export function timeAt({ step, last, day }: TimeGrid, steps: number): number {
-  if (step.unit === "ms") return last + steps * step.count;
-  if (step.unit === "days") return last + steps * step.count * dayMs;
+/** The stamp `steps` steps after the last one of a grid, or before it if negative. */
+export function stampAt(grid: TimeGrid, steps: number): { readonly wall: number; readonly offset: number } {
+  const { step, last, offset, zone } = grid;
+  if (step.unit === "ms") {
+    const wall = last + steps * step.count;
+    if (zone === undefined) return { wall, offset };
+    const instant = wall - offset * minuteMs;
+    const then = offsetAt(zone, instant);
+    return { wall: instant + then * minuteMs, offset: then };
+  }
+  const wall = step.unit === "days" ? last + steps * step.count * dayMs : monthsAfter(grid, steps);
+  // A time of the day that the clock leaves out keeps the offset from before.
+  return { wall, offset: zone === undefined ? offset : (offsetsShowing(zone, wall)[0] ?? offsetAt(zone, wall - dayMs)) };
+}
+
+function monthsAfter({ step, last, day }: TimeGrid, steps: number): number {
   const days = Math.floor(last / dayMs);
   const date = dateOf(days);
   const months = date.year * 12 + date.month - 1 + steps * step.count;
@@ -177,13 +196,28 @@ export function timeAt({ step, last, day }: TimeGrid, steps: number): number {
 }
 
 /**
- * The wall times of the `steps` rows that follow the last stamp of a grid; they keep its zone.
+ * The stamps of the `steps` rows that follow the last one of a grid; they keep its zone.
  * @throws ArgumentError if they leave the year 9999
  */
-export function wallsAfter(grid: TimeGrid, steps: number): Float64Array {
-  const end = timeAt(grid, steps);
-  if (!(end >= firstTime && end <= lastTime)) throw timesError(`${steps} steps after ${gridText(grid)} lie beyond the year 9999`);
-  return Float64Array.from({ length: steps }, (_, k) => timeAt(grid, k + 1));
+export function columnAfter(grid: TimeGrid, steps: number): TimeColumn {
+  checkEnd(grid, steps);
+  const wall = new Float64Array(steps);
+  const offsets = new Int16Array(steps);
+  for (let k = 0; k < steps; k++) ({ wall: wall[k], offset: offsets[k] } = stampAt(grid, k + 1) as { wall: number; offset: number });
+  const { form, zone } = grid;
+  return { form, wall, offsets: zone !== undefined || form.includes("+") ? offsets : undefined, zone };
+}
+
+function checkEnd(grid: TimeGrid, steps: number): void {
+  const { wall } = stampAt({ ...grid, zone: undefined }, steps);
+  if (!(wall >= firstTime && wall <= lastTime)) throw timesError(`${steps} steps after ${gridText(grid)} lie beyond the year 9999`);
+}
+
+/** A grid so many steps later. @throws ArgumentError if it leaves the year 9999 */
+export function gridAfter(grid: TimeGrid, steps: number): TimeGrid {
+  checkEnd(grid, steps);
+  const { wall, offset } = stampAt(grid, steps);
+  return { ...grid, last: wall, offset };
 }
 
 /**
@@ -192,7 +226,7 @@ export function wallsAfter(grid: TimeGrid, steps: number): Float64Array {
  * @throws ArgumentError if they leave the year 9999
  */
 export function timesAfter(grid: TimeGrid, steps: number): string[] {
-  return gridTexts(grid, wallsAfter(grid, checkWhole("steps", steps, 0)));
+  return columnTexts(columnAfter(grid, checkWhole("steps", steps, 0)));
 }
 
 /**
@@ -226,6 +260,7 @@ export function gridAt({ grid, wall, offsets }: TimeAxis, row: number): TimeGrid
 export function axisRows(axis: TimeAxis, from: number, to: number): TimeAxis {
   return {
     form: axis.form,
+    zone: axis.zone,
     wall: axis.wall.subarray(from, to),
     offsets: axis.offsets?.subarray(from, to),
     grid: to > from ? gridAt(axis, to - 1) : axis.grid,
@@ -238,9 +273,9 @@ export function stampText({ form, wall, offsets }: TimeColumn, row: number): str
   return formatStamp({ form, wall: wall[row]!, offset: offsets?.[row] ?? 0 });
 }
 
-/** Wall times as text, in the form and zone of a grid. */
-export function gridTexts({ form, offset }: TimeGrid, walls: Float64Array): string[] {
-  return Array.from(walls, (wall) => formatStamp({ form, wall, offset }));
+/** The stamps of all rows as text. */
+export function columnTexts(column: TimeColumn): string[] {
+  return Array.from(column.wall, (_, row) => stampText(column, row));
 }
 
 /** The last stamp of a grid as text. */
@@ -271,7 +306,8 @@ export function describeAxis(axis: TimeAxis): string {
   const missing = gaps.reduce((sum, gap) => sum + gap.missing, 0);
   const lack =
     gaps.length === 0 ? "no gap" : `${gaps.length} gap${gaps.length === 1 ? "" : "s"} of ${missing} row${missing === 1 ? "" : "s"}`;
-  return `step ${describeStep(grid.step)}, ${stampText(axis, 0)} to ${gridText(grid)}, ${lack}`;
+  const zone = grid.zone === undefined ? "" : `, clock of ${grid.zone}`;
+  return `step ${describeStep(grid.step)}, ${stampText(axis, 0)} to ${gridText(grid)}${zone}, ${lack}`;
 }
 
 export function timesError(sentence: string): ArgumentError {

@@ -1,9 +1,12 @@
 // A column of time stamps from text: one form a column. What grid they stand on is found in
 // time-grid.ts.
-import { choice, optional, resolve, type TableOf } from "../core/options.js";
+import { ArgumentError } from "../core/errors.js";
+import { checked, choice, optional, resolve, type TableOf } from "../core/options.js";
 import { describe } from "../core/text.js";
-import { parseStamp, type TimeForm, type TimeUnit } from "./time-form.js";
+import { inZone } from "./local-times.js";
+import { formTakes, isTimeForm, parseStamp, type TimeForm, type TimeUnit } from "./time-form.js";
 import { type PlaceOfRow, stampError, type TimeAxis, type TimeColumn, timeAxis, timesError } from "./time-grid.js";
+import { zoneKind } from "./time-zone.js";
 
 /** A time stamp: text, a date (which counts as UTC), or a number with a unit. */
 export type TimeLike = string | number | Date;
@@ -12,18 +15,31 @@ export type TimeLike = string | number | Date;
 export interface TimeOptions {
   /** The unit of numbers that count the time since 1970; they are not taken without it. */
   readonly unit?: TimeUnit | undefined;
+  /** How texts are written, such as "DD.MM.YYYY hh:mm"; left out, a form of ISO 8601. */
+  readonly format?: TimeForm | undefined;
+  /**
+   * The time zone whose clock the stamps show, such as "Europe/Berlin". Of an hour that is repeated
+   * at the end of daylight saving time, a stamp is the one that is a step after the row before it,
+   * else the first that is later.
+   */
+  readonly zone?: string | undefined;
 }
 
 /** The options of `readTimes`. */
 export const timeTable = {
   unit: optional(choice("s", "ms"), "The unit of numbers that count the time since 1970: seconds or milliseconds."),
+  format: optional(checked<string>(formTakes, isTimeForm), "How texts are written; left out, a form of ISO 8601."),
+  zone: optional(
+    zoneKind,
+    "The time zone whose clock the stamps show, through its daylight saving time; left out, UTC or what a stamp says.",
+  ),
 } satisfies TableOf<TimeOptions>;
 
 /**
  * The time stamps of T rows, and the grid they stand on: its step, and what is missing. All take
  * the form of the first one: `YYYY`, `YYYY-MM`, `YYYY-MM-DD`, a date with a time, with or without a
- * zone (ISO 8601, a blank in place of T is taken), or numbers of a `unit`. A stamp without a zone
- * counts as UTC.
+ * zone (ISO 8601, a blank in place of T is taken), numbers of a `unit`, or what `format` says. A
+ * stamp without a zone counts as UTC if no `zone` is given.
  * @throws ArgumentError naming the first row that is no stamp or of another form, and for a stamp
  * that is earlier than the one before it, or the same, or is no multiple of the step after it
  */
@@ -41,7 +57,9 @@ export function readTimeColumn(
   options: TimeOptions = {},
   place: PlaceOfRow = (row) => `times[${row}]`,
 ): TimeColumn {
-  const { unit } = resolve(timeTable, options);
+  const { unit, format, zone } = resolve(timeTable, options);
+  if (unit !== undefined && format !== undefined)
+    throw new ArgumentError("format", format, "nothing beside unit: stamps are texts or numbers");
   if (!Array.isArray(stamps)) throw timesError(`times is ${describe(stamps)}; it takes a list of time stamps, one a row`);
   const wall = new Float64Array(stamps.length);
   const offsets = new Int16Array(stamps.length);
@@ -50,7 +68,7 @@ export function readTimeColumn(
     const text = textOf(stamps[row]!);
     if (text === undefined)
       throw timesError(`${place(row)} is ${describe(stamps[row])}; it takes text, a date, or a number if unit is given`);
-    const stamp = parseStamp(text, unit);
+    const stamp = parseStamp(text, unit, stamps[row] instanceof Date ? undefined : format);
     if (typeof stamp === "string") throw stampError(place(row), text, stamp);
     form ??= stamp.form;
     if (stamp.form !== form)
@@ -59,7 +77,8 @@ export function readTimeColumn(
     offsets[row] = stamp.offset;
   }
   if (form === undefined) throw timesError("there are no time stamps; it takes at least two rows");
-  return { form, wall, offsets: form.includes("+") ? offsets : undefined };
+  const column = { form, wall, offsets: form.includes("+") ? offsets : undefined };
+  return zone === undefined ? column : inZone(column, zone, place);
 }
 
 function textOf(stamp: TimeLike): string | undefined {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { Matrix } from "../../src/numerics/index.js";
 import { closeGaps, describeAxis, readTimes, type TimeAxis, timesAfter } from "../../src/series/index.js";
 import { formatStamp, parseStamp } from "../../src/series/time-form.js";
-import { gridTexts, stepsAfter, wallsAfter } from "../../src/series/time-grid.js";
+import { columnAfter, columnTexts, stepsAfter } from "../../src/series/time-grid.js";
 import { itWithData } from "../data.js";
 import { Random } from "../fuzz/random.js";
 
@@ -23,7 +23,7 @@ const columnOf = (folder: string, file: string) =>
     .split(/\r?\n/)
     .slice(1)
     .map((line) => line.split(",")[0]!.replaceAll('"', ""));
-const lastOf = (axis: TimeAxis) => gridTexts(axis.grid, axis.wall).at(-1);
+const lastOf = (axis: TimeAxis) => columnTexts(axis).at(-1);
 
 describe("a time stamp", () => {
   it.each([
@@ -141,7 +141,7 @@ describe("the step of a time column", () => {
     const { grid } = readTimes(["2020-01-31", "2020-02-29"]);
     const steps = (text: string) => stepsAfter(grid, stamp(text).wall, stamp(text).offset);
     expect([steps("2020-02-29"), steps("2020-03-31"), steps("2019-12-31"), steps("2020-03-30")]).toEqual([0, 1, -2, undefined]);
-    for (let k = 1; k < 40; k++) expect(stepsAfter(grid, wallsAfter(grid, k)[k - 1]!, 0)).toBe(k);
+    for (let k = 1; k < 40; k++) expect(stepsAfter(grid, columnAfter(grid, k).wall[k - 1]!, 0)).toBe(k);
   });
 
   it("takes dates and numbers of a unit as stamps too", () => {
@@ -196,14 +196,7 @@ describe("gaps", () => {
     const [held] = close("hold");
     expect([...held!.series.data]).toEqual([1, 2, 2, 2, 8, 9]);
     expect(describeAxis(held!.times)).toBe("step 1 day, 2020-01-01 to 2020-01-06, no gap");
-    expect(gridTexts(held!.times.grid, held!.times.wall)).toEqual([
-      "2020-01-01",
-      "2020-01-02",
-      "2020-01-03",
-      "2020-01-04",
-      "2020-01-05",
-      "2020-01-06",
-    ]);
+    expect(columnTexts(held!.times)).toEqual(["2020-01-01", "2020-01-02", "2020-01-03", "2020-01-04", "2020-01-05", "2020-01-06"]);
   });
 
   it("split a series into parts", () => {
@@ -233,7 +226,7 @@ describe("published tables", () => {
     expect(column).toHaveLength(17_520);
     const axis = readTimes(column);
     expect(describeAxis(axis)).toBe("step 1 hour, 2017-01-01 00:00:00 to 2018-12-31 23:00:00, no gap");
-    expect(gridTexts(axis.grid, axis.wall)).toEqual(column);
+    expect(columnTexts(axis)).toEqual(column);
   });
 
   itWithData("each seventh row deleted leaves 2,502 gaps of one hour", "load_rte", (folder) => {

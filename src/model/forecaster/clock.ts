@@ -5,18 +5,19 @@ import { ArgumentError } from "../../core/errors.js";
 import { Matrix, type MatrixLike } from "../../numerics/index.js";
 import { count } from "../../reservoir/inputs.js";
 import { type CalendarFeature, calendarColumns, calendarInputs, checkCalendar, shownCycles } from "../../series/calendar.js";
-import { axisOnGrid } from "../../series/on-grid.js";
-import { formatStamp } from "../../series/time-form.js";
+import { axisOnGrid, onClockOf, readingOf } from "../../series/on-grid.js";
 import {
+  columnAfter,
+  columnTexts,
   describeStep,
-  gridTexts,
+  gridAfter,
+  gridText,
   stampText,
   stepsAfter,
   type TimeAxis,
   type TimeColumn,
   type TimeGrid,
   timeAxis,
-  wallsAfter,
 } from "../../series/time-grid.js";
 import { beside, type CheckedData, type CheckedSeries, checkedSeries, type TimesLike, timeColumn } from "./data.js";
 
@@ -166,12 +167,12 @@ export class Clock {
 
   /** The stamps of the next rows; undefined if the time is not known. */
   times(steps: number): string[] | undefined {
-    return this.now && gridTexts(this.now, wallsAfter(this.now, steps));
+    return this.now && columnTexts(columnAfter(this.now, steps));
   }
 
   /** So many rows later. */
   advance(rows: number): void {
-    if (this.now && rows > 0) this.now = { ...this.now, last: wallsAfter(this.now, rows)[rows - 1]! };
+    if (this.now && rows > 0) this.now = gridAfter(this.now, rows);
   }
 
   #ahead(steps: number): Float64Array {
@@ -180,12 +181,11 @@ export class Clock {
         "the time of the next row is not known after a reset, and this forecaster takes its calendar; give warmup as { series, times }",
         { field: "warmup" },
       );
-    return wallsAfter(this.now, steps);
+    return columnAfter(this.now, steps).wall;
   }
 
   #textAhead(step: number): string {
-    const { form, offset } = this.now!;
-    return formatStamp({ form, offset, wall: wallsAfter(this.now!, step)[step - 1]! });
+    return gridText(gridAfter(this.now!, step));
   }
 
   #withCalendar(data: CheckedSeries, walls: Float64Array | undefined): CheckedSeries {
@@ -197,12 +197,13 @@ export class Clock {
   /** Known rows put in order by their stamps. */
   #rowsAt({ values, times }: TimedRows, steps: number): Matrix {
     const given = checkedSeries(values, "known.values");
-    const column = timeColumn(times, given.rows, "known.times");
     const { now } = this;
+    const read = timeColumn(times, given.rows, "known.times", now && readingOf(now));
     if (!now)
       throw ArgumentError.because("known has times, and the time of the next row is not known: train with times, and warm up with them", {
         field: "known",
       });
+    const column = onClockOf(now, read, (row) => `known.times[${row}]`);
     const rowOf = new Map<number, number>();
     for (let row = 0; row < given.rows; row++) {
       const at = stepsAfter(now, column.wall[row]!, column.offsets?.[row] ?? 0);

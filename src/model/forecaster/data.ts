@@ -5,7 +5,7 @@ import { Matrix, type MatrixLike } from "../../numerics/index.js";
 import { checkFinite } from "../../reservoir/index.js";
 import { count, filledSeries } from "../../reservoir/inputs.js";
 import type { TimeAxis, TimeColumn, TimeLike } from "../../series/index.js";
-import { readTimeColumn } from "../../series/time-stamps.js";
+import { readTimeColumn, type TimeOptions } from "../../series/time-stamps.js";
 import type { MissingInSeries } from "./missing.js";
 
 /** A T x D series with what is known of its rows beforehand: row t of each for the same time. */
@@ -225,9 +225,9 @@ export function withTimes(data: ForecasterData | ForecasterSequences, times: Tim
 }
 
 /** The stamps of rows. @throws ArgumentError for what is no stamp, or not as many as rows */
-export function timeColumn(times: TimesLike, rows: number, name: string): TimeColumn {
+export function timeColumn(times: TimesLike, rows: number, name: string, reading: TimeOptions = {}): TimeColumn {
   const isAxis = typeof times === "object" && times !== null && "grid" in times;
-  const column = isAxis ? times : readTimeColumn(times, {}, (row) => `${name}[${row}]`);
+  const column = isAxis ? times : readTimeColumn(times, reading, (row) => `${name}[${row}]`);
   if (column.wall.length !== rows)
     throw ArgumentError.shape(
       `${name} has ${count(column.wall.length, "stamp")} and the series ${count(rows, "row")}; they take the same number`,
