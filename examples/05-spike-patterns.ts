@@ -4,8 +4,8 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { accuracy, Matrix, ridge } from "spillway";
-import { confusionMatrix } from "spillway/metrics";
 import { plotConfusion, plotSpikeRaster, plotStateHeatmap, reportHtml } from "spillway/plot";
+import { confusionMatrix } from "spillway/series";
 import { jitterPattern, LiquidStateMachine, rateEncode, type SpikePattern, thinPattern } from "spillway/spikes";
 
 // Each template: Poisson spikes of 40 neurons at 20 Hz over 300 ms.

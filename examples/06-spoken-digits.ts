@@ -4,7 +4,7 @@
 // If they are absent, vowels made of two formants stand in for them.
 import { existsSync } from "node:fs";
 import { Matrix } from "spillway";
-import { Pipeline, readWavFolder } from "spillway/pipeline";
+import { Pipeline, readWavFolder } from "spillway/model";
 
 const folder = `${process.env["SPILLWAY_DATA"] ?? "../shared/data"}/fsdd`;
 const hasRecordings = existsSync(folder);

@@ -3,7 +3,7 @@
 // archive (https://www.timeseriesclassification.com), in the folder uea of SPILLWAY_DATA. If they
 // are absent, four contours stand in.
 import { existsSync } from "node:fs";
-import { crossValidate, gridSearch, Pipeline, readUeaFolder } from "spillway/pipeline";
+import { crossValidate, gridSearch, Pipeline, readUeaFolder } from "spillway/model";
 
 /** Contours over a case, at times from 0 to 1. */
 const contours = {

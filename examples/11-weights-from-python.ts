@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Matrix, mackeyGlass, nrmse, ReservoirComputer, ridge } from "spillway";
-import { npyToMatrix, readNpy, readSafetensors, writeNpy, writeSafetensors } from "spillway/io";
+import { npyToMatrix, readNpy, readSafetensors, writeNpy, writeSafetensors } from "spillway/series";
 
 const folder = await mkdtemp(join(tmpdir(), "weights-"));
 const size = 200;

@@ -5,8 +5,8 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Forecaster, rmse, seasonalNaive } from "spillway";
-import { readCsv } from "spillway/io";
 import { plotForecast, toHtml } from "spillway/plot";
+import { readCsv } from "spillway/series";
 
 const table = await readCsv("node_modules/vega-datasets/data/co2-concentration.csv", { columns: ["CO2"], text: ["Date"] });
 const all = table.matrix.subarray(69); // after the last gap

@@ -2,10 +2,9 @@
 // through a reservoir and a liquid, matched against templates and classified where they lie. It
 // runs on the first GPU, or on the simulated device if there is none, with the same bits.
 import { Classifier, ReservoirComputer } from "spillway";
-import { openDevice, probe } from "spillway/gpu";
-import "spillway/sim";
+import { binPatternsOnDevice, DeviceSpikePatterns, DeviceTemplates, openDevice, probe } from "spillway/gpu";
+import "spillway/gpu";
 import { jitterPattern, LiquidStateMachine, PatternTemplates, poissonPattern } from "spillway/spikes";
-import { binPatternsOnDevice, DeviceSpikePatterns, DeviceTemplates } from "spillway/spikes/gpu";
 
 const [neuronCount, durationMs] = [8, 40];
 const names = ["north", "east", "south", "west"];

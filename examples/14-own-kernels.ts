@@ -1,9 +1,8 @@
 // A reservoir's step by its three kernels, in your own program: captured into a graph, and
 // held against the same kernels on the host. Then the spectral radius by power iteration. It runs
 // on the simulated device; with openDevice() it runs on the first GPU.
-import { HostNeuromorphicKernels, NeuromorphicKernels } from "spillway/engine/kernels";
-import { openDevice } from "spillway/gpu";
-import "spillway/sim";
+import { HostNeuromorphicKernels, NeuromorphicKernels, openDevice } from "spillway/gpu";
+import "spillway/gpu";
 
 const size = 100;
 const steps = 20;

@@ -2,8 +2,8 @@
 // with a reward at place 19. Least-squares temporal differences on a reservoir's states, and on the
 // observation alone, beside the exact values.
 import { Matrix, ReservoirComputer } from "spillway";
+import { lstd } from "spillway/model";
 import { RandomStream, seedKeys, solveSquare } from "spillway/numerics";
-import { lstd } from "spillway/readout";
 
 const [places, steps, discount, moves] = [20, 20_000, 0.9, 0.95];
 // V(p) = r(p) + discount (.95 V(p + 1) + .05 V(p))

@@ -1,7 +1,7 @@
 // Graph colouring by phase oscillators that push each other apart along edges: shares of 50 runs
 // that end proper, by phases alone, after greedy repairs, and by the same repairs
 // from random colours.
-import { type ColouringOptions, colourGraph, type VertexGraph } from "spillway/oscillators";
+import { type ColouringOptions, colourGraph, type VertexGraph } from "spillway/reservoir";
 
 const petersen: VertexGraph = {
   vertices: 10,

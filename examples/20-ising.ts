@@ -1,7 +1,6 @@
 // Ising models: a spin glass of 16 spins annealed to its ground state, by falling temperature and
 // by a falling transverse field, and the energy of a ring in a transverse field by path integrals.
-import { RandomStream, seedKeys } from "spillway/numerics";
-import { annealIsing, type IsingModel, isingEnergy, sampleTransverseField } from "spillway/sampling";
+import { annealIsing, type IsingModel, isingEnergy, RandomStream, sampleTransverseField, seedKeys } from "spillway/numerics";
 
 const n = 16;
 const draws = new RandomStream(seedKeys("glass").weights, 0);

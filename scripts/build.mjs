@@ -21,7 +21,7 @@ import { collectFiles, filesOfEsbuild, notices, packageFolders } from "./third-p
  * Parts of the package that make reservoirs: importing just one of them needs the engines, which
  * the index registers.
  */
-const computing = ["reservoir", "model", "analysis", "spikes", "pipeline", "experiment", "engine", "serve"];
+const computing = ["reservoir", "model", "analysis", "spikes", "experiment", "serve"];
 
 const compress = promisify(brotliCompress);
 
@@ -112,7 +112,7 @@ const { metafile } = await build({
 
 for (const name of readdirSync("dist", { recursive: true })) if (name.endsWith(".js")) restoreClassNames(`dist/${name}`);
 // By the package's own name, so that a bundler for browsers takes the index of browsers here too.
-for (const path of [...computing.map((part) => `dist/${part}/index.js`), "dist/experiment/trial-worker.js"])
+for (const path of [...computing.map((part) => `dist/api/${part}.js`), "dist/experiment/trial-worker.js"])
   writeFileSync(path, `import "spillway"; ${readFileSync(path, "utf8")}`);
 for (const name of ["spillway.wasm", "spillway-fused.wasm", "spillway-threads.wasm"]) cpSync(`src/numerics/wasm/${name}`, `dist/${name}`);
 cpSync("src/engine/cpu/spillway-worker.js", "dist/spillway-worker.js");

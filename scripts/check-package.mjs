@@ -193,7 +193,7 @@ for (const threads of [1, 2]) {
   );
   writeFileSync(
     join(consumer, "part.mjs"),
-    `import { ridge } from "spillway/readout";
+    `import { ridge } from "spillway/model";
 console.log(ridge({ lambda: 1 }).fit([[1], [2], [3]], [2, 4, 6]).weights.rows);`,
   );
   writeFileSync(

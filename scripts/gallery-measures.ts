@@ -3,10 +3,9 @@
 import { writeFileSync } from "node:fs";
 import { type AnyReservoirOptions, narma, nrmse, ReservoirComputer, ridge } from "spillway";
 import { type InformationCapacity, informationCapacity, qualityMap } from "spillway/analysis";
-import { Matrix } from "spillway/numerics";
+import { type IsingModel, isingEnergy, Matrix, sampleIsing } from "spillway/numerics";
 import { type Figure, plotCapacity, plotCurves, toSvg } from "spillway/plot";
 import { quantumReservoir } from "spillway/reservoir";
-import { type IsingModel, isingEnergy, sampleIsing } from "spillway/sampling";
 
 const keep = (name: string, figure: Figure) => writeFileSync(`docs/images/${name}.svg`, toSvg(figure, { width: 640 }));
 

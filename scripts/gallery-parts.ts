@@ -3,11 +3,10 @@
 // gallery makes them too.
 import { writeFileSync } from "node:fs";
 import { Matrix, mackeyGlass, ReservoirComputer, ridge } from "spillway";
-import { ActiveInferenceAgent, PredictiveCodingFilter } from "spillway/model";
+import { ActiveInferenceAgent, lstd, PredictiveCodingFilter } from "spillway/model";
 import { RandomStream, seedKeys, solveSquare } from "spillway/numerics";
-import { colourGraph } from "spillway/oscillators";
 import { type Figure, plotCurves, toSvg } from "spillway/plot";
-import { lstd } from "spillway/readout";
+import { colourGraph } from "spillway/reservoir";
 
 const keep = (name: string, figure: Figure) => writeFileSync(`docs/images/${name}.svg`, toSvg(figure, { width: 640 }));
 

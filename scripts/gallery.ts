@@ -4,7 +4,6 @@ import { writeFileSync } from "node:fs";
 import { chromium } from "playwright-core";
 import { Forecaster, lorenz, type Matrix, mackeyGlass, ReservoirComputer, ridge } from "spillway";
 import { informationCapacity, memoryCapacity, qualityMap, spectrum } from "spillway/analysis";
-import { openLab } from "spillway/lab";
 import {
   type Figure,
   plotCalibration,
@@ -29,6 +28,7 @@ import {
   toSvg,
 } from "spillway/plot";
 import { MemoryStorage, Study, tpe } from "spillway/search";
+import { openLab } from "spillway/serve";
 import "./gallery-measures.js";
 import "./gallery-parts.js";
 import { DifferenceMeter } from "../src/analysis/compare/difference.js";

@@ -10,7 +10,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { journalFile, randomSampler, redisJournal, repairJournal, Study, StudyLog } from "../dist/search/index.js";
+import { journalFile, randomSampler, redisJournal, repairJournal, Study, StudyLog } from "../dist/api/search.js";
 
 const space = { x: { float: [0, 1] }, n: { int: [1, 1000], log: true }, c: { choice: ["a", "b", null] } };
 const score = ({ x, n, c }) => x * n + (c === "a" ? 1 : 2);

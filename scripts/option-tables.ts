@@ -196,7 +196,7 @@ const samplingTables: Readonly<Record<string, OptionTable>> = {
   "`annealIsing`": annealTable,
 };
 
-const readoutTables: Readonly<Record<string, OptionTable>> = { "`lstd` of `spillway/readout`": lstdTable };
+const readoutTables: Readonly<Record<string, OptionTable>> = { "`lstd` of `spillway/model`": lstdTable };
 
 const analysisTables: Readonly<Record<string, OptionTable>> = {
   "`analyse`": analyseTable,

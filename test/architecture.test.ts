@@ -52,8 +52,8 @@ const allowed: Record<string, readonly string[]> = {
   ],
 };
 
-/** index.ts, what it exports, and its form for browsers. */
-const root = ["index", "exports", "browser"];
+/** index.ts, what it exports, its form for browsers, and the other entry points. */
+const root = ["index", "exports", "browser", "api"];
 
 function files(folder: string): string[] {
   return readdirSync(folder).flatMap((name) => {

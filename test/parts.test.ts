@@ -46,8 +46,8 @@ describe("a part of the package runs reservoirs without an import of the whole",
       "1",
     ],
     [
-      "spillway/pipeline",
-      `import { Pipeline } from "spillway/pipeline";
+      "spillway/model",
+      `import { Pipeline } from "spillway/model";
        const pipeline = await new Pipeline({ reservoir: { size: 5 } }).fit([[1, 1], [2, 2], [1, 1], [2, 2]], ["a", "b", "a", "b"]);
        console.log((await pipeline.predict([[2, 2]])).length);`,
       "1",

@@ -1,7 +1,7 @@
 // The seven series on which bands are judged, with the horizon and the lags of an autoregression.
-import { readCsv } from "spillway/io";
+
 import { Matrix, RandomStream, seedKeys } from "spillway/numerics";
-import { lorenz } from "spillway/tasks";
+import { lorenz, readCsv } from "spillway/series";
 
 const folder = `${process.env.SPILLWAY_DATA ?? "../shared/data"}/series`;
 const vega = "node_modules/vega-datasets/data";

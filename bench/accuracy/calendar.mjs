@@ -6,8 +6,7 @@
 // by the standard deviation of the training part.
 import { existsSync } from "node:fs";
 import { Forecaster, Matrix, seasonalNaive } from "spillway";
-import { readCsv } from "spillway/io";
-import { fitAutoregression, readTimes } from "spillway/series";
+import { fitAutoregression, readCsv, readTimes } from "spillway/series";
 
 const seeds = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [3001, 3002, 3003];
 const folder = `${process.env.SPILLWAY_DATA ?? "../shared/data"}/series`;

@@ -3,7 +3,7 @@
 // given calibrates nothing, so the second pipeline has the same readout without it. Usage:
 //   node bench/accuracy/calibration.mjs      SPILLWAY_DATA names the folder that holds uea/
 import "spillway";
-import { Pipeline, readUeaFolder } from "spillway/pipeline";
+import { Pipeline, readUeaFolder } from "spillway/model";
 
 const folder = `${process.env.SPILLWAY_DATA ?? "../shared/data"}/uea`;
 const names = [

@@ -5,7 +5,7 @@
 // then the smallest squared error of the mean scores. The winners are written by hand into
 // classification.json, which is committed before classification.mjs looks at the test cases.
 import { Matrix, ReservoirComputer, ridge } from "spillway";
-import { readUea } from "spillway/io";
+import { readUea } from "spillway/series";
 
 const grids = {
   JapaneseVowels: { spectralRadius: [0.3, 0.6, 0.9, 1.1], leakRate: [0.2, 0.3, 0.5], inputScaling: [0.1, 0.2, 0.4], bias: [0, 0.8] },

@@ -4,7 +4,7 @@
 // z-scores, one seed that is none of those scored. The winner is written by hand into
 // spoken-digits.json, which is committed before spoken-digits.mjs looks at the test recordings.
 import { Matrix, ReservoirComputer, ridge } from "spillway";
-import { readWavFolder } from "spillway/pipeline";
+import { readWavFolder } from "spillway/model";
 import { binSpikes, cochleaEncode, cochleagram } from "spillway/spikes";
 
 const size = 600;

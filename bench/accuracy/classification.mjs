@@ -2,7 +2,7 @@
 // the ten.
 import { readFileSync } from "node:fs";
 import { Classifier } from "spillway";
-import { readUea } from "spillway/io";
+import { readUea } from "spillway/series";
 
 const folder = process.env.SPILLWAY_DATA ?? "../shared/data";
 const problems = JSON.parse(readFileSync(new URL("classification.json", import.meta.url), "utf8"));

@@ -2,11 +2,9 @@
 // evaluation, Ising models in a transverse field, colourings, free energy, and Hilbert's matrix in
 // double-double. Usage: node bench/accuracy/closed-forms.mjs
 import { Matrix, ReservoirComputer, ridge } from "spillway";
-import { ActiveInferenceAgent } from "spillway/model";
-import { RandomStream, seedKeys } from "spillway/numerics";
-import { colourGraph } from "spillway/oscillators";
-import { lstd } from "spillway/readout";
-import { sampleTransverseField } from "spillway/sampling";
+import { ActiveInferenceAgent, lstd } from "spillway/model";
+import { RandomStream, sampleTransverseField, seedKeys } from "spillway/numerics";
+import { colourGraph } from "spillway/reservoir";
 
 const row = (...cells) => console.log(`| ${cells.join(" | ")} |`);
 const table = (...heads) => {

@@ -5,7 +5,7 @@
 // see no lags of the series, so that only the reservoirs differ.
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
-import { memoryCapacity } from "../../dist/analysis/index.js";
+import { memoryCapacity } from "../../dist/api/analysis.js";
 import { Forecaster } from "../../dist/index.js";
 import { all, testing } from "./twelve-series.mjs";
 

@@ -7,8 +7,8 @@
 import { appendFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
+import { fitAutoregression } from "../../dist/api/series.js";
 import { Forecaster } from "../../dist/index.js";
-import { fitAutoregression } from "../../dist/series/index.js";
 import { all, lorenzX, mackey, testing } from "./twelve-series.mjs";
 
 const { values: flags, positionals: chosen } = parseArgs({

@@ -3,7 +3,7 @@
 //   node bench/accuracy/integers.mjs
 import { Matrix } from "spillway";
 import { Forecaster } from "spillway/model";
-import { henon, lorenz, mackeyGlass, narma, rossler } from "spillway/tasks";
+import { henon, lorenz, mackeyGlass, narma, rossler } from "spillway/series";
 
 const [train, test, ahead] = [2000, 1000, 50];
 const seeds = [1, 2, 3, 4, 5];

@@ -6,7 +6,7 @@
 // With --lambda nothing is chosen, which takes a third of the time.
 import { parseArgs } from "node:util";
 import { FieldForecaster, validPredictionTime } from "spillway";
-import { kuramotoSivashinsky } from "spillway/tasks";
+import { kuramotoSivashinsky } from "spillway/series";
 
 const { values: flags, positionals } = parseArgs({ allowPositionals: true, options: { lambda: { type: "string" } } });
 const [neurons = 2000, rows = 4000, ...given] = positionals.map(Number);

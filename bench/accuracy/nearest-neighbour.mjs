@@ -4,7 +4,7 @@
 // Windows are those that the archives' authors learned on the training cases (UCR archive summary:
 // 0 for GunPoint and ItalyPowerDemand, where it is the Euclidean distance); Japanese Vowels, with
 // channels warped together ("dependent"), has none. Series are taken as the archive stores them.
-import { readUeaFolder } from "spillway/pipeline";
+import { readUeaFolder } from "spillway/model";
 
 const folder = `${process.env.SPILLWAY_DATA ?? "../shared/data"}/uea`;
 const windows = { JapaneseVowels: Infinity, GunPoint: 0, ItalyPowerDemand: 0 };

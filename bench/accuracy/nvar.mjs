@@ -3,7 +3,7 @@
 //   node bench/accuracy/nvar.mjs [lorenz-63 | lorenz-96]
 import { NvarForecaster, validPredictionTime } from "spillway";
 import { RandomStream, seedKeys } from "spillway/numerics";
-import { lorenz96 } from "spillway/tasks";
+import { lorenz96 } from "spillway/series";
 import { doubleDouble, pairs, rows, start } from "./lorenz-exact.mjs";
 
 const lyapunov = 0.9056;

@@ -5,7 +5,7 @@
 //   node bench/accuracy/spoken-digits.mjs      SPILLWAY_DATA names the folder that holds fsdd, the recordings of the Free Spoken Digit Dataset
 import { existsSync, readFileSync } from "node:fs";
 import "spillway";
-import { Pipeline, readWavFolder } from "spillway/pipeline";
+import { Pipeline, readWavFolder } from "spillway/model";
 
 const folder = `${process.env.SPILLWAY_DATA ?? "../shared/data"}/fsdd`;
 const pipelines = JSON.parse(readFileSync(new URL("spoken-digits.json", import.meta.url), "utf8"));

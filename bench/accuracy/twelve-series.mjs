@@ -3,7 +3,7 @@
 // Data: SPILLWAY_DATA (../shared/data) and vega-datasets.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { lorenz, mackeyGlass } from "../../dist/tasks/index.js";
+import { lorenz, mackeyGlass } from "../../dist/api/series.js";
 
 const folder = join(process.env.SPILLWAY_DATA ?? "../shared/data", "series");
 if (!existsSync(folder)) throw new Error(`there is no folder ${folder}; SPILLWAY_DATA says where the series are`);

@@ -6,7 +6,7 @@
 // SPILLWAY_DATA names the folder that holds uea/; names take some of the sets.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import os from "node:os";
-import { Pipeline, readUeaFolder } from "spillway/pipeline";
+import { Pipeline, readUeaFolder } from "spillway/model";
 import "spillway";
 
 const folder = `${process.env.SPILLWAY_DATA ?? "../shared/data"}/uea`;

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Matrix } from "spillway";
 import { Classifier, Forecaster, saveC } from "spillway/model";
-import { mackeyGlass } from "spillway/tasks";
+import { mackeyGlass } from "spillway/series";
 
 const beside = (name) => fileURLToPath(new URL(`../../test/model/cortex-m/${name}`, import.meta.url));
 const steps = 100;

@@ -4,7 +4,7 @@
 import { gzipSync } from "node:zlib";
 import { Matrix } from "spillway";
 import { Classifier, Forecaster, toWasm } from "spillway/model";
-import { mackeyGlass } from "spillway/tasks";
+import { mackeyGlass } from "spillway/series";
 
 const steps = 2000;
 const rounds = 7;

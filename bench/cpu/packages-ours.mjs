@@ -30,7 +30,7 @@ if (mode === "start") {
 async function serve() {
   const { createInterface } = await import("node:readline");
   const { Matrix, ReservoirComputer, ridge } = await import("spillway");
-  const { npyToMatrix, readNpz } = await import("spillway/io");
+  const { npyToMatrix, readNpz } = await import("spillway/series");
   const prepared = new Map();
 
   async function prepare({ size, leak }) {

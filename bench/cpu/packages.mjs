@@ -10,7 +10,7 @@ import os from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { mackeyGlass, nrmse, ReservoirComputer } from "spillway";
-import { writeNpz } from "spillway/io";
+import { writeNpz } from "spillway/series";
 
 const quick = process.argv.includes("--quick");
 const write = process.argv.includes("--write");

@@ -6,7 +6,7 @@
 // draw in threads
 import { parseArgs } from "node:util";
 import { Matrix, narma, ReservoirComputer, ReservoirEnsemble, sweepReadouts } from "spillway";
-import "spillway/sim";
+import "spillway/gpu";
 import { filled } from "./filled-models.js";
 
 const { values: flags, positionals: only } = parseArgs({

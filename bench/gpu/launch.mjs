@@ -2,8 +2,7 @@
 // python3 has torch). Usage: npm run bench:gpu
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { openDevice } from "spillway/gpu";
-import { simulatedDriver } from "spillway/sim";
+import { openDevice, simulatedDriver } from "spillway/gpu";
 
 const context = openDevice(0);
 const module = context.load(readFileSync(new URL("../../test/gpu/fixtures/kernels.ptx", import.meta.url), "utf8"));

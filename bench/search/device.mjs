@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { searchExperiment } from "../../dist/experiment/index.js";
+import { searchExperiment } from "../../dist/api/experiment.js";
 
 const text = { type: "string" };
 const { values: flags } = parseArgs({ options: { engine: text, cases: text } });

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { runExperiment, searchExperiment } from "../../dist/experiment/index.js";
+import { runExperiment, searchExperiment } from "../../dist/api/experiment.js";
 
 const folder = join(process.env.SPILLWAY_DATA ?? "../shared/data", "series");
 

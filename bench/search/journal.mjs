@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { journalFile, MemoryStorage, randomSampler, Study, tpe } from "../../dist/search/index.js";
+import { journalFile, MemoryStorage, randomSampler, Study, tpe } from "../../dist/api/search.js";
 
 const { values: flags } = parseArgs({ options: { trials: { type: "string", default: "10000" } } });
 const [trials, batch, further] = [Number(flags.trials), 500, 100];

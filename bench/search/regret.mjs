@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { cmaes, randomSampler, Study, sobol, tpe } from "../../dist/search/index.js";
+import { cmaes, randomSampler, Study, sobol, tpe } from "../../dist/api/search.js";
 
 const A = [
   [10, 3, 17, 3.5, 1.7, 8],

@@ -7,7 +7,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
-import { searchExperiment } from "../../dist/experiment/index.js";
+import { searchExperiment } from "../../dist/api/experiment.js";
 
 const trials = Number(process.argv[2] ?? 256);
 const repeats = Number(process.argv[3] ?? 3);

@@ -1,6 +1,6 @@
 /**
  * Measures of a reservoir itself, before any task: each file one measure, with its definition and
- * source. @module spillway/analysis
+ * source.
  */
 
 export type { LyapunovSpectrum } from "../reservoir/tangents.js";

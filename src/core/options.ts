@@ -2,7 +2,6 @@
  * Options described once, as a table: from it come their checks, their defaults, "did you mean",
  * their JSON Schema and the tables of the command line and the documentation. It knows nothing of
  * any one options object.
- * @module spillway/options
  */
 import { ArgumentError } from "./errors.js";
 

@@ -10,7 +10,7 @@ export interface Part {
   readonly name: string;
   /** What it is, in a sentence. */
   readonly description: string;
-  /** Its options, made with `spillway/options`; {} if it takes none. */
+  /** Its options, made with `spillway/reservoir`; {} if it takes none. */
   readonly options: OptionTable;
 }
 

@@ -1,7 +1,6 @@
 /**
  * For authors of engines: the contract, how an engine is made known, and what engines share with
  * the reference, the step above all. It runs nothing by itself.
- * @module spillway/engine
  */
 
 export { ArgumentError, SpillwayError } from "../core/errors.js";

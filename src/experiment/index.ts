@@ -1,7 +1,6 @@
 /**
  * Experiments as data: read one from a file or make it in a program, run it over its seeds, and
  * keep what it found in a folder. Importing this loads yaml.
- * @module spillway/experiment
  */
 
 export type { JsonSchema } from "../core/options.js";

@@ -1,7 +1,6 @@
 /**
  * CUDA for Node: devices, streams, memory, modules, typed launches, graphs and NVRTC. It knows
  * nothing of what is computed.
- * @module spillway/gpu
  */
 export { ArgumentError, DisposedError, LaunchError, SpillwayError } from "../core/errors.js";
 export { bfloat16Bits, halfBits } from "../core/half.js";

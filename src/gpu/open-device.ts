@@ -90,7 +90,7 @@ function driverFor(device: string | number, family: string | undefined, { driver
     if (family === "cuda") return loadDriver(library);
     const names = [...registered.keys()].map((name) => JSON.stringify(name)).join(", ");
     const takes = `a number${names && `, or ${names}`}`;
-    const advice = device === "sim" ? '; import "spillway/sim" to have the simulated one' : "";
+    const advice = device === "sim" ? '; import "spillway/gpu" to have the simulated one' : "";
     throw ArgumentError.because(`there is no device ${JSON.stringify(device)}; a device is ${takes}${advice}`, {
       field: "device",
       value: device,

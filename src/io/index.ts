@@ -2,7 +2,6 @@
  * Files: series in (CSV, .ts, NPY, NPZ, WAV), results out (CSV, NPY, NPZ, WAV), models both ways
  * (safetensors). Parsers take bytes or text and run in a browser; functions that take a path need
  * Node and load it when they are called.
- * @module spillway/io
  */
 
 export { nearNames } from "../core/near-names.js";

@@ -1,7 +1,6 @@
 /**
  * Scores: pure functions of a target and a prediction, in the order of scikit-learn and
  * ReservoirPy, target first.
- * @module spillway/metrics
  */
 export { accuracy, type ClassLabel, type ConfusionMatrix, confusionMatrix } from "./classification.js";
 export { type ClassificationReport, classificationReport, type PrecisionRecall } from "./classification-report.js";

@@ -1,7 +1,6 @@
 /**
  * The bottom room: matrices, portable arithmetic, random streams, linear algebra. It has never
  * heard of a reservoir.
- * @module spillway/numerics
  */
 export { describe } from "../core/text.js";
 export * from "./double-double.js";

@@ -1,6 +1,6 @@
 /**
  * Pipelines of classification: from raw cases to classes, with splits, cross-validation and a small
- * search. @module spillway/pipeline
+ * search.
  */
 export { type CrossValidation, type CrossValidationOptions, crossValidate, type FoldScore, type LabelledCases } from "./cross-validate.js";
 export {

@@ -1,6 +1,5 @@
 /**
  * Figures as data (plotly JSON), and the page they are put on. Nothing here computes a score.
- * @module spillway/plot
  */
 export type { PlottedBand } from "./band.js";
 export { type CalibrationPlotOptions, plotCalibration } from "./calibration.js";

@@ -1,7 +1,6 @@
 /**
  * PTX without a toolkit: a builder that makes it, kernels made with it, and an interpreter that
  * reads and runs it. No driver, nothing native.
- * @module spillway/ptx
  */
 export * from "./builder/index.js";
 export { PtxModule } from "./builder/index.js";

@@ -1,4 +1,4 @@
-/** Readouts: what learns outputs from states, and their registry. @module spillway/readout */
+/** Readouts: what learns outputs from states, and their registry. */
 
 export { NotConvergedError } from "../numerics/newton.js";
 export { IllConditionedError, SingularFitError } from "./errors.js";

@@ -45,7 +45,7 @@ export interface TrainingStream {
 
 /**
  * The options of each readout by its name. A package that registers its own adds to it:
- * `declare module "spillway/readout" { interface ReadoutTypes { own: OwnOptions } }`.
+ * `declare module "spillway/model" { interface ReadoutTypes { own: OwnOptions } }`.
  */
 export interface ReadoutTypes {
   readonly softmax: SoftmaxOptions;

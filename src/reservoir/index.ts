@@ -1,6 +1,5 @@
 /**
  * The domain: what a reservoir is, how it is described and run, and what an engine must do for it.
- * @module spillway/reservoir
  */
 
 export {

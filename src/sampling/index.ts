@@ -1,6 +1,5 @@
 /**
  * Ising models: samples, energies in a transverse field, annealing. Not reservoir computing.
- * @module spillway/sampling
  */
 export { type Annealed, type AnnealOptions, annealIsing } from "./anneal.js";
 export { type IsingModel, isingEnergy } from "./ising.js";

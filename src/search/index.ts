@@ -1,7 +1,6 @@
 /**
  * Searches over settings: a space, samplers that propose, and what the trials say of the
  * parameters. It knows no reservoir: `spillway/experiment` searches over experiments with it.
- * @module spillway/search
  */
 
 export { type CmaesOptions, cmaes } from "./cmaes.js";

@@ -1,7 +1,6 @@
 /**
  * Series without a reservoir: time stamps, the grid they stand on and its gaps, seasons, what a
  * series forecasts of itself, and bands around forecasts.
- * @module spillway/series
  */
 export { type Autoregression, type AutoregressionOptions, fitAutoregression } from "./autoregression.js";
 export {

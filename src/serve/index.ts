@@ -1,6 +1,5 @@
 /**
  * A saved model behind HTTP: forecasts, classes, and series that move on row by row.
- * @module spillway/serve
  */
 export type { ServeOptions } from "./options.js";
 export { type ModelServer, serveModel } from "./server.js";

@@ -1,7 +1,6 @@
 /**
  * CUDA without a GPU: a driver that runs PTX in JavaScript. Importing this makes it the device
  * "sim" of `openDevice`.
- * @module spillway/sim
  */
 import { registerDriver } from "../gpu/index.js";
 import { type SimulatedDriver, simulatedDriver } from "./driver.js";

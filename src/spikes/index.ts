@@ -1,6 +1,6 @@
 /**
  * Spikes: patterns of them, encoders and decoders, plasticity, detection, spiking neurons,
- * liquids and networks. @module spillway/spikes
+ * liquids and networks.
  */
 
 export { ArgumentError, SpillwayError } from "../core/errors.js";

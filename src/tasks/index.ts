@@ -1,7 +1,6 @@
 /**
  * Benchmark series: generators with their equations, the list of them, and the split into training
  * and test. Real data is io's.
- * @module spillway/tasks
  */
 import { callback, choice } from "../core/options.js";
 import { Registry } from "../core/registry.js";

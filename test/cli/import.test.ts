@@ -37,7 +37,7 @@ describe("spillway --import", () => {
   });
 
   it("makes an engine of one's own known to --engine", async () => {
-    const { href } = new URL("../../dist/engine/index.js", import.meta.url);
+    const { href } = new URL("../../dist/api/reservoir.js", import.meta.url);
     writeFileSync(
       join(folder, "engine.mjs"),
       `import { registerEngine } from ${JSON.stringify(href)};

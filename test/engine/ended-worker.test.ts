@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const index = at("../../dist/index.js");
-const spikes = at("../../dist/spikes/index.js");
+const spikes = at("../../dist/api/spikes.js");
 beforeAll(() => expect(existsSync(index), "the package is not built: npm run build").toBe(true));
 
 /** Runs a module over the built package and gives what it prints. */

@@ -8,8 +8,8 @@ import { afterAll, describe, expect, it } from "vitest";
 import type { searchExperiment as Search, SearchInput } from "../../src/experiment/index.js";
 import { studyIn } from "./small-searches.js";
 
-const built = new URL("../../dist/experiment/index.js", import.meta.url).href;
-const index = new URL("../../dist/reservoir/index.js", import.meta.url).href;
+const built = new URL("../../dist/api/experiment.js", import.meta.url).href;
+const index = new URL("../../dist/api/reservoir.js", import.meta.url).href;
 const { searchExperiment } = (await import(built)) as { searchExperiment: typeof Search };
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-workers-"));

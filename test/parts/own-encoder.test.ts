@@ -26,7 +26,7 @@ describe("an encoder of a user's package", () => {
   it("stands before a pipeline, which scales onto 0 to 1 for it and keeps it in its file", async () => {
     expect(
       await own.printed(`
-        import { Pipeline } from "spillway/pipeline";
+        import { Pipeline } from "spillway/model";
         ${cases}
         const encoder = { type: "spikes", encoder: "onset", frameMs: 2, binMs: 1 };
         const made = new Pipeline({ reservoir: { size: 20, seed: 1 }, encoder });

@@ -10,9 +10,9 @@ import { promisify } from "node:util";
 import { loadReservoir, ReservoirComputer, saveReservoir } from "spillway";
 import { lyapunovExponent } from "spillway/analysis";
 import { experimentJsonSchema, runExperiment } from "spillway/experiment";
-import { defaultSettings, openLab, stateHash } from "spillway/lab";
 import { Forecaster, toOnnx } from "spillway/model";
 import { registerActivation, registerReservoirKind } from "spillway/reservoir";
+import { defaultSettings, openLab, stateHash } from "spillway/serve";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { spillway } from "../cli/spillway.js";
@@ -41,7 +41,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Loads a model in a program that registers nothing. */
 async function loadElsewhere(path: string): Promise<void> {
-  const model = fileURLToPath(new URL("../../dist/model/index.js", import.meta.url));
+  const model = fileURLToPath(new URL("../../dist/api/model.js", import.meta.url));
   const program = `const { Forecaster } = await import(${JSON.stringify(model)}); await Forecaster.load(${JSON.stringify(path)});`;
   await run(process.execPath, ["--input-type=module", "-e", program]);
 }

@@ -1,7 +1,15 @@
 // Parts as a user's own package would have them: through the public API alone.
 import { Matrix, portableSin } from "spillway/numerics";
-import { number, option, whole } from "spillway/options";
-import { ArgumentError, registerActivation, registerReservoirKind, registerTopology, sparseFromRows } from "spillway/reservoir";
+import {
+  ArgumentError,
+  number,
+  option,
+  registerActivation,
+  registerReservoirKind,
+  registerTopology,
+  sparseFromRows,
+  whole,
+} from "spillway/reservoir";
 
 /**
  * A star: the hub listens to every other neuron, and every other neuron to the hub, with weights

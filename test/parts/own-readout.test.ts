@@ -33,7 +33,7 @@ describe("a readout of a user's package", () => {
     expect(
       await own.printed(`
         import { Classifier } from "spillway";
-        import { Pipeline } from "spillway/pipeline";
+        import { Pipeline } from "spillway/model";
         ${cases}
         const readout = { type: "clipped" };
         const pipeline = new Pipeline({ reservoir, readout });

@@ -56,7 +56,7 @@ describe("a figure for a paper", () => {
   it("is the same bytes in every time zone and language", () => {
     const program = `
       import { createHash } from "node:crypto";
-      import { plotError, plotForecast, plotSpectrum, plotStateHeatmap, toSvg } from ${JSON.stringify(resolve("dist/plot/index.js"))};
+      import { plotError, plotForecast, plotSpectrum, plotStateHeatmap, toSvg } from ${JSON.stringify(resolve("dist/api/plot.js"))};
       const rows = Array.from({ length: 200 }, (_, t) => [((t * 37) % 101) / 7, 1234.5 * t]);
       const times = rows.map((_, t) => "2018-03-" + String(1 + (t >> 4)).padStart(2, "0") + " 0" + (t % 10) + ":00");
       const figures = [plotForecast(rows, rows.map(([a, b]) => [a + 1, b]), { times }), plotError([rows], [rows.map(([a, b]) => [a + 0.5, b])]),

@@ -49,7 +49,7 @@ describe.runIf(exhaustive)("a study of 100,000 trials", () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it("is opened and gone on with by TPE", () => {
-    const index = new URL("../../dist/search/index.js", import.meta.url).href;
+    const index = new URL("../../dist/api/search.js", import.meta.url).href;
     const program = `
       import { journalFile, Study, tpe } from ${JSON.stringify(index)};
       const space = ${JSON.stringify(space)};

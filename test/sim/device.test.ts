@@ -24,7 +24,7 @@ describe("the simulated device", () => {
     const program = `import { openDevice } from ${JSON.stringify(new URL("../../src/gpu/index.ts", import.meta.url).href)};
       try { openDevice("sim"); } catch (error) { console.log(error.message); }`;
     const said = execFileSync(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program], { encoding: "utf8" });
-    expect(said.trim()).toBe('there is no device "sim"; a device is a number; import "spillway/sim" to have the simulated one');
+    expect(said.trim()).toBe('there is no device "sim"; a device is a number; import "spillway/gpu" to have the simulated one');
   });
 
   it("is found by a probe", () => {

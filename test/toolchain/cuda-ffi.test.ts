@@ -238,7 +238,7 @@ describe("a context through koffi", () => {
         }
         return stream.done().then(() => { context.dispose(); parentPort.postMessage(sum); });
       });`;
-    const entry = new URL("../../dist/gpu/index.js", import.meta.url).href;
+    const entry = new URL("../../dist/api/gpu.js", import.meta.url).href;
     const sums = await Promise.all(
       Array.from({ length: 4 }, () => {
         const worker = new Worker(script, { eval: true, workerData: { entry, library } });

@@ -134,7 +134,7 @@ describe("ranks of one process", () => {
 });
 
 describe("ranks of several processes", () => {
-  const gpu = new URL("../../dist/gpu/index.js", import.meta.url).href;
+  const gpu = new URL("../../dist/api/gpu.js", import.meta.url).href;
   const rank = (identity: Uint8Array, number: number, size: number, rounds: number): ChildProcess =>
     spawn(process.execPath, [
       "--input-type=module",

@@ -84,7 +84,7 @@ export class NeuromorphicKernels extends NeuromorphicOperations<DeviceArrays> im
   }
 
   /**
-   * Spikes counted in bins of time and neuron, T x C: `binSpikesOnDevice` of spillway/spikes/gpu on
+   * Spikes counted in bins of time and neuron, T x C: `binSpikesOnDevice` of spillway/gpu on
    * this stream. It waits for the report on spikes that lie outside the pattern. @throws
    * ArgumentError
    */

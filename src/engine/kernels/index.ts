@@ -1,7 +1,6 @@
 /**
  * The kernels that compute a reservoir's step, power iteration, spike encoding and pattern
  * detection, for own programs: on a device, and on the host with the same bits.
- * @module spillway/engine/kernels
  */
 export { type DeviceArrays, type NeuromorphicKernelOptions, NeuromorphicKernels } from "./device.js";
 export { type HostArrays, HostNeuromorphicKernels } from "./host.js";

@@ -80,7 +80,7 @@ export interface KindTangent {
 }
 
 /**
- * One kind of reservoir. `options` is a table of `spillway/options`; `size`, `inputSize`, `seed`
+ * One kind of reservoir. `options` is a table of `spillway/reservoir`; `size`, `inputSize`, `seed`
  * and `precision` need not be in it, and stand as the kind has them if they are.
  */
 // biome-ignore lint/suspicious/noExplicitAny: a list of kinds has options of any type.

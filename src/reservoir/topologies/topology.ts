@@ -38,7 +38,7 @@ export interface TopologyMatrix {
 }
 
 /**
- * One topology. `options` is a table of `spillway/options`; what it reads is handed to the
+ * One topology. `options` is a table of `spillway/reservoir`; what it reads is handed to the
  * functions.
  */
 // biome-ignore lint/suspicious/noExplicitAny: a list of topologies has options of any type.

@@ -149,7 +149,7 @@ export class PatternDetector {
 
   /**
    * Looks for the types in one pattern. `truth`, if it is known, are the types that the pattern is
-   * of; only the statistics use it. `DeviceDetector` of spillway/spikes/gpu looks for them on a
+   * of; only the statistics use it. `DeviceDetector` of spillway/gpu looks for them on a
    * device.
    * @throws ArgumentError on a pattern without spikes, one that is too long, or an unknown type;
    * CircuitOpenError while the circuit is open.

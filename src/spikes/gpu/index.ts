@@ -1,7 +1,6 @@
 /**
  * Spikes on a device: encoding, binning and detection for what is in its memory. Spiking reservoirs
  * run there by the engines "cuda" and "sim", whatever is here.
- * @module spillway/spikes/gpu
  */
 export { binSpikesOnDevice, type DeviceBinOptions } from "./binning.js";
 export { DeviceDetector } from "./detector.js";

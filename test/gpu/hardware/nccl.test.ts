@@ -80,7 +80,7 @@ describe.skipIf(!nccl.available)("ranks of one process", () => {
 });
 
 describe.skipIf(!nccl.available)("ranks of one process a GPU", () => {
-  const gpu = new URL("../../../dist/gpu/index.js", import.meta.url).href;
+  const gpu = new URL("../../../dist/api/gpu.js", import.meta.url).href;
   /** All-reduces until it is told to stop, has done its rounds, or has waited 5 s. */
   const worker = (identity: readonly number[], rank: number, size: number, rounds: number): ChildProcess =>
     spawn(process.execPath, [

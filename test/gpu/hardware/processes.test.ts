@@ -29,7 +29,7 @@ describe("a kernel's fault", () => {
       [
         "--input-type=module",
         "-e",
-        `import { openDevice } from ${JSON.stringify(new URL("../../../dist/gpu/index.js", import.meta.url).href)};
+        `import { openDevice } from ${JSON.stringify(new URL("../../../dist/api/gpu.js", import.meta.url).href)};
          const context = openDevice({ debug: ${debug} });
          const module = context.load(${JSON.stringify(fixture("kernels.ptx"))});
          const stream = context.stream();
