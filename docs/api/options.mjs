@@ -1,5 +1,5 @@
 // Asks for a sentence on every field of a public interface of options, which is what users look up.
-// Other fields may speak for themselves.
+// Other fields, and those of types that no entry point exports, may speak for themselves.
 import { Converter, ReflectionKind } from "typedoc";
 
 const isOptions = /(Options|Settings|Config)$/;
@@ -10,6 +10,7 @@ export function load(app) {
     for (const field of project.getReflectionsByKind(ReflectionKind.Property)) {
       const { parent } = field;
       if (!parent?.kindOf(ReflectionKind.Interface) || !isOptions.test(parent.name) || field.hasComment()) continue;
+      if (parent.parent?.name === "Internal") continue;
       app.logger.warn(`${field.getFriendlyFullName()} is a field of options without documentation`);
     }
   });
