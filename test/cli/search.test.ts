@@ -160,9 +160,7 @@ describe("spillway search", () => {
   });
 
   it.skipIf(process.platform === "win32")("says what is kept if Ctrl-C ends it in a step that takes long", async () => {
-    const metric = (
-      step: string,
-    ) => `import { registerMetric } from ${JSON.stringify(pathToFileURL(resolve("dist/api/series.js")).href)};
+    const metric = (step: string) => `import { registerMetric } from ${JSON.stringify(pathToFileURL(resolve("dist/api/series.js")).href)};
       registerMetric({
         ...{ name: "slow", description: "Takes its time.", options: {}, of: "series", better: "lower" },
         score: () => {

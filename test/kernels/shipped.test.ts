@@ -91,9 +91,7 @@ describe("shippedPtx", () => {
 });
 
 describe("the built package", async () => {
-  const { shippedPtx: packaged }: { shippedPtx: typeof shippedPtx } = await import(
-    new URL("../../dist/api/gpu.js", import.meta.url).href
-  );
+  const { shippedPtx: packaged }: { shippedPtx: typeof shippedPtx } = await import(new URL("../../dist/api/gpu.js", import.meta.url).href);
 
   it.each(manifest)("has the PTX of $source, compressed", ({ name, images }) => {
     for (const { file, target } of images) {
