@@ -86,8 +86,8 @@ it("every page of docs/ is found from its index", () => {
   }
 });
 
-it("docs/how-to.md says what a bias does for a closed loop", async () => {
-  const text = readFileSync("docs/how-to.md", "utf8");
+it("docs/forecasting.md says what a bias does for a closed loop", async () => {
+  const text = readFileSync("docs/forecasting.md", "utf8").replace(/\s+/g, " ");
   const [, ...figures] = /NRMSE ([\d.]+) to ([\d.]+) without, ([\d.]+) to ([\d.]+) with\)/.exec(text)!;
   const series = mackeyGlass(3084);
   const range = async (bias: number | undefined): Promise<number[]> => {
@@ -102,7 +102,7 @@ it("docs/how-to.md says what a bias does for a closed loop", async () => {
   expect(found.map((value, i) => value.toFixed(figures[i]!.split(".")[1]?.length ?? 0))).toEqual(figures);
 });
 
-describe("docs/coming-from-reservoirpy.md compares rules that are held here by what ReservoirPy 0.4.2 computes", () => {
+describe("docs/comparison.md compares rules that are held here by what ReservoirPy 0.4.2 computes", () => {
   const x = [
     [0.5, -1],
     [1, 0.25],
@@ -154,8 +154,8 @@ it("docs/options.md is what the descriptions of options say; npm run docs:option
   expect(readFileSync("docs/options.md", "utf8")).toBe(optionsPage());
 });
 
-describe("docs/file-formats.md names every tensor of", () => {
-  const [, table] = readFileSync("docs/file-formats.md", "utf8").match(/\| tensor \|[^\n]*\n([\s\S]*?)\n\n/)!;
+describe("docs/experiments.md names every tensor of", () => {
+  const [, table] = readFileSync("docs/experiments.md", "utf8").match(/\| tensor \|[^\n]*\n([\s\S]*?)\n\n/)!;
   const names = table!.split("\n").flatMap((row) => [...row.split("|")[1]!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!));
   const isNamed = (tensor: string) => names.some((name) => (name.endsWith("*") ? tensor.startsWith(name.slice(0, -1)) : tensor === name));
   const series = mackeyGlass(60);

@@ -100,7 +100,7 @@ export const manuals: Readonly<Record<string, Manual>> = {
       ["DIR/NAME.onnx", "with --to onnx"],
       ["DIR/NAME.wasm, DIR/NAME.js", "with --to wasm"],
     ],
-    pages: ["small-machines", "in-the-browser", "file-formats"],
+    pages: ["small-machines", "in-the-browser", "experiments"],
   },
   runs: {
     examples: [
@@ -148,7 +148,7 @@ export const manuals: Readonly<Record<string, Manual>> = {
     notes: ["`:fast` or `:portable` after an engine's name sets the arithmetic."],
     files: [["DIR/compare.json, DIR/compare.html", "with --out"]],
     exits: { 1: "failed, or an engine gives other bits than the first" },
-    pages: ["profile", "same-bits"],
+    pages: ["cuda", "numerics"],
   },
   analyse: {
     examples: [

@@ -56,7 +56,7 @@ export interface RegisteredReservoirConfig {
 
 /**
  * Phase oscillators that pull at one another, and that the input pulls at. See the kind
- * "oscillator" in docs/oscillators.md for the equation.
+ * "oscillator" in docs/substrates.md for the equation.
  */
 export interface OscillatorReservoirOptions {
   /**

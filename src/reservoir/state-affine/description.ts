@@ -6,7 +6,7 @@ export type InputFunction = "u" | "u^2" | "sqrt(u(1-u))";
 
 /**
  * A state-affine system x' = (A + sum of g_k(s) B_k) x + b + sum of g_k(s) c_k, s the input in its
- * range: linear in the state, and not in the input. See docs/state-affine.md.
+ * range: linear in the state, and not in the input. See docs/substrates.md.
  */
 export interface StateAffineReservoirOptions {
   /** n, how many coordinates x has; with `quantum` it follows from the qubits. */
@@ -37,7 +37,7 @@ export interface StateAffineReservoirOptions {
 
 /**
  * Qubits with the transverse-field Ising Hamiltonian H = sum over i < j of J_ij X_i X_j + h sum of
- * Z_i. Each input is written into the first of them; see docs/state-affine.md.
+ * Z_i. Each input is written into the first of them; see docs/substrates.md.
  */
 export interface QuantumOptions {
   /** n, 2 to 6. */
