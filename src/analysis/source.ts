@@ -54,7 +54,15 @@ export const inputTable = {
 };
 
 /** Streams of the analyses; a reservoir's weights take 0 to 4 and tasks 32 and up. */
-export const streams = { inputs: 64, initialStates: 65, tangent: 66, sharedInputs: 67, surrogates: 68, surrogateInputs: 69 } as const;
+export const streams = {
+  inputs: 64,
+  initialStates: 65,
+  tangent: 66,
+  sharedInputs: 67,
+  surrogates: 68,
+  surrogateInputs: 69,
+  equalValues: 70,
+} as const;
 
 /**
  * @throws ArgumentError if the source is no reservoir; for code that reads its fields before making

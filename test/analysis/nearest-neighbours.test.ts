@@ -8,6 +8,7 @@ import {
   nearestNeighbourTransferEntropy,
 } from "../../src/analysis/index.js";
 import { countsOfColumn, KdTree } from "../../src/analysis/information/kd-tree.js";
+import { toldApart } from "../../src/analysis/information/ties.js";
 import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 
 const draws = new RandomStream(seedKeys("neighbours").weights, 0);
@@ -199,6 +200,76 @@ describe("series of few values", () => {
     }
     expect(activeInformationStorage(constant).nats).toBe(0);
     expect(nearestNeighbourTransferEntropy(x, constant, { surrogates: 9 })).toMatchObject({ effectiveNats: 0, pValue: 1 });
+  });
+});
+
+describe("rounded series", () => {
+  const n = 2000;
+  const e = normals(60, n);
+  /** Pairs of Gaussians with a correlation. */
+  const pairs = (rho: number) =>
+    [60, 64, 66, 68].map((row) => {
+      const [x, f] = [normals(row, n), normals(row + 1, n)];
+      return [x, x.map((value, t) => rho * value + Math.sqrt(1 - rho * rho) * f[t]!)] as const;
+    });
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  // -ln(1 - rho^2) / 2 of unrounded Gaussians: 0, 0.22314, 0.8304.
+  const exact = (rho: number) => -Math.log(1 - rho * rho) / 2;
+  const kinds: readonly (readonly [what: string, round: (value: number) => number])[] = [
+    ...[4, 8, 16, 32, 64].map(
+      (levels) => [`${levels} levels a standard deviation`, (value: number) => Math.round(value * levels)] as const,
+    ),
+    ["one decimal", (value) => Number(value.toFixed(1))],
+    ["two decimals", (value) => Number(value.toFixed(2))],
+    // Ten bits over 8 standard deviations.
+    ["a converter of ten bits", (value) => Math.max(0, Math.min(1023, Math.floor((value + 4) * 128))) * (3.3 / 1023)],
+  ];
+  it.each(kinds)("have the information of the exact ones: %s", (_, round) => {
+    for (const rho of [0, 0.6, 0.9]) {
+      const rounded = pairs(rho).map(([x, y]) => [x.map(round), y.map(round)] as const);
+      for (const algorithm of [1, 2] as const) {
+        const found = rounded.map(([x, y]) => nearestNeighbourInformation(x, y, { algorithm }));
+        expect(Math.abs(mean(found.map(({ nats }) => nats)) - exact(rho))).toBeLessThan(0.03);
+        for (const { nats, local } of found) expect(mean([...local])).toBeCloseTo(nats, 10);
+      }
+      // Beside a third series, which says nothing.
+      const given = normals(62, n).map(round);
+      expect(Math.abs(mean(rounded.map(([x, y]) => nearestNeighbourInformation(x, y, { given }).nats)) - exact(rho))).toBeLessThan(0.06);
+    }
+  });
+
+  it("have the same information in any unit", () => {
+    for (const [, round] of kinds) {
+      const [a, b] = pairs(0.6)[0]!.map((values) => values.map(round)) as [Float64Array, Float64Array];
+      const { nats } = nearestNeighbourInformation(a, b);
+      for (const [factor, shift] of [
+        [0.1, 0],
+        [1000, 0],
+        [1 / 3, 273.15],
+        [-2.54, 1e4],
+      ] as const) {
+        const found = nearestNeighbourInformation(
+          a.map((value) => factor * value + shift),
+          b.map((value) => value / factor),
+        ).nats;
+        expect(Math.abs(found - nats)).toBeLessThan(factor < 0 ? 0.01 : 1e-6);
+      }
+    }
+  });
+
+  it("store what the exact ones do", () => {
+    const { x } = coupled(4000, 62, 0.9, 0, 0);
+    for (const [, round] of kinds) expect(Math.abs(activeInformationStorage(x.map(round)).nats - 0.83037)).toBeLessThan(0.06);
+  });
+
+  it("are told apart by noise far below their steps, and nothing else is", () => {
+    const column = e.map((value) => Math.round(value * 16));
+    const apart = toldApart(column, 0);
+    expect(new Set(apart).size).toBe(n);
+    expect(Math.max(...apart.map((value, t) => Math.abs(value - column[t]!)))).toBeLessThan(16 * 2 ** -20);
+    expect(toldApart(e, 0)).toBe(e);
+    const constant = new Float64Array(n).fill(3);
+    expect(toldApart(constant, 0)).toBe(constant);
   });
 });
 

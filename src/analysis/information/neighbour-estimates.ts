@@ -4,7 +4,7 @@ import { ArgumentError } from "../../core/errors.js";
 import type { Engine, NeighbourCounts, NeighbourSpace, WorkOptions } from "../../reservoir/engine.js";
 import type { Columns } from "./columns.js";
 import { countsOfColumn, KdTree } from "./kd-tree.js";
-import { type EqualRows, Ties } from "./ties.js";
+import { type EqualRows, Ties, toldApart } from "./ties.js";
 
 /** I(X; Y | Z) in nats, and the n terms whose mean it is, made when they are asked for. */
 export interface NeighbourEstimate {
@@ -52,16 +52,20 @@ function digammaSum(counts: Uint32Array, psi: Float64Array, shift: number): numb
  * counts of rows strictly nearer than the k-th neighbour in (x, y, z). Without Z, n_z + 1 is n:
  * algorithm 1 of Kraskov et al. With `each`, algorithm 2: I(X; Y) = psi(k) - 1 / k + psi(n) -
  * <psi(n_x) + psi(n_y)>. The term of a row that equals k others has the numbers of its equals in
- * place of k and of the counts.
+ * place of k and of the counts. Counts are of columns whose equal values are told apart by noise.
  */
 export class NeighbourEstimator {
+  /** Its columns hold no value twice. */
   readonly #space: NeighbourSpace;
   readonly #psi: Float64Array;
   readonly #ties: Ties;
+  readonly #apart: (x: Columns) => Columns;
 
   /** @throws ArgumentError if there are too few rows for k and the window */
   constructor(space: NeighbourSpace) {
-    this.#space = space;
+    const apart = (columns: Columns, stream: number) => columns.map((column, c) => toldApart(column, 3 * c + stream));
+    this.#space = { ...space, y: apart(space.y, 1), z: apart(space.z, 2) };
+    this.#apart = (x) => apart(x, 0);
     this.#psi = digammas(checkedRows(space));
     this.#ties = new Ties(space);
   }
@@ -69,7 +73,7 @@ export class NeighbourEstimator {
   /** Estimates by k-d trees. */
   here(): (x: Columns) => NeighbourEstimate {
     const counts = countsOnHost(this.#space);
-    return (x) => this.#estimate(counts(x), this.#ties.of(x));
+    return (x) => this.#estimate(counts(this.#apart(x)), this.#ties.of(x));
   }
 
   /** Estimates on an engine if it has a way, else by k-d trees. With the same bits. */
@@ -81,10 +85,11 @@ export class NeighbourEstimator {
     }
     const waiting: (EqualRows | undefined)[] = [];
     const ties = this.#ties;
+    const apart = this.#apart;
     function* taken(): Generator<Columns> {
       for (const x of xs) {
         waiting.push(ties.of(x));
-        yield x;
+        yield apart(x);
       }
     }
     for await (const counts of engine.neighbourCounts(this.#space, taken(), work)) yield this.#estimate(counts, waiting.shift());

@@ -1,6 +1,8 @@
-// Rows that are equal: where values come again and again, the k-th neighbour of a row is at
-// distance 0, and nothing is strictly nearer.
+// Values that come again and again, as rounded ones do: rows that are equal, and columns whose equal
+// values are told apart.
+import { RandomStream, seedKeys } from "../../numerics/index.js";
 import type { NeighbourSpace } from "../../reservoir/engine.js";
+import { streams } from "../source.js";
 import type { Columns } from "./columns.js";
 import { forEachRun, sortedBy } from "./partition.js";
 
@@ -74,4 +76,30 @@ function equalsOf(columns: Columns, window: number): Uint32Array {
     }
   });
   return out;
+}
+
+/** The width of the noise: this share of the standard deviation at most, and at least. */
+const widest = 2 ** -20;
+const narrowest = 2 ** -40;
+
+/**
+ * A column with uniform noise if a value comes twice in it, so that no two distances are equal
+ * (Kraskov et al. 2004, section II): a quarter of the least difference of two values wide, within
+ * 2^-40 to 2^-20 of the standard deviation. The noise depends on the row and on `stream` alone.
+ */
+export function toldApart(column: Float64Array, stream: number): Float64Array {
+  const sorted = column.slice().sort();
+  let least = Number.POSITIVE_INFINITY;
+  let isTied = false;
+  for (let i = 1; i < sorted.length; i++) {
+    const difference = sorted[i]! - sorted[i - 1]!;
+    if (difference === 0) isTied = true;
+    else least = Math.min(least, difference);
+  }
+  if (!isTied || least === Number.POSITIVE_INFINITY) return column;
+  const mean = column.reduce((sum, value) => sum + value, 0) / column.length;
+  const deviation = Math.sqrt(column.reduce((sum, value) => sum + (value - mean) * (value - mean), 0) / (column.length - 1));
+  const width = Math.min(Math.max(least / 4, deviation * narrowest), deviation * widest);
+  const draws = new RandomStream(seedKeys("equal values").weights, streams.equalValues);
+  return column.map((value, row) => value + width * (draws.uniform(stream, row) - 0.5));
 }
