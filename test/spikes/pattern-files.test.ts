@@ -147,6 +147,24 @@ describe("event lists in HDF5", () => {
   // units, one row a pattern.
   const fixture = readFileSync(new URL("./fixtures/event-lists.h5", import.meta.url));
 
+  it.each([
+    ["big-endian.h5", [0, 0, 0, 0, 0]],
+    ["big-endian-units.h5", [0, 256, 512, 256, 0]],
+  ])("has the numbers that h5py wrote, most significant byte first: %s", async (name, units) => {
+    using file = await SpikeEventFile.open(new URL(`./fixtures/${name}`, import.meta.url).pathname);
+    const read = [...file];
+    expect(read.flatMap(({ neurons }) => [...neurons])).toEqual(units);
+    const seconds = [0.01, 0.02, 0.03, 0.02, 0.0408];
+    expect(read.flatMap(({ times }) => [...times])).toEqual(seconds.map((time) => Math.fround(time) * 1000));
+  });
+
+  it("that is compressed by another filter than gzip is refused by its name", async () => {
+    const path = new URL("./fixtures/lzf.h5", import.meta.url).pathname;
+    await expect(SpikeEventFile.open(path)).rejects.toThrow(
+      "spikes/times is compressed by the filter lzf, which is not read; write it with gzip",
+    );
+  });
+
   it("of the Spiking Heidelberg Digits' layout are read, 16-bit times included", async () => {
     using file = await SpikeEventFile.decode(fixture, { durationMs: 1000, source: "digits.h5" });
     expect([file.count, file.neuronCount]).toEqual([4, 700]);

@@ -10,7 +10,7 @@ export interface EventRows {
   /** In numbers: row i is offsets[i] to offsets[i + 1]. */
   readonly offsets: Float64Array;
   /** As HDF5 describes numbers: type 0 whole, 1 float; size in bytes. */
-  readonly type: { readonly type: number; readonly size: number; readonly signed: boolean; readonly littleEndian: boolean };
+  readonly type: { readonly type: number; readonly size: number; readonly signed: boolean };
 }
 
 /** What a file of event lists holds. */

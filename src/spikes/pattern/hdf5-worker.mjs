@@ -88,9 +88,20 @@ function remember({ module, instance }) {
   };
 }
 
+/** The filters of HDF5 that are read: deflate (gzip), shuffle and checksums. */
+const readFilters = [1, 2, 3];
+
+/** @throws Refusal for a dataset that is compressed by something else */
+function checkFilters({ filters }, path) {
+  const unread = filters.find(({ id }) => !readFilters.includes(id));
+  if (unread) throw new Refusal(`${path} is compressed by the filter ${unread.name || unread.id}, which is not read; write it with gzip`);
+}
+
 function datasetAt(file, path) {
   const found = file.get(path);
-  return found && "metadata" in found ? found : undefined;
+  if (!found || !("metadata" in found)) return undefined;
+  checkFilters(found, path);
+  return found;
 }
 
 /**
@@ -131,8 +142,9 @@ function readRows(module, file, path, count, fileBytes) {
     bytes.set(part, at);
     at += part.length;
   }
-  const { type: kind, size, signed, littleEndian } = type;
-  return { bytes, offsets, type: { type: kind, size, signed, littleEndian } };
+  // The library turns numbers into those of this machine, little-endian, whatever the file has.
+  const { type: kind, size, signed } = type;
+  return { bytes, offsets, type: { type: kind, size, signed } };
 }
 
 /**
@@ -221,6 +233,7 @@ const integerClass = 0;
 
 /** A dataset as numbers or texts with their shape; undefined for what is neither. */
 function readDataset(dataset, path, room) {
+  checkFilters(dataset, path);
   const { shape, metadata } = dataset;
   if (!shape) return undefined;
   const count = shape.reduce((product, size) => product * size, 1);

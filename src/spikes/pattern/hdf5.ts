@@ -223,7 +223,7 @@ function classesOf(
 /** The numbers of row `i`. */
 function rowOf({ bytes, offsets, type }: EventRows, i: number): ArrayLike<number | bigint> {
   const count = offsets[i + 1]! - offsets[i]!;
-  const numbers = fromBytes(arrayOf(type)!, bytes, offsets[i]! * type.size, count, type.littleEndian);
+  const numbers = fromBytes(arrayOf(type)!, bytes, offsets[i]! * type.size, count, true);
   return type.type === 1 && type.size === 2 ? float16ToFloat32(numbers as Uint16Array) : numbers;
 }
 
