@@ -30,7 +30,7 @@ export async function readWav(path: string): Promise<WavSound> {
 
 /**
  * Decodes WAV bytes: PCM 8 (unsigned), 16, 24, 32 bits, float 32 and 64. Chunks other than "fmt "
- * and "data" are skipped.
+ * and "data" are skipped. Samples whose size was never filled in reach to the end.
  * @throws FormatError with the bytes that were expected and found if it is truncated.
  */
 export function decodeWav(bytes: Uint8Array, { source = "WAV data" }: SourceOptions = {}): WavSound {
@@ -45,8 +45,8 @@ export function decodeWav(bytes: Uint8Array, { source = "WAV data" }: SourceOpti
   let format: SoundFormat | undefined;
   for (let at = 12; at + 8 <= bytes.length; ) {
     const id = fourCharacters(bytes, at);
-    const size = view.getUint32(at + 4, true);
     const body = at + 8;
+    const size = sizeOf(bytes, at, format);
     if ((id === "fmt " || id === "data") && body + size > bytes.length) {
       throw fail(`it is truncated: its "${id.trim()}" chunk takes ${size} bytes and the file holds ${bytes.length - body} of them`);
     }
@@ -59,6 +59,24 @@ export function decodeWav(bytes: Uint8Array, { source = "WAV data" }: SourceOpti
     at = body + size + (size & 1);
   }
   throw fail(`it has no "${format ? "data" : "fmt"}" chunk: it is truncated (${bytes.length} bytes), or holds no sound`);
+}
+
+/** What writers that cannot go back to the header leave as the size of their samples. */
+const unknownSizes = [0, 0xffffffff];
+
+/**
+ * The bytes of the chunk at `at`. A "data" chunk of unknown size reaches to the end of the file, in
+ * whole frames, unless another chunk follows on an empty one.
+ */
+function sizeOf(bytes: Uint8Array, at: number, format: SoundFormat | undefined): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const size = view.getUint32(at + 4, true);
+  const body = at + 8;
+  if (!format || fourCharacters(bytes, at) !== "data" || !unknownSizes.includes(size)) return size;
+  const isChunk = body + 8 <= bytes.length && /^[A-Za-z][\w ]{3}$/.test(fourCharacters(bytes, body));
+  if (size === 0 && isChunk && body + 8 + view.getUint32(body + 4, true) <= bytes.length) return 0;
+  const frame = format.channels * format.bytesPerSample;
+  return Math.floor((bytes.length - body) / frame) * frame;
 }
 
 /**

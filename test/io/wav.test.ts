@@ -49,6 +49,23 @@ describe("a sound of another program", () => {
     expect(decodeWav(fixture("float64.wav")).matrix.column(1)).toEqual(Float64Array.from(left, (value) => value / 3));
   });
 
+  it.each([0, 0xffffffff])("has the samples to its end if their size was never filled in (%i)", (size) => {
+    const samples = [100, -200, 300, -400];
+    const body = samples.flatMap((value) => u16(value & 0xffff));
+    const whole = riff(["fmt ", format(1, 1, 16)], ["data", body]);
+    const unknown = whole.slice();
+    new DataView(unknown.buffer).setUint32(whole.length - body.length - 4, size, true);
+    expect(decodeWav(unknown)).toEqual(decodeWav(whole));
+    // A byte of a frame that was not finished.
+    expect(decodeWav(Uint8Array.from([...unknown, 1]))).toEqual(decodeWav(whole));
+  });
+
+  it("is empty if its samples are and another chunk follows, or nothing", () => {
+    const empty = riff(["fmt ", format(1, 1, 16)], ["data", []], ["LIST", [1, 2, 3, 4]]);
+    expect(decodeWav(empty).matrix.rows).toBe(0);
+    expect(decodeWav(riff(["fmt ", format(1, 1, 16)], ["data", []])).matrix.rows).toBe(0);
+  });
+
   itWithData("of the Free Spoken Digit Dataset: 8 kHz, one channel, and not silent, every one", "FreeSpokenDigits", async (folder) => {
     const names = readdirSync(join(folder, "fsdd")).filter((name) => name.endsWith(".wav"));
     expect(names.length).toBeGreaterThan(0);
@@ -113,7 +130,6 @@ describe("a sound that is not read", () => {
       "its extensible subformat is neither PCM nor float",
     ],
     ["of 64-bit RIFF", changed(0, ...ascii("RF64")), "it is a RF64 file; plain RIFF is read"],
-    ["an unfinished recording", changed(40, 255, 255, 255, 255), 'its "data" chunk takes 4294967295 bytes and the file holds 4 of them'],
   ])("because it is %s says so", async (_, bytes, reason) => {
     const error = await failure(() => decodeWav(bytes, { source: "a.wav" }), FormatError);
     expect(error.message).toContain("a.wav: ");
