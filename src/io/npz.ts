@@ -2,7 +2,7 @@
 
 import { ArgumentError } from "../core/errors.js";
 import { nearNames } from "../core/near-names.js";
-import { checked, flag, list, option, optional, type Resolved, resolve, type TableOf, text } from "../core/options.js";
+import { checked, flag, list, option, optional, resolve, type TableOf, text } from "../core/options.js";
 import { quoted } from "../core/text.js";
 import { writeFileAtomic } from "./atomic.js";
 import { checkBytes, FormatError, type SourceOptions } from "./errors.js";
@@ -16,25 +16,25 @@ export interface NpzOptions {
   /** The arrays to read; default all. One that is not there is an error. */
   readonly names?: readonly string[] | undefined;
   /**
-   * The most bytes that one deflated array may unpack to; default 1 GiB. Arrays that are stored as
-   * they are have no limit.
+   * The most bytes that one deflated array may unpack to; default 64 MiB, or 100 times the bytes of
+   * the file if that is more. Arrays that are stored as they are have no limit.
    */
   readonly maxEntryBytes?: number | undefined;
-  /**
-   * The most bytes that all deflated arrays that are read may unpack to together; default 1 GiB.
-   */
+  /** The same of all deflated arrays that are read together; the default is the same. */
   readonly maxTotalBytes?: number | undefined;
 }
 
-const defaultLimit = 2 ** 30;
+/** What a file may unpack to if nothing is said: it may be a thousand times its size. */
+const unpackedLimit = (fileBytes: number) => Math.max(2 ** 26, 100 * fileBytes);
+const limitSaid = "left out, 64 MiB, or 100 times the bytes of the file if that is more.";
 
 const bytesKind = checked<number>("a number of bytes of at least 0", (value) => typeof value === "number" && value >= 0);
 
 /** The options of `readNpz`. */
 export const npzTable = {
   names: optional(list(text(), "a list of names"), "The arrays to read; left out, all."),
-  maxEntryBytes: option(bytesKind, defaultLimit, "The most bytes that one deflated array may unpack to."),
-  maxTotalBytes: option(bytesKind, defaultLimit, "The most bytes that all deflated arrays that are read may unpack to together."),
+  maxEntryBytes: optional(bytesKind, `The most bytes that one deflated array may unpack to; ${limitSaid}`),
+  maxTotalBytes: optional(bytesKind, `The most bytes that all deflated arrays that are read may unpack to together; ${limitSaid}`),
 } satisfies TableOf<NpzOptions>;
 
 const npzBytesTable = { ...npzTable, ...sourceTable } satisfies TableOf<NpzOptions & SourceOptions>;
@@ -57,14 +57,32 @@ export async function readNpz(path: string, options: NpzOptions = {}): Promise<R
 }
 
 /**
- * Decodes a .npz file: its arrays by name, without the ".npy" that their members carry.
+ * Decodes a .npz file: its arrays by name, without the ".npy" that their members carry. Other
+ * members are skipped.
  * @throws FormatError if the zip or an array in it is truncated or corrupted.
  */
 export async function decodeNpz(bytes: Uint8Array, options: NpzOptions & SourceOptions = {}): Promise<Record<string, NpyArray>> {
-  const { source = "NPZ data", names, ...limits } = resolve(npzBytesTable, options);
+  const { source = "NPZ data", names, ...asked } = resolve(npzBytesTable, options);
   checkBytes(bytes, source);
+  const limits = {
+    maxEntryBytes: asked.maxEntryBytes ?? unpackedLimit(bytes.length),
+    maxTotalBytes: asked.maxTotalBytes ?? unpackedLimit(bytes.length),
+  };
   const members = new Map<string, ZipMember>();
-  for (const member of listZip(bytes, source)) {
+  const listed = listZip(bytes, source);
+  // A zipped folder has members for folders, and other files beside the arrays.
+  const files = listed.filter(({ name }) => !name.endsWith("/"));
+  const arrayFiles = files.filter(({ name }) => name.endsWith(".npy"));
+  if (arrayFiles.length === 0 && files.length > 0)
+    throw new FormatError(
+      "NPZ",
+      source,
+      `it holds no array: none of its members ends in .npy (${files
+        .slice(0, 5)
+        .map(({ name }) => quoted(name))
+        .join(", ")})`,
+    );
+  for (const member of arrayFiles) {
     const name = member.name.replace(/\.npy$/, "");
     if (members.has(name)) throw new FormatError("NPZ", source, `it holds two arrays named "${name}"`);
     members.set(name, member);
@@ -94,7 +112,7 @@ export async function decodeNpz(bytes: Uint8Array, options: NpzOptions & SourceO
  */
 function checkUnpacked(
   members: readonly ZipMember[],
-  limits: Pick<Resolved<typeof npzTable>, "maxEntryBytes" | "maxTotalBytes">,
+  limits: { readonly maxEntryBytes: number; readonly maxTotalBytes: number },
   source: string,
 ): void {
   const { maxEntryBytes, maxTotalBytes } = limits;
@@ -102,7 +120,11 @@ function checkUnpacked(
   for (const { name, method, size } of members) {
     if (method === 0) continue;
     if (size > maxEntryBytes) {
-      throw new FormatError("NPZ", source, `${quoted(name)} unpacks to ${size} bytes; maxEntryBytes is ${maxEntryBytes}`);
+      throw new FormatError(
+        "NPZ",
+        source,
+        `${quoted(name)} unpacks to ${size} bytes; maxEntryBytes is ${maxEntryBytes}: raise it if the file is yours`,
+      );
     }
     total += size;
   }

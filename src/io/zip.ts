@@ -74,15 +74,33 @@ export function listZip(bytes: Uint8Array, source: string): ZipMember[] {
   return members;
 }
 
+/** Packed bytes that are unpacked at once: at most 17 MiB come of them. */
+const pieceBytes = 16_384;
+
+/** Unpacks a deflated member, and no more than a piece beyond the size that it is said to have. */
+async function inflated({ packed, size }: ZipMember): Promise<Uint8Array> {
+  const { Inflate } = await import("fflate");
+  const out = new Uint8Array(size);
+  let at = 0;
+  const stream = new Inflate((piece) => {
+    if (at + piece.length <= size) out.set(piece, at);
+    at += piece.length;
+  });
+  for (let from = 0; from < packed.length; from += pieceBytes) {
+    stream.push(packed.subarray(from, from + pieceBytes), from + pieceBytes >= packed.length);
+    if (at > size) throw new Error(`it unpacks to more than the ${size} bytes that the directory says`);
+  }
+  return out.subarray(0, at);
+}
+
 /** Unpacks one member and checks its length and checksum. @throws FormatError. */
 export async function unpack(member: ZipMember, source: string): Promise<Uint8Array> {
   const fail = (reason: string, cause?: unknown): FormatError =>
     new FormatError("NPZ", source, `${quoted(member.name)} ${reason}`, {}, cause);
   let bytes = member.packed;
   if (member.method === 8) {
-    const { inflateSync } = await import("fflate");
     try {
-      bytes = inflateSync(member.packed, { out: new Uint8Array(member.size) });
+      bytes = await inflated(member);
     } catch (error) {
       throw fail(`cannot be unpacked: ${error instanceof Error ? error.message : String(error)}`, error);
     }

@@ -1,9 +1,11 @@
 import { join } from "node:path";
 import fc from "fast-check";
+import * as fflate from "fflate";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { decodeNpz, encodeNpz, FormatError, type NpyArray, readNpz, writeNpz } from "../../src/io/index.js";
 import { failure, fixture, temporaryFolder } from "./help.js";
 
+const { push } = fflate.Inflate.prototype;
 const arrays: Record<string, NpyArray> = {
   weights: { dtype: "float32", shape: [3, 4], data: Float32Array.from({ length: 12 }, (_, i) => i) },
   steps: { dtype: "int64", shape: [3], data: BigInt64Array.of(1n, 2n, 3n) },
@@ -54,6 +56,14 @@ describe("a .npz file", () => {
     expect((await encodeNpz(zeros, { compress: false })).length).toBeGreaterThan(80_000);
   });
 
+  it("that a zip program made of a folder gives its arrays", async () => {
+    expect(await decodeNpz(fixture("folder-entry.npz"))).toEqual({
+      "sub/x": { dtype: "float64", shape: [3], data: Float64Array.of(0, 1, 2) },
+    });
+    const texts = Uint8Array.from(fflate.zipSync({ "a.txt": Uint8Array.of(1) }));
+    await expect(decodeNpz(texts)).rejects.toThrow('it holds no array: none of its members ends in .npy ("a.txt")');
+  });
+
   it("goes through a file", async () => {
     const path = join(temporaryFolder(), "a.npz");
     await writeNpz(path, arrays);
@@ -74,17 +84,43 @@ describe("a .npz file that unpacks to much", () => {
     await expect(decodeNpz(bytes, { maxTotalBytes: Number.NaN })).rejects.toThrow("maxTotalBytes is NaN; it takes a number of bytes");
   });
 
-  it("takes at most 1 GiB unless more is allowed", async () => {
-    // Random bytes do not pack: the size below is one that they could unpack to.
+  it("takes at most 64 MiB or 100 times its own size unless more is allowed", async () => {
+    const bytes = await encodeNpz({ a: new Uint8Array(2 ** 26) });
+    expect(bytes.length).toBeLessThan(70_000);
+    await expect(decodeNpz(bytes)).rejects.toThrow("unpacks to 67108992 bytes; maxEntryBytes is 67108864: raise it if the file is yours");
+    expect((await decodeNpz(bytes, { maxEntryBytes: 2 ** 27, maxTotalBytes: 2 ** 27 }))["a"]!.data.length).toBe(2 ** 26);
+    const halves = await encodeNpz({ a: new Uint8Array(2 ** 25), b: new Uint8Array(2 ** 25) });
+    await expect(decodeNpz(halves)).rejects.toThrow("its arrays unpack to 67109120 bytes; maxTotalBytes is 67108864");
+    // Random bytes do not pack: the file itself is as large.
     let state = 1;
-    const noise = Uint8Array.from({ length: 1_100_000 }, () => {
+    const noise = Uint8Array.from({ length: 2 ** 20 }, () => {
       state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
       return state >>> 24;
     });
-    const bytes = await encodeNpz({ a: noise });
+    const large = await encodeNpz({ a: noise, b: new Uint8Array(2 ** 26) });
+    expect((await decodeNpz(large))["b"]!.data.length).toBe(2 ** 26);
+  });
+
+  it("is unpacked no further than it says, if it lies about its size", async () => {
+    const bytes = await encodeNpz({ a: new Uint8Array(2 ** 28) });
     const directoryEntry = bytes.length - 22 - (46 + "a.npy".length);
-    new DataView(bytes.buffer, bytes.byteOffset).setUint32(directoryEntry + 24, 2 ** 30 + 1, true);
-    await expect(decodeNpz(bytes)).rejects.toThrow("unpacks to 1073741825 bytes; maxEntryBytes is 1073741824");
+    new DataView(bytes.buffer, bytes.byteOffset).setUint32(directoryEntry + 24, 1000, true);
+    const produced: number[] = [];
+    const { Inflate } = fflate;
+    const spy = vi.spyOn(Inflate.prototype, "push").mockImplementation(function (this: fflate.Inflate, ...parts) {
+      const give = this.ondata;
+      this.ondata = (piece, final) => {
+        produced.push(piece.length);
+        give(piece, final);
+      };
+      push.apply(this, parts);
+      this.ondata = give;
+    });
+    onTestFinished(() => void spy.mockRestore());
+    await expect(decodeNpz(bytes)).rejects.toThrow(
+      '"a.npy" cannot be unpacked: it unpacks to more than the 1000 bytes that the directory says',
+    );
+    expect(produced.reduce((sum, length) => sum + length, 0)).toBeLessThan(2 ** 25);
   });
 
   it("has no limit for what is not packed", async () => {
