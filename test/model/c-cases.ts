@@ -88,11 +88,12 @@ function ofSeries(name: string, cols: number, options: Options): CCase {
       const files = await toC(model);
       const first = await model.forecast(steps);
       model.reset();
-      const next = series.subarray(0, taken);
+      const next = Matrix.from(series.subarray(0, taken), "float64");
+      if (options.missing) for (let i = cols; i < next.data.length; i++) if (i % 5 > 2) next.data[i] = Number.NaN;
       const predicted = await model.predict(next);
       const second = await model.forecast(steps);
       const main = mainOf(
-        [array("next", next)],
+        [array("next", next).replaceAll("NaN", "(0.0 / 0.0)")],
         `  if (model_forecast(&state, ${steps}, out) != ${steps}) return 1;
   show(out, ${steps * cols});
   model_reset(&state);
@@ -717,6 +718,8 @@ export const casesOfC: readonly CCase[] = [
     reservoir: { ...small, feedback: {}, noiseLevel: 0.01 },
     transforms: ["standardise", { difference: 1 }],
   }),
+  ofSeries("missing values held", 2, { reservoir: small, missing: "hold" }),
+  withGaps("missing values held beside known inputs, lags", 1, { reservoir: small, missing: "interpolate", lags: 2 }),
   withGaps("missing values", 0, { reservoir: small, missing: "mask" }),
   withGaps("missing values beside known inputs, lags, a difference", 2, {
     reservoir: { size: 20 },

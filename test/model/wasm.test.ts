@@ -165,6 +165,78 @@ describe("a forecaster as WebAssembly", () => {
     expect(host.forecast(steps, ahead(40))).toEqual(rows(await model.forecast(steps, { known: known.subarray(40, 40 + steps) })));
   });
 
+  /** Rows of which some values are missing, the first among them. */
+  const gappy = (matrix: Matrix) =>
+    Matrix.from(rows(matrix).map((row, t) => row.map((value, c) => ((3 * t + c) % 7 < 2 ? Number.NaN : value))));
+
+  it.each<readonly [string, ForecasterOptions]>([
+    ["hold", { missing: "hold" }],
+    ["interpolate, members, a difference", { missing: "interpolate", members: 2, transforms: [{ difference: 1 }] }],
+    ["hold, lags", { missing: "hold", lags: 2 }],
+  ])("holds missing values by rows before them: %s", async (_, options) => {
+    const series = waves(2, 1, 360);
+    const next = gappy(series.subarray(300));
+    await using model = await Forecaster.fit(series.subarray(0, 300), { reservoir: small, ...options });
+    const host = await hostOf(model);
+    const standing = model.state;
+    // The last row of training stands for the first value, in one call and in many.
+    const made = rows(next).map((row) => host.predict(row));
+    expect(made).toEqual(rows(await model.predict(next)));
+    expect(host.forecast(steps)).toEqual(rows(await model.forecast(steps)));
+    model.state = standing;
+    const one: Rows = [];
+    for (let t = 0; t < next.rows; t++) one.push(...rows(await model.predict(next.subarray(t, t + 1))));
+    expect(made).toEqual(one);
+    const held = rows(next);
+    for (const [t, row] of held.entries())
+      for (const c of [0, 1]) if (Number.isNaN(row[c])) row[c] = t > 0 ? held[t - 1]![c]! : series.at(299, c);
+    model.state = standing;
+    expect(made).toEqual(rows(await model.predict(Matrix.from(held))));
+    // Rows that nothing before them holds are not taken.
+    host.reset();
+    expect(host.predict([1, Number.NaN])).toEqual([Number.NaN, Number.NaN]);
+    const start = next.subarray(1);
+    await model.warmUp(start);
+    for (const row of rows(start)) host.predict(row);
+    expect(host.forecast(steps)).toEqual(rows(await model.forecast(steps)));
+  });
+
+  it("holds missing values by rows before them, and says where: mask", async () => {
+    const series = waves(2, 1, 360);
+    const next = gappy(series.subarray(300));
+    await using model = await Forecaster.fit(series.subarray(0, 300), { reservoir: small, missing: "mask" });
+    const host = await hostOf(model);
+    for (const row of rows(next)) expect(host.observe(row)).toBe(true);
+    await model.warmUp(Matrix.from([...rows(series.subarray(0, 300)), ...rows(next)]));
+    expect(host.forecast(steps)).toEqual(rows(await model.forecast(steps)));
+    host.reset();
+    const taken = rows(next).map((row) => host.observe(row));
+    expect(taken.slice(0, 3)).toEqual([false, true, true]);
+    await model.warmUp(next);
+    expect(host.forecast(steps)).toEqual(rows(await model.forecast(steps)));
+  });
+
+  it("holds missing targets that are taught, by its own outputs too", async () => {
+    const [u, targets] = [waves(1, 3, 360), waves(1, 4, 360)];
+    await using model = await Forecaster.fit(
+      { inputs: u.subarray(0, 300), targets: targets.subarray(0, 300) },
+      { reservoir: { ...small, feedback: {} }, missing: "hold" },
+    );
+    const host = await hostOf(model);
+    const [nextU, nextY] = [gappy(u.subarray(300)), gappy(targets.subarray(300))];
+    for (const [from, to] of [
+      [0, 20],
+      [40, 60],
+    ] as const) {
+      // A teacher, then free.
+      const given = { teacher: nextY.subarray(from, to) };
+      await model.predict(nextU.subarray(from, to), given);
+      for (let t = from; t < to; t++) host.teach([nextU.data[t]!], [nextY.data[t]!]);
+      const free = nextU.subarray(20, 40);
+      expect(rows(free).map((row) => host.predict(row))).toEqual(rows(await model.predict(free)));
+    }
+  });
+
   it.each<readonly [string, ForecasterOptions]>([
     ["known inputs", { reservoir: small }],
     ["known inputs and lags in integers, members", { reservoir: integers, lags: 5, members: 3 }],

@@ -6,9 +6,15 @@ import { mostLost } from "./transforms.js";
 
 const lines = (isThere: boolean, text: string): string => (isThere ? text : "");
 
+/** The names of arrays of the last rows where a model stands; "0" if there are none. */
+export interface LastRows {
+  readonly last: string;
+  readonly last_fed: string;
+}
+
 /** The functions that the header declares. */
-export function callsOf(shape: Shape, groups: readonly number[], lastRow: string): string {
-  const { name, inputs, lags, largest, masks, needs, transforms } = shape;
+export function callsOf(shape: Shape, groups: readonly number[], lastRows: LastRows): string {
+  const { name, inputs, lags, largest, masks, fills, fillsFed, needs, transforms } = shape;
   const fields = new Map(stateFields(shape));
   const hasLags = Math.max(...lags) > 0;
   const mostLags = Math.max(...lags);
@@ -66,19 +72,34 @@ export function callsOf(shape: Shape, groups: readonly number[], lastRow: string
       .join("\n");
   const lengths: Record<string, string> = { x: "m->width", u: "INPUTS", fed: "OUTPUTS", recent: "m->lags * OUTPUTS" };
   const offsets: Record<string, string> = { x: "size", u: "k * INPUTS", fed: "k * OUTPUTS", recent: "window" };
-  const beginning = (call: string, rows: string, sources: Readonly<Record<string, string>>) => `
+  const held = (field: keyof LastRows, length: number, from: string) =>
+    lines(length > 0, `  for (i = 0; i < ${length}; i++) state->${field}[i] = ${from === "0" ? "nothing / nothing" : `${from}[i]`};\n`);
+  const beginning = (call: string, rows: string, sources: Readonly<Record<string, string>>, from: LastRows) => {
+    const fromRows = held("last", fills, from.last) + held("last_fed", fillsFed, from.last_fed);
+    return `
 void ${name}_${call}(${name}_state *state)
 {
-  int k, i, size = 0${lines(hasLags, ", window = 0")};
+${lines(fromRows.includes("nothing"), "  const double nothing = 0;\n")}  int k, i, size = 0${lines(hasLags, ", window = 0")};
   for (k = 0; k < MEMBERS; k++) {
     const member *m = &members[k];
 ${copies(sources)}
-${lines(past > 0, `    for (i = 0; i < ${past}; i++) state->past[k * ${past} + i] = ${sources["past"] ?? "0"};\n`)}${lines(masks > 0, `    for (i = 0; i < OUTPUTS; i++) state->last[i] = ${sources["last"] ?? "0"};\n`)}${lines(needs.noise, `    state->step[k] = ${sources["step"] ?? "0"};\n`)}    size += m->width;${lines(hasLags, "\n    window += m->lags * OUTPUTS;")}
+${lines(past > 0, `    for (i = 0; i < ${past}; i++) state->past[k * ${past} + i] = ${sources["past"] ?? "0"};\n`)}${lines(needs.noise, `    state->step[k] = ${sources["step"] ?? "0"};\n`)}    size += m->width;${lines(hasLags, "\n    window += m->lags * OUTPUTS;")}
   }
   for (i = 0; i < ${largest}; i++) state->next[i] = 0;
-  state->rows = ${rows};
+${fromRows}  state->rows = ${rows};
 }
 `;
+  };
+  /** Rows with missing values held, under the name that the rest has for them. */
+  const filled = (
+    row: string,
+    field: keyof LastRows,
+    count: string,
+    leave: string,
+  ) => `  if (!fill(state->${field}, ${row}, ${count})) ${leave}
+  ${row} = state->${field};
+`;
+  const filledInput = (leave: string) => lines(inputs > 0 && fills > 0, filled("input", "last", "INPUTS", leave));
   const inputRow = lines(inputs > 0, `    ${scores("input", "u", "", "INPUTS")}\n`);
   const one = (call: string, parameters: string, body: string, type = "void") => `
 ${type} ${name}_${call}(${name}_state *state, ${parameters})
@@ -92,7 +113,11 @@ ${body}}
     `  double made[OUTPUTS * MEMBERS]${lines(transforms !== undefined, ", row[OUTPUTS]")};
   real y[OUTPUTS];
   int k, o${lines(inputs > 0, ", i")};
-  for (k = 0; k < MEMBERS; k++) {
+${filledInput(`{
+    const double nothing = 0;
+    for (o = 0; output && o < OUTPUTS; o++) output[o] = nothing / nothing;
+    return;
+  }`)}  for (k = 0; k < MEMBERS; k++) {
 ${memberHead}
 ${transforms && !shape.feedback ? forwarded("input") : ""}${lines(
   most > 0,
@@ -117,13 +142,13 @@ ${lines(
 `,
 )}  count_row(state);
   if (output) medians(made, output);
-`,
+${lines(fillsFed > 0, "  for (o = 0; output && o < OUTPUTS; o++) state->last_fed[o] = output[o];\n")}`,
   );
   const teach = one(
     "teach",
     `${lines(inputs > 0, "const double *input, ")}const double *target`,
     `  int k, o${lines(inputs > 0, ", i")};${lines(transforms !== undefined, "\n  double row[OUTPUTS];")}
-  for (k = 0; k < MEMBERS; k++) {
+${filledInput("return;")}${lines(fillsFed > 0, filled("target", "last_fed", "OUTPUTS", "return;"))}  for (k = 0; k < MEMBERS; k++) {
 ${memberHead}
 ${transforms ? forwarded("target") : ""}${lines(
   most > 0,
@@ -143,23 +168,23 @@ ${transforms ? forwarded("target") : ""}${lines(
     ${scores(outside, "u", "OUTPUTS + ", "INPUTS - OUTPUTS")}
     ${step}`;
   const given = givenOf(shape);
-  const own = masks > 0 || transforms !== undefined;
+  const own = fills > 0 || transforms !== undefined;
   const known = masks > 0 ? "all" : "known";
   const observe = one(
     "observe",
     `const double *${own ? "measured" : "row"}${lines(given > 0, ", const double *known")}`,
     `  int k, o, i;${lines(own, "\n  double row[OUTPUTS];")}
-${lines(masks > 0, maskedRow(shape))}  for (k = 0; k < MEMBERS; k++) {
+${lines(masks > 0, maskedRow(shape))}${lines(fills > 0, "  if (!fill(state->last, measured, OUTPUTS)) return 0;\n")}  for (k = 0; k < MEMBERS; k++) {
 ${memberHead}
     if (state->rows > ${lost}) {
     ${pendingInputs(known).replaceAll("\n", "\n  ")}
     }
-${transforms ? forwarded(masks > 0 ? "state->last" : "measured") : lines(masks > 0, "    for (o = 0; o < OUTPUTS; o++) row[o] = state->last[o];\n")}    for (o = 0; o < OUTPUTS; o++) fed[o] = (real)((row[o] - m->input_mean[o]) / m->input_deviation[o]);
+${transforms ? forwarded(fills > 0 ? "state->last" : "measured") : lines(fills > 0, "    for (o = 0; o < OUTPUTS; o++) row[o] = state->last[o];\n")}    for (o = 0; o < OUTPUTS; o++) fed[o] = (real)((row[o] - m->input_mean[o]) / m->input_deviation[o]);
 ${lines(hasLags, `    ${lines(most > 0, `if (state->rows >= ${lost}) `)}${push.replace("FROM", "fed")}\n`)}    ${moveOn}
   }
   count_row(state);
-${lines(masks > 0, "  return 1;\n")}`,
-    masks > 0 ? "int" : "void",
+${lines(fills > 0, "  return 1;\n")}`,
+    fills > 0 ? "int" : "void",
   );
   const outside = outsideOf(shape);
   const loopBody = shape.feedback
@@ -205,16 +230,21 @@ ${lines(outside > 0, `    outside += ${outside};\n`)}  }
   if (state->rows < ${mostRows}) state->rows++;
 }
 `,
-    beginning("begin", standing, {
-      x: "m->state[i]",
-      u: "m->input[i]",
-      fed: "m->fed[i]",
-      recent: "m->recent[i]",
-      past: "m->past[i]",
-      last: `${lastRow}[i]`,
-      step: "m->step",
-    }),
-    beginning("reset", "0", { x: "m->initial_state[i]" }),
+    lines(fills > 0 || fillsFed > 0, fillFunction),
+    beginning(
+      "begin",
+      standing,
+      {
+        x: "m->state[i]",
+        u: "m->input[i]",
+        fed: "m->fed[i]",
+        recent: "m->recent[i]",
+        past: "m->past[i]",
+        step: "m->step",
+      },
+      lastRows,
+    ),
+    beginning("reset", "0", { x: "m->initial_state[i]" }, { last: "0", last_fed: "0" }),
     observes(shape) ? observe : predict,
     lines(shape.feedback, teach),
     lines(shape.closes, forecast),
@@ -234,16 +264,25 @@ function gatherKnown({ masks, known, calendar }: Shape, given: string, flag: str
     .join("\n    ");
 }
 
-/** A row of which values may be missing: the last one stands for each, and the mask says which. */
+/** What is known of a row of which values may be missing: the mask says which. */
 function maskedRow(shape: Shape): string {
   return `  double all[${shape.known}];
-  for (o = 0; o < OUTPUTS; o++)
-    if (measured[o] != measured[o] && state->rows == 0) return 0;
   ${gatherKnown(shape, "known", "measured[o] != measured[o]").replaceAll("\n    ", "\n  ")}
-  for (o = 0; o < OUTPUTS; o++)
-    if (measured[o] == measured[o]) state->last[o] = measured[o];
 `;
 }
+
+const fillFunction = `
+/* Takes a row: a missing value (NaN) is the last one before it. 0 if there is none, and the row is not taken. */
+static int fill(double *last, const double *row, int count)
+{
+  int i;
+  for (i = 0; i < count; i++)
+    if (row[i] != row[i] && last[i] != last[i]) return 0;
+  for (i = 0; i < count; i++)
+    if (row[i] == row[i]) last[i] = row[i];
+  return 1;
+}
+`;
 
 /** The lines that gather what a readout sees beside the state. */
 function seenOf({ sees, lags, inputs, outputs }: Shape): string {

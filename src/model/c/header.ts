@@ -10,7 +10,7 @@ const isState = (field: string): boolean => field === "x" || field === "next";
 
 /** NAME.h */
 export function headerOf(shape: Shape, title: string): string {
-  const { name, precision, inputs, outputs, integers, calendar, masks, needs } = shape;
+  const { name, precision, inputs, outputs, integers, calendar, fills, needs } = shape;
   const given = givenOf(shape);
   const guard = `${name.toUpperCase()}_H`;
   const outside = outsideOf(shape);
@@ -19,7 +19,8 @@ export function headerOf(shape: Shape, title: string): string {
     ([field, length]) => `  ${integers && isState(field) ? "int16_t" : typeName(precision)} ${field}[${length}];`,
   );
   if (pastOf(shape) > 0) fields.push(`  double past[${pastOf(shape) * shape.widths.length}];`);
-  if (masks > 0) fields.push(`  double last[${outputs}];`);
+  if (shape.fills > 0) fields.push(`  double last[${shape.fills}];`);
+  if (shape.fillsFed > 0) fields.push(`  double last_fed[${shape.fillsFed}];`);
   if (needs.noise) fields.push(`  uint32_t step[${shape.widths.length}];`);
   const columns = (count: number) => `${count} value${count === 1 ? "" : "s"}`;
   const lost = shape.transforms ? mostLost(shape.transforms) : 0;
@@ -36,14 +37,18 @@ void ${name}_teach(${name}_state *state, ${lines(inputs > 0, "const double *inpu
 `
     : observes(shape)
       ? `/* Takes the next row of the series (${columns(outputs)})${lines(given > 0, ` and what was known of it (${columns(given)})`)}.${lines(
-          masks > 0,
+          fills > 0,
           `
-   A missing value is no number (NaN), and the last one stands for it. 0 if there is none since a reset: the row is not taken.`,
+   A missing value (NaN) is the last one before it. 0 if there is none since a reset: the row is not taken.`,
         )} */
-${masks > 0 ? "int" : "void"} ${name}_observe(${name}_state *state, const double *row${lines(given > 0, ", const double *known")});
+${fills > 0 ? "int" : "void"} ${name}_observe(${name}_state *state, const double *row${lines(given > 0, ", const double *known")});
 `
       : `/* Takes the next row of inputs (${columns(inputs)}) and gives the prediction that it leads to (${columns(outputs)}).
    \`output\` may be null: then the row is taken and nothing is predicted${lines(
+     fills > 0,
+     `. A missing value (NaN) is the last one
+   before it; if there is none since a reset, the row is not taken, and \`output\` is no number (NaN)`,
+   )}${lines(
      pastOf(shape) > 0,
      `. Differences take ${lost} rows first,
    to which \`output\` is no number (NaN)`,

@@ -43,8 +43,10 @@ export function cProgram(parts: ForecasterParts, { name, version, calendar }: Pr
   const step = stepFunctions(needs, precision, constants);
   const activations = reservoirs.activations(precision);
   const changes = transforms ? transformFunctions(transforms, constants, activations.includes("tanh_of_double")) : "";
-  const { recent } = members[0]!.state;
-  const lastRow = shape.masks > 0 ? constants.add("float64", "last_row", recent.row(recent.rows - 1)) : "0";
+  const lastRows = {
+    last: shape.fills > 0 ? constants.add("float64", "last_row", parts.last.inputs) : "0",
+    last_fed: shape.fillsFed > 0 ? constants.add("float64", "last_fed", parts.last.targets) : "0",
+  };
   const time = calendar.length > 0 ? calendarFunction(name, calendar, constants) : "";
   const title = `Written by Spillway ${version}: a forecaster of ${outputs} output${outputs === 1 ? "" : "s"}.`;
   const declarations = [
@@ -63,7 +65,7 @@ export function cProgram(parts: ForecasterParts, { name, version, calendar }: Pr
     time,
     reservoirs.constants,
     `static const member members[MEMBERS] = {\n${rows.join("\n")}\n};\n`,
-    callsOf(shape, parts.groups, lastRow),
+    callsOf(shape, parts.groups, lastRows),
   ];
   return { header: headerOf(shape, title), declarations, constants, functions, shape };
 }
@@ -72,15 +74,20 @@ export function cProgram(parts: ForecasterParts, { name, version, calendar }: Pr
 export function shapeOf(name: string, members: readonly RateMember[], { settings }: ForecasterParts): Omit<Shape, "calendar" | "needs"> {
   const [{ model, readout, road, parts }] = members as [RateMember];
   const outputs = readout.outputSize;
+  const { missing = "error" } = settings;
+  const feedback = model.outputSize > 0;
+  const ofRow = road.known === 0 ? model.inputSize : feedback ? 0 : outputs;
   return {
     name,
     precision: model.precision,
     inputs: model.inputSize,
     outputs,
     known: road.known,
-    masks: settings.missing === "mask" ? outputs : 0,
-    feedback: model.outputSize > 0,
-    closes: model.outputSize > 0 || model.inputSize >= outputs,
+    masks: missing === "mask" ? outputs : 0,
+    fills: missing === "error" ? 0 : ofRow,
+    fillsFed: missing !== "error" && feedback ? outputs : 0,
+    feedback,
+    closes: feedback || model.inputSize >= outputs,
     widths: members.map((member) => member.parts.reduce((sum, part) => sum + part.model.size, 0)),
     largest: Math.max(...members.flatMap((member) => member.parts.map((part) => part.model.size))),
     lags: members.map(({ lags }) => lags),

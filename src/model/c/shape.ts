@@ -15,6 +15,9 @@ export interface Shape {
   readonly known: number;
   /** Columns of those that say which values of a row are missing; the program fills them. */
   readonly masks: number;
+  /** Values of a row that are held if they are missing, and of a row that is fed back. */
+  readonly fills: number;
+  readonly fillsFed: number;
   readonly feedback: boolean;
   /** Whether a closed loop is possible. */
   readonly closes: boolean;
