@@ -7,7 +7,7 @@ namespace standardisation {
 
 typedef unsigned long long Wide;
 
-/** A thread a column: its mean and deviation over all rows, or 0 and 1 if it never changes. */
+/** A thread a column: its mean and deviation over all rows; 1 if the deviation counts as 0. */
 template <typename Real> static __device__ __forceinline__ void moments(const Real* values, Wide rows, unsigned cols, double* mean, double* deviation) {
   const unsigned c = blockIdx.x * blockDim.x + threadIdx.x;
   if (c >= cols) return;
@@ -29,8 +29,9 @@ template <typename Real> static __device__ __forceinline__ void moments(const Re
     }
   }
   const double spread = portable::root(portable::div(squares, (double)rows));
-  const bool counts = changes && spread > 0.0 && portable::finite(spread);
-  mean[c] = counts ? middle : 0.0;
+  const double rounding = portable::mul(portable::mul((double)rows, 0x1p-53), fabs(middle));
+  const bool counts = changes && portable::finite(spread) && spread > rounding;
+  mean[c] = !changes ? (double)first : portable::finite(middle) ? middle : 0.0;
   deviation[c] = counts ? spread : 1.0;
 }
 

@@ -1,6 +1,7 @@
 // The signal that drives the lab's reservoir, and the hash by which two places can tell that their
 // states are the same bits.
 import { sha256 } from "../model/checksum.js";
+import { fitStandardisation, standardised } from "../model/standardisation.js";
 import { Matrix } from "../numerics/index.js";
 import { ReservoirComputer } from "../reservoir/index.js";
 import { generateTask, tasks } from "../tasks/index.js";
@@ -56,10 +57,8 @@ export function freeDrive(values: Float64Array): Drive {
 }
 
 function zScores(values: Float64Array): Float64Array {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const variance = values.reduce((sum, value) => sum + (value - mean) * (value - mean), 0) / values.length;
-  const deviation = Math.sqrt(variance) || 1;
-  return values.map((value) => (value - mean) / deviation);
+  const series = new Matrix(values.length, 1, values);
+  return standardised(fitStandardisation([series]), series).data;
 }
 
 /**

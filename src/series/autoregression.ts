@@ -176,7 +176,7 @@ class Lagged {
     const mean = values.reduce((sum, value) => sum + value, 0) / length;
     const spread = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / length);
     this.#mean = mean;
-    this.#deviation = standardise && spread > 0 ? spread : 1;
+    this.#deviation = standardise && spread > length * 2 ** -53 * Math.abs(mean) ? spread : 1;
     const z = values.map((value) => (value - mean) / this.#deviation);
     const rows = length - order;
     this.#means = Float64Array.from({ length: order + 1 }, (_, j) => {

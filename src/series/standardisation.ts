@@ -14,8 +14,9 @@ export function noStandardisation(cols: number): Standardisation {
 }
 
 /**
- * Mean and standard deviation (over T, not T - 1) of each column over all rows of all series. A
- * column that never changes, such as a constant input, is left as it is: mean 0, deviation 1.
+ * Mean and standard deviation (over T, not T - 1) of each column over all rows of all series. The
+ * deviation of a column that never changes, or by less than its mean is rounded by (T |mean| 2^-53),
+ * counts as 0, and the column is divided by 1: z = x - mean. So is one whose deviation overflows.
  */
 export function fitStandardisation(series: readonly Matrix[]): Standardisation {
   const cols = series[0]!.cols;
@@ -23,7 +24,10 @@ export function fitStandardisation(series: readonly Matrix[]): Standardisation {
   const out = noStandardisation(cols);
   for (let c = 0; c < cols; c++) {
     const first = series[0]!.data[c];
-    if (series.every((matrix) => everyInColumn(matrix, c, (value) => value === first))) continue;
+    if (series.every((matrix) => everyInColumn(matrix, c, (value) => value === first))) {
+      out.mean[c] = first!;
+      continue;
+    }
     let sum = 0;
     for (const matrix of series) for (let t = 0; t < matrix.rows; t++) sum += matrix.data[t * cols + c]!;
     const mean = sum / rows;
@@ -35,9 +39,8 @@ export function fitStandardisation(series: readonly Matrix[]): Standardisation {
       }
     }
     const deviation = Math.sqrt(squares / rows);
-    if (!(deviation > 0 && Number.isFinite(deviation))) continue;
-    out.mean[c] = mean;
-    out.deviation[c] = deviation;
+    if (Number.isFinite(mean)) out.mean[c] = mean;
+    if (Number.isFinite(deviation) && deviation > rows * 2 ** -53 * Math.abs(mean)) out.deviation[c] = deviation;
   }
   return out;
 }

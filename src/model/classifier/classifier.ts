@@ -156,7 +156,7 @@ export class Classifier implements AsyncDisposable {
       const saturated = new SaturationCount();
       const member = { computers, levels: levels[m] };
       const features = await represent(member, seen, settings, shareOf(work, m, members.length), saturated);
-      warnWhereSaturated(computers[0].model, saturated.share);
+      warnWhereSaturated(computers[0].model, saturated.share, scaled.inputs);
       const { readout, factor } = trainClassReadout(features, numbers, classes.length, settings, this.#trainer);
       readouts.push(readout);
       factors.push(factor);

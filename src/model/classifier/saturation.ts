@@ -1,6 +1,7 @@
 // Notices reservoirs whose neurons sit at the ends of tanh, where one input looks like another. It
 // changes nothing and stops nothing.
 import { warnOnce } from "../../core/warning.js";
+import { Matrix } from "../../numerics/index.js";
 import { GramAccumulator, type RidgeAccumulator } from "../../readout/index.js";
 import type { AnyModel } from "../../reservoir/index.js";
 
@@ -53,14 +54,28 @@ export function shareOfSums(sink: RidgeAccumulator): number {
 
 /**
  * Warns, once a process, if more than half of the states of a reservoir with tanh are beyond
- * +-0.99.
+ * +-0.99, and names the column of the inputs with the largest root mean square.
  */
-export function warnWhereSaturated(model: AnyModel, share: number): void {
+export function warnWhereSaturated(model: AnyModel, share: number, inputs: readonly unknown[]): void {
   const parts = model.kind === "composite" ? model.parts : [model];
   if (share <= 0.5 || parts.some((part) => part.kind !== undefined || part.activation !== "tanh")) return;
   warnOnce(
     "SpillwaySaturationWarning",
-    `${Math.round(100 * share)} % of this reservoir's states are beyond +-0.99, where tanh is flat and inputs look alike: ` +
+    `${Math.round(100 * share)} % of this reservoir's states are beyond +-0.99, where tanh is flat and inputs look alike: ${largestOf(inputs.filter((one) => one instanceof Matrix))}` +
       "standardise the inputs or take a smaller inputScaling, and look for a large bias or spectralRadius",
   );
+}
+
+/** The column with the largest root mean square, in words; nothing without columns. */
+function largestOf(inputs: readonly Matrix[]): string {
+  const cols = inputs[0]?.cols ?? 0;
+  const squares = new Float64Array(cols);
+  let rows = 0;
+  for (const one of inputs) {
+    for (let i = 0; i < one.data.length; i++) squares[i % cols]! += one.data[i]! ** 2;
+    rows += one.rows;
+  }
+  if (cols === 0 || rows === 0) return "";
+  const column = squares.reduce((best, square, c) => (square > squares[best]! ? c : best), 0);
+  return `input ${column} drives it most, with a root mean square of ${Math.sqrt(squares[column]! / rows).toPrecision(3)}; `;
 }

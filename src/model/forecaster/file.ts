@@ -15,8 +15,8 @@ import { TensorReader } from "../tensor-reader.js";
 import type { ForecasterChoice } from "./choice.js";
 import type { ClockNote } from "./clock.js";
 import type { MemberState } from "./member.js";
-import type { ForecasterSettings } from "./options.js";
 import type { LastRows, MissingInSeries } from "./missing.js";
+import type { ForecasterSettings } from "./options.js";
 import type { Road } from "./road.js";
 import { givenInputs, seenColumns, sightOf } from "./seen.js";
 

@@ -96,7 +96,12 @@ async function fitStreamed(
       if (sight) await trainSeen(computer, one, taking, { washout, sight }, progress);
       else await computer.train(one.inputs, one.targets, taking, { ...progress, washout, teacher: teacherOf(computer, one) });
     }
-    warnWhereSaturated(computer.model, isOfSums ? shareOfSums(sink) : seen.share);
+    const share = isOfSums ? shareOfSums(sink) : seen.share;
+    warnWhereSaturated(
+      computer.model,
+      share,
+      series.map((one) => one.inputs),
+    );
     return stream.solve();
   } finally {
     stream.dispose?.();
@@ -153,7 +158,11 @@ async function fitKept(
   }
   const seen = new SaturationCount();
   for (const each of states) seen.add(each.subarray(washout).data);
-  warnWhereSaturated(computer.model, seen.share);
+  warnWhereSaturated(
+    computer.model,
+    seen.share,
+    series.map((one) => one.inputs),
+  );
   return trainer.fit(
     states,
     series.map(({ targets }) => targets),

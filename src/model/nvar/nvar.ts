@@ -18,8 +18,8 @@ import { type CheckedSeries, checkColumns, type ForecasterData, givenColumns, wi
 import { Forecast } from "../forecaster/forecast.js";
 import { checkKnown } from "../forecaster/known.js";
 import { checkChoose } from "../forecaster/lambda-choice.js";
-import type { TimesOption } from "../forecaster/options.js";
 import { checkFilled } from "../forecaster/missing.js";
+import type { TimesOption } from "../forecaster/options.js";
 import { scoredRows, scorerOf } from "../forecaster/score.js";
 import { orBack, puttingBack } from "../forecaster/standing.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";

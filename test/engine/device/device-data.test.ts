@@ -330,13 +330,16 @@ describe("a chain from spikes to classes", () => {
     async (precision) => {
       const host = patterns.map((pattern, b) => {
         const { rows, cols, data } = binSpikes(pattern, { binMs: 1 });
-        // A column that never changes, and rows of several lengths.
+        // A column that never changes, one that changes by its last bit, and rows of several lengths.
         const kept = rows - (b % 2) * 3;
         return Matrix.from(
           new Matrix(
             kept,
             cols,
-            data.slice(0, kept * cols).map((value, i) => (i % cols === 4 ? 2 : value + (i % 7) * 0.1)),
+            data.slice(0, kept * cols).map((value, i) => {
+              if (i % cols === 4) return 2;
+              return i % cols === 3 ? 1013 + (i % 2) * 2 ** -43 : value + (i % 7) * 0.1;
+            }),
           ),
           precision,
         );
