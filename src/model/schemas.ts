@@ -147,7 +147,8 @@ export function parseGroups(value: unknown): readonly number[] {
 const pairKind = object({
   candidate: given(whole(), "Its place among the candidates."),
   lambda: given(number({ atLeast: 0 }), "The penalty."),
-  score: optional(number(), "By the loss."),
+  score: optional(number(), "What is compared: its error and those of its neighbours."),
+  error: optional(number(), "By the loss."),
   failure: optional(text(), "Why there is no score."),
 });
 const startKind = object({ sequence: given(whole(), "Which series."), row: given(whole(), "The first row that is forecast.") });

@@ -2,7 +2,7 @@
 // from
 // validation starts inside the training part. What is tried stands in candidates.ts.
 import { ArgumentError } from "../../core/errors.js";
-import { Matrix } from "../../numerics/index.js";
+import { Matrix, portableExp, portableLog } from "../../numerics/index.js";
 import { type WorkOptions, WorkPacer } from "../../reservoir/index.js";
 import { fitStandardisation } from "../standardisation.js";
 import type { CheckedSeries } from "./data.js";
@@ -38,8 +38,14 @@ export interface ChoiceOptions extends Omit<RoadSettings, "transforms"> {
 export interface ScoredPair {
   readonly candidate: number;
   readonly lambda: number;
-  /** Undefined if it failed; `failure` then says why. */
+  /**
+   * What is compared: its own error, or if that is larger the geometric mean of it and of those of
+   * the next smaller and the next larger lambda (of losses below 0 the arithmetic mean), so that one
+   * lucky lambda does not win. Undefined if it failed; `failure` then says why.
+   */
   readonly score?: number | undefined;
+  /** Its own error, by `loss`; undefined if it failed, and in earlier files. */
+  readonly error?: number | undefined;
   readonly failure?: string | undefined;
 }
 
@@ -111,7 +117,7 @@ export async function choosePairs(
     horizon,
   );
   const pacer = new WorkPacer(work, candidates.length);
-  const scores: ScoredPair[] = [];
+  const own: ScoredPair[] = [];
   const forecasts: (Matrix<Float64Array> | undefined)[] = [];
   const costs: Float64Array[] = [];
   const filled = filledOf(data, options.masks, parts.starts, horizon);
@@ -124,10 +130,11 @@ export async function choosePairs(
       const cost = isMade ? losses[loss].costs(made, targets, context) : new Float64Array(0);
       costs.push(cost);
       forecasts.push(isMade ? made : undefined);
-      scores.push(isMade ? { candidate, lambda, score: losses[loss].score(cost) } : { candidate, lambda, failure: made.message });
+      own.push(isMade ? { candidate, lambda, error: losses[loss].score(cost) } : { candidate, lambda, failure: made.message });
     }
     await pacer.pause(candidate + 1);
   }
+  const scores = candidates.flatMap((_, c) => withNeighbours(own.slice(c * lambdas.length, (c + 1) * lambdas.length)));
   const kept = best(scores, costs, apart(data, parts, horizon), options.keep, candidates);
   if (kept.length === 0)
     throw ArgumentError.because(
@@ -152,6 +159,26 @@ export async function choosePairs(
     ...more,
   };
 }
+
+/**
+ * The scores of one candidate's lambdas, by their own errors and those of their neighbours. A
+ * neighbour that failed is left out.
+ */
+function withNeighbours(pairs: readonly ScoredPair[]): readonly ScoredPair[] {
+  const made = pairs.filter(({ error }) => Number.isFinite(error)).toSorted((a, b) => a.lambda - b.lambda);
+  return pairs.map((pair) => {
+    const at = made.indexOf(pair);
+    const errors = made.slice(Math.max(0, at - 1), at + 2).map(({ error }) => error!);
+    if (at < 0 || errors.length === 1) return { ...pair, score: pair.error };
+    const mean = (each: (error: number) => number) => errors.reduce((sum, error) => sum + each(error), 0) / errors.length;
+    const isRatio = errors.every((error) => error >= 0);
+    const around = isRatio ? portableExp(mean((error) => portableLog(Math.max(error, least)))) : mean((error) => error);
+    return { ...pair, score: Math.max(pair.error!, around) };
+  });
+}
+
+/** An error below this counts as this much. */
+const least = 1e-300;
 
 /**
  * What the kept pairs alone are off by from all starts that fit: the starts of the choice are few,
