@@ -1,12 +1,32 @@
 // Options that several figures have, described once. Options of a single figure are described
 // beside it, and what a figure is drawn from is checked where it is drawn.
 import { ArgumentError } from "../core/errors.js";
-import { checked, type Kind, number, type Option, option, text } from "../core/options.js";
+import { checked, type Kind, number, type Option, option, text, whole } from "../core/options.js";
+import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
 
 /** Options of a figure that has nothing else to choose: its title, and what it is if left out. */
 export const titleTable = (title: string): { readonly title: Option<string, string> } => ({
   title: option(text(), title, "The figure's title."),
 });
+
+/** Steps at the start of a run that a figure of states leaves out. */
+export interface WashoutOptions {
+  /** Steps at the start that are not drawn; default 0. */
+  readonly washout?: number | undefined;
+}
+
+/** The option of {@link WashoutOptions}. */
+export const washoutTable = {
+  washout: option(whole(), 0, "Steps at the start that are not drawn."),
+};
+
+/** States without their first steps. @throws ArgumentError if none is left */
+export function afterWashout(states: MatrixLike, washout: number): Matrix {
+  const matrix = asMatrix(states, "states");
+  if (washout > 0 && washout >= matrix.rows)
+    throw new ArgumentError("washout", washout, `fewer than the ${matrix.rows} steps of the states`);
+  return matrix.subarray(washout);
+}
 
 /** A list or a typed array. */
 export const listKind = <Value>(): Kind<readonly Value[]> => checked("a list", isArrayLike);

@@ -13,7 +13,7 @@ import { type SvgOptions, sizeOf, svgTable } from "./svg/options.js";
 
 /** The heading of a page, and where it has plotly.js from. */
 export interface HtmlOptions {
-  /** The page's heading; default the first figure's title. */
+  /** The page's heading; default the title of the figure, of several "Figures". */
   readonly title?: string | undefined;
   /**
    * "inline" (default): the page holds plotly.js (2 MB, compressed) and opens anywhere. Else the
@@ -25,7 +25,7 @@ export interface HtmlOptions {
 
 /** The options of `toHtml` and `show`. */
 export const htmlTable = {
-  title: optional(text(), "The page's heading; left out, the first figure's title."),
+  title: optional(text(), "The page's heading; left out, the title of the figure, or Figures if there are several."),
   plotly: option(text(), "inline", "inline: the page holds plotly.js; else the address of a script that stands beside it."),
 } satisfies TableOf<HtmlOptions>;
 
@@ -36,7 +36,7 @@ export const htmlTable = {
 export async function toHtml(figures: Figure | readonly Figure[], options: HtmlOptions = {}): Promise<string> {
   const all = Array.isArray(figures) ? (figures as readonly Figure[]) : [figures as Figure];
   for (const figure of all) checkFigure(figure);
-  const { plotly, title = all[0]?.title ?? "Figures" } = resolve(htmlTable, options);
+  const { plotly, title = all.length === 1 ? all[0]!.title : "Figures" } = resolve(htmlTable, options);
   const shared = plotly === "inline" ? {} : { plotlyScript: plotly };
   return reportHtml({ title, sections: [{ title, facts: [], scores: [], figures: all }], ...shared });
 }

@@ -3,12 +3,12 @@ import { ArgumentError } from "../core/errors.js";
 import { checked, checkedLater, option, optional, type Resolved, resolve, type TableOf, text } from "../core/options.js";
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
 import { encodeArray, type Figure } from "./figure.js";
-import { listKind, most, titleTable } from "./options.js";
+import { afterWashout, listKind, most, titleTable, type WashoutOptions, washoutTable } from "./options.js";
 import { baselineColour, predictionColour, sequentialScale, seriesColour } from "./palette.js";
 import { principalComponents } from "./principal-components.js";
 
 /** Which columns, or principal components, are drawn against each other. */
-export interface PhaseSpaceOptions {
+export interface PhaseSpaceOptions extends WashoutOptions {
   /** The figure's title; default says what is drawn. */
   readonly title?: string | undefined;
   /** 2 or 3; default 2. Three are drawn in a turnable view, which needs WebGL. */
@@ -36,6 +36,7 @@ export interface PhaseSpaceOptions {
 /** The options of `plotPhaseSpace`. */
 export const phaseSpaceTable = {
   ...titleTable("Phase space"),
+  ...washoutTable,
   dimensions: option(
     checked<2 | 3>("2 or 3", (value) => value === 2 || value === 3, { enum: [2, 3] }),
     2,
@@ -57,7 +58,7 @@ export const phaseSpaceTable = {
 export function plotPhaseSpace(states: MatrixLike, options: PhaseSpaceOptions = {}): Figure {
   const asked = resolve(phaseSpaceTable, options);
   const { title, dimensions, maxPoints, name, besideName } = asked;
-  const matrix = asMatrix(states, "states");
+  const matrix = afterWashout(states, asked.washout);
   const beside = asked.beside === undefined ? undefined : asMatrix(asked.beside, "beside");
   if (matrix.cols < dimensions)
     throw ArgumentError.shape(`states has ${matrix.cols} columns; ${dimensions} dimensions take at least ${dimensions}`, {

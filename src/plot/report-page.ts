@@ -69,7 +69,7 @@ globalThis.figuresDrawn = (async () => {
       ...layout, autosize: true, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       margin: { l: 8, r: 8, t: 30, b: 8, ...layout.margin },
       font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: ink },
-      legend: { orientation: "h", x: 0, y: 1, yanchor: "bottom", bgcolor: "rgba(0,0,0,0)" },
+      legend: { orientation: "h", x: 0, y: 1, yanchor: "bottom", maxheight: 60, bgcolor: "rgba(0,0,0,0)" },
       modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--soft"), activecolor: colour("--accent") },
       hoverlabel: { bgcolor: colour("--panel"), bordercolor: rule, font: { color: ink } },
     };

@@ -145,7 +145,7 @@ ${heading}
 ${paragraph(section.lead, "lead")}
 ${warnings.map((warning) => paragraph(warning, "warning")).join("")}
 ${scoresHtml(section.scores)}
-<dl class="facts">${section.facts.map(([label, value]) => `<div><dt>${escapeHtml(label)}</dt><dd>${escapeHtml(value)}</dd></div>`).join("")}</dl>
+${factsHtml(section.facts)}
 <div class="figures">
 ${figures.map((figure, k) => figureHtml(figure, firstFigure + k)).join("\n")}
 </div>
@@ -153,6 +153,11 @@ ${section.table ? tableHtml(section.table, section.table.caption) : ""}
 ${perSeedHtml(section.perSeed)}
 ${config === undefined ? "" : `<details><summary>Configuration</summary><pre tabindex="0"><code>${escapeHtml(config)}</code></pre></details>`}
 </section>`;
+}
+
+function factsHtml(facts: ReportSection["facts"]): string {
+  if (facts.length === 0) return "";
+  return `<dl class="facts">${facts.map(([label, value]) => `<div><dt>${escapeHtml(label)}</dt><dd>${escapeHtml(value)}</dd></div>`).join("")}</dl>`;
 }
 
 function scoresHtml(scores: readonly ReportScore[]): string {

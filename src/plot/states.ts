@@ -1,15 +1,15 @@
 // Figures of a reservoir's states: all neurons as a heat map, a few as lines.
 import { ArgumentError } from "../core/errors.js";
 import { flag, number, option, optional, resolve, type TableOf, tuple } from "../core/options.js";
-import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
+import type { Matrix, MatrixLike } from "../numerics/index.js";
 import { thin } from "./decimate.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { line, type SeriesPlotOptions, seriesTable } from "./line.js";
-import { listKind, most } from "./options.js";
+import { afterWashout, listKind, most, type WashoutOptions, washoutTable } from "./options.js";
 import { divergingScale, seriesColour } from "./palette.js";
 
 /** Options of `plotStateHeatmap`. */
-export interface StateHeatmapOptions extends SeriesPlotOptions {
+export interface StateHeatmapOptions extends SeriesPlotOptions, WashoutOptions {
   /** Steps drawn at most, evenly spaced; default 300. */
   readonly maxSteps?: number | undefined;
   /** Neurons drawn at most, evenly spaced; default 200. */
@@ -29,6 +29,7 @@ export interface StateHeatmapOptions extends SeriesPlotOptions {
 /** The options of `plotStateHeatmap`. */
 export const heatmapTable = {
   ...seriesTable("States of the reservoir"),
+  ...washoutTable,
   maxSteps: option(most(1), 300, "Steps drawn at most, evenly spaced."),
   maxNeurons: option(most(1), 200, "Neurons drawn at most, evenly spaced."),
   centred: option(flag, false, "Draw what is above and below each neuron's mean over these steps."),
@@ -43,8 +44,8 @@ export const heatmapTable = {
  * rows.
  */
 export function plotStateHeatmap(states: MatrixLike, options: StateHeatmapOptions = {}): Figure {
-  const { title, start, timeLabel, maxSteps, maxNeurons, centred, range } = resolve(heatmapTable, options);
-  const whole = asMatrix(states, "states");
+  const { title, start, timeLabel, maxSteps, maxNeurons, centred, range, washout } = resolve(heatmapTable, options);
+  const whole = afterWashout(states, washout);
   const means = centred ? columnMeans(whole) : new Float64Array(whole.cols);
   const { matrix, everyRow, everyColumn } = thin(whole, maxSteps, maxNeurons);
   const z = new Float32Array(matrix.data.length);
@@ -67,7 +68,7 @@ export function plotStateHeatmap(states: MatrixLike, options: StateHeatmapOption
       {
         type: "heatmap",
         z: encodeArray(z, [matrix.cols, matrix.rows]),
-        x0: start,
+        x0: start + washout,
         dx: everyRow,
         y0: 0,
         dy: everyColumn,
@@ -87,7 +88,7 @@ export function plotStateHeatmap(states: MatrixLike, options: StateHeatmapOption
 }
 
 /** Options of `plotTrajectories`. */
-export interface TrajectoryOptions extends SeriesPlotOptions {
+export interface TrajectoryOptions extends SeriesPlotOptions, WashoutOptions {
   /** Which neurons; default six at equal distances. */
   readonly neurons?: readonly number[] | undefined;
 }
@@ -95,6 +96,7 @@ export interface TrajectoryOptions extends SeriesPlotOptions {
 /** The options of `plotTrajectories`. */
 export const trajectoryTable = {
   ...seriesTable("Trajectories of a few neurons", 1000),
+  ...washoutTable,
   neurons: optional(listKind<number>(), "Which neurons; left out, six at equal distances."),
 } satisfies TableOf<TrajectoryOptions>;
 
@@ -103,8 +105,8 @@ export const trajectoryTable = {
  * does not exist.
  */
 export function plotTrajectories(states: MatrixLike, options: TrajectoryOptions = {}): Figure {
-  const { title, start, timeLabel, maxPoints, ...asked } = resolve(trajectoryTable, options);
-  const matrix = asMatrix(states, "states");
+  const { title, start, timeLabel, maxPoints, washout, ...asked } = resolve(trajectoryTable, options);
+  const matrix = afterWashout(states, washout);
   const count = Math.min(6, matrix.cols);
   const neurons = asked.neurons ?? Array.from({ length: count }, (_, k) => Math.floor((k * matrix.cols) / count));
   return {
@@ -114,7 +116,7 @@ export function plotTrajectories(states: MatrixLike, options: TrajectoryOptions 
       line({
         name: `neuron ${neuron}`,
         values: matrix.column(neuron),
-        start,
+        start: start + washout,
         style: { color: seriesColour(k), width: 1.5 },
         maxPoints,
       }),

@@ -5,6 +5,7 @@ import {
   plotConfusion,
   plotError,
   plotForecast,
+  plotPhaseSpace,
   plotSeries,
   plotStateHeatmap,
   plotTrajectories,
@@ -213,5 +214,21 @@ describe("plotConfusion", () => {
 
   it("refuses another number of classes", () => {
     expect(() => plotConfusion(counts, ["a"])).toThrow("counts is 2 x 2; 1 classes take 1 x 1");
+  });
+});
+
+describe("states after a washout", () => {
+  const states = Array.from({ length: 40 }, (_, t) => [0, 1, 2].map((i) => Math.sin(t / (3 + i)) + (t < 10 ? 100 : 0)));
+  const rest = states.slice(10);
+  it("are those of the later steps alone, at their own time", () => {
+    expect(plotStateHeatmap(states, { washout: 10 })).toEqual(plotStateHeatmap(rest, { start: 10 }));
+    expect(plotTrajectories(states, { washout: 10, start: 5 })).toEqual(plotTrajectories(rest, { start: 15 }));
+    expect(plotPhaseSpace(states, { washout: 10 })).toEqual(plotPhaseSpace(rest));
+    expect(plotPhaseSpace(states, { washout: 0 })).toEqual(plotPhaseSpace(states));
+  });
+
+  it("take at least one step that is drawn", () => {
+    for (const plot of [plotStateHeatmap, plotTrajectories, plotPhaseSpace])
+      expect(() => plot(states, { washout: 40 })).toThrow("washout is 40; it takes fewer than the 40 steps of the states");
   });
 });

@@ -5,6 +5,7 @@ import { inflateSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { Matrix } from "../../src/numerics/index.js";
 import {
+  type Figure,
   plotConfusion,
   plotError,
   plotForecast,
@@ -132,6 +133,15 @@ describe("toHtml", () => {
     expect(shared).toContain('<script src="plotly.min.js"></script>');
     expect(shared.match(/<figure>/g)).toHaveLength(2);
     expect(whole).toContain("<title>One</title>");
+  });
+
+  it("has the heading that is asked for, that of its figure, or none of several, and no box without facts", async () => {
+    const figures = ["One", "Two"].map((title) => plotForecast([[1]], [[1]], { title }));
+    const page = (given: readonly Figure[], options = {}) => toHtml(given, { plotly: "plotly.min.js", ...options });
+    expect(await page(figures)).toContain("<h1>Figures</h1>");
+    expect(await page(figures.slice(1))).toContain("<h1>Two</h1>");
+    expect(await page(figures, { title: "Mine" })).toContain("<h1>Mine</h1>");
+    expect(await page(figures)).not.toContain('class="facts"');
   });
 });
 

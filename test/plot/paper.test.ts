@@ -3,8 +3,9 @@
 import { execFileSync } from "node:child_process";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { plotForecast, plotStateHeatmap, toImage, toSvg } from "../../src/plot/index.js";
-import { withDensity } from "../../src/plot/svg/heatmap.js";
+import { plotForecast, plotPhaseSpace, plotStateHeatmap, toImage, toSvg } from "../../src/plot/index.js";
+import { sequentialScale } from "../../src/plot/palette.js";
+import { type ColourScale, colourAt, withDensity } from "../../src/plot/svg/heatmap.js";
 
 const figure = plotForecast([[1], [2]], [[1], [2]]);
 const headOf = (svg: string) => /^<svg [^>]*/.exec(svg)![0];
@@ -39,6 +40,47 @@ describe("a figure for a paper", () => {
     expect(two).not.toMatch(/ id=|url\(|@font-face|href="(?!data:)/);
   });
 
+  it("has the colours of a trajectory that a page has", () => {
+    const svg = toSvg(plotPhaseSpace(Array.from({ length: 50 }, (_, t) => [Math.sin(t / 5), Math.cos(t / 5)])));
+    const fills = [...svg.matchAll(/<circle [^>]*fill="rgb\((\d+),(\d+),(\d+)\)"/g)].map(([, ...rgb]) => rgb.map(Number));
+    expect([fills.length, new Set(fills.map(String)).size]).toEqual([50, 50]);
+    // From a third of the scale on, which is 1.4 times as long as the trajectory.
+    const scale = sequentialScale as ColourScale;
+    expect([fills[0], fills[49]]).toEqual([colourAt(scale, 20 / 69), colourAt(scale, 1)]);
+  });
+
+  it.each(["x", "the potential of the first neuron in mV"])("holds the titles of three axes within it: %s", (name) => {
+    const names = [name, `${name} `, ` ${name}`];
+    for (const width of [320, 700]) {
+      const svg = toSvg(
+        plotPhaseSpace(
+          Array.from({ length: 30 }, (_, t) => [t, t * t, t % 7]),
+          { dimensions: 3, names },
+        ),
+        { width, height: 400 },
+      );
+      const titles = [...svg.matchAll(/<text x="([\d.-]+)" y="([\d.-]+)" text-anchor="(\w+)"[^>]*>([^<]*)</g)].filter(
+        ([, , , , text]) => text!.trim() === name,
+      );
+      expect(titles).toHaveLength(3);
+      for (const [, x, y, anchor] of titles) {
+        const wide = 6 * name.length;
+        const left = Number(x) - { start: 0, middle: wide / 2, end: wide }[anchor!]!;
+        expect([left >= 0, left + wide <= width, Number(y) > 10, Number(y) < 400]).toEqual([true, true, true, true]);
+      }
+    }
+  });
+
+  it("writes all numbers of an axis alike", () => {
+    const labels = (largest: number) => {
+      const svg = toSvg(plotForecast([[0], [largest]], [[0], [largest]]));
+      return [...svg.matchAll(/text-anchor="end"[^>]*>([^<]+)</g)].map(([, label]) => label).filter((label) => label !== "0");
+    };
+    expect(labels(120_000)).toEqual(["50000", "100000"]);
+    expect(labels(2_400_000)).toEqual(["1e6", "2e6"]);
+    expect(labels(2e-4)).toEqual(["5e-5", "1e-4", "1.5e-4", "2e-4"]);
+  });
+
   it("says its pixels per inch as a PNG", () => {
     const svg = toSvg(plotStateHeatmap([[1, -1]]));
     const image = Buffer.from(/base64,([^"]+)"/.exec(svg)![1]!, "base64");
@@ -69,6 +111,6 @@ describe("a figure for a paper", () => {
     ].map((env) =>
       execFileSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8", env: { ...process.env, ...env } }),
     );
-    expect(new Set(hashes)).toEqual(new Set(["25d11f4ba6f95965996f8a3f64133380b6af1d32d80ad6ee1422a2f626f4bd62"]));
+    expect(new Set(hashes)).toEqual(new Set(["ad6c97485b9b60c2b814df3c0bdbc8f39ac9e6061f755f91576276a7fe1dddb7"]));
   });
 });

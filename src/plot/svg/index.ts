@@ -198,7 +198,9 @@ function annotations({ x, y, xName, yName }: Panel, layout: Figure["layout"], in
   return ((layout["annotations"] ?? []) as readonly Item[])
     .map((note) => {
       const font = (note["font"] ?? {}) as Item;
-      return `<text x="${fixed(x.pixel(note["x"] as number))}" y="${fixed(y.pixel(note["y"] as number) + 4)}" text-anchor="middle" font-size="${Number(font["size"] ?? 12)}" fill="${escapeHtml(String(font["color"] ?? ink))}">${escapeHtml(String(note["text"] ?? ""))}</text>`;
+      const anchor = { left: "start", right: "end" }[String(note["xanchor"])] ?? "middle";
+      const py = y.pixel(note["y"] as number) + 4 - Number(note["yshift"] ?? 0);
+      return `<text x="${fixed(x.pixel(note["x"] as number))}" y="${fixed(py)}" text-anchor="${anchor}" font-size="${Number(font["size"] ?? 12)}" fill="${escapeHtml(String(font["color"] ?? ink))}">${escapeHtml(String(note["text"] ?? ""))}</text>`;
     })
     .join("");
 }

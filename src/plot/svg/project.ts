@@ -34,7 +34,9 @@ export function flattened(figure: Figure): Figure {
     const end = place(low.map((value, other) => (other === c ? high[c]! : value)));
     const line = { color: "#8A8A8A", width: 1 };
     data.push({ type: "scatter", mode: "lines", showlegend: false, x: [corner[0], end[0]], y: [corner[1], end[1]], line });
-    return { x: end[0], y: end[1], text: scene[name]?.title?.text ?? name[0]!, showarrow: false, font: { size: 12 } };
+    // The first axis ends at the left, the second at the right, the third at the top.
+    const where = [{ xanchor: "left", yshift: -14 }, { xanchor: "right", yshift: -14 }, { yshift: 10 }][c];
+    return { x: end[0], y: end[1], text: scene[name]?.title?.text ?? name[0]!, showarrow: false, font: { size: 12 }, ...where };
   });
   return {
     ...figure,

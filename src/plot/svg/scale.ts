@@ -129,16 +129,18 @@ function linearTicks(low: number, high: number): Tick[] {
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= raw) ?? 10);
   const digits = Math.max(0, -Math.floor(Math.log10(step)));
-  const ticks: Tick[] = [];
   // Counted from the first: above 2^53 steps, adding one to a multiple gives the same again.
   const first = Math.ceil(low / step - 1e-9);
   const more = Math.floor(high / step + 1e-9) - first;
-  for (let k = 0; k <= more; k++) {
-    const at = (first + k) * step;
-    const large = Math.abs(at) >= 1e5 || (step < 1e-4 && at !== 0);
-    ticks.push({ at, label: large ? at.toExponential(1).replace("+", "").replace(".0e", "e") : at.toFixed(Math.min(digits, 8)) });
-  }
-  return ticks;
+  const all = Array.from({ length: Math.max(0, more + 1) }, (_, k) => (first + k) * step);
+  // All labels of an axis are written alike.
+  const isShort = step < 1e-4 || all.some((at) => Math.abs(at) >= 1e6);
+  const short = (at: number) =>
+    at
+      .toExponential(2)
+      .replace("+", "")
+      .replace(/\.?0*e/, "e");
+  return all.map((at) => ({ at, label: isShort ? (at === 0 ? "0" : short(at)) : at.toFixed(Math.min(digits, 8)) }));
 }
 
 function logTicks(low: number, high: number): Tick[] {

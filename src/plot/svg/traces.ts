@@ -1,7 +1,7 @@
 // Traces as SVG elements within one panel: lines, marks, bars and heat maps.
 import { escapeHtml } from "../format.js";
 import { sequentialScale } from "../palette.js";
-import { type ColourScale, heatmapPng } from "./heatmap.js";
+import { type ColourScale, colourAt, heatmapPng } from "./heatmap.js";
 import type { Scale } from "./scale.js";
 import { type AxisValues, matrixOf, numbersOf, valuesOf } from "./values.js";
 
@@ -96,9 +96,27 @@ function marks(points: readonly Point[], trace: Trace): string {
     const path = shown.map(([px, py]) => `M${round(px)} ${round(py - size)}v${2 * size}`).join("");
     return `<path d="${path}" stroke="${escapeHtml(colour)}" stroke-width="1"/>`;
   }
+  const colours = colourScaled(marker);
   const paint = symbol.endsWith("-open") ? `fill="none" stroke="${escapeHtml(colour)}"` : `fill="${escapeHtml(colour)}"`;
   const opacity = marker["opacity"] === undefined ? "" : ` opacity="${Number(marker["opacity"])}"`;
-  return `<g ${paint}${opacity}>${shown.map(([px, py]) => `<circle cx="${round(px)}" cy="${round(py)}" r="${size / 2}"/>`).join("")}</g>`;
+  const circle = ([px, py]: Point, i: number) => {
+    if (!Number.isFinite(px) || !Number.isFinite(py)) return "";
+    return `<circle cx="${round(px)}" cy="${round(py)}" r="${size / 2}"${colours ? ` fill="${colours(i)}"` : ""}/>`;
+  };
+  return `<g ${paint}${opacity}>${points.map(circle).join("")}</g>`;
+}
+
+/** The colour of each mark, if they have a number each and a scale of colours. */
+function colourScaled(marker: Readonly<Record<string, unknown>>): ((i: number) => string) | undefined {
+  if (typeof marker["color"] === "string" || marker["color"] === undefined || marker["colorscale"] === undefined) return undefined;
+  const values = numbersOf(marker["color"]);
+  let low = Number(marker["cmin"] ?? Infinity);
+  let high = Number(marker["cmax"] ?? -Infinity);
+  for (let i = 0; i < values.length; i++) {
+    if (marker["cmin"] === undefined) low = Math.min(low, values[i]!);
+    if (marker["cmax"] === undefined) high = Math.max(high, values[i]!);
+  }
+  return (i) => `rgb(${colourAt(marker["colorscale"] as ColourScale, (values[i]! - low) / (high - low || 1)).join(",")})`;
 }
 
 function bars(trace: Trace, x: Scale, y: Scale): string {
