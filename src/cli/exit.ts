@@ -3,6 +3,7 @@
 
 import { type ErrorCode, SpillwayError } from "../core/errors.js";
 import { visibleLines } from "../core/text.js";
+import { tooManyFiles } from "../io/files.js";
 import { DifferentResultsError } from "../search/different-results.js";
 import { StorageAwayError } from "../search/patience.js";
 
@@ -39,7 +40,8 @@ export function exitCodeOf(error: unknown): number {
 }
 
 /** What the engine of JavaScript says of an array that there is no room for. */
-const noRoom = /allocation failed|Invalid (typed )?array length|Array buffer|Invalid string length/;
+const noRoom =
+  /allocation failed|could not allocate|out of memory|cannot allocate|Invalid (typed )?array length|Array buffer|Invalid string length/i;
 
 /**
  * The sentence for a person. A defect of the program, which a person cannot act on, comes with its
@@ -47,8 +49,11 @@ const noRoom = /allocation failed|Invalid (typed )?array length|Array buffer|Inv
  */
 export function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return visibleLines(String(error));
-  if (error.constructor === RangeError && noRoom.test(error.message))
-    return `it takes more memory than there is (${error.message}); use fewer neurons or steps, or a machine with more`;
+  const code = "code" in error ? error.code : undefined;
+  if (code === "EMFILE" || code === "ENFILE") return `${tooManyFiles}: ${visibleLines(error.message)}`;
+  const isFull =
+    (error.constructor === RangeError && noRoom.test(error.message)) || code === "ERR_WORKER_OUT_OF_MEMORY" || code === "ENOMEM";
+  if (isFull) return `it takes more memory than there is (${error.message}); use fewer neurons or steps, or a machine with more`;
   const isDefect = error instanceof ReferenceError || error instanceof TypeError;
   return visibleLines(isDefect && error.stack !== undefined ? error.stack : error.message);
 }

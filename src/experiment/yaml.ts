@@ -105,6 +105,8 @@ class Reader {
     for (const { key, value } of pairs) {
       if (key !== null && !isScalar(key)) throw this.#error("a key is a list, a map or an alias; it takes a word", key);
       const name = String(key?.value ?? "");
+      if (name === "<<" && key?.value === name && !isQuotedKey(key))
+        throw this.#error('"<<" (a merge of maps) is not read: write the fields out, or name a whole map by an alias', key);
       if (Object.hasOwn(out, name)) throw this.#error(`the key ${quoted(name)} stands twice in one map`, key);
       // Assignment would take `__proto__` for the prototype.
       Object.defineProperty(out, name, { value: this.read(value, level + 1), writable: true, enumerable: true, configurable: true });
@@ -115,6 +117,10 @@ class Reader {
   #error(reason: string, node: unknown): YamlError {
     return new YamlError(reason, this.#lineAt(node));
   }
+}
+
+function isQuotedKey({ type }: { readonly type?: string | undefined }): boolean {
+  return type === "QUOTE_DOUBLE" || type === "QUOTE_SINGLE";
 }
 
 /** The key or item that a field is given by, or the nearest one above it. */

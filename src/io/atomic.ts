@@ -32,12 +32,16 @@ export class AtomicFile {
   }
 
   /**
+   * @param link what becomes of a symbolic link at the path: the file that it names is written, or
+   * the link itself is replaced
    * @throws FileError if the folder is missing or not writable, or a folder stands at the path.
    */
-  static async create(path: string): Promise<AtomicFile> {
+  static async create(path: string, link: "follow" | "replace" = "follow"): Promise<AtomicFile> {
     const { promises } = nodeFs(path);
     const { dirname, basename, join } = nodePath(path);
     try {
+      const isReplaced = link === "replace" && (await promises.lstat(path).catch(() => undefined))?.isSymbolicLink();
+      if (isReplaced) await promises.unlink(path);
       const target = await promises.realpath(path).catch(() => path);
       const standing = await promises.stat(target).catch(() => undefined);
       if (standing?.isDirectory()) throw Object.assign(new Error("EISDIR"), { code: "EISDIR" });
@@ -136,8 +140,8 @@ export async function removeAbandonedFiles(folder: string): Promise<void> {
  * @throws FileError naming the path and, in words, a missing folder, a missing permission or a full
  * disk.
  */
-export async function writeFileAtomic(path: string, data: Uint8Array | string): Promise<void> {
-  const file = await AtomicFile.create(path);
+export async function writeFileAtomic(path: string, data: Uint8Array | string, link?: "follow" | "replace"): Promise<void> {
+  const file = await AtomicFile.create(path, link);
   await file.write(typeof data === "string" ? new TextEncoder().encode(data) : data);
   await file.commit();
 }

@@ -30,8 +30,10 @@ export const csvWriteTable = {
 } satisfies TableOf<CsvWriteOptions>;
 
 /**
- * A T x C matrix as CSV text, one row a line. NaN and infinities are written as such. @throws
- * ArgumentError if names or texts do not fit.
+ * A T x C matrix as CSV text, one row a line. NaN and infinities are written as such. A name or text
+ * that a spreadsheet would run as a formula (=..., @..., +..., -...; not +1 or -1) is written with an
+ * apostrophe before it.
+ * @throws ArgumentError if names or texts do not fit.
  */
 export function formatCsv(matrix: MatrixLike, options: CsvWriteOptions = {}): string {
   return [...pieces(asMatrix(matrix), options)].join("");
@@ -79,9 +81,16 @@ function* pieces(matrix: Matrix, options: CsvWriteOptions): Generator<string> {
   if (piece !== "") yield piece;
 }
 
-/** A cell as it stands in a line, in quotes if it has to be. */
+/** What a spreadsheet runs as a formula; a number with a sign is none. */
+const formula = /^[=@\t\r]|^[+-](?![\d.]+(?:[eE][+-]?\d+)?$|inf)/i;
+
+/**
+ * A text as it stands in a line, in quotes if it has to be. What a spreadsheet would run as a
+ * formula has an apostrophe before it.
+ */
 export function csvCell(cell: string, delimiter = ","): string {
-  return cell.includes('"') || cell.includes(delimiter) || /[\r\n]/.test(cell) || cell.trim() !== cell
-    ? `"${cell.replaceAll('"', '""')}"`
-    : cell;
+  const text = formula.test(cell) ? `'${cell}` : cell;
+  return text.includes('"') || text.includes(delimiter) || /[\r\n]/.test(text) || text.trim() !== text
+    ? `"${text.replaceAll('"', '""')}"`
+    : text;
 }

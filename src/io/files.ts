@@ -140,6 +140,9 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
+/** What helps if the system opens no more files. */
+export const tooManyFiles = "too many files are open at once; close some, or raise the limit (ulimit -n)";
+
 /** The words for a failed write. `what` says what was being done. */
 export function writeError(path: string, error: unknown, what = "the file cannot be written"): FileError {
   if (error instanceof FileError) return error;
@@ -164,6 +167,9 @@ export function writeError(path: string, error: unknown, what = "the file cannot
       return new FileError(path, `${what}: a part of its path is a file, not a folder`, "missing", error);
     case "ENAMETOOLONG":
       return new FileError(path, `${what}: the name is longer than the file system takes`, "notWritable", error);
+    case "EMFILE":
+    case "ENFILE":
+      return new FileError(path, `${what}: ${tooManyFiles}`, "other", error);
     default:
       return new FileError(path, `${what}: ${messageOf(error)}`, "other", error);
   }
@@ -180,6 +186,9 @@ export async function readError(path: string, error: unknown): Promise<FileError
       return new FileError(path, "there is no permission to read this file", "notReadable", error);
     case "EISDIR":
       return new FileError(path, "that is a folder; give the name of a file in it", "folder", error);
+    case "EMFILE":
+    case "ENFILE":
+      return new FileError(path, `the file cannot be read: ${tooManyFiles}`, "other", error);
     default:
       return new FileError(path, `the file cannot be read: ${messageOf(error)}`, "other", error);
   }

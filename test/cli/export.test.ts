@@ -36,6 +36,12 @@ describe("spillway export", () => {
     expect(await readFile(join(cwd, "gesture.h"), "utf8")).toContain("int gesture_classify(gesture_work *work");
   });
 
+  it("makes the folder that it writes to", async () => {
+    const ended = await spillway(["export", "model.safetensors", "--to", "c", "--out", "new/folder", "--name", "tide"], { cwd });
+    expect(ended).toMatchObject({ code: 0, stdout: "new/folder/tide.h\nnew/folder/tide.c\n" });
+    expect(await readFile(join(cwd, "new/folder/tide.c"), "utf8")).toBe(source);
+  });
+
   it("writes a WebAssembly module and its host", async () => {
     const ended = await spillway(["export", "model.safetensors", "--to", "wasm", "--name", "tide"], { cwd });
     expect(ended).toMatchObject({ code: 0, stdout: "tide.wasm\ntide.js\n", stderr: "" });
@@ -50,7 +56,7 @@ describe("spillway export", () => {
 
   it.each([
     [["model.safetensors", "--to", "c", "--name", "double"], 'name is "double"; it takes a name of C'],
-    [["model.safetensors", "--to", "c", "--out", "none/there"], "none/there"],
+    [["model.safetensors", "--to", "c", "--out", "model.safetensors"], "model.safetensors: a file of that name is there already"],
     [["none.safetensors", "--to", "c"], "none.safetensors: no such file"],
   ])("refuses %j", async (args, sentence) => {
     expect(await spillway(["export", ...args], { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) });

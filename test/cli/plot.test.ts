@@ -1,6 +1,6 @@
 // `spillway plot` in a process of its own: the files that it writes, and what it says.
 import "../../src/index.js";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -36,6 +36,15 @@ describe("spillway plot", () => {
         expect(text).toContain('width="85mm" height="63.75mm"');
       }
     }
+  });
+
+  it("replaces a link of the name of a figure, and leaves what it names", async () => {
+    await writeFile(join(cwd, "kept.txt"), "kept");
+    await mkdir(join(cwd, "linked"));
+    await symlink(join(cwd, "kept.txt"), join(cwd, "linked", "figures.html"));
+    expect(await spillway(["plot", "forecasts.csv", "--format", "html", "--out", "linked"], { cwd })).toMatchObject({ code: 0 });
+    expect(await readFile(join(cwd, "kept.txt"), "utf8")).toBe("kept");
+    expect(await readFile(join(cwd, "linked", "figures.html"), "utf8")).toContain("<html");
   });
 
   it("writes what is asked for where it is asked for, and says it as JSON", async () => {

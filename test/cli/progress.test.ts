@@ -90,6 +90,11 @@ describe("what an error means to a shell", () => {
     expect(sentenceOf(new UsageError("say it"))).toBe("say it");
     expect(sentenceOf(new UsageError("two\nlines \u001b[2J"))).toBe("two\nlines \\u001b[2J");
     expect(sentenceOf(new RangeError("Array buffer allocation failed"))).toMatch(/^it takes more memory than there is/);
+    expect(sentenceOf(new RangeError("WebAssembly.Memory(): could not allocate memory"))).toMatch(/^it takes more memory than there is/);
+    const ended = Object.assign(new Error("Worker terminated due to reaching memory limit"), { code: "ERR_WORKER_OUT_OF_MEMORY" });
+    expect(sentenceOf(ended)).toMatch(/^it takes more memory than there is/);
+    const full = Object.assign(new Error("EMFILE: too many open files, open 'x.js'"), { code: "EMFILE" });
+    expect(sentenceOf(full)).toMatch(/^too many files are open at once; close some, or raise the limit \(ulimit -n\): EMFILE/);
     expect(sentenceOf(new ArgumentError("solver", 3, "a name"))).toBe("solver is 3; it takes a name");
     expect(sentenceOf(new TypeError("Cannot read properties of undefined"))).toMatch(/\n {4}at /);
   });

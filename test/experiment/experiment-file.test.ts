@@ -242,6 +242,12 @@ describe("an experiment file", () => {
     expect(failure("name: x\nname: y\n")).toBe('x.yaml:2: the key "name" stands twice in one map');
   });
 
+  it.each(["<<: *base", "<<: { size: 3 }", "<<: [*base, *base]"])("refuses to leave out a merge of maps: %s", (merge) => {
+    expect(() => parseExperimentText(`name: x\ndata: &base { task: narma }\nreservoir:\n  ${merge}\n`, "a.yaml")).toThrow(
+      'a.yaml:4: "<<" (a merge of maps) is not read: write the fields out, or name a whole map by an alias',
+    );
+  });
+
   it("carries line and field in its error", () => {
     try {
       parse(least.replace("size: 50", "size: 0"));

@@ -307,6 +307,8 @@ describe("a CSV that was written", () => {
     );
   });
 
+  const isFormula = (text: string) =>
+    /^[=@\t\r]/.test(text) || (/^[+-]/.test(text) && !Number.isFinite(Number(text)) && !/^[+-]inf/i.test(text));
   it("reads back with its names and texts, whatever characters they hold", async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -318,11 +320,21 @@ describe("a CSV that was written", () => {
           const matrix = Matrix.zeros(2, columns.length);
           const text = formatCsv(matrix, { columns, text: { [aside]: [cell, "plain"] }, delimiter });
           const table = await parseCsv(text, { header: true, delimiter, text: [0] });
-          expect(table.columns).toEqual(columns);
-          expect(Object.entries(table.text)).toEqual([[aside, [cell, "plain"]]]);
+          const inert = (text: string) => (isFormula(text) ? `'${text}` : text);
+          expect(table.columns).toEqual(columns.map(inert));
+          expect(Object.entries(table.text)).toEqual([[inert(aside), [inert(cell), "plain"]]]);
         },
       ),
     );
+  });
+
+  it.each(["=cmd|' /C calc'!A0", "@SUM(1)", "+1+2", "-2+3", "\t=1", "\r=1", "+cmd", "-a"])("is no formula of a spreadsheet: %j", (cell) => {
+    const quotes = (text: string) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+    expect(formatCsv([[1]], { columns: [cell], text: { t: [cell] } })).toBe(`t,${quotes(`'${cell}`)}\n${quotes(`'${cell}`)},1\n`);
+  });
+
+  it.each(["-1", "+1.5", "-.5e-3", "-inf", "a=b", "1-2", "2024-01-01"])("keeps what is no formula: %s", (cell) => {
+    expect(formatCsv([[-1]], { columns: ["x"], text: { t: [cell] } })).toBe(`t,x\n${cell},-1\n`);
   });
 
   it("keeps the blanks of its texts", async () => {

@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { AtomicFile, ensureFolder, FileError, nearNames, readBytes, readText, writeFileAtomic } from "../../src/io/index.js";
+import { readError, writeError } from "../../src/io/files.js";
 import { asOrdinaryUser, failure, temporaryFolder } from "./help.js";
 
 describe("a file that is written atomically", () => {
@@ -32,6 +33,18 @@ describe("a file that is written atomically", () => {
     await writeFileAtomic(join(folder, "link"), "new");
     expect(lstatSync(join(folder, "link")).isSymbolicLink()).toBe(true);
     expect(readFileSync(join(folder, "real", "a"), "utf8")).toBe("new");
+  });
+
+  it("takes the place of a link, and leaves what it names, if that is asked for", async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "secret"), "kept");
+    symlinkSync(join(folder, "secret"), join(folder, "link"));
+    symlinkSync(join(folder, "nowhere"), join(folder, "broken"));
+    for (const name of ["link", "broken", "plain"]) {
+      await writeFileAtomic(join(folder, name), "new", "replace");
+      expect([lstatSync(join(folder, name)).isFile(), readFileSync(join(folder, name), "utf8")]).toEqual([true, "new"]);
+    }
+    expect([readFileSync(join(folder, "secret"), "utf8"), existsSync(join(folder, "nowhere"))]).toEqual(["kept", false]);
   });
 
   it("stands there old or whole at every moment", async () => {
@@ -175,6 +188,13 @@ describe("a file that cannot be read", () => {
 
   it("because it is a folder says so", async () => {
     await expect(readBytes(temporaryFolder())).rejects.toMatchObject({ problem: "folder" });
+  });
+
+  it("because too many files are open says how to open more", async () => {
+    const full = Object.assign(new Error("EMFILE: too many open files, open 'a.csv'"), { code: "EMFILE" });
+    const said = "too many files are open at once; close some, or raise the limit (ulimit -n)";
+    expect(await readError("a.csv", full)).toMatchObject({ code: "file", message: `a.csv: the file cannot be read: ${said}` });
+    expect(writeError("a.csv", full)).toMatchObject({ code: "file", message: `a.csv: the file cannot be written: ${said}` });
   });
 
   it("because there is no permission says so", async () => {

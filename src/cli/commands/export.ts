@@ -3,7 +3,7 @@ import "../../index.js";
 import { join, normalize } from "node:path";
 import { ArgumentError } from "../../core/errors.js";
 import { modelFileOf } from "../../experiment/ahead.js";
-import { readBytes } from "../../io/index.js";
+import { ensureFolder, readBytes } from "../../io/index.js";
 import {
   type Classifier,
   type COptions,
@@ -32,6 +32,7 @@ export async function exportModel(path: string, { to, out, name, use, stateful }
   const file = await modelFileOf(path);
   const { model, close } = await opened(file);
   try {
+    await ensureFolder(out);
     if (to === "c") return (await saveC(out, model, { name })).map(normalize).join("\n");
     if (to === "wasm") return (await saveWasm(out, model, { name })).map(normalize).join("\n");
     const graph = join(out, `${name}.onnx`);

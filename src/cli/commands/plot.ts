@@ -49,7 +49,8 @@ export async function writeFigures(
   await ensureFolder(out);
   const files: string[] = [];
   for (const { name, text } of [...images, ...page]) {
-    await writeFileAtomic(join(out, name), text);
+    // The names are ours: a link of that name in the folder is replaced, and what it names stays.
+    await writeFileAtomic(join(out, name), text, "replace");
     files.push(join(out, name));
   }
   if (json)
