@@ -5,9 +5,10 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wri
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { CompileRequest } from "./compile-options.js";
+import type { IncludeCandidate } from "./includes.js";
 import type { CompileOutcome } from "./nvrtc-library.js";
 
-const format = 1;
+const format = 2;
 
 /**
  * The folder that is used unless another is named: SPILLWAY_CACHE, or the platform's own for
@@ -28,17 +29,15 @@ export function defaultCacheFolder(
 }
 
 /**
- * The key of a compilation: SHA-256 of all that its result depends on. `included` is what its
- * `#include`s find on disk.
+ * The key of a compilation: SHA-256 of all that its result depends on. `build` is the compiler's
+ * version in full, `candidates` are the files that it may read.
  */
-export function cacheKey(
-  request: CompileRequest,
-  version: readonly [number, number],
-  included: readonly (readonly [string, string])[],
-): string {
+export function cacheKey(request: CompileRequest, build: string, candidates: readonly IncludeCandidate[]): string {
   const { source, name, options, headers, nameExpressions, output } = request;
   const sorted = Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1));
-  const everything = [format, version, source, name, options, sorted, nameExpressions, output, included];
+  // Line numbers and __FILE__ of files on disk name the working folder.
+  const namesFolder = options.some((option) => /line-?info|^-G|device-debug/.test(option)) || candidates.some(([, text]) => text !== null);
+  const everything = [format, build, source, name, options, sorted, nameExpressions, output, candidates, namesFolder && process.cwd()];
   return createHash("sha256").update(JSON.stringify(everything)).digest("hex");
 }
 

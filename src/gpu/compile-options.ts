@@ -27,7 +27,7 @@ export interface CompileOptions {
   readonly defines?: Readonly<Record<string, string | number | boolean>>;
   /** Headers by the name that they are included by. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Folders that `#include` looks in. What it finds there is part of the cache's key. */
+  /** Folders that `#include` looks in. Files that it may find there are part of the cache's key. */
   readonly includePaths?: readonly string[];
   /** Names such as "gemv<float>", which `Module.kernel` and `Module.global` then take. */
   readonly nameExpressions?: readonly string[];

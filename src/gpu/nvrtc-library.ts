@@ -79,6 +79,8 @@ export interface CompilerLibrary {
   /** The path it was loaded from. */
   readonly library: string;
   readonly version: readonly [major: number, minor: number];
+  /** Its version with the patch level, which PTX names: two builds may compile differently. */
+  readonly build: string;
   /** Compute capabilities that it compiles for, such as 75 for 7.5, ascending. */
   readonly architectures: readonly number[];
   /**
@@ -113,6 +115,7 @@ class NvrtcLibrary implements CompilerLibrary {
   readonly version: readonly [number, number];
   readonly architectures: readonly number[];
   readonly #calls: StatusLibrary<typeof calls>;
+  #build: string | undefined;
 
   constructor(path: string) {
     this.library = path;
@@ -126,6 +129,16 @@ class NvrtcLibrary implements CompilerLibrary {
     const list = new Int32Array(count[0]!);
     this.#calls.call("nvrtcGetSupportedArchs", list);
     this.architectures = [...list].sort((a, b) => a - b);
+  }
+
+  get build(): string {
+    if (this.#build === undefined) {
+      const options = [`--gpu-architecture=compute_${this.architectures[0]}`];
+      const nothing = { source: "", name: "build", options, headers: {}, nameExpressions: [], output: "ptx" } as const;
+      const lines = new TextDecoder().decode(this.compile(nothing).image).match(/(?<=^\/\/ ).*(?:Build ID|release).*/gm) ?? [];
+      this.#build = [this.library, ...this.version, ...lines].join(" ");
+    }
+    return this.#build;
   }
 
   #table(texts: readonly string[]): StringTable {

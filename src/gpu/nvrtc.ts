@@ -3,7 +3,7 @@ import { checked, either, optional, resolve, type TableOf, text } from "../core/
 import { CompileCache, cacheKey, defaultCacheFolder } from "./compile-cache.js";
 import { type CompileOptions, type CompileRequest, chooseArchitecture, compileRequest } from "./compile-options.js";
 import { CompileError } from "./errors.js";
-import { includedFiles } from "./includes.js";
+import { includeCandidates } from "./includes.js";
 import { type CompileOutcome, type CompilerLibrary, loadNvrtcLibrary } from "./nvrtc-library.js";
 
 /** A compiled source. */
@@ -19,10 +19,11 @@ export interface Compiled {
   readonly log: string;
   readonly options: readonly string[];
   /**
-   * Whether it came from the cache, was compiled and kept there, or was compiled and could not be
-   * kept ("unwritable").
+   * Whether it came from the cache, was compiled and kept there, or was compiled and not kept:
+   * because it could not be written ("unwritable"), or because the files that the compiler read are
+   * not known for certain ("uncertain", docs/cuda.md).
    */
-  readonly cache: "hit" | "stored" | "off" | "unwritable";
+  readonly cache: "hit" | "stored" | "off" | "unwritable" | "uncertain";
 }
 
 /** How NVRTC is loaded. */
@@ -52,6 +53,13 @@ export const nvrtcTable = {
   ),
 } satisfies TableOf<NvrtcOptions>;
 
+interface Prepared {
+  readonly request: CompileRequest;
+  /** Whether the cache is to be used. */
+  readonly cached: boolean;
+  readonly key: string | undefined;
+}
+
 /** A compiler with a cache. */
 export class Nvrtc {
   readonly library: string;
@@ -70,23 +78,30 @@ export class Nvrtc {
     this.architectures = compiler.architectures;
   }
 
-  #prepare(source: string, options: CompileOptions): { request: CompileRequest; key: string | undefined } {
+  #prepare(source: string, options: CompileOptions): Prepared {
     const compiler = `NVRTC ${this.version.join(".")}`;
     const request = compileRequest(source, options, chooseArchitecture(options.architecture, this.architectures, compiler));
-    if (!this.#cache || options.cache === false) return { request, key: undefined };
-    const folders = [...(options.includePaths ?? []), ...request.options.flatMap((option) => /^-I(.+)$/.exec(option)?.[1] ?? [])];
-    return { request, key: cacheKey(request, this.version, includedFiles(source, request.headers, folders)) };
+    const cached = this.#cache !== undefined && options.cache !== false;
+    return { request, cached, key: cached ? this.#key(request) : undefined };
   }
 
-  #kept(request: CompileRequest, key: string | undefined): Compiled | undefined {
+  /** Undefined if a kept result could be of other files. */
+  #key(request: CompileRequest): string | undefined {
+    const candidates = includeCandidates(request);
+    return candidates && cacheKey(request, this.#compiler.build, candidates);
+  }
+
+  #kept({ request, key }: Prepared): Compiled | undefined {
     const outcome = key === undefined ? undefined : this.#cache?.read(key);
     return outcome && this.#compiled(request, outcome, "hit");
   }
 
-  #finish(request: CompileRequest, key: string | undefined, outcome: CompileOutcome): Compiled {
+  #finish({ request, cached, key }: Prepared, outcome: CompileOutcome): Compiled {
     if (outcome.status !== "NVRTC_SUCCESS") throw new CompileError(request.name, outcome.status, request.options, outcome.log);
-    if (key === undefined || !this.#cache) return this.#compiled(request, outcome, "off");
-    return this.#compiled(request, outcome, this.#cache.write(key, outcome) === undefined ? "stored" : "unwritable");
+    if (!cached) return this.#compiled(request, outcome, "off");
+    // A file may have changed while NVRTC read it.
+    if (key === undefined || this.#key(request) !== key) return this.#compiled(request, outcome, "uncertain");
+    return this.#compiled(request, outcome, this.#cache!.write(key, outcome) === undefined ? "stored" : "unwritable");
   }
 
   #compiled(request: CompileRequest, outcome: CompileOutcome, cache: Compiled["cache"]): Compiled {
@@ -100,14 +115,14 @@ export class Nvrtc {
    * for options.
    */
   compile(source: string, options: CompileOptions = {}): Compiled {
-    const { request, key } = this.#prepare(source, options);
-    return this.#kept(request, key) ?? this.#finish(request, key, this.#compiler.compile(request));
+    const prepared = this.#prepare(source, options);
+    return this.#kept(prepared) ?? this.#finish(prepared, this.#compiler.compile(prepared.request));
   }
 
   /** As `compile`, on another thread: the event loop goes on. */
   async compileAsync(source: string, options: CompileOptions = {}): Promise<Compiled> {
-    const { request, key } = this.#prepare(source, options);
-    return this.#kept(request, key) ?? this.#finish(request, key, await this.#compiler.compileAsync(request));
+    const prepared = this.#prepare(source, options);
+    return this.#kept(prepared) ?? this.#finish(prepared, await this.#compiler.compileAsync(prepared.request));
   }
 }
 

@@ -154,7 +154,7 @@ const shippedTexts = new Map<string, string>();
 const compiledTexts = new WeakMap<Nvrtc, Map<string, string>>();
 
 function textOf(texts: Map<string, string>, file: string, entries: readonly string[] | undefined, make: () => string): string {
-  const key = [file, ...(entries ?? [])].join(" ");
+  const key = JSON.stringify([file, ...(entries ?? [])]);
   let text = texts.get(key);
   if (text === undefined) {
     text = entries ? entryModule(textOf(texts, file, undefined, make), entries) : make();

@@ -7,11 +7,14 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   CompileError,
+  type CompileOptions,
   type CompileOutcome,
   type CompileRequest,
   type CompilerLibrary,
   defaultCacheFolder,
   Nvrtc,
+  shippedManifest,
+  shippedSource,
 } from "../../src/gpu/index.js";
 
 let folder: string;
@@ -25,12 +28,13 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 /** A compiler that answers with its request, and counts. */
 class EchoCompiler implements CompilerLibrary {
   readonly library = "echo";
-  readonly version: readonly [number, number];
+  readonly version = [13, 0] as const;
+  readonly build: string;
   readonly architectures = [75, 80, 90, 100];
   readonly requests: CompileRequest[] = [];
 
-  constructor(version: readonly [number, number] = [13, 0]) {
-    this.version = version;
+  constructor(build = "13.0.88") {
+    this.build = build;
   }
 
   compile(request: CompileRequest): CompileOutcome {
@@ -58,8 +62,8 @@ class EchoCompiler implements CompilerLibrary {
   }
 }
 
-const echo = (cache: string | false = false, version?: readonly [number, number]) => {
-  const compiler = new EchoCompiler(version);
+const echo = (cache: string | false = false, build?: string) => {
+  const compiler = new EchoCompiler(build);
   return { compiler, nvrtc: new Nvrtc(compiler, cache) };
 };
 
@@ -153,9 +157,9 @@ describe("the cache", () => {
     expect(nvrtc.compile(source, { ...options, ...change }).cache).toBe("stored");
   });
 
-  it("compiles anew for another version of NVRTC", () => {
+  it("compiles anew for another patch level of NVRTC", () => {
     echo(folder).nvrtc.compile("source", options);
-    expect(echo(folder, [12, 9]).nvrtc.compile("source", options).cache).toBe("stored");
+    expect(echo(folder, "13.0.48").nvrtc.compile("source", options).cache).toBe("stored");
   });
 
   it("sees the files that are included from folders, and what those include", () => {
@@ -168,6 +172,51 @@ describe("the cache", () => {
     expect([compile(), compile()]).toEqual(["stored", "hit"]);
     writeFileSync(join(include, "sub", "inner.cuh"), "2");
     expect([compile(), compile()]).toEqual(["stored", "hit"]);
+  });
+
+  const uncertain: [way: string, source: string, options?: CompileOptions][] = [
+    ["a macro", "#define H <v.h>\n#include H\n"],
+    ["a comment in the line", '#include /* values */ "v.h"\n'],
+    ["a comment over two lines", '# /*\n#include "v.h"\n*/ include "w.h"\n'],
+    ["other spellings of #", '%:include "v.h"\n??=include "v.h"\n'],
+    ["__has_include", '#if __has_include("v.h")\n#endif\n'],
+    ["__has_include, pasted", '#define P(a, b) a##b\n#if P(__has_inc, lude)("v.h")\n#endif\n'],
+    ["__has_include in a macro of the options", "#if Q\n#endif\n", { defines: { Q: '__has_include("v.h")' } }],
+    ["#include_next", "#include_next <v.h>\n"],
+    ["a header that nobody has", "#include <nobody.h>\n"],
+    ["an option that includes a file", "", { options: ["--pre-include=v.h"] }],
+    ["precompiled headers", "", { options: ["--pch"] }],
+    ["an option of ptxas", "", { options: ["--ptxas-options=--options-file=o"] }],
+    ["the time of day", 'extern "C" __device__ const char *t() { return __TIME__; }\n'],
+  ];
+
+  it.each(uncertain)("keeps nothing if what is read is not certain: %s", (...[, source, options = {}]) => {
+    const include = join(folder, "include");
+    mkdirSync(include);
+    for (const name of ["v.h", "w.h"]) writeFileSync(join(include, name), "");
+    const { nvrtc, compiler } = echo(join(folder, "cache"));
+    const compile = () => nvrtc.compile(source, { includePaths: [include], ...options }).cache;
+    expect([compile(), compile()]).toEqual(["uncertain", "uncertain"]);
+    expect(compiler.requests).toHaveLength(2);
+  });
+
+  it("keeps nothing if a file changes while it is compiled", async () => {
+    writeFileSync(join(folder, "v.h"), "1");
+    const { nvrtc } = echo(join(folder, "cache"));
+    const compiled = nvrtc.compileAsync('#include "v.h"\n', { includePaths: [folder] });
+    writeFileSync(join(folder, "v.h"), "2");
+    expect((await compiled).cache).toBe("uncertain");
+  });
+
+  it("keeps a source that pastes tokens and asks for the compiler's own macros", () => {
+    const source = "#define P(a, b) a##b\n#if __CUDA_ARCH__ >= 900 || defined(X)\n#endif\n";
+    const { nvrtc } = echo(folder);
+    expect([nvrtc.compile(source).cache, nvrtc.compile(source).cache]).toEqual(["stored", "hit"]);
+  });
+
+  it.each(shippedManifest().map(({ name }) => name))("keeps the package's own %s", (name) => {
+    const { source, headers, options } = shippedSource(name);
+    expect(echo(folder).nvrtc.compile(source, { headers, options }).cache).toBe("stored");
   });
 
   it("takes a damaged file for none", () => {

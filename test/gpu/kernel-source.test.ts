@@ -18,6 +18,7 @@ import { simulatedDriver } from "../../src/sim/index.js";
 /** Answers with the PTX that nvcc made of the same source. */
 class ShippedCompiler implements CompilerLibrary {
   readonly library = "shipped";
+  readonly build = "13.0.88";
   readonly version = [13, 0] as const;
   readonly architectures = [75, 80, 90, 100];
   readonly requests: CompileRequest[] = [];

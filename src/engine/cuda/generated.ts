@@ -15,7 +15,7 @@ const loaded = new WeakMap<Context, Map<string, LoadedKernel & { readonly module
 export function generatedKernel(context: Context, type: KernelType, parameters: readonly Parameter[]): LoadedKernel {
   const kernels = loaded.get(context) ?? new Map<string, LoadedKernel & { readonly module: Module }>();
   loaded.set(context, kernels);
-  const key = JSON.stringify(type);
+  const key = JSON.stringify([type, parameters]);
   const known = kernels.get(key);
   if (known) return known;
   const generated = generateKernel(type);
