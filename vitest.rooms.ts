@@ -6,7 +6,9 @@ import { readdirSync } from "node:fs";
  * simulated devices may not. Each has a process of its own, as the files of all other rooms have.
  */
 const alone = [
-  ...["cpu", "ended-worker", "kernel-source", "minimal", "pool-room", "spin-limit"].map((name) => `test/engine/${name}.test.ts`),
+  ...["cpu", "ended-worker", "kernel-source", "memory-flat", "minimal", "pool-room", "spin-limit"].map(
+    (name) => `test/engine/${name}.test.ts`,
+  ),
   "test/experiment/road.test.ts",
   "test/experiment/search-devices.test.ts",
   "test/gpu/launch.test.ts",

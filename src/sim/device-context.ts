@@ -58,8 +58,10 @@ export class DeviceContext {
   readonly blocks = new Map<bigint, Block>();
   /** Contexts whose memory it may reach. */
   readonly peers = new Set<DeviceContext>();
-  /** The stream of handle 0, which waits for all others and runs at once. */
+  /** CU_STREAM_LEGACY, also of handle 0: it waits for all others and runs at once. */
   readonly legacy: WorkStream;
+  /** CU_STREAM_PER_THREAD: Node's driver calls come from one thread. */
+  readonly perThread: WorkStream;
   /** How often it was retained and not released. */
   retained = 0;
   /** Bytes of plain allocations and of modules' variables. */
@@ -72,6 +74,8 @@ export class DeviceContext {
     this.machine = machine;
     this.capacity = capacity;
     this.legacy = new WorkStream(this);
+    this.perThread = new WorkStream(this);
+    this.streams.add(this.perThread);
   }
 
   get free(): number {
@@ -91,6 +95,17 @@ export class DeviceContext {
     owner instanceof Pool
       ? owner.context === this || owner.access.has(this.ordinal)
       : owner === this || this.peers.has(owner as DeviceContext);
+
+  /**
+   * A turn for every stream: a program need not wait for all of its work, and what that holds would
+   * pile up. Kernels of one of several devices may wait for what the others were not given yet.
+   */
+  goOn(): void {
+    for (const stream of this.streams) {
+      if (stream.next !== "kernel" || this.machine.simulation.devices === 1) stream.step();
+      if (stream.destroyed && stream.idle) this.streams.delete(stream);
+    }
+  }
 
   /** Runs all that was given. */
   drain(): void {

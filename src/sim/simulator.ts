@@ -10,6 +10,13 @@ import { type Work, type WorkKind, WorkStream } from "./stream.js";
 const firstHandle = 0x5000_0000_0000n;
 const handleStep = 0x100n;
 
+/** CU_STREAM_LEGACY and CU_STREAM_PER_THREAD, cuda.h. */
+const streamLegacy = 1n;
+const streamPerThread = 2n;
+
+/** Pieces of work that may wait in a stream before it goes on by itself. */
+const mostWaiting = 256;
+
 interface Entry {
   readonly object: object;
   readonly context: DeviceContext | undefined;
@@ -80,9 +87,10 @@ export class Simulator {
     return object;
   }
 
-  /** The stream of a handle; 0 is the stream that waits for all others. @throws Refusal. */
+  /** The stream of a handle, also of those that cuda.h names. @throws Refusal. */
   stream(handle: bigint): WorkStream {
-    return handle === 0n ? this.here.legacy : this.find(handle, WorkStream);
+    if (handle === 0n || handle === streamLegacy) return this.here.legacy;
+    return handle === streamPerThread ? this.here.perThread : this.find(handle, WorkStream);
   }
 
   /** The current context. @throws Refusal if there is none. */
@@ -136,9 +144,10 @@ export class Simulator {
   /** Gives work to a stream; that of handle 0 waits for all others and runs at once. */
   giveWork(stream: WorkStream, work: Work): void {
     stream.give(work);
-    if (stream !== stream.context.legacy) return;
-    stream.context.drain();
-    stream.drain();
+    if (stream === stream.context.legacy) {
+      stream.context.drain();
+      stream.drain();
+    } else if (stream.waiting > mostWaiting) stream.context.goOn();
   }
 
   give(stream: WorkStream, kind: WorkKind, run: Work["run"]): void {

@@ -84,8 +84,8 @@ export function streamCalls(simulator: Simulator): Calls<StreamCalls> {
       const stream = simulator.leave(handle, WorkStream);
       if (stream.capture) stream.capture.spoiled ??= new Refusal(code.captureInvalidated, "a stream was destroyed during its capture");
       // Its work goes on.
-      if (stream.idle) stream.context.streams.delete(stream);
-      else stream.give({ kind: "record", run: () => void stream.context.streams.delete(stream) });
+      stream.destroyed = true;
+      stream.context.goOn();
     },
     cuStreamSynchronize: (handle) => {
       const stream = simulator.stream(handle);
@@ -116,8 +116,8 @@ export function streamCalls(simulator: Simulator): Calls<StreamCalls> {
       if (ticket) simulator.give(stream, "wait", () => ({ advance: () => cameBy(ticket) }));
     },
     cuStreamBeginCapture: (handle) => {
-      if (handle === 0n) throw new Refusal(code.captureUnsupported, "the stream of handle 0 cannot be captured");
       const stream = simulator.stream(handle);
+      if (stream === stream.context.legacy) throw new Refusal(code.captureUnsupported, "the legacy stream cannot be captured");
       if (stream.capture) throw new Refusal(code.illegalState, "the stream is being captured already");
       stream.capture = new Capture(stream);
       stream.captured = 0;

@@ -39,6 +39,8 @@ export class WorkStream {
   capture: Capture | undefined;
   /** Pieces of work put into the capture, which tells whether it was joined since. */
   captured = 0;
+  /** Its handle is gone; its work goes on. */
+  destroyed = false;
   #queue: Work[] = [];
   /** What was begun of the first piece of work. */
   #begun: Unfinished | undefined;
@@ -52,6 +54,16 @@ export class WorkStream {
 
   get idle(): boolean {
     return this.#queue.length === 0;
+  }
+
+  /** Pieces of work that have not run. */
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
+  /** What kind of work comes next. */
+  get next(): WorkKind | undefined {
+    return this.#queue[0]?.kind;
   }
 
   /** Work given so far. */

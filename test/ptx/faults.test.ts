@@ -23,6 +23,19 @@ describe("memory checks", () => {
     expect(fixture("faults").split("\n")[error.site.line - 1]).toContain("st.global");
   });
 
+  it("tells a global load beyond an allocation as that, however far beyond, also beside shared and local memory", () => {
+    const far = new Bench(`.version 7.8\n.target sm_75\n.address_size 64
+.visible .entry k(.param .u64 words, .param .u64 beyond)
+{ .reg .b64 %p, %o; .reg .b32 %a; .local .align 4 .b8 own[4096]; .shared .align 4 .b8 box[4096];
+  ld.param.u64 %p, [words]; ld.param.u64 %o, [beyond]; st.local.u32 [own], 1; st.shared.u32 [box], 1;
+  add.u64 %o, %p, %o; ld.global.u32 %a, [%o]; st.global.u32 [%p], %a; ret; }`);
+    for (let beyond = 64; beyond < 2 ** 23; beyond = Math.ceil((beyond * 1.7) / 4) * 4) {
+      const error = simulationError(() => far.run("k", { grid: 2, block: 64 }, [output(new Int32Array(16)), BigInt(beyond)]));
+      expect(error.kind).toBe("outOfBounds");
+      expect(error.message).toContain(`${beyond - 64} bytes past the end of the output (64 bytes)`);
+    }
+  });
+
   it("finds the null pointer", () => {
     const launch = (x: Parameters<Bench["run"]>[2][number]) =>
       bench.run("null_pointer", { grid: 1, block: 32 }, [x, output(new Float32Array(32))]);

@@ -134,6 +134,59 @@ barrier: bar.sync 0; setp.ne.u32 %last, %a, 0; @%last ret; ${store} ret; }`,
   });
 });
 
+describe("two threads of one block", () => {
+  const [stores, loads, strongStores] = [
+    [
+      "st.global.u32 [%p], %a;",
+      "st.global.u8 [%p], %a;",
+      "st.global.u64 [%p], %d;",
+      "st.global.v2.u32 [%p], {%a, %a};",
+      "st.u32 [%p], %a;",
+    ],
+    ["ld.global.u32 %b, [%p];", "ld.global.u8 %b, [%p];", "ld.global.u64 %d, [%p];", "ld.u32 %b, [%p];"],
+    [
+      "st.volatile.global.u32 [%p], %a;",
+      "st.volatile.global.u8 [%p], %a;",
+      "st.release.gpu.global.u32 [%p], %a;",
+      "red.global.add.u32 [%p], 1;",
+      "atom.global.cas.b16 %h, [%p], 0, 7;",
+    ],
+  ] as const;
+  const volatileLoads = ["ld.volatile.global.u32 %b, [%p];", "ld.volatile.global.u8 %b, [%p];"];
+  const pairs = (first: readonly string[], second: readonly string[]) => first.flatMap((a) => second.map((b) => [a, b] as const));
+  /** Thread 0 does one thing, then a thread of the same or of the next warp another. */
+  const both = (zero: string, one: string, thread: number, between = "") => {
+    const bench = new Bench(
+      `${header}.visible .entry k(.param .u64 words)
+{ .reg .b64 %p, %d; .reg .b32 %a, %b, %c; .reg .b16 %h; .reg .pred %first, %second; ld.param.u64 %p, [words];
+  mov.u32 %c, %tid.x; add.u32 %a, %c, 5; cvt.u64.u32 %d, %a; setp.eq.u32 %first, %c, 0; setp.eq.u32 %second, %c, ${thread};
+  @!%first bra no; ${zero}
+no: ${between} @!%second bra end; ${one}
+end: ret; }`,
+      { checks: { globalRaces: true } },
+    );
+    bench.run("k", { grid: 1, block: 64 }, [output(new Int32Array(4))], true);
+  };
+
+  it.each([
+    ...pairs(stores, [...stores, ...loads, ...strongStores, ...volatileLoads]),
+    ...pairs(loads, [...stores, ...strongStores]),
+    ...pairs(strongStores, [...stores, ...loads]),
+  ])("race: %s and %s; in order by a barrier", (zero, one) => {
+    for (const thread of [1, 33]) {
+      expect(simulationError(() => both(zero, one, thread)).kind).toBe("race");
+      expect(() => both(zero, one, thread, "bar.sync 0;")).not.toThrow();
+    }
+  });
+
+  it.each([...pairs(loads, [...loads, ...volatileLoads]), ...pairs(strongStores, [...strongStores, ...volatileLoads])])(
+    "do not race: %s and %s",
+    (zero, one) => {
+      for (const thread of [1, 33]) expect(() => both(zero, one, thread)).not.toThrow();
+    },
+  );
+});
+
 describe("kernels that nvcc compiled", () => {
   it("hold a lock and leave it without a race", () => {
     const bench = new Bench(fixture("compute"), { checks: { globalRaces: true } });

@@ -39,6 +39,16 @@ describe("what nothing wrote passes if it", () => {
       `${load} shfl.sync.down.b32 %w, %v, 8, 31, -1; setp.lt.u32 %c, %t, 7; @!%c bra done; st.global.u32 [%a], %w; done:`,
     ],
     ["is copied to shared memory", `${load} st.shared.u32 [%p+128], %v;`],
+    ["is computed with and stored to shared memory", `${load} add.u32 %v, %v, 1; st.shared.u32 [%p+128], %v;`],
+    [
+      "is computed with and stored to shared memory, and overwritten there",
+      `${load} add.u32 %v, %v, 1; st.shared.u32 [%p+128], %v; st.shared.u32 [%p+128], 4; bar.sync 0; ld.shared.u32 %w, [%p+128]; st.global.u32 [%a], %w;`,
+    ],
+    [
+      "is added up by a scan whose last lanes have no values, and nobody reads those sums",
+      `${load} shfl.sync.up.b32 %w, %v, 1, 0, -1; setp.ge.u32 %c, %t, 1; add.u32 %x, %v, %w; selp.u32 %v, %x, %v, %c; st.shared.u32 [%p], %v;
+bar.sync 0; @!%low bra done; ld.shared.u32 %w, [%p]; st.global.u32 [%a], %w; done:`,
+    ],
   ])("%s", (_, body) => {
     expect(kernel(body)).not.toThrow();
   });
@@ -48,7 +58,10 @@ describe("what nothing wrote is told if it", () => {
   it.each([
     ["is stored to global memory", `${load} st.global.u32 [%a], %v;`],
     ["is computed with and stored", `${load} mul.lo.u32 %v, %v, 3; add.u32 %w, %v, %t; st.global.u32 [%a], %w;`],
-    ["is computed with and stored to shared memory", `${load} add.u32 %v, %v, 1; st.shared.u32 [%p+128], %v;`],
+    [
+      "is computed with, stored to shared memory, and stored from there",
+      `${load} add.u32 %v, %v, 1; st.shared.u32 [%p+128], %v; bar.sync 0; ld.shared.u32 %w, [%p+128]; st.global.u32 [%a], %w;`,
+    ],
     ["decides a branch", `${load} setp.eq.u32 %c, %v, 8; @%c bra on; st.global.u32 [%a], 1; on:`],
     ["is an address", `${load} cvt.u64.u32 %d, %v; add.u64 %d, %o, %d; ld.global.u32 %w, [%d];`],
     ["is added by an atomic", `${load} red.global.add.u32 [%o], %v;`],

@@ -8,7 +8,57 @@ import { ptx } from "./program.js";
 const opened = (): Context =>
   openDevice({ driver: simulatedDriver({ memoryBytes: 1 << 20, launchBytes: 1 << 22 }), onLeak: () => undefined });
 
+describe("the streams that cuda.h names", () => {
+  const [legacy, perThread] = [1n, 2n];
+
+  it.each([
+    ["CU_STREAM_LEGACY", legacy],
+    ["CU_STREAM_PER_THREAD", perThread],
+  ])("take work: %s", (_name, stream) => {
+    const driver = simulatedDriver({ memoryBytes: 1 << 20, launchBytes: 1 << 22 });
+    const context = openDevice({ driver, onLeak: () => undefined });
+    const x = context.zeros("u32", 1);
+    const out = new Uint32Array(1);
+    expect(driver.resolve("cuMemsetD32Async")(x.address, 7, 1, stream)).toBe(0);
+    expect(driver.resolve("cuMemcpyDtoHAsync")(out, x.address, 4, stream)).toBe(0);
+    expect(driver.resolve("cuStreamSynchronize")(stream)).toBe(0);
+    expect(out[0]).toBe(7);
+    context.dispose();
+  });
+
+  it("are known by every call that takes a stream", () => {
+    const driver = simulatedDriver({ memoryBytes: 1 << 20, launchBytes: 1 << 22 });
+    const context = openDevice({ driver, onLeak: () => undefined });
+    const event = new BigUint64Array(1);
+    expect(driver.resolve("cuEventCreate")(event, 2)).toBe(0);
+    for (const stream of [0n, legacy, perThread]) {
+      expect(driver.resolve("cuEventRecord")(event[0]!, stream)).toBe(0);
+      expect(driver.resolve("cuStreamWaitEvent")(stream, event[0]!, 0)).toBe(0);
+      expect(driver.resolve("cuStreamSynchronize")(stream)).toBe(0);
+      expect(driver.resolve("cuStreamQuery")(stream)).toBe(0);
+    }
+    context.dispose();
+  });
+});
+
 describe("work of a stream", () => {
+  it("runs, and takes no more and more memory, also if nobody waits for it", () => {
+    const driver = simulatedDriver({ memoryBytes: 1 << 20, launchBytes: 1 << 22 });
+    const context = openDevice({ driver, onLeak: () => undefined });
+    let most = 0;
+    for (let round = 0; round < 2000; round++) {
+      const stream = context.stream();
+      const x = context.zeros("f32", 64);
+      stream.fill(x, 1);
+      x.dispose();
+      stream.dispose();
+      most = Math.max(most, driver.outstanding()["Allocation"] ?? 0);
+    }
+    // One for each round that up to 256 waiting pieces of work belong to.
+    expect(most).toBeLessThan(256);
+    context.dispose();
+  });
+
   it("has not run when its call returns, and runs by the time it is waited for", () => {
     const context = opened();
     const stream = context.stream();

@@ -4,6 +4,9 @@ import type { TranslatedKernel } from "./compile/function.js";
 import { parsePtx } from "./parser.js";
 import type { PtxModule } from "./types.js";
 
+/** Translations of a module that are kept. */
+const mostTranslations = 256;
+
 const modules = new Map<string, WeakRef<PtxModule>>();
 const kernels = new WeakMap<PtxModule, Map<string, TranslatedKernel>>();
 const collected = new FinalizationRegistry<string>((ptx) => {
@@ -26,5 +29,7 @@ export function translationOf(module: PtxModule, key: string, translate: () => T
   kernels.set(module, own);
   const kernel = own.get(key) ?? translate();
   own.set(key, kernel);
+  // Keys name where a module's variables lie, and each load puts them elsewhere.
+  if (own.size > mostTranslations) own.delete(own.keys().next().value!);
   return kernel;
 }

@@ -337,6 +337,7 @@ export function store(e: Emitter): void {
   // Conversions come first: a store that fails then leaves nothing half done.
   const at = locate(e, e.operand(0), space, bytes, order.strong ? accessModes.write | accessModes.strong : accessModes.write);
   for (const [k, value] of values.entries()) take(e, value, type, k === 0 ? at : `(${at}+${k * size})`);
+  if (space === "shared" || space === "local") e.line(`if(w.holdsUnwritten)noteStore(w,l,${e.site},${at});`);
   if (order.strong) e.line(`w.publish(${order.releases});`);
   e.uniform("wrote", "w.launch.progress++");
 }

@@ -36,6 +36,7 @@ export function makeSupport(memory: DeviceMemory, access: Access, objects: Barri
     copyBytes: access.copy,
     copyLater: access.copyLater,
     copyBulk: access.copyBulk(objects),
+    noteStore: (warp: Warp, lane: number, site: number, place: number): void => warp.launch.values.noteStore(warp, lane, site, place),
     isReadOnly: (place: number): boolean => memory.shadowBytes[place] === shadow.constant,
     raceRead: (warp: Warp, lane: number, site: number, word: number): void => warp.launch.races.read(warp, lane, site, word),
     raceReads: (warp: Warp, lane: number, site: number, word: number, count: number): void =>

@@ -129,8 +129,9 @@ export class Access {
     if (unwritten === undefined) return this.nowhere(bytes);
     if (unwritten !== 0) {
       const first = place + 31 - Math.clz32(unwritten & -unwritten);
+      if (!own) this.refuseOwn(place, bytes, kind, warp, lane, site, space, top, bottom);
       if (!own || (mode & followed) === 0) throw launch.unwritten(warp, lane, site, first, wordsOf(kind, bytes, space, top, bottom));
-      launch.values.note({ site, lane, bytes: unwritten, place: first, words: () => wordsOf(kind, bytes, space, top, bottom) });
+      launch.values.note(warp, { site, lane, bytes: unwritten, place: first, words: () => wordsOf(kind, bytes, space, top, bottom) });
     }
     if (shared >= 0 && launch.checks.races) {
       if ((mode & strong) === 0) this.race(warp, lane, site, shared, bytes, kind, (mode & later) !== 0);
@@ -138,6 +139,28 @@ export class Access {
     }
     return place;
   };
+
+  /**
+   * Refuses a global address that lies in what a running launch has as shared or local memory: it is
+   * beyond an allocation.
+   */
+  private refuseOwn(
+    place: number,
+    bytes: number,
+    kind: number,
+    warp: Warp,
+    lane: number,
+    site: number,
+    space: number,
+    high: number,
+    low: number,
+  ): void {
+    const { launch } = warp;
+    const own = launch.checks.bounds ? this.memory.liveAround(place)?.kind : undefined;
+    if (own !== "shared" && own !== "local") return;
+    const what = `${wordsOf(kind, bytes, space, high, low)}, ${this.memory.describe(place).words}`;
+    throw launch.error("outOfBounds", what, warp, lane, site);
+  }
 
   /**
    * Looks at every byte's shadow. Gives those of a load that nothing wrote, as bits; undefined

@@ -117,10 +117,10 @@ export class Accesses {
     return undefined;
   }
 
-  /** The access that a store or load conflicts with, and nothing noted. */
-  conflict(at: number, warp: Warp, lane: number, stores: boolean): Conflict | undefined {
+  /** The access that one conflicts with, and nothing noted. Strong ones do not conflict. */
+  conflict(at: number, warp: Warp, lane: number, stores: boolean, strong: boolean): Conflict | undefined {
     const thread = 32 * warp.index + lane;
-    const stored = this.unorderedStore(at, warp, thread);
+    const stored = this.unorderedStore(at, warp, thread, strong);
     if (stored !== 0) return { tag: stored, stored: true };
     return stores && this.unorderedLoad(this.readers[at]!, warp, thread, at) ? { tag: this.readers[at]!, stored: false } : undefined;
   }
@@ -135,9 +135,9 @@ export class Accesses {
   }
 
   /** The tag of a store that an access now is not in order with; 0 if there is none. */
-  private unorderedStore(at: number, warp: Warp, thread: number): number {
+  private unorderedStore(at: number, warp: Warp, thread: number, strong = false): number {
     if (this.unordered(this.writers[at]!, warp, thread, at)) return this.writers[at]!;
-    return this.unordered(this.strong[at]!, warp, thread, at) ? this.strong[at]! : 0;
+    return !strong && this.unordered(this.strong[at]!, warp, thread, at) ? this.strong[at]! : 0;
   }
 
   /**

@@ -223,7 +223,7 @@ export class GlobalRaces {
     const word = place >>> 2;
     if (bytes < 4) {
       const conflict = this.blockConflict(order, this.words.of(word), word % pageLength, stores);
-      const other = conflict ?? this.threadConflict(order, this.words.of(word), word % pageLength, warp, lane, stores);
+      const other = conflict ?? this.threadConflict(this.words.of(word), word % pageLength, warp, lane, stores);
       if (other !== undefined) this.refuse(warp, lane, site, place, bytes, stores, other);
       this.splitWords.add(word);
       this.each(warp, order, lane, site, place, bytes, stores);
@@ -241,16 +241,28 @@ export class GlobalRaces {
    * is looked at.
    */
   touchStrong(warp: Warp, lane: number, site: number, place: number, bytes: number, stores: boolean): void {
-    const { block } = warp.block.order!;
-    if (bytes < 4) return;
-    for (let word = place >>> 2; word < (place + bytes) >>> 2; word++) {
-      const { writer, reader, threads } = this.words.of(word);
+    const first = place >>> 2;
+    if (bytes < 4) this.splitWords.add(first);
+    for (let word = first; 4 * word < place + bytes; word++) {
       const at = word % pageLength;
-      if (writer[at] !== block) threads.writers[at] = 0;
-      if (reader[at] !== block) threads.readers[at] = 0;
-      const conflict = threads.touchStrong(at, warp, lane, stores);
+      const threads = this.threadsOf(warp, this.words.of(word), at);
+      const conflict = bytes < 4 ? threads.conflict(at, warp, lane, stores, true) : threads.touchStrong(at, warp, lane, stores);
       if (conflict !== undefined) throw this.error(warp, lane, site, 4 * word, stores, conflict);
+      if (this.splitWords.size === 0 || !this.splitWords.has(word)) continue;
+      for (let byte = Math.max(place, 4 * word); byte < Math.min(place + bytes, 4 * word + 4); byte++) {
+        const [page, k] = [this.bytes.of(byte), byte % pageLength];
+        const other = this.threadsOf(warp, page, k).touchStrong(k, warp, lane, stores);
+        if (other !== undefined) throw this.error(warp, lane, site, byte, stores, other);
+      }
     }
+  }
+
+  /** What threads of the warp's block did there: what another block's did is forgotten. */
+  private threadsOf(warp: Warp, { writer, reader, threads }: Page, at: number): Accesses {
+    const { block } = warp.block.order!;
+    if (writer[at] !== block) threads.writers[at] = 0;
+    if (reader[at] !== block) threads.readers[at] = 0;
+    return threads;
   }
 
   /** Bytes one by one. */
@@ -272,11 +284,8 @@ export class GlobalRaces {
   }
 
   /** What a thread of the same block did. */
-  private threadConflict({ block }: BlockOrder, page: Page, at: number, warp: Warp, lane: number, stores: boolean): Conflict | undefined {
-    const { writer, reader, threads } = page;
-    if (writer[at] !== block) threads.writers[at] = 0;
-    if (reader[at] !== block) threads.readers[at] = 0;
-    return threads.conflict(at, warp, lane, stores);
+  private threadConflict(page: Page, at: number, warp: Warp, lane: number, stores: boolean): Conflict | undefined {
+    return this.threadsOf(warp, page, at).conflict(at, warp, lane, stores, false);
   }
 
   /** Notes an access, if nothing conflicts with it. */
@@ -290,11 +299,10 @@ export class GlobalRaces {
     stores: boolean,
   ): BlockConflict | Conflict | undefined {
     const { block, time } = order;
-    const { writer, written, reader, read, otherReader, otherRead, threads } = page;
+    const { writer, written, reader, read, otherReader, otherRead } = page;
     const conflict = this.blockConflict(order, page, at, stores);
     if (conflict !== undefined) return conflict;
-    if (writer[at] !== block) threads.writers[at] = 0;
-    if (reader[at] !== block) threads.readers[at] = 0;
+    const threads = this.threadsOf(warp, page, at);
     const other = stores ? threads.store(at, warp, lane, site) : threads.load(at, warp, lane);
     if (other !== undefined) return other;
     if (stores) {

@@ -144,7 +144,7 @@ export class LaunchState {
   unwritten(warp: Warp, lane: number, site: number, place: number, load: string, use = ""): SimulationError {
     const later = this.checks.races && this.writtenLater?.(warp, place);
     if (later instanceof SimulationError) return later;
-    const { words } = this.access.describe(place);
+    const { words } = this.access.memory.describe(place, true);
     if (!later) return this.error("uninitialised", `${load}, which nothing wrote (${words})${use}`, warp, lane, site);
     const what = `${load}, which another thread writes only later (${words})${use}: no barrier is between`;
     return this.error("race", what, warp, lane, site);

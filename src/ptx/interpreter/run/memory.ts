@@ -19,6 +19,12 @@ const guardBytes = 256;
 /** Bytes that kernels may take by malloc. */
 const heapBytes = 2 ** 23;
 
+/**
+ * Bytes that are taken before the search starts from the beginning again: freed memory stays unused
+ * for so long, and no more of the host's memory is touched than this and what is live.
+ */
+const lapBytes = 2 ** 24;
+
 /** What an allocation takes of the memory. */
 const roomFor = (bytes: number): number => Math.ceil(Math.max(bytes, 1) / 256) * 256 + guardBytes;
 
@@ -48,6 +54,7 @@ export class DeviceMemory {
   readonly views: Record<"G8" | "GI8" | "G16" | "GI16" | "G32" | "GF" | "GD" | "S8" | "S16" | "S32" | "SD", ArrayLike<number>>;
   private readonly gaps: Gap[];
   private cursor = 0;
+  private sinceStart = 0;
   private readonly live = new Map<number, Allocation>();
   private readonly freed: Allocation[] = [];
   private used = 0;
@@ -93,10 +100,24 @@ export class DeviceMemory {
   }
 
   /**
-   * Finds room from where the last search ended: freed memory is used again as late as possible.
+   * Finds room from where the last search ended: what was freed lately is not used again. The
+   * memory of launches lies at the other end, where an overrun of global memory does not come to.
    */
-  private reserve(bytes: number): number {
+  private reserve(bytes: number, kind: AllocationKind): number {
     const wanted = roomFor(bytes);
+    if (kind === "shared" || kind === "local" || kind === "parameter") {
+      const k = this.gaps.findLastIndex((gap) => gap.end - gap.start >= wanted);
+      if (k < 0) return -1;
+      const gap = this.gaps[k]!;
+      gap.end -= wanted;
+      if (gap.start === gap.end) this.gaps.splice(k, 1);
+      return gap.end;
+    }
+    this.sinceStart += wanted;
+    if (this.sinceStart > lapBytes) {
+      this.sinceStart = wanted;
+      this.cursor = 0;
+    }
     for (let tried = 0; tried < this.gaps.length; tried++) {
       const k = (this.cursor + tried) % this.gaps.length;
       const gap = this.gaps[k]!;
@@ -115,7 +136,7 @@ export class DeviceMemory {
       throw new LaunchError(undefined, `an allocation of ${bytes} bytes: it takes a whole number from 0`);
     if (kind === "global" && this.used + bytes > this.capacity)
       throw new LaunchError(undefined, `out of device memory: ${bytes} bytes asked, ${this.capacity - this.used} of ${this.capacity} free`);
-    const base = this.reserve(bytes);
+    const base = this.reserve(bytes, kind);
     if (base < 0)
       throw new LaunchError(
         undefined,
@@ -177,10 +198,15 @@ export class DeviceMemory {
     return undefined;
   }
 
-  /** Where a byte lies, in words: inside or near which allocation, or in one that was freed. */
-  describe(place: number): { freed: boolean; words: string } {
+  /**
+   * Where a byte lies, in words: inside or near which allocation, or in one that was freed. Shared
+   * and local memory of a launch counts only if asked for: no global address is meant for it.
+   */
+  describe(place: number, ofLaunches = false): { freed: boolean; words: string } {
+    const counts = ({ kind }: Allocation) => ofLaunches || (kind !== "shared" && kind !== "local");
     const inside = this.liveAround(place);
-    if (inside !== undefined) return { freed: false, words: `byte ${place - inside.base} of ${inside.name} (${inside.bytes} bytes)` };
+    if (inside !== undefined && counts(inside))
+      return { freed: false, words: `byte ${place - inside.base} of ${inside.name} (${inside.bytes} bytes)` };
     for (let k = this.freed.length - 1; k >= 0; k--) {
       const each = this.freed[k]!;
       if (place >= each.base && place < each.base + each.bytes)
@@ -188,7 +214,7 @@ export class DeviceMemory {
     }
     let nearest: Allocation | undefined;
     for (const each of this.live.values()) {
-      if (each.base + each.bytes <= place && (nearest === undefined || each.base > nearest.base)) nearest = each;
+      if (counts(each) && each.base + each.bytes <= place && (nearest === undefined || each.base > nearest.base)) nearest = each;
     }
     if (nearest === undefined) return { freed: false, words: "in no allocation" };
     const past = place - (nearest.base + nearest.bytes);

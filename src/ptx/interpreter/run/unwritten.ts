@@ -1,12 +1,14 @@
 // Values that were loaded from shared or local bytes which nothing wrote. Loading and moving them
 // is no error, since copies of structs have padding and a guarded use may not come; it is one that
 // an address, a branch, an atomic or a store depends on them. Values are followed in registers, a
-// segment at a time and after it ran. What is not known then counts as harmless: instructions under
-// a guard, a choice or a logical operation of which one side is good, and bytes that a plain copy
-// to shared or local memory took along.
+// segment at a time and after it ran. Bytes of shared or local memory that get a value computed from
+// them count as not written. What is not known then counts as harmless: instructions under a guard,
+// a choice or a logical operation of which one side is good, and bytes that a plain copy to shared
+// or local memory took along.
 import { spaceIn } from "../compile/emit-memory.js";
 import { hasResult, registersOf } from "../compile/registers.js";
 import { isScalarType, type PtxInstruction, type PtxOperand, type PtxRegister, scalarBytes } from "../types.js";
+import { shadow } from "./memory.js";
 import type { Frame, Group, Warp } from "./warp.js";
 
 /** A load of bytes that nothing wrote. */
@@ -18,6 +20,13 @@ export interface UnwrittenLoad {
   readonly place: number;
   /** The load in words. */
   readonly words: () => string;
+}
+
+/** A store to shared or local memory: where it went in the heap. */
+interface OwnStore {
+  readonly lane: number;
+  readonly site: number;
+  readonly place: number;
 }
 
 /** Such a value in a register; `computed` if it was not only moved. */
@@ -40,13 +49,20 @@ const listOf = (operand: PtxOperand): readonly PtxOperand[] => (operand.kind ===
 export class UnwrittenValues {
   /** Loads of the segment that runs. */
   private loads: UnwrittenLoad[] = [];
+  /** Stores of the segment that runs. */
+  private stores: OwnStore[] = [];
 
   get pending(): boolean {
     return this.loads.length > 0;
   }
 
-  note(load: UnwrittenLoad): void {
+  note(warp: Warp, load: UnwrittenLoad): void {
+    warp.holdsUnwritten = true;
     this.loads.push(load);
+  }
+
+  noteStore(warp: Warp, lane: number, site: number, place: number): void {
+    if (this.pending || warp.running!.frame.unwritten !== undefined) this.stores.push({ lane, site, place });
   }
 
   /** Follows what the segment of a group did. @throws SimulationError for a use */
@@ -54,10 +70,12 @@ export class UnwrittenValues {
     const segment = frame.fn.segments[index]!;
     const held: UnwrittenRegisters = frame.unwritten ?? new Map();
     const loads = this.loads;
+    const stores = this.stores;
     this.loads = [];
+    this.stores = [];
     for (const instruction of segment.instructions) {
       if (instruction.opcode === "call" || instruction.opcode === "shfl") continue;
-      const step = new Step(warp, held, loads, instruction);
+      const step = new Step(warp, held, loads, stores, instruction);
       for (let lane = 0; lane < 32; lane++) if ((mask >>> lane) & 1) step.follow(lane);
     }
     // A shuffle is done after this.
@@ -86,14 +104,22 @@ class Step {
   private readonly warp: Warp;
   private readonly held: UnwrittenRegisters;
   private readonly loads: readonly UnwrittenLoad[];
+  private readonly stores: readonly OwnStore[];
   private readonly instruction: PtxInstruction;
   private readonly result: PtxOperand | undefined;
   private readonly sources: readonly PtxOperand[];
 
-  constructor(warp: Warp, held: UnwrittenRegisters, loads: readonly UnwrittenLoad[], instruction: PtxInstruction) {
+  constructor(
+    warp: Warp,
+    held: UnwrittenRegisters,
+    loads: readonly UnwrittenLoad[],
+    stores: readonly OwnStore[],
+    instruction: PtxInstruction,
+  ) {
     this.warp = warp;
     this.held = held;
     this.loads = loads;
+    this.stores = stores;
     this.instruction = instruction;
     const { operands } = instruction;
     this.result = hasResult(instruction) ? operands[0] : undefined;
@@ -112,7 +138,8 @@ class Step {
   }
 
   /**
-   * Refuses such values as addresses, as operands that must be good, and as all of what is stored.
+   * Refuses such values as addresses, as operands that must be good, and as all of what is stored to
+   * global memory.
    */
   private look(lane: number): void {
     const { opcode } = this.instruction;
@@ -120,15 +147,29 @@ class Step {
       if (operand.kind === "address" || demanding.has(opcode))
         for (const register of registersOf(operand)) this.refuse(this.value(register, lane), lane);
     if (opcode !== "st") return;
-    const values = listOf(this.sources[1]!)
-      .flatMap(registersOf)
-      .map((register) => this.value(register, lane));
-    this.refuse(
-      values.find((value) => value?.computed),
-      lane,
-    );
+    const elements = listOf(this.sources[1]!).map((element) => registersOf(element).map((register) => this.value(register, lane))[0]);
     const space = spaceIn(this.instruction.modifiers);
-    if ((space === "global" || space === "generic") && values.every((value) => value !== undefined)) this.refuse(values[0], lane);
+    if (space === "shared" || space === "local") this.store(lane, elements);
+    else {
+      this.refuse(
+        elements.find((value) => value?.computed),
+        lane,
+      );
+      if (elements.every((value) => value !== undefined)) this.refuse(elements[0], lane);
+    }
+  }
+
+  /** Bytes that get a computed value count as not written, the others as written. */
+  private store(lane: number, elements: readonly (Value | undefined)[]): void {
+    const { memory } = this.warp.launch.access;
+    const { sites } = this.warp.launch.kernel;
+    const size = scalarBytes[this.instruction.modifiers.findLast(isScalarType) ?? "b32"];
+    const store = this.stores.find((each) => each.lane === lane && sites[each.site] === this.instruction);
+    if (store === undefined) return;
+    for (const [k, value] of elements.entries()) {
+      const place = store.place + k * size;
+      memory.shadowBytes.fill(value?.computed ? shadow.unwritten : shadow.written, place, place + size);
+    }
   }
 
   /** What an instruction gives from such values; undefined if it is good, or may be. */

@@ -196,6 +196,8 @@ export class Warp {
   /** The group that runs, and its activation. */
   running: Group | undefined;
   frame!: Frame;
+  /** Whether it ever loaded shared or local bytes that nothing wrote: see unwritten.ts. */
+  holdsUnwritten = false;
   /** Set by compiled code that looked at memory another thread may change. */
   polled = 0;
   /** Polls since anything in the launch last changed. */
