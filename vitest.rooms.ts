@@ -13,6 +13,7 @@ const alone = [
   "test/experiment/search-devices.test.ts",
   "test/gpu/launch.test.ts",
   "test/gpu/leak.test.ts",
+  "test/kernels/missing.test.ts",
   "test/reservoir/dealt.test.ts",
   "test/reservoir/engines.test.ts",
   "test/search/heartbeat.test.ts",

@@ -74,14 +74,14 @@ const reaches = (target, other) => (/[af]$/.test(target) ? other === target : nu
  */
 const reached = (target, targets) => (/[af]$/.test(target) ? [target] : targets.filter((each) => reaches(target, each)));
 
-/** The source and what it includes from kernels/include, in the order in which they are met. */
+/** The source and what it includes from kernels/, in the order in which they are met. */
 function sources(name) {
   const found = new Map();
   const visit = (path) => {
     if (found.has(path)) return;
     const text = readFileSync(join(folder, path), "utf8");
     found.set(path, text);
-    for (const [, include] of text.matchAll(/^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"/gm)) visit(`include/${include}`);
+    for (const [, include] of text.matchAll(/^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"/gm)) visit(include);
   };
   visit(`${name}.cu`);
   return found;

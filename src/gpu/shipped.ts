@@ -100,12 +100,31 @@ function folder(): string {
   return located;
 }
 
-const read = (path: string): string => readFileSync(folder() + path, "utf8");
+/** @throws SpillwayError of code "file" if it is not there, or not whole. */
+function fromFile<T>(path: string, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new SpillwayError("file", `the kernels of the package are not whole: ${path} cannot be read; install it again (${why})`, {
+      field: "path",
+      value: path,
+      cause: error,
+    });
+  }
+}
+
+function read(path: string): string {
+  const full = folder() + path;
+  return fromFile(full, () => readFileSync(full, "utf8"));
+}
 
 /** PTX as it is committed and edited, or compressed as the package holds it. */
 function readPtx(file: string): string {
   const path = `${folder()}ptx/${file}`;
-  return existsSync(path) ? readFileSync(path, "utf8") : brotliDecompressSync(readFileSync(`${path}.br`)).toString("utf8");
+  return fromFile(path, () =>
+    existsSync(path) ? readFileSync(path, "utf8") : brotliDecompressSync(readFileSync(`${path}.br`)).toString("utf8"),
+  );
 }
 
 let manifests: ReadonlyMap<string, ShippedKernels> | undefined;
@@ -116,7 +135,10 @@ function byName(): ReadonlyMap<string, ShippedKernels> {
       .filter((file) => file.endsWith(".json"))
       .map((file) => file.slice(0, -5))
       .sort()
-      .map((name) => [name, { name, ...(JSON.parse(read(`ptx/${name}.json`)) as Omit<ShippedKernels, "name">) }]),
+      .map((name) => [
+        name,
+        { name, ...fromFile(`ptx/${name}.json`, () => JSON.parse(read(`ptx/${name}.json`)) as Omit<ShippedKernels, "name">) },
+      ]),
   );
   return manifests;
 }
@@ -226,6 +248,6 @@ export function shippedPtxVersion(
  */
 export function shippedSource(name: string): ShippedSource {
   const { source, includes, flags } = described(name);
-  const headers = Object.fromEntries(includes.map((include) => [include, read(`include/${include}`)]));
+  const headers = Object.fromEntries(includes.map((include) => [include, read(include)]));
   return { source: read(source), headers, options: flags.filter((flag) => /^-(fmad|prec-|ftz)/.test(flag)).map((flag) => `-${flag}`) };
 }

@@ -34,7 +34,7 @@ export interface NetworkNeurons {
   readonly general?: GeneralNeurons | undefined;
 }
 
-/** Neurons of any kind, as kernels/include/network_general.cuh reads them. */
+/** Neurons of any kind, as kernels/network_general.cuh reads them. */
 export interface GeneralNeurons {
   /** Of each population. */
   readonly whole: Int32Array;

@@ -45,7 +45,7 @@ export interface CompiledForm {
   readonly entry: string;
   readonly precision: Precision;
   readonly fast: boolean;
-  /** Whether its blocks are on several devices (kernels/include/across.cuh). */
+  /** Whether its blocks are on several devices (kernels/across.cuh). */
   readonly sharded?: boolean;
   /** Macros of the shape, without the prefix. */
   readonly shape: Readonly<Record<string, number | boolean | string>>;

@@ -20,7 +20,7 @@ export const stepParameters = {
   ...({ key0: "u32", key1: "u32", firstStep: "u32", sequence: "u32" } as const),
 } as const satisfies NamedParameters;
 
-/** Words of a Report (kernels/include/exchange.cuh), and the one that says which block stalled. */
+/** Words of a Report (kernels/exchange.cuh), and the one that says which block stalled. */
 export const reportWords = 3;
 export const stalledWord = 2;
 
@@ -39,7 +39,7 @@ export interface PersistentKernel {
 
 /**
  * What a closed loop's entry takes behind all else: CLOSED_PARAMETERS of
- * kernels/include/closed_loop.cuh, and where its shared memory begins.
+ * kernels/closed_loop.cuh, and where its shared memory begins.
  */
 export const closedParameters = {
   ...({ readout: "const f64*", intercept: "const f64*", outputs: "i32", features: "i32", squareHalf: "i32", withInput: "i32" } as const),

@@ -4,13 +4,13 @@ import { allocate, type FloatArray, type Matrix, type SparseMatrix } from "../..
 import { elementBytes } from "../shape.js";
 import { type DenseFit, groupSize, type SparseFit, tileGroups, unitBytes, unitEntries } from "./shapes.js";
 
-/** The neuron at a position: neuronAt of kernels/include/recurrence.cuh. */
+/** The neuron at a position: neuronAt of kernels/recurrence.cuh. */
 export const neuronAt = (position: number): number => (position & ~127) | ((position & 3) << 5) | ((position >> 2) & 31);
 
 /**
  * The tile of columns in each place of storage: those in registers, in shared memory and streamed
  * take turns. What is streamed then comes while the rest is summed. This is the order in which
- * kernels/include/reservoir_grid.cuh meets them.
+ * kernels/reservoir_grid.cuh meets them.
  */
 export function tileOrder({ variant: { plan, held, mixed }, shared, streamed }: DenseFit): Int32Array {
   const order = new Int32Array(held + shared + streamed);
@@ -80,7 +80,7 @@ export function longestRow({ rowOffsets }: SparseMatrix): number {
 /**
  * Rows in order, eight lanes each: entry m of a row is in lane m mod 8 of its octet. The units of a
  * round in registers, shared memory and streamed take turns, in the order in which
- * kernels/include/reservoir_sparse.cuh meets them. [block][warp][round][unit][16 bytes of a
+ * kernels/reservoir_sparse.cuh meets them. [block][warp][round][unit][16 bytes of a
  * unit][lane], in 32-bit words. Only the blocks from `from` up to `to`, if they are named.
  */
 export function packSparse(weights: SparseMatrix, fit: SparseFit, from = 0, to = fit.blocks): Uint32Array {

@@ -83,13 +83,13 @@ export function denseEntry({ plan, precision, weights, rows, held, warps, mixed 
 
 /**
  * Columns of a group, and positions of neurons in one: see neuronAt in
- * kernels/include/recurrence.cuh.
+ * kernels/recurrence.cuh.
  */
 export const groupSize = 128;
 
 /**
  * Groups of a tile of W: 16 bytes a lane and row hold twice as many columns of bfloat16 (Piece in
- * kernels/include/reservoir_grid.cuh).
+ * kernels/reservoir_grid.cuh).
  */
 export const tileGroups = ({ weights }: DenseVariant): 1 | 2 => (weights === "bfloat16" ? 2 : 1);
 
@@ -97,7 +97,7 @@ export const tileGroups = ({ weights }: DenseVariant): 1 | 2 => (weights === "bf
 const summedRows = (rows: number): number => 2 ** (32 - Math.clz32(rows - 1));
 
 /**
- * Tiles that the grid's kernel has under way from L2 (Depth in kernels/include/reservoir_grid.cuh).
+ * Tiles that the grid's kernel has under way from L2 (Depth in kernels/reservoir_grid.cuh).
  */
 const streamDepth = 2;
 

@@ -28,7 +28,7 @@ export const warpUnitBytes = 32 * laneEntries * 6;
 
 /**
  * Chunks of states, words of their counters and of a warp's description
- * (kernels/include/reservoir_sparse_sorted.cuh).
+ * (kernels/reservoir_sparse_sorted.cuh).
  */
 export const chunks = 4;
 export const counterWords = 32 * chunks;

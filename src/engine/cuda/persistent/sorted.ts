@@ -18,7 +18,7 @@ export function sortedFits(shape: Pick<ModelShape, "size" | "nonzeros" | "precis
 
 export interface PackedRows {
   readonly entries: Uint32Array<ArrayBuffer>;
-  /** Warp of kernels/include/reservoir_sparse_sorted.cuh, one after another. */
+  /** Warp of kernels/reservoir_sparse_sorted.cuh, one after another. */
   readonly warps: Uint32Array<ArrayBuffer>;
   /** The most units that a block has in shared memory, and those that each step streams. */
   readonly shared: number;

@@ -19,7 +19,7 @@ import { canPlace, longestOf } from "./placed.js";
 import type { Seat } from "./slice.js";
 import { SpreadWeights, spreadRows } from "./spread.js";
 
-/** The most devices that a kernel knows: mostDevices of kernels/include/across.cuh. */
+/** The most devices that a kernel knows: mostDevices of kernels/across.cuh. */
 const mostDevices = 8;
 
 /**

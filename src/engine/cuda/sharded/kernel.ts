@@ -1,5 +1,5 @@
 // The kernels of a reservoir over several devices: those of the grid, compiled by NVRTC for a reach
-// across devices (kernels/include/across.cuh), and each device's slice of W. No launch is here.
+// across devices (kernels/across.cuh), and each device's slice of W. No launch is here.
 import type { Context, LaunchConfig, Stream } from "../../../gpu/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { AnyBuffer } from "../kernels.js";

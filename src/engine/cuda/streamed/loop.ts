@@ -14,7 +14,7 @@ import type { NeuronArguments, StatePacking, StreamedWeights } from "./weights.j
 /** Steps of a graph: even, and the two buffers of the state are as before. */
 const graphSteps = 64;
 
-/** Of a Chunk (kernels/include/chunk.cuh). */
+/** Of a Chunk (kernels/chunk.cuh). */
 export const chunkBytes = 40;
 
 /** Makes W's place on the device. */

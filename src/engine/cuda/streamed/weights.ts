@@ -8,7 +8,7 @@ import type { RealSlice } from "../time-loop.js";
 export interface StepArguments {
   readonly before: RealSlice;
   readonly after: RealSlice;
-  /** The chunk's description (kernels/include/chunk.cuh). */
+  /** The chunk's description (kernels/chunk.cuh). */
   readonly chunk: DeviceSlice<"u64">;
   readonly leak: RealSlice;
   readonly keep: RealSlice;
