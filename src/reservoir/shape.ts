@@ -8,6 +8,7 @@ import type { ReservoirConfig } from "./config.js";
 import type { ReservoirModel } from "./model.js";
 import type { EngineModel } from "./spiking-model.js";
 import { expectedNonzeros } from "./topologies/index.js";
+import { isDeviceOnly } from "./weight-draws.js";
 import type { WeightPrecision } from "./weight-rounding.js";
 
 /** Sizes of a model. */
@@ -25,6 +26,8 @@ export interface ModelShape {
   readonly weightPrecision: WeightPrecision;
   /** Whether W is drawn on the device that runs it, and not yet on the host. */
   readonly drawn?: boolean | undefined;
+  /** Whether it never is on the host, which has no room for it. */
+  readonly deviceOnly?: boolean | undefined;
   readonly noisy: boolean;
   /** Whether the activation function is one of the user's own. */
   readonly ownActivation?: boolean;
@@ -85,6 +88,7 @@ export function shapeOf(model: ReservoirModel): ModelShape {
     precision: model.precision,
     weightPrecision: model.config.weightPrecision,
     drawn: model.draws !== undefined,
+    deviceOnly: isDeviceOnly(model),
     noisy: model.noiseLevel !== 0,
     ...(model.cell && { cell: true }),
     ...(isOwnActivation(model.activation) && { ownActivation: true }),

@@ -75,6 +75,10 @@ export function isDrawnInPlace({ size, connectionProbability, topology, radiusMe
 export const isDrawnLater = ({ size, connectionProbability }: Pick<ReservoirConfig, "size" | "connectionProbability">): boolean =>
   connectionProbability * (size - 1) * size <= leastConnections;
 
+/** Whether no host has the values of a model's W, which then goes by its draws alone. */
+export const isDeviceOnly = ({ draws, config }: { readonly draws?: WeightDraws | undefined; readonly config: ReservoirConfig }): boolean =>
+  draws !== undefined && !isDrawnLater(config);
+
 /**
  * Whether a matrix with this many connections is to be drawn, and its radius measured, by an engine
  * that can.
@@ -119,7 +123,8 @@ export const undrawnMatrix = (size: number, draw?: () => Matrix): Matrix =>
   undrawn(Object.create(Matrix.prototype) as Matrix, size, ["data"], draw);
 
 /** The same in CSR form. */
-export const undrawnSparse = (size: number): SparseMatrix => undrawn({} as SparseMatrix, size, ["rowOffsets", "columns", "values"]);
+export const undrawnSparse = (size: number, draw?: () => SparseMatrix): SparseMatrix =>
+  undrawn({} as SparseMatrix, size, ["rowOffsets", "columns", "values"], draw);
 
 function undrawn<M extends Matrix | SparseMatrix>(matrix: M, size: number, unknown: readonly (keyof M & string)[], draw?: () => M): M {
   let drawn: M | undefined;
@@ -136,6 +141,6 @@ function undrawn<M extends Matrix | SparseMatrix>(matrix: M, size: number, unkno
   return Object.defineProperties(matrix, {
     rows: dimension,
     cols: dimension,
-    ...Object.fromEntries(unknown.map((name) => [name, { get: () => read(name) }])),
+    ...Object.fromEntries(unknown.map((name) => [name, { get: () => read(name), enumerable: true }])),
   });
 }

@@ -140,12 +140,15 @@ export async function buildDrawnModel(
       ? 0
       : (await engine.spectralRadius!({ draws: unscaled, rounding: "none" }, { method: iterated })).radius;
   const factor = radius > 0 ? wanted! / radius : 1;
-  const later = isDrawnLater(config) ? () => stored(drawWeights(config).matrix, factor, { ...config, storage }) as Matrix : undefined;
+  const later = isDrawnLater(config) ? () => stored(drawWeights(config).matrix, factor, { ...config, storage }) : undefined;
   const rest = buildModel({ ...config, storage: "sparse", connectionProbability: 0, spectralRadius: null, weightPrecision: "full" });
   return {
     ...rest,
     config: { ...config, storage },
-    weights: storage === "dense" ? undrawnMatrix(size, later) : undrawnSparse(size),
+    weights:
+      storage === "dense"
+        ? undrawnMatrix(size, later as (() => Matrix) | undefined)
+        : undrawnSparse(size, later as (() => SparseMatrix) | undefined),
     draws: { ...unscaled, factor, ...(storage === "sparse" ? { nonzeros: rows!.nonzeros } : {}) },
     measuredRadius: radius,
     radiusMethod: wanted === null ? "unscaled" : (iterated ?? "circularLaw"),

@@ -3,6 +3,7 @@
 import type { Context } from "../../../gpu/index.js";
 import type { SequenceInput } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
+import { isDeviceOnly } from "../../../reservoir/weight-draws.js";
 import type { DeviceBatchOptions, OpenBatch, SessionWork } from "../device-work.js";
 import { worthwhile } from "../ensemble/index.js";
 import type { Member } from "../ensemble/members.js";
@@ -32,6 +33,8 @@ function runSequences(
   options: DeviceBatchOptions,
   work: SessionWork,
 ) {
+  // W is packed on the host.
+  if (isDeviceOnly(model)) return undefined;
   const { firstSequence = 0, devices } = options;
   const members = sequences.map((sequence, b): Member => ({ model, sequence, number: firstSequence + b }));
   const plan = planMembers(context, members);

@@ -6,6 +6,7 @@ import { NonFiniteStateError, type TrainingSink, type WorkOptions } from "../../
 import { hostInputs } from "../../../reservoir/inputs.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { floatingArithmetic } from "../../../reservoir/shape.js";
+import { isDeviceOnly } from "../../../reservoir/weight-draws.js";
 import { WorkPacer } from "../../../reservoir/work.js";
 import { mostChunkSteps } from "../chunk-limit.js";
 import type { StateChunk, StateTaker } from "../device-work.js";
@@ -71,6 +72,7 @@ export function planMembers(context: Context, members: readonly { readonly model
     return group;
   };
   for (const [r, { model }] of members.entries()) {
+    if (isDeviceOnly(model)) return undefined;
     const sparse = sparseWeights(model);
     if (sparse && sparse.cols > 65_536) return undefined;
     if (sparse && !patterns.has(model)) {

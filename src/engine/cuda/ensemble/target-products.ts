@@ -6,6 +6,7 @@ import { NonFiniteStateError } from "../../../reservoir/engine/errors.js";
 import type { SurrogateWork, SweepBase, SweepMember, TargetProducts, TargetTerms, TargetWork } from "../../../reservoir/engine.js";
 import { plainFeatures } from "../../../reservoir/features.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
+import { isDeviceOnly } from "../../../reservoir/weight-draws.js";
 import { WorkPacer } from "../../../reservoir/work.js";
 import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyKernel, loadEntries } from "../kernels.js";
@@ -26,7 +27,7 @@ const partBytes = 2 ** 30;
 
 /** Undefined if the reservoir runs in another way. */
 export function multiplyTargets(context: Context, model: ReservoirModel, work: TargetWork): Promise<TargetProducts> | undefined {
-  if (model.inputSize !== 1 || model.cell) return undefined;
+  if (model.inputSize !== 1 || model.cell || isDeviceOnly(model)) return undefined;
   const base = baseOfModel(model);
   const shape = sweepShape(context, [base]);
   return shape && new Multiplication(context, model, base, work, shape).run();

@@ -190,6 +190,8 @@ function madePlans(shape: ModelShape, device: DeviceInfo, source: Maker): TimeLo
 }
 
 function plans(shape: ModelShape, device: DeviceInfo, options: TimeLoopOptions): readonly TimeLoopPlan[] {
+  // W is packed on the host.
+  if (shape.deviceOnly) return [];
   const { kernelSource: asked = "auto", whyNoCompiler } = options;
   const shipped = asked === "auto" || asked === "shipped" ? shippedPlans(shape, device) : [];
   const [best] = shipped;

@@ -3,7 +3,7 @@
 import type { Context, Stream } from "../../../gpu/index.js";
 import type { Matrix, SparseMatrix } from "../../../numerics/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
-import { isDrawnLater, type WeightDraws } from "../../../reservoir/weight-draws.js";
+import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import { isQuantized } from "../../../reservoir/weight-rounding.js";
 import { abandonAll, type Disposes } from "../dispose.js";
 import { type AnyBuffer, type AnyKernel, allocAny, loadEntries, realType } from "../kernels.js";
@@ -20,8 +20,7 @@ export const drawnInPlace = ({ draws, config }: ReservoirModel): WeightDraws | u
   draws && !isQuantized(config.weightPrecision) ? draws : undefined;
 
 /** Whether there is a way to W: a W of steps is drawn on the host, which must have room for it. */
-export const canPlace = ({ drawn, weightPrecision, size, storage }: ModelShape): boolean =>
-  drawn !== true || !isQuantized(weightPrecision) || (storage === "dense" && isDrawnLater({ size, connectionProbability: 1 }));
+export const canPlace = ({ deviceOnly, weightPrecision }: ModelShape): boolean => deviceOnly !== true || !isQuantized(weightPrecision);
 
 /** Entries of the longest row of a sparse W. */
 export function longestOf(context: Context, model: ReservoirModel): number {
