@@ -71,6 +71,8 @@ export class ChunkedSession implements EngineSession {
   readonly #record: SessionRecord;
   /** x before the chunk. */
   readonly #before: FloatArray;
+  /** Steps of the next chunk: as many as take about the time that a signal may wait. */
+  #chunkSteps = 1;
 
   /** @param clock times phases; left out, nothing is timed. */
   constructor(model: EngineModel | RegisteredModel, plan: EnginePlan, stepper: Stepper, clock?: PhaseClock) {
@@ -230,11 +232,14 @@ export class ChunkedSession implements EngineSession {
     const next = async () => {
       record.alive();
       if (from === inputs.rows) return undefined;
-      const to = Math.min(inputs.rows, from + stepper.capacity);
+      const to = Math.min(inputs.rows, from + Math.min(stepper.capacity, this.#chunkSteps));
       if (inputs instanceof Matrix) stepper.inputs.set(inputs.data.subarray(from * inputSize, to * inputSize));
       else await stepper.load!(inputs, from, to, record.step);
       if (outputSize > 0) writeFeedback(stepper.outputs, record.output, teacher, from, to);
+      const begun = performance.now();
       const finite = await this.#advanceChunk(to - from, index, keep);
+      const each = (performance.now() - begun) / (to - from);
+      this.#chunkSteps = Math.max(1, Math.floor(chunkMilliseconds / Math.max(each, 1e-6)));
       const chunk = { from, to, finite, neuron: finite < to - from ? this.#badNeuron(finite) : -1 };
       from = to;
       return chunk;
@@ -283,6 +288,9 @@ export class ChunkedSession implements EngineSession {
     this.#clock?.leave();
   }
 }
+
+/** Longer than this no chunk should take: only between chunks a signal is seen. */
+const chunkMilliseconds = 15;
 
 /** Copies every k-th state of a chunk that starts at step `from` to its row. */
 function keepRows(chunk: Matrix, from: number, every: number, states: Matrix): void {

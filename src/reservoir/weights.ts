@@ -27,7 +27,7 @@ import {
 } from "../numerics/index.js";
 import { antisymmetric, cellWeights, hasOrthogonal } from "./cell.js";
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
-import { EngineCapacityError } from "./engine/errors.js";
+import { EngineCapacityError, orFloat32 } from "./engine/errors.js";
 import type { Engine } from "./engine.js";
 import { inIntegers } from "./integer/weights.js";
 import { type DrawnConfig, knownRadius } from "./known-radii.js";
@@ -221,7 +221,7 @@ function expectedDrawingBytes(config: ReservoirConfig, inPlace: boolean): number
  */
 export function refuseOversized(config: ReservoirConfig, engine: Engine): void {
   const { size } = config;
-  const advice = "take fewer neurons or inputs, a smaller connectionProbability, or precision float32";
+  const advice = `take fewer neurons or inputs${orFloat32("a smaller connectionProbability", config.precision)}`;
   const bytes = engine.expectedBytes?.(expectedShape(config)) ?? expectedWeightBytes(config, engine.drawRowSums !== undefined);
   const limit = engine.weightLimit ?? Number.POSITIVE_INFINITY;
   if (bytes > limit) throw new EngineCapacityError(`the weights of ${size} neurons for the ${engine.name} engine`, bytes, limit, advice);

@@ -11,7 +11,7 @@ export interface WorkOptions {
 }
 
 /**
- * Work was stopped by its AbortSignal. A run keeps its state and the states made so far; a batch or
+ * Work was stopped by its AbortSignal, whose reason is its `cause`. A run keeps its state and the states made so far; a batch or
  * a closed loop returns nothing.
  */
 export class WorkInterruptedError extends SpillwayError {
@@ -19,10 +19,16 @@ export class WorkInterruptedError extends SpillwayError {
   readonly done: number;
   readonly total: number;
   constructor(done: number, total: number, reason: unknown) {
-    super("aborted", `stopped after ${done} of ${total} steps`, { cause: reason });
+    super("aborted", `stopped after ${done} of ${total} steps${said(reason)}`, { cause: reason });
     this.done = done;
     this.total = total;
   }
+}
+
+/** The reason of a signal, if its owner gave one. */
+function said(reason: unknown): string {
+  if (typeof reason === "string") return `: ${reason}`;
+  return reason instanceof Error && reason.name !== "AbortError" ? `: ${reason.message}` : "";
 }
 
 /** The options of all long work. */

@@ -135,7 +135,9 @@ describe("the logic of conceptors", () => {
   });
 
   it("refuses what is no conceptor, and another size", () => {
-    expect(() => Conceptor.from([[2]])).toThrow("matrix has the eigenvalue 2; a conceptor takes eigenvalues from 0 to 1");
+    const beyond = Conceptor.from([[2]]);
+    for (const refused of [() => beyond.and(beyond), () => beyond.or(beyond), () => beyond.withAperture(2)])
+      expect(refused).toThrow("the conceptor has the eigenvalue");
     expect(() => Conceptor.from([[0, 0.5], [0, 0]])).toThrow("it takes a symmetric matrix"); // biome-ignore format: a matrix
     expect(() => Conceptor.fromCorrelation([[-1]])).toThrow("correlation has the eigenvalue -1; it takes none below 0");
     expect(() => Conceptor.fromStates([[1, Number.NaN]])).toThrow("states is NaN at row 0, column 1");
@@ -169,6 +171,27 @@ function phaseless(made: Matrix, shape: (t: number) => number, period: number): 
 }
 
 describe("patterns in one reservoir", () => {
+  it("are recalled under a morph beyond the two, which filters states", async () => {
+    await using memory = await ConceptorMemory.store(patterns.slice(0, 2), { reservoir: { seed: 5 } });
+    const [one, two] = memory.conceptors as [Conceptor, Conceptor];
+    const morph = (m: number) =>
+      Conceptor.from(
+        new Matrix(
+          one.size,
+          one.size,
+          one.matrix.data.map((value, i) => (1 - m) * value + m * two.matrix.data[i]!),
+        ),
+      );
+    // Sines of periods 8.83 and 9.83: a tenth of the way past the first one is faster than it.
+    const crossings = ({ data }: Matrix) => data.filter((value, t) => t > 0 && value >= 0 !== data[t - 1]! >= 0).length;
+    const counts = await Promise.all(
+      [-0.1, 0, 1].map(async (m) => crossings(await memory.recall(morph(m), 400, { seed: "one", settle: 300 }))),
+    );
+    expect(Math.min(...morph(-0.1).singularValues)).toBeLessThan(0);
+    expect(counts[1]! - counts[2]!).toBeGreaterThan(5);
+    expect(counts[0]!).toBeGreaterThanOrEqual(counts[1]!);
+  });
+
   it.each(["reservoir", "input"] as const)("are each recalled under their conceptors, from any start (loading: %s)", async (loading) => {
     await using memory = await ConceptorMemory.store(patterns, { reservoir: { seed: 5 }, loading });
     for (const [j, period] of [8.8342522, 9.8342522, 7, 5].entries())

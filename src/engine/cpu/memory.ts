@@ -3,6 +3,7 @@
 import { isSparse, storedValues } from "../../numerics/index.js";
 import { wasmMemoryLimit, wasmReserved } from "../../numerics/wasm/index.js";
 import { columnBytesOf, type PanelLayout, panelLayout, type SliceLayout, sliceLayout, sliceRowsOf } from "../../numerics/wasm/layout.js";
+import { orFloat32 } from "../../reservoir/engine/errors.js";
 import { EngineCapacityError } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { ModelShape } from "../../reservoir/shape.js";
@@ -90,7 +91,7 @@ export function planMemory(model: ReservoirModel): MemoryMap {
       `a reservoir of ${size} neurons with ${storedValues(weights).toLocaleString("en")} weights on the CPU engine`,
       totalBytes,
       wasmMemoryLimit,
-      "a WebAssembly memory ends there; take fewer neurons, a smaller connectionProbability, or precision float32",
+      `a WebAssembly memory ends there; take fewer neurons${orFloat32("a smaller connectionProbability", model.precision)}`,
     );
   }
   return { elementBytes, paddedSize, capacity, ...(dense ? { dense } : {}), ...(sparse ? { sparse } : {}), regions, totalBytes };

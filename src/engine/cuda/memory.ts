@@ -1,6 +1,7 @@
 // How much device memory a model and its chunks take, decided before any is allocated. The loop's
 // own memory is its plan's business.
 import type { Context, DeviceInfo } from "../../gpu/index.js";
+import { orFloat32 } from "../../reservoir/engine/errors.js";
 import { EngineCapacityError } from "../../reservoir/engine.js";
 import { elementBytes, type ModelShape } from "./shape.js";
 import type { TimeLoopPlan } from "./time-loop.js";
@@ -50,12 +51,12 @@ export function sessionBytes({ size, inputSize, outputSize, precision }: ModelSh
 }
 
 /** What says that a reservoir, or its part, has no room on a device. */
-export const tooLarge = ({ size, nonzeros }: ModelShape, device: string, needed: number, limit: number): EngineCapacityError =>
+export const tooLarge = ({ size, nonzeros, precision }: ModelShape, device: string, needed: number, limit: number): EngineCapacityError =>
   new EngineCapacityError(
     `a reservoir of ${size} neurons with ${nonzeros.toLocaleString("en")} weights on ${device}`,
     needed,
     limit,
-    'take fewer neurons, a smaller connectionProbability, weightPrecision "bfloat16" ("int8" or "q4_k" where W is dense), or precision float32',
+    `take fewer neurons, a smaller connectionProbability${orFloat32('weightPrecision "bfloat16" ("int8" or "q4_k" where W is dense)', precision)}`,
   );
 
 /**

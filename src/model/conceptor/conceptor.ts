@@ -86,18 +86,12 @@ export class Conceptor {
   }
 
   /**
-   * A conceptor that is given, such as one that was kept: N x N, symmetric, eigenvalues from 0 to
-   * 1.
-   * @throws ArgumentError for another matrix
+   * A conceptor that is given, such as one that was kept: N x N and symmetric. Eigenvalues beyond 0
+   * to 1, as of a morph (1 - m) C + m B with m beyond 0 to 1 (section 3.4), may filter states; logic
+   * and apertures refuse them. @throws ArgumentError for another matrix
    */
   static from(matrix: MatrixLike): Conceptor {
-    const given = symmetricOf(matrix, "matrix");
-    const { values } = symmetricEigen(given);
-    const slack = 1e-9;
-    const bad = values.find((value) => value < -slack || value > 1 + slack);
-    if (bad !== undefined)
-      throw ArgumentError.because(`matrix has the eigenvalue ${bad}; a conceptor takes eigenvalues from 0 to 1`, { field: "matrix" });
-    return new Conceptor(given);
+    return new Conceptor(symmetricOf(matrix, "matrix"));
   }
 
   /** N. */
@@ -105,7 +99,7 @@ export class Conceptor {
     return this.matrix.rows;
   }
 
-  /** N singular values, which are its eigenvalues, falling, from 0 to 1. */
+  /** N singular values, which are its eigenvalues, falling, from 0 to 1 but for a morph's. */
   get singularValues(): Float64Array {
     return this.#eigen().values.slice();
   }
@@ -138,6 +132,8 @@ export class Conceptor {
    */
   and(other: Conceptor): Conceptor {
     this.#checkSize(other);
+    this.#checkRange();
+    other.#checkRange();
     // C - C S (S C S + B)^-1 S C with S = (I - B)^1/2 is the same, and needs no inverse of C or B.
     const { values, vectors } = other.#eigen();
     const c = this.matrix;
@@ -181,6 +177,7 @@ export class Conceptor {
    */
   withAperture(factor: number): Conceptor {
     if (!(typeof factor === "number" && factor >= 0)) throw new ArgumentError("factor", factor, "a number of at least 0");
+    this.#checkRange();
     const { values, vectors } = this.#eigen();
     const square = factor * factor;
     return Conceptor.#of(
@@ -238,9 +235,18 @@ export class Conceptor {
   #eigen() {
     if (!this.#parts) {
       const { values, vectors } = symmetricEigen(this.matrix);
-      this.#parts = { values: values.map(inUnit), vectors };
+      this.#parts = { values: values.map((value) => (isBeyond(value) ? value : inUnit(value))), vectors };
     }
     return this.#parts;
+  }
+
+  /** @throws ArgumentError if its eigenvalues are not from 0 to 1 */
+  #checkRange(): void {
+    const bad = this.#eigen().values.find(isBeyond);
+    if (bad !== undefined)
+      throw ArgumentError.because(`the conceptor has the eigenvalue ${bad}; logic and apertures take eigenvalues from 0 to 1`, {
+        field: "matrix",
+      });
   }
 
   #checkSize(other: Conceptor): void {
@@ -287,4 +293,9 @@ function upsideDown(matrix: Matrix<Float64Array>): Matrix<Float64Array> {
   const out = Matrix.zeros(matrix.rows, matrix.cols);
   for (let i = 0; i < matrix.rows; i++) out.data.set(matrix.row(matrix.rows - 1 - i), i * matrix.cols);
   return out;
+}
+
+/** Whether an eigenvalue is further from 0 to 1 than rounding puts it. */
+function isBeyond(value: number): boolean {
+  return value < -1e-9 || value > 1 + 1e-9;
 }

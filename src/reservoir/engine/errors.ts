@@ -24,6 +24,11 @@ export class EngineCapacityError extends SpillwayError {
   }
 }
 
+/** The end of an advice: a last thing to take, and float32 if that is not the precision already. */
+export function orFloat32(last: string, precision: string): string {
+  return precision === "float32" ? ` or ${last}` : `, ${last}, or precision float32`;
+}
+
 /** A state, or an output that is fed back to it, became infinite or not a number. */
 export class NonFiniteStateError extends SpillwayError {
   override readonly name = "NonFiniteStateError";
