@@ -1,5 +1,5 @@
-// What a forecast passes on its way from a file to its first number (docs/architecture.md, "The
-// road of a forecast"), and how often its series and its readout options are checked on it.
+// What a forecast passes on its way from a file to its first number (docs/architecture.md, "How
+// a forecast runs"), and how often its series and its readout options are checked on it.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -79,7 +79,7 @@ describe("the road of a forecast", () => {
 
   it("passes the modules that docs/architecture.md lists, at most nine, each handing on to the next", async () => {
     const text = await readFile("docs/architecture.md", "utf8");
-    const list = text.slice(text.indexOf("## The road of a forecast")).split("\n## ")[0]!;
+    const list = text.slice(text.indexOf("## How a forecast runs")).split("\n## ")[0]!;
     const modules = Array.from(list.matchAll(/^\d+\. `([\w/-]+\.ts)`/gm), ([, module]) => module!);
     expect(modules[0]).toBe("experiment/run.ts");
     expect(modules.length).toBeLessThanOrEqual(9);
