@@ -27,8 +27,8 @@ const own = "own";
 
 /** The controls that were made. */
 export interface Controls {
-  /** Offers the user's own data among the signals, under a name, and chooses it. */
-  offerOwn(name: string): void;
+  /** Offers own data among the signals by a name, and chooses it; without one takes it away. */
+  offerOwn(name: string | undefined): void;
   /** Offers these too, and takes what the settings say now. */
   offer(more: Offered, settings: LabSettings): void;
 }
@@ -114,6 +114,12 @@ export function makeControls(
       change(settings);
     },
     offerOwn(name) {
+      if (name === undefined) {
+        signal?.querySelector(`option[value="${own}"]`)?.remove();
+        if (!usesOwn) return;
+        usesOwn = false;
+        return change({});
+      }
       const option = signal?.querySelector<HTMLOptionElement>(`option[value="${own}"]`) ?? new Option("", own);
       option.textContent = name;
       signal?.append(option);

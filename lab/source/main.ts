@@ -135,7 +135,7 @@ const remote = connect(
 );
 const takeData = makeDataPanel((read) => {
   series = read;
-  controls.offerOwn(`your data: ${read.name}`);
+  controls.offerOwn(read && `your data: ${read.name}`);
 });
 onDrop((file) => (/\.json$/i.test(file.name) ? void takeMap(file) : takeData(file)));
 element("copy-yaml").addEventListener("click", () => void copy(element("yaml").textContent ?? "", "YAML"));

@@ -8,8 +8,11 @@ import type { ReadingAnswer } from "./reading.js";
 /** A file that takes longer to read is left. */
 const longestReading = 30_000;
 
-/** Wires the panel; `read` is called with every series that was read. Returns what takes a file. */
-export function makeDataPanel(read: (series: OwnSeries) => void): (file: File) => void {
+/**
+ * Wires the panel; `read` is called with every series that was read, and without one if a file could
+ * not be read. Returns what takes a file.
+ */
+export function makeDataPanel(read: (series: OwnSeries | undefined) => void): (file: File) => void {
   const input = element<HTMLSelectElement>("own-input");
   const target = element<HTMLSelectElement>("own-target");
   const header = element<HTMLSelectElement>("own-header");
@@ -45,10 +48,12 @@ export function makeDataPanel(read: (series: OwnSeries) => void): (file: File) =
     if ("problem" in answer) {
       say("own-summary", "");
       say("own-problem", answer.problem);
+      read(undefined);
       if (input.options.length === 0) offer(answer.columns, undefined);
       return;
     }
     offer(answer.columns, answer.choices);
+    decimal.value = answer.choices.decimal;
     say("own-problem", "");
     say("own-summary", summaryOf(answer));
     read(answer);

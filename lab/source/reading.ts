@@ -1,7 +1,7 @@
 // The worker that reads a file of the user's own. It gives one answer, and is then ended.
 import { type CsvColumn, csvColumns } from "../../src/io/index.js";
 import type { OwnChoices, OwnSeries } from "../../src/lab/own-data.js";
-import { readOwnSeries } from "../../src/lab/own-series.js";
+import { marksOf, readOwnSeries } from "../../src/lab/own-series.js";
 import { sentenceOf } from "./sentence.js";
 
 export interface ReadingRequest {
@@ -14,12 +14,12 @@ export type ReadingAnswer = OwnSeries | { readonly problem: string; readonly col
 
 addEventListener("message", async ({ data }: MessageEvent<ReadingRequest>) => postMessage(await answerTo(data)));
 
-async function answerTo({ file, choices: { header, decimal, ...rest } }: ReadingRequest): Promise<ReadingAnswer> {
+async function answerTo({ file, choices }: ReadingRequest): Promise<ReadingAnswer> {
   let columns: readonly CsvColumn[] = [];
   try {
     const text = await file.text();
-    columns = await csvColumns(text, { header, decimal, source: file.name });
-    return await readOwnSeries(text, file.name, { header, decimal, ...rest });
+    columns = await csvColumns(text, { header: choices.header, ...(await marksOf(text, choices)), source: file.name });
+    return await readOwnSeries(text, file.name, choices);
   } catch (error) {
     return { problem: sentenceOf(error), columns };
   }

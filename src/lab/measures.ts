@@ -4,6 +4,7 @@ import { memoryCapacity, spectrum } from "../analysis/index.js";
 import { ArgumentError } from "../core/errors.js";
 import { nrmse } from "../metrics/index.js";
 import { Forecaster } from "../model/index.js";
+import { shownRows } from "./own-data.js";
 import { type LabSettings, readoutOf, reservoirOf } from "./settings.js";
 import { type Drive, driveOf, hashedSteps, type OwnDrive, stateHash } from "./signal.js";
 
@@ -35,8 +36,6 @@ export interface Measured {
 }
 
 const trainingRows = 2000;
-/** Steps that a forecast is shown for. */
-export const shownRows = 400;
 /** Eigenvalues of a larger matrix take seconds. */
 export const largestSpectrum = 400;
 

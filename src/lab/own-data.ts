@@ -8,6 +8,8 @@ export interface OwnChoices {
   /** Whether the first row names the columns; left out, it is found, or the error asks. */
   readonly header?: boolean | undefined;
   readonly decimal: "." | ",";
+  /** What separates thousands; left out, it is found. */
+  readonly thousands?: "," | "." | " " | "'" | undefined;
   readonly missing: Exclude<MissingPolicy, "nan">;
   /**
    * The column that drives the reservoir, by index from 0; left out, the first that holds numbers.
@@ -43,15 +45,16 @@ export const mostBytes = 64 * 2 ** 20;
 /** The rows of a file that are used. */
 export const mostRows = 20_000;
 
-/** The data and split of an experiment file for `spillway run`. */
+/** The data, split and task of an experiment file for `spillway run`. */
 export function experimentDataOf({
   name,
   choices,
   columns,
   rows,
   used,
-}: OwnSeries): Readonly<Record<"data" | "split" | "transforms", unknown>> {
-  const { header, decimal, missing, input, target, standardise, train } = choices;
+  drive,
+}: OwnSeries): Readonly<Record<"data" | "split" | "transforms" | "task", unknown>> {
+  const { header, decimal, thousands, missing, input, target, standardise, train } = choices;
   const names = columns.map((column) => column.name);
   const reference = (index: number) =>
     header !== false && names.indexOf(names[index]!) === names.lastIndexOf(names[index]!) ? names[index]! : index;
@@ -63,9 +66,19 @@ export function experimentDataOf({
       ...(rows > used ? { rows: { from: 0, to: used } } : {}),
       ...(header === undefined ? {} : { header }),
       ...(decimal === "." ? {} : { decimal }),
+      ...(thousands === undefined ? {} : { thousands }),
       missing,
     },
     split: { train },
     transforms: standardise ? ["standardise"] : [],
+    task: taskOf(target === undefined, used - drive.trainingRows),
   };
+}
+
+/** Steps that a forecast is shown for. */
+export const shownRows = 400;
+
+/** What is shown of a series: that it goes on by itself after the training rows, or predictions. */
+export function taskOf(free: boolean, testRows: number): Readonly<Record<string, unknown>> {
+  return free ? { type: "forecast", horizon: Math.max(1, Math.min(shownRows, testRows)), starts: 1, lags: 0 } : { type: "predict" };
 }

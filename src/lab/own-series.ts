@@ -1,10 +1,30 @@
 // Reads a series of the user's own from CSV text: which columns there are, and the chosen ones as
 // what drives the lab's reservoir.
 import { ArgumentError } from "../core/errors.js";
-import { type CsvOptions, csvColumns, parseCsv } from "../io/index.js";
+import { type CsvOptions, csvColumns, FormatError, parseCsv } from "../io/index.js";
 import { fitStandardisation, standardised } from "../model/standardisation.js";
 import { firstNonFinite } from "../numerics/index.js";
 import { mostRows, type OwnChoices, type OwnSeries } from "./own-data.js";
+
+/** The marks that numbers are written with. */
+type Marks = Pick<OwnChoices, "decimal" | "thousands">;
+
+/**
+ * The decimal mark and what separates thousands: those that are chosen, or others if they alone read
+ * columns that hold numbers.
+ */
+export async function marksOf(text: string, { header, decimal, thousands }: OwnChoices): Promise<Marks> {
+  try {
+    await parseCsv(text, { header, decimal, thousands, missing: "nan" });
+  } catch (error) {
+    if (error instanceof FormatError) return { decimal, thousands, ...pickMarks(error.settings) };
+  }
+  return { decimal, thousands };
+}
+
+function pickMarks({ decimal, thousands }: Partial<Marks> = {}): Partial<Marks> {
+  return { ...(decimal && { decimal }), ...(thousands && { thousands }) };
+}
 
 const fewestRows = 20;
 const mostColumns = 1000;
@@ -15,8 +35,9 @@ const mostColumns = 1000;
  * or too wide
  */
 export async function readOwnSeries(text: string, name: string, choices: OwnChoices): Promise<OwnSeries> {
-  const { header, decimal, missing, target, standardise, train } = choices;
-  const options: CsvOptions & { readonly source: string } = { header, decimal, missing, source: name };
+  const { header, missing, target, standardise, train } = choices;
+  const marks = await marksOf(text, choices);
+  const options: CsvOptions & { readonly source: string } = { header, ...marks, missing, source: name };
   const columns = await csvColumns(text, options);
   if (columns.length > mostColumns)
     throw ArgumentError.shape(`${name} has ${columns.length} columns; the lab takes up to ${mostColumns}`, { field: name });
@@ -34,7 +55,7 @@ export async function readOwnSeries(text: string, name: string, choices: OwnChoi
   const column = (c: number) => Float64Array.from(scores.column(c));
   return {
     name,
-    choices: { ...choices, input },
+    choices: { ...choices, ...marks, input },
     columns,
     drive: { input: column(0), target: target === undefined ? undefined : column(1), trainingRows },
     used: used.rows,

@@ -5,6 +5,7 @@ import type { FeatureOptions } from "../readout/features-option.js";
 import type { ReservoirOptions, TopologyConfig } from "../reservoir/index.js";
 import { expectedNonzeros, topologies } from "../reservoir/topologies/index.js";
 import { tasks } from "../tasks/index.js";
+import { taskOf } from "./own-data.js";
 
 /** Benchmark series that the lab offers to drive the reservoir. */
 export const signalNames = ["mackeyGlass", "lorenz", "rossler", "mso", "narma", "logistic"] as const;
@@ -263,22 +264,23 @@ export function settingsFromLink(link: string, known: Offered = whatIsHere()): L
 }
 
 /**
- * The settings as an experiment for `spillway run`; the page writes it as YAML. `own` is the data
- * and split of a file in place of the signal.
+ * The settings as an experiment for `spillway run`; the page writes it as YAML. `own` is the data,
+ * split and task of a file in place of the signal.
  */
 export function experimentOf(
   settings: LabSettings,
-  own?: Readonly<Record<"data" | "split" | "transforms", unknown>>,
+  own?: Readonly<Record<"data" | "split" | "transforms" | "task", unknown>>,
 ): Readonly<Record<string, unknown>> {
   const { seed, inputSize: _, ...reservoir } = reservoirOf(settings);
+  const isDriven = tasks.find(settings.signal)?.kind === "driven";
   const series = { data: { task: settings.signal, length: 4200 }, split: { train: 3000, test: 1000 } };
   return {
     name: "lab",
-    task: { type: "predict" },
+    task: taskOf(!isDriven, 1000),
     reservoir,
     readout: { type: "ridge", ...readoutOf(settings) },
     washout: 100,
     seeds: [seed],
-    ...(own ?? { ...series, transforms: tasks.find(settings.signal)?.kind === "driven" ? [] : ["standardise"] }),
+    ...(own ?? { ...series, transforms: isDriven ? [] : ["standardise"] }),
   };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import "../../src/index.js";
-import { type Measure, type Measured, measure, measureNames, shownRows } from "../../src/lab/measures.js";
+import { type Measure, type Measured, measure, measureNames } from "../../src/lab/measures.js";
+import { shownRows } from "../../src/lab/own-data.js";
 import {
   cutToRange,
   defaultSettings,

@@ -77,6 +77,32 @@ describe("a file of the user's own", () => {
       data: { file: "ett.csv", format: "csv", columns: [0], rows: { from: 0, to: mostRows }, missing: "error" },
       split: { train: 0.8 },
       transforms: [],
+      task: { type: "forecast", horizon: 400, starts: 1, lags: 0 },
+    });
+    // 20 rows test.
+    expect(experimentDataOf(await read(table)).task).toMatchObject({ type: "forecast", horizon: 20 });
+  });
+
+  it.each([
+    [",", undefined, (value: number) => value.toFixed(1).replace(".", ",")],
+    [",", ".", (value: number) => `1.${String(100 + Math.floor(value))},5`],
+    [".", ",", (value: number) => `1,${String(100 + Math.floor(value))}.5`],
+  ])("keeps columns whose decimal mark is %s and thousands are separated by %s", async (decimal, thousands, write) => {
+    const rows = Array.from({ length: 40 }, (_, t) => `t${t};${write(t)};${write(t / 2)};${t}`);
+    const series = await read(["name;a;b;c", ...rows].join("\n"), { standardise: false });
+    expect(series.columns.map(({ name, numeric }) => [name, numeric])).toEqual([
+      ["name", false],
+      ["a", true],
+      ["b", true],
+      ["c", true],
+    ]);
+    expect([series.choices.decimal, series.choices.thousands]).toEqual([decimal, thousands]);
+    const number = (text: string) => Number(text.replaceAll(thousands ?? "x", "").replace(decimal, "."));
+    expect([...series.drive.input]).toEqual(Array.from({ length: 40 }, (_, t) => number(write(t))));
+    expect(experimentDataOf(series).data).toMatchObject({
+      columns: ["a"],
+      ...(decimal === "," && { decimal }),
+      ...(thousands && { thousands }),
     });
   });
 });

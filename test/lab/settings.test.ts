@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { parseExperimentText } from "../../src/experiment/file.js";
+import { tasks } from "../../src/tasks/index.js";
 import "../../src/index.js";
 import {
   defaultSettings,
@@ -93,6 +94,9 @@ describe("the lab's experiment", () => {
     for (const signal of signalNames) {
       const { experiment } = parseExperimentText(stringify(experimentOf({ ...defaultSettings, signal })), "lab.yaml");
       expect(experiment.reservoir).toMatchObject({ size: 300, spectralRadius: 0.95, leakRate: 0.3 });
+      // What the page shows: a series goes on by itself, a driven one is predicted from its input.
+      const isDriven = tasks.find(signal)!.kind === "driven";
+      expect(experiment.task).toMatchObject(isDriven ? { type: "predict" } : { type: "forecast", horizon: 400, starts: 1 });
     }
   });
 });
