@@ -1,7 +1,9 @@
 // ReservoirComputer: a reservoir that runs. It keeps the engine out of sight and owns the session;
 // what comes in is checked by inputs.ts.
+
 import { ArgumentError, busyError } from "../core/errors.js";
 import { type Resolved, resolve } from "../core/options.js";
+import { warnOnce } from "../core/warning.js";
 import type { Context } from "../gpu/index.js";
 import { type FloatArray, Matrix, type MatrixLike } from "../numerics/index.js";
 import type { CompositeOptions } from "./composite/config.js";
@@ -95,6 +97,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
   static create(config: AnyReservoirOptions, options?: CreateOptions): Promise<ReservoirComputer<AnyModel>>;
   static async create(config: AnyReservoirOptions, options: CreateOptions = {}): Promise<ReservoirComputer<AnyModel>> {
     const { matrices, ...open } = resolve(createTable, options);
+    warnOfOwnRadius(config, options.matrices);
     const { engine, reason } = open.context
       ? await engineOn(open.context, open.engine)
       : await chooseEngine(open.engine, await shapeFor(open.engine, config));
@@ -458,4 +461,16 @@ function everyRow(states: Matrix, every: number, seen: number): Matrix {
     out.row(r).set(states.row(t));
   });
   return out;
+}
+
+/** Says that own weights keep their spectral radius, if another is described. */
+function warnOfOwnRadius(config: AnyReservoirOptions, matrices: CreateOptions["matrices"]): void {
+  if (!matrices || !("weights" in matrices) || matrices.weights === undefined || matrices.rescale !== undefined) return;
+  const { spectralRadius } = config as ReservoirOptions;
+  if (spectralRadius === undefined || spectralRadius === null) return;
+  warnOnce(
+    "SpillwayRadiusWarning",
+    `spectralRadius is ${spectralRadius} and matrices.weights is used as it is: its own spectral radius holds. ` +
+      "matrices.rescale: true scales it to the description's, false says that this is meant",
+  );
 }

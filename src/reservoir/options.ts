@@ -78,7 +78,11 @@ export const ownMatricesTable = {
   feedbackWeights: matrix("W_fb, N x O."),
   orthogonal: matrix("O, N x N, of a cell that has one; used as it is."),
   initialState: values("x before the first step, N values."),
-  rescale: option(flag, false, "Scale W to the description's spectral radius."),
+  rescale: option(
+    flag,
+    false,
+    "Scale W to the description's spectral radius; if not, `spectralRadius` changes nothing, and measuredRadius is 0.",
+  ),
 } satisfies TableOf<ReservoirMatrices>;
 
 export const matricesTable = {

@@ -51,7 +51,11 @@ export interface ReservoirMatrices {
   readonly orthogonal?: MatrixLike | SparseMatrix | undefined;
   /** x before the first step, N values. */
   readonly initialState?: MatrixLike | undefined;
-  /** Scale W to the description's spectral radius; refused if W has radius 0. Default false. */
+  /**
+   * Scale W to the description's spectral radius; refused if W has radius 0. Default false: own
+   * weights keep their radius, `spectralRadius` changes nothing, and the model's `measuredRadius`
+   * is 0. A `spectralRadius` beside own weights is warned of if this is left out.
+   */
   readonly rescale?: boolean | undefined;
 }
 

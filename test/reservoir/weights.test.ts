@@ -332,3 +332,33 @@ describe("a user's own matrices", () => {
     expect(() => build({ size: 2 }, own)).toThrow(sentence);
   });
 });
+
+describe("a radius asked of own weights", () => {
+  const weights = [
+    [0, 0.5],
+    [0.5, 0],
+  ];
+  /** What a fresh process warns of. */
+  async function warningsOf(config: Partial<ReservoirOptions>, matrices: ReservoirMatrices): Promise<string[]> {
+    vi.resetModules();
+    await import("../../src/index.js");
+    const { ReservoirComputer } = await import("../../src/reservoir/index.js");
+    const spy = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+    await using computer = await ReservoirComputer.create({ ...config, size: 2 }, { engine: "reference", matrices });
+    // The eigenvalues of W are -0.5 and 0.5.
+    expect(computer.model.measuredRadius).toBe(matrices.rescale ? 0.5 : 0);
+    const warnings = spy.mock.calls.map(([message]) => String(message));
+    spy.mockRestore();
+    return warnings;
+  }
+
+  it("is warned of, unless it is said what is meant", async () => {
+    expect(await warningsOf({ spectralRadius: 0.9 }, { weights })).toEqual([
+      "spectralRadius is 0.9 and matrices.weights is used as it is: its own spectral radius holds. " +
+        "matrices.rescale: true scales it to the description's, false says that this is meant",
+    ]);
+    for (const rescale of [true, false]) expect(await warningsOf({ spectralRadius: 0.9 }, { weights, rescale })).toEqual([]);
+    expect(await warningsOf({}, { weights })).toEqual([]);
+    expect(await warningsOf({ spectralRadius: null }, { weights })).toEqual([]);
+  });
+});
