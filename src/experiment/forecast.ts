@@ -1,7 +1,8 @@
 // Task "forecast": one seed trained on the first rows of a series, then let run in closed loop from
 // several starts.
 import { metrics as metricParts } from "../metrics/index.js";
-import { bandsAround, type MeasuredErrors } from "../model/forecaster/bands.js";
+import { bandsAround, boundedBands, type MeasuredErrors } from "../model/forecaster/bands.js";
+import { boundsOf } from "../model/forecaster/bounds.js";
 import { Matrix } from "../numerics/index.js";
 import { NonFiniteStateError } from "../reservoir/index.js";
 import { timesAfter, transformSeries } from "../series/index.js";
@@ -130,8 +131,12 @@ async function writtenForecasts(
       const earlier = await plan.fit([{ ...asKnownAt({ ...longest, at: fitted }), trainRows: fitted }], {});
       return { forecast: (at) => closedLoop(earlier, horizon, { ...longest, at }), dispose: () => earlier.dispose() };
     }));
+  const bounds = boundsOf(
+    undefined,
+    prepared.map(({ whole, trainRows }) => whole.original.subarray(0, trainRows)),
+  );
   const bandWith = (errors: MeasuredErrors, prediction: Matrix, share: number) =>
-    bandsAround(prediction as Matrix<Float64Array>, errors, [longest.fitted], [share])[0]!;
+    boundedBands(bandsAround(prediction as Matrix<Float64Array>, errors, [longest.fitted], [share]), bounds)[0]!;
   const bandOf = (prediction: Matrix) => measured && bandWith(measured, prediction, level);
   const scored = starts.map(({ whole, at, times, group }, k): WrittenForecast => {
     const { prediction, target } = outcomes[k]!;

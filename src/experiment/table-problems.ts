@@ -3,8 +3,8 @@
 import { SpillwayError } from "../core/errors.js";
 import { quoted } from "../core/text.js";
 import { FileError, readCsv } from "../io/index.js";
-import { fittingForms } from "../series/time-formats.js";
 import { parseStamp } from "../series/time-form.js";
+import { fittingForms } from "../series/time-formats.js";
 import type { FileData } from "./description.js";
 import { ExperimentError } from "./errors.js";
 

@@ -32,6 +32,7 @@ import { firstTime, isTimeForm, lastTime } from "../series/time-form.js";
 import { zoneKind } from "../series/time-zone.js";
 import { anyTransformKind } from "../series/transform-kinds.js";
 import type { ClassifierOptions, ClassifierReadout, ClassifierReservoir, ClassifierSettings } from "./classifier/options.js";
+import { type Bound, boundList, boundsOption } from "./forecaster/bounds.js";
 import type { ForecasterChoice } from "./forecaster/choice.js";
 import type { ClockNote } from "./forecaster/clock.js";
 import { type RowModel, rowModelTakes } from "./forecaster/hybrid.js";
@@ -107,6 +108,7 @@ export const forecasterTable = {
     "Turn inputs and targets, or one of them, into z-scores.",
   ),
   hold: option(flag, true, "Hold outputs of a closed loop near the range of the training rows."),
+  bounds: boundsOption,
   lags: option(lagsKind, 0, "Rows of the series that the readout sees beside the state."),
   calendar: optional(
     either(`${calendarKind.takes}, or "choose"`, calendarKind, choice("choose")),
@@ -137,6 +139,11 @@ const clockNote = object({
 /** @throws ArgumentError */
 export function parseClockNote(value: unknown): ClockNote {
   return clockNote.read(value, "time") as ClockNote;
+}
+
+/** @throws ArgumentError */
+export function parseBounds(value: unknown): readonly Bound[] {
+  return boundList.read(value, "bounds");
 }
 
 /** @throws ArgumentError */

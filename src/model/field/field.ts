@@ -14,6 +14,7 @@ import { rowsLost, type TimeGrid } from "../../series/index.js";
 import { forecasterReservoir } from "../defaults.js";
 import { NotFittedError } from "../errors.js";
 import { bandsOf, checkIntervals } from "../forecaster/bands.js";
+import { type Bound, bounded } from "../forecaster/bounds.js";
 import type { ForecasterChoice } from "../forecaster/choice.js";
 import { Clock } from "../forecaster/clock.js";
 import { type CheckedSeries, checkColumns, checkedSeries, fromRow, withTimes } from "../forecaster/data.js";
@@ -203,6 +204,11 @@ export class FieldForecaster implements AsyncDisposable {
     return this.#clock.calendar;
   }
 
+  /** The least and the largest value of each column's forecasts, as in `Forecaster`. */
+  get bounds(): readonly Bound[] {
+    return this.#first.road.bounds ?? [];
+  }
+
   /** How lambda was chosen by a horizon, and by which forecasts; undefined without one. */
   get choice(): ForecasterChoice | undefined {
     return this.#choice;
@@ -287,7 +293,9 @@ export class FieldForecaster implements AsyncDisposable {
         const ahead = this.#clock.known(steps, given, road.known);
         const made = await this.#ask(work, (member, each) => member.forecast(steps, ahead, each));
         const values = medianOf(made);
-        return new Forecast(values, this.#clock.times(steps), bandsOf({ choice, members }, { values, made }, { intervals, bandsFrom }));
+        const { bounds } = this;
+        const bands = bandsOf({ choice, members, bounds }, { values, made }, { intervals, bandsFrom });
+        return new Forecast(bounded(values, bounds), this.#clock.times(steps), bands);
       });
     });
   }

@@ -7,7 +7,17 @@ import { keptTransforms, openTransforms } from "../../series/transform-file.js";
 import { getReadout, getReservoir, putReadout, putReservoir } from "../content.js";
 import type { ForecasterChoice } from "../forecaster/choice.js";
 import type { ClockNote } from "../forecaster/clock.js";
-import { getChoice, getLast, getRows, getStandardisation, putChoice, putLast, putStandardisation } from "../forecaster/file.js";
+import {
+  getBounds,
+  getChoice,
+  getLast,
+  getRows,
+  getStandardisation,
+  putBounds,
+  putChoice,
+  putLast,
+  putStandardisation,
+} from "../forecaster/file.js";
 import type { LastRows } from "../forecaster/missing.js";
 import { joined } from "../forecaster/road.js";
 import { encodeModelFile, type ModelFile } from "../model-file.js";
@@ -47,7 +57,7 @@ const prefixesOf = (member: number, members: number) => (g: number) => `${member
  * prefix `group.g.`, tensors `field.mean`, `field.deviation`, `held.lower` and `held.upper` (Q),
  * `known.mean` and `known.deviation` (K) if anything is known beforehand, of each group
  * `state.values` and `state.input`, `recent` (rows x Q) if there are transforms or known inputs;
- * notes `field`, `state`, `transforms` and `time`. If there are several members, what a group has
+ * notes `field`, `state`, `transforms`, `bounds` and `time`. If there are several members, what a group has
  * stands under `member.m.` too. Of a choice what `putChoice` puts.
  */
 export async function encodeField({ settings, members, choice, time, last }: FieldParts): Promise<Uint8Array> {
@@ -68,6 +78,7 @@ export async function encodeField({ settings, members, choice, time, last }: Fie
   metadata["state"] = stableJson({ step: state.groups[0]!.step });
   putChoice(content, choice);
   putLast(content, settings, last);
+  putBounds(content, road.bounds);
   if (time) metadata["time"] = stableJson(time);
   return encodeModelFile("field", content);
 }
@@ -108,7 +119,10 @@ export async function decodeField(file: ModelFile, source: string): Promise<Fiel
   const choice = await getChoice(reader, columns);
   const range = (name: string) => reader.vector(name, columns, "float64") as Float64Array;
   const targetScale = getStandardisation(reader, "field", columns);
+  const bounds = await getBounds(reader);
+  if (bounds && bounds.length !== columns) throw reader.error(`its bounds are of ${bounds.length} columns and its field has ${columns}`);
   const road = {
+    bounds,
     transforms,
     known,
     targetScale,

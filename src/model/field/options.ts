@@ -24,6 +24,7 @@ import { engineTable, seriesOf, threadsTable } from "../../reservoir/options.js"
 import { workTable } from "../../reservoir/work.js";
 import { type CalendarFeature, calendarKind } from "../../series/calendar.js";
 import { anyTransformKind, type Transform } from "../../series/transform-kinds.js";
+import { type Bounds, boundsOption } from "../forecaster/bounds.js";
 import type { TimedRows } from "../forecaster/clock.js";
 import type { DescribedSeries } from "../forecaster/data.js";
 import { type ChooseLambdaOptions, chooseLambdaTable } from "../forecaster/lambda-choice.js";
@@ -105,6 +106,8 @@ export interface FieldSettings {
    * Hold forecasts to the range of the training data, widened by half a deviation. Default true.
    */
   readonly hold: boolean;
+  /** The least and the largest value that a column can have, as in `Forecaster`. */
+  readonly bounds?: Bounds | undefined;
   /** Ridge and its options. Default lambda 1e-3, or with a horizon that which is chosen. */
   readonly readout: RidgeOptions;
   /** Names of the table that the rows come from, which the file keeps for `spillway forecast`. */
@@ -211,6 +214,7 @@ export const fieldTable = {
   transforms: optional(list(anyTransformKind, "a list of transforms"), "What is done to the field first, and undone on forecasts."),
   standardise: option(flag, true, "Turn the field into z-scores."),
   hold: option(flag, true, "Hold forecasts to the widened range of the training data."),
+  bounds: boundsOption,
   readout: option(record(anything, "an object of ridge options") as Kind<object>, {}, "Options of ridge."),
   table: tableNamesOption,
 } satisfies TableOf<FieldSettings>;

@@ -4,6 +4,7 @@ import { ArgumentError } from "../../core/errors.js";
 import { Matrix } from "../../numerics/index.js";
 import type { FittedTransform } from "../../series/transform-kinds.js";
 import { fitTransforms, rowsLost, transformed } from "../../series/transforms.js";
+import { boundsOf, endsWithin } from "../forecaster/bounds.js";
 import type { CheckedSeries } from "../forecaster/data.js";
 import { fitKnown, inScores, joined, type Range, type Road, rangeOf } from "../forecaster/road.js";
 import { fitStandardisation, noStandardisation, type Standardisation } from "../standardisation.js";
@@ -11,7 +12,7 @@ import type { KnownColumns } from "./geometry.js";
 import type { FieldSettings } from "./options.js";
 
 /** What is fitted on training rows and kept with the model. */
-export interface FieldRoad extends Pick<Road, "transforms" | "inputScale" | "targetScale" | "known"> {
+export interface FieldRoad extends Pick<Road, "transforms" | "inputScale" | "targetScale" | "known" | "bounds"> {
   /** Between what a forecast is held, in z-scores. */
   readonly held: Range;
 }
@@ -34,7 +35,10 @@ export function fitFieldRoad(data: readonly CheckedSeries[], settings: FieldSett
   const series = asked.length > 0 ? given.map((one) => transformed(one, transforms)) : given;
   const alike = sitesAlike(series, settings);
   const spread = (values: Float64Array): Float64Array => Float64Array.from({ length: cols }, (_, c) => values[c % values.length]!);
+  const found = boundsOf(settings.bounds, settings.bounds ? given : sitesAlike(given, settings));
+  const bounds = Array.from({ length: cols }, (_, c) => found[c % found.length]!);
   const range = rangeOf(alike);
+  const ends = { lower: spread(range.lower), upper: spread(range.upper) };
   const scaleOf = (of: readonly Matrix[]): Standardisation => {
     const { mean, deviation } = standardise ? fitStandardisation(of) : noStandardisation(of[0]!.cols);
     return { mean: spread(mean), deviation: spread(deviation) };
@@ -49,7 +53,8 @@ export function fitFieldRoad(data: readonly CheckedSeries[], settings: FieldSett
     known: count,
     targetScale,
     inputScale: count > 0 ? joined(targetScale, knownScale()) : targetScale,
-    held: inScores({ lower: spread(range.lower), upper: spread(range.upper) }, targetScale),
+    held: inScores(asked.length === 0 ? endsWithin(ends, bounds) : ends, targetScale),
+    bounds,
   };
 }
 

@@ -6,6 +6,7 @@ import { Matrix } from "../../numerics/index.js";
 import { type BandOffsets, conformalOffsets, ensembleBand, fewestScores } from "../../series/conformal.js";
 import { scaleOf, type ValueScale } from "../../series/pointwise.js";
 import type { FittedTransforms } from "../../series/transforms.js";
+import { type Bound, bounded } from "./bounds.js";
 import type { ForecasterChoice } from "./choice.js";
 import type { ForecastBand } from "./forecast.js";
 
@@ -60,22 +61,27 @@ export type MeasuredErrors = Pick<ForecasterChoice, "horizon" | "targets" | "err
 export interface BandSource {
   readonly choice: ForecasterChoice | undefined;
   readonly members: readonly { readonly road: { readonly transforms: FittedTransforms } }[];
+  /** Of each column. */
+  readonly bounds?: readonly Bound[] | undefined;
 }
 
 /** The bands of a forecast whose levels are checked; undefined if none are asked for. */
 export function bandsOf(
-  { choice, members }: BandSource,
+  { choice, members, bounds }: BandSource,
   { values, made }: { readonly values: Matrix<Float64Array>; readonly made: readonly Matrix<Float64Array>[] },
   { intervals, bandsFrom }: Asked,
 ): readonly ForecastBand[] | undefined {
   if (intervals.length === 0) return undefined;
-  if (bandsFrom === "members") return intervals.map((level) => ({ level, ...ensembleBand(made, level) }));
-  return bandsAround(
-    values,
-    choice!,
-    members.map(({ road }) => road.transforms),
-    intervals,
-  );
+  const bands =
+    bandsFrom === "members"
+      ? intervals.map((level) => ({ level, ...ensembleBand(made, level) }))
+      : bandsAround(
+          values,
+          choice!,
+          members.map(({ road }) => road.transforms),
+          intervals,
+        );
+  return boundedBands(bands, bounds);
 }
 
 /**
@@ -97,6 +103,11 @@ export function bandsAround(
     const [lower, upper] = (["lower", "upper"] as const).map((end) => moved(centre, offsets, end));
     return scale ? { level, ...turnedBack(scale, lower!, upper!) } : { level, lower: lower!, upper: upper! };
   });
+}
+
+/** Bands whose ends lie within bounds. */
+export function boundedBands(bands: readonly ForecastBand[], bounds: readonly Bound[] | undefined): readonly ForecastBand[] {
+  return bands.map(({ level, lower, upper }) => ({ level, lower: bounded(lower, bounds), upper: bounded(upper, bounds) }));
 }
 
 function moved(centre: Matrix<Float64Array>, offsets: BandOffsets, end: "lower" | "upper"): Matrix<Float64Array> {

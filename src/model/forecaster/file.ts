@@ -12,6 +12,7 @@ import { emptyContent, floats, type MutableContent } from "../mutable-content.js
 import { stableJson } from "../stable-json.js";
 import type { Standardisation } from "../standardisation.js";
 import { TensorReader } from "../tensor-reader.js";
+import type { Bound } from "./bounds.js";
 import type { ForecasterChoice } from "./choice.js";
 import type { ClockNote } from "./clock.js";
 import type { MemberState } from "./member.js";
@@ -50,8 +51,8 @@ export interface MemberFile {
  * `recent` (rows x O) if it has to know the last rows of its series; note `road` if there is
  * anything to say. If there are several, a member's have a prefix. Of a choice, tensors
  * `choice.targets`, `choice.errors` and, if some were filled, `choice.filled`; if missing values are
- * filled, `last.inputs` and `last.targets` (one row each); notes `forecaster`, `groups`, `choice`
- * and, of the time stamps, `time`.
+ * filled, `last.inputs` and `last.targets` (one row each); notes `forecaster`, `groups`, `choice`,
+ * `bounds` and, of the time stamps, `time`.
  */
 export async function encodeForecaster({ settings, members, groups, choice, time, last }: ForecasterParts): Promise<Uint8Array> {
   const content = emptyContent();
@@ -59,6 +60,7 @@ export async function encodeForecaster({ settings, members, groups, choice, time
   if (members.length > 1) content.metadata["groups"] = stableJson(groups);
   putChoice(content, choice);
   putLast(content, settings, last);
+  putBounds(content, members[0]!.road.bounds);
   if (time) content.metadata["time"] = stableJson(time);
   content.metadata["forecaster"] = stableJson(settings);
   return encodeModelFile("forecaster", content);
@@ -101,8 +103,12 @@ export async function decodeForecaster(file: ModelFile, source: string): Promise
   // Files from before outputs were held say nothing of it.
   const hold = reader.has(`${prefixOf(0, groups.length)}held.lower`);
   const settings = reader.check("forecaster", () => parseForecasterSettings({ hold, ...(note as object) }));
+  const bounds = await getBounds(reader);
   const members: MemberFile[] = [];
-  for (const m of groups.keys()) members.push(await getMember(reader, prefixOf(m, groups.length), settings));
+  for (const m of groups.keys()) {
+    const member = await getMember(reader, prefixOf(m, groups.length), settings);
+    members.push({ ...member, road: { ...member.road, bounds } });
+  }
   const [first] = members;
   if (members.some(({ readout }) => readout.outputSize !== first!.readout.outputSize)) throw reader.error("its members have other outputs");
   const choice = await getChoice(reader, first!.readout.outputSize);
@@ -110,6 +116,8 @@ export async function decodeForecaster(file: ModelFile, source: string): Promise
   if (!time && settings.calendar !== "choose" && (settings.calendar ?? []).length > 0)
     throw reader.error("it takes the calendar and has no note of its time");
   const { road, readout, model, state } = first!;
+  if (bounds && bounds.length !== readout.outputSize)
+    throw reader.error(`its bounds are of ${bounds.length} columns and its readout has ${readout.outputSize} outputs`);
   const inputs = givenInputs(model.inputSize, readout.outputSize, settings.hybrid) - road.known;
   const last = getLast(reader, settings, state.recent.cols === inputs ? state.recent : Matrix.zeros(0, inputs), readout.outputSize);
   reader.finish();
@@ -179,6 +187,18 @@ export async function getChoice(reader: TensorReader, outputs: number): Promise<
     if (Math.abs(error) === Number.MAX_VALUE) errors.data[i] = error * 2;
   });
   return { ...note, targets, errors };
+}
+
+/** Note `bounds` of each column, if any has one. */
+export function putBounds({ metadata }: MutableContent, bounds: readonly Bound[] | undefined): void {
+  if (bounds?.some(([low, high]) => low !== null || high !== null)) metadata["bounds"] = stableJson(bounds);
+}
+
+/** What `putBounds` put. @throws ModelFileError */
+export async function getBounds(reader: TensorReader): Promise<readonly Bound[] | undefined> {
+  if (!reader.hasNote("bounds")) return undefined;
+  const { parseBounds } = await import("../schemas.js");
+  return reader.check("bounds", () => parseBounds(reader.json("bounds")));
 }
 
 /** Tensors `last.inputs` and `last.targets`, if there are such rows. */

@@ -49,10 +49,10 @@ export async function fitMembers(source: FitSource, work: WorkOptions): Promise<
   const { data, settings, reservoir, create, hybrid, calendarColumns, maskColumns } = source;
   const planned = planCandidates(settings, reservoir, create.matrices !== undefined);
   const candidates = planned.filter(({ calendar }) => !calendar || calendarColumns > 0);
-  const { horizon, standardise, hold } = settings;
+  const { horizon, standardise, hold, bounds } = settings;
   const rows = Math.min(...data.map((one) => (one.series ?? one.targets).rows));
   const washout = settings.washout === "auto" ? plannedWashout(rows) : settings.washout;
-  const training = { standardise, hold, washout, hybrid, maskColumns };
+  const training = { standardise, hold, bounds, washout, hybrid, maskColumns };
   if (horizon === undefined) {
     const { trainer } = source;
     const members = await trainAll(source, [{ ...training, trainer, candidate: candidates[0]! }], work);

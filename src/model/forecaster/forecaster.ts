@@ -17,6 +17,7 @@ import { describedTrainer } from "../defaults.js";
 import { NotFittedError } from "../errors.js";
 import { decodeModelFile } from "../model-file.js";
 import { bandsOf, checkIntervals } from "./bands.js";
+import { type Bound, bounded } from "./bounds.js";
 import type { ForecasterChoice } from "./choice.js";
 import { Clock } from "./clock.js";
 import {
@@ -230,6 +231,14 @@ export class Forecaster implements AsyncDisposable {
     return this.#fitted().members;
   }
 
+  /**
+   * The least and the largest value of each column's forecasts, null for no such end: as `bounds`
+   * says, or as they were found from the training rows. @throws NotFittedError
+   */
+  get bounds(): readonly Bound[] {
+    return this.#first.road.bounds ?? [];
+  }
+
   /** What was chosen by a horizon, and by which forecasts; undefined without one. */
   get choice(): ForecasterChoice | undefined {
     return this.#trained?.choice;
@@ -367,7 +376,8 @@ export class Forecaster implements AsyncDisposable {
       const outside = outsideOf(this.#first, this.#clock, { inputs: others, known: ahead }, steps);
       const made = await askMembers(trained, { signal, onProgress }, (member, work) => member.forecast(steps, outside, work));
       const values = medianOfMembers(trained, made);
-      return new Forecast(values, this.#clock.times(steps), bandsOf(trained, { values, made }, { intervals, bandsFrom }));
+      const bands = bandsOf({ ...trained, bounds: this.bounds }, { values, made }, { intervals, bandsFrom });
+      return new Forecast(bounded(values, this.bounds), this.#clock.times(steps), bands);
     });
   }
 

@@ -21,6 +21,7 @@ import { workTable } from "../../reservoir/work.js";
 import type { Transform } from "../../series/transform-kinds.js";
 import { type LoadOptions, loadTable } from "../model-file.js";
 import type { TableNames } from "../table-names.js";
+import type { Bounds } from "./bounds.js";
 import type { CalendarSetting, TimedRows } from "./clock.js";
 import type { ForecasterPrefix, TimesLike } from "./data.js";
 import { type HybridUse, type RowModel, rowModelTakes } from "./hybrid.js";
@@ -76,6 +77,13 @@ export interface ForecasterSettings {
    * training rows, widened by half a standard deviation. Default true.
    */
   readonly hold: boolean;
+  /**
+   * The least and the largest value that a column can have, [low, high], null for no such end: one
+   * pair for all columns, or a list of one a column. Forecasts and the ends of their bands are moved
+   * to the nearer end; without transforms a closed loop is held there too (`hold`). Left out, [0,
+   * null] for each column without a training value below 0 (`bounds` of the forecaster says them).
+   */
+  readonly bounds?: Bounds | undefined;
   /**
    * Rows p of the series that the readout sees beside the state x: its features are [x(t), y(t),
    * y(t-1), ..., y(t-p+1)], and the known inputs. 0: the state alone. "season" tries 0, and each

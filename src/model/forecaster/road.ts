@@ -5,6 +5,7 @@ import type { Matrix } from "../../numerics/index.js";
 import type { Transform } from "../../series/transform-kinds.js";
 import { type FittedTransforms, fitTransforms, rowsLost, transformed } from "../../series/transforms.js";
 import { columnsOf, fitStandardisation, noStandardisation, type Standardisation, standardised } from "../standardisation.js";
+import { type Bound, type Bounds, boundsOf, endsWithin } from "./bounds.js";
 import { type CheckedData, type CutRows, cutRows } from "./data.js";
 import { drives, type Hybrid, isSeen, modelledRows, withModel } from "./hybrid.js";
 import type { TrainingSeries } from "./training.js";
@@ -24,6 +25,8 @@ export interface Road {
   readonly known: number;
   /** Between what an output is held in a closed loop; undefined if it is not. */
   readonly held: Range | undefined;
+  /** Of each column of a series, in the units of the data; undefined for what is not forecast. */
+  readonly bounds?: readonly Bound[] | undefined;
 }
 
 /** A least and a largest value a column. */
@@ -45,6 +48,7 @@ export interface RoadSettings {
   readonly transforms: readonly Transform[];
   readonly standardise: boolean | "inputs" | "targets";
   readonly hold: boolean;
+  readonly bounds?: Bounds | undefined;
   readonly hybrid?: Hybrid | undefined;
 }
 
@@ -54,7 +58,7 @@ const margin = 0.5;
 /** Fits the road on training rows. */
 export function fitRoad(
   given: readonly CheckedData[],
-  { transforms: asked, standardise, hold, hybrid, maskColumns }: RoadSettings,
+  { transforms: asked, standardise, hold, bounds: limits, hybrid, maskColumns }: RoadSettings,
   feedback: boolean,
 ): Road {
   const transforms = fitTransforms(asked.length > 0 ? given.map((one, s) => transformable(one, s, asked, given.length)) : [], asked);
@@ -74,13 +78,22 @@ export function fitRoad(
     );
   };
   const whole = data.map((one) => one.series ?? one.targets);
+  const isForecast = feedback || data[0]!.series !== undefined;
+  const bounds = isForecast
+    ? boundsOf(
+        limits,
+        given.map((one) => one.series ?? one.targets),
+      )
+    : undefined;
+  const range = () => (bounds && asked.length === 0 ? endsWithin(rangeOf(whole), bounds) : rangeOf(whole));
   const inputScale = standardise === true || standardise === "inputs" ? inputs() : noStandardisation(cuts[0]!.inputs.cols);
   return {
     transforms,
     known,
     inputScale: drives(hybrid?.use) ? joined(inputScale, columnsOf(inputScale, 0, whole[0]!.cols)) : inputScale,
     targetScale: standardise === true || standardise === "targets" ? fitStandardisation(whole) : noStandardisation(whole[0]!.cols),
-    held: hold ? rangeOf(whole) : undefined,
+    held: hold ? range() : undefined,
+    bounds,
   };
 }
 

@@ -4,7 +4,16 @@ import { Matrix } from "../../numerics/index.js";
 import { calendarColumns } from "../../series/calendar.js";
 import { getReadout, putReadout } from "../content.js";
 import type { ClockNote } from "../forecaster/clock.js";
-import { getChoice, getLast, getStandardisation, putChoice, putLast, putStandardisation } from "../forecaster/file.js";
+import {
+  getBounds,
+  getChoice,
+  getLast,
+  getStandardisation,
+  putBounds,
+  putChoice,
+  putLast,
+  putStandardisation,
+} from "../forecaster/file.js";
 import { encodeModelFile, type ModelFile } from "../model-file.js";
 import { emptyContent, floats } from "../mutable-content.js";
 import { stableJson } from "../stable-json.js";
@@ -27,7 +36,7 @@ export interface NvarParts extends FittedNvar {
 /**
  * Beside the readout (O x F): tensors `series.mean`, `series.deviation`, `held.lower` and
  * `held.upper` (D), `history` (L x D, z-scores), `known.mean` and `known.deviation` (K) if anything
- * is known beforehand; note `nvar` with the settings and, of the time stamps, `time`. In
+ * is known beforehand; notes `nvar` with the settings, `bounds` and, of the time stamps, `time`. In
  * double-double `history.low`, `readout.weights.low`, `readout.intercept.low` and `last.low` too. Of a choice
  * what `putChoice` puts.
  */
@@ -48,6 +57,7 @@ export async function encodeNvar({ settings, fit, choice, time, last }: NvarPart
   }
   putChoice(content, choice);
   putLast(content, settings, last);
+  putBounds(content, fit.bounds);
   if (settings.missing !== undefined && settings.missing !== "error" && last.low) content.tensors["last.low"] = floats(last.low);
   if (time) content.metadata["time"] = stableJson(time);
   content.metadata["nvar"] = stableJson(settings);
@@ -73,7 +83,10 @@ export async function decodeNvar(file: ModelFile, source: string): Promise<NvarP
   const matrix = (name: string, r: number, c: number) => reader.matrix(name, r, c, "float64") as Matrix<Float64Array>;
   const vector = (name: string, length: number) => reader.vector(name, length, "float64") as Float64Array;
   const isExact = settings.arithmetic === "doubleDouble";
+  const bounds = await getBounds(reader);
+  if (bounds && bounds.length !== columns) throw reader.error(`its bounds are of ${bounds.length} columns and its series has ${columns}`);
   const fit: NvarFit = {
+    bounds,
     features,
     readout,
     scale: getStandardisation(reader, "series", columns),

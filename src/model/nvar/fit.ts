@@ -4,6 +4,7 @@ import { ArgumentError } from "../../core/errors.js";
 import { Matrix } from "../../numerics/index.js";
 import { chooseEngine, type WorkOptions } from "../../reservoir/index.js";
 import { WorkPacer } from "../../reservoir/work.js";
+import { endsWithin } from "../forecaster/bounds.js";
 import type { ForecasterChoice } from "../forecaster/choice.js";
 import { half } from "../forecaster/fit.js";
 import { chooseLambda } from "../forecaster/lambda-choice.js";
@@ -12,7 +13,7 @@ import { firstRows, type ValidationStart } from "../forecaster/validation.js";
 import type { NvarSeries } from "./data.js";
 import { type Numbers, NvarFeatures, numbers, rowsBetween } from "./features.js";
 import type { NvarSettings } from "./options.js";
-import { copyRows, heldRange, hold, knownScale, NvarStep, nvarScale, restoredNumbers, scaledNumbers } from "./step.js";
+import { copyRows, heldRange, hold, knownScale, NvarStep, nvarBounds, nvarScale, restoredNumbers, scaledNumbers } from "./step.js";
 import { type LeastSquares, leastSquaresHere, type NvarFit, trainNvar } from "./training.js";
 
 /** A trained model, and how its lambda was chosen. */
@@ -116,13 +117,16 @@ async function fitsOf(
   }));
   const found = await trainNvar(settings, features, scaled, lambdas, solve, work);
   const last = scaled.at(-1)!;
-  const range = heldRange(scaled, settings);
+  const bounds = nvarBounds(series, settings);
+  const { lower, upper } = endsWithin(heldRange(series, settings), bounds);
+  const range = { lower: scaledNumbers(scale, { high: lower }).high, upper: scaledNumbers(scale, { high: upper }).high };
   return found.map((weights) => ({
     ...weights,
     features,
     scale,
     knownScale: known,
     range,
+    bounds,
     history: copyRows(last.values, features, last.rows),
   }));
 }

@@ -11,7 +11,8 @@ import { Turns } from "../../reservoir/work.js";
 import type { CalendarFeature } from "../../series/calendar.js";
 import type { TimeGrid } from "../../series/index.js";
 import { NotFittedError } from "../errors.js";
-import { bandsAround, checkIntervals } from "../forecaster/bands.js";
+import { bandsAround, boundedBands, checkIntervals } from "../forecaster/bands.js";
+import { type Bound, bounded } from "../forecaster/bounds.js";
 import type { ForecasterChoice } from "../forecaster/choice.js";
 import { Clock } from "../forecaster/clock.js";
 import { type CheckedSeries, checkColumns, type ForecasterData, givenColumns, withTimes } from "../forecaster/data.js";
@@ -180,6 +181,11 @@ export class NvarForecaster implements AsyncDisposable {
     return this.#clock.trained;
   }
 
+  /** The least and the largest value of each column's forecasts, as in `Forecaster`. */
+  get bounds(): readonly Bound[] {
+    return this.#fitted().bounds ?? [];
+  }
+
   /** How lambda was chosen by a horizon, and by which forecasts; undefined without one. */
   get choice(): ForecasterChoice | undefined {
     return this.#choice;
@@ -260,7 +266,8 @@ export class NvarForecaster implements AsyncDisposable {
         const ahead = beforehand && nvarKnown(beforehand, this.#doubleDouble);
         const values = await nvarLoop(this.settings, fit, { from: this.#fitted().history, ahead, steps }, work);
         const bands = choice && intervals.length > 0 ? bandsAround(values, choice, [{ steps: [], lost: 0 }], intervals) : undefined;
-        return new Forecast(values, this.#clock.times(steps), bands);
+        const { bounds } = fit;
+        return new Forecast(bounded(values, bounds), this.#clock.times(steps), bands && boundedBands(bands, bounds));
       });
     });
   }

@@ -20,6 +20,7 @@ import type { Matrix, MatrixLike } from "../../numerics/index.js";
 import type { WorkOptions } from "../../reservoir/index.js";
 import { workTable } from "../../reservoir/work.js";
 import { type CalendarFeature, calendarKind } from "../../series/calendar.js";
+import { type Bounds, boundsOption } from "../forecaster/bounds.js";
 import type { TimedRows } from "../forecaster/clock.js";
 import type { DescribedSeries } from "../forecaster/data.js";
 import { type ChooseLambdaOptions, chooseLambdaTable } from "../forecaster/lambda-choice.js";
@@ -68,6 +69,8 @@ export interface NvarSettings {
    * true.
    */
   readonly hold: boolean;
+  /** The least and the largest value that a column can have, as in `Forecaster`. */
+  readonly bounds?: Bounds | undefined;
   /**
    * "float64" (default), or "doubleDouble" for data, weights and closed loop in about 106 bits:
    * some 50 times as slow, and of use only for data without noise.
@@ -185,6 +188,7 @@ export const nvarTable = {
   ),
   standardise: option(flag, true, "Turn the series into z-scores by the training data."),
   hold: option(flag, true, "Hold outputs of a closed loop to the widened range of the training data."),
+  bounds: boundsOption,
   arithmetic: option(choice("float64", "doubleDouble"), "float64", "Of data, weights and closed loop."),
   missing: optional(missingKind, "What becomes of missing values; left out, error."),
   calendar: optional(calendarKind, "What of the calendar is an input, by the time stamps of the rows."),

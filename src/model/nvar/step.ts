@@ -2,6 +2,7 @@
 import { type DoubleDoubles, ddAt, ddDotOf, ddSet } from "../../numerics/double-double-rows.js";
 import { type DoubleDouble, ddAdd, ddDivide, ddMultiply, ddSubtract, Matrix } from "../../numerics/index.js";
 import { evaluateReadout } from "../../reservoir/features.js";
+import { type Bound, boundsOf } from "../forecaster/bounds.js";
 import { type Range, rangeOf } from "../forecaster/road.js";
 import { fitStandardisation, noStandardisation, type Standardisation } from "../standardisation.js";
 import type { NvarSeries } from "./data.js";
@@ -126,6 +127,16 @@ export function knownScale(series: readonly NvarSeries[], { standardise }: NvarS
   const known = series.flatMap(({ known: own, rows }) => (own ? [new Matrix(rows, own.high.length / rows, own.high)] : []));
   if (known.length === 0) return undefined;
   return standardise ? fitStandardisation(known) : noStandardisation(known[0]!.cols);
+}
+
+/** The bounds of each column, of a ring the same for all. */
+export function nvarBounds(series: readonly NvarSeries[], settings: NvarSettings): readonly Bound[] {
+  const { cols } = series[0]!;
+  const found = boundsOf(
+    settings.bounds,
+    settings.bounds ? series.map(({ rows, values }) => new Matrix(rows, cols, values.high)) : alike(series, settings),
+  );
+  return Array.from({ length: cols }, (_, c) => found[c % found.length]!);
 }
 
 /** The range of each column over all series, as a Forecaster's. */

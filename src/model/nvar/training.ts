@@ -8,6 +8,7 @@ import { ridge, TrainedReadout } from "../../readout/index.js";
 import type { SolvesLeastSquares } from "../../reservoir/engine.js";
 import type { WorkOptions } from "../../reservoir/index.js";
 import { WorkPacer } from "../../reservoir/work.js";
+import type { Bound } from "../forecaster/bounds.js";
 import type { Range } from "../forecaster/road.js";
 import type { Standardisation } from "../standardisation.js";
 import type { NvarSeries } from "./data.js";
@@ -29,6 +30,8 @@ export interface NvarFit extends NvarWeights {
   /** z-scores of what is known beforehand, the calendar among it; undefined if nothing is. */
   readonly knownScale: Standardisation | undefined;
   readonly range: Range;
+  /** Of each column, in the units of the data. */
+  readonly bounds: readonly Bound[] | undefined;
   /** The last rows that were seen, in z-scores. */
   readonly history: Numbers;
 }
