@@ -102,7 +102,8 @@ async function aheadOf(loaded: Model, path: string, given: Given): Promise<Ahead
     forecasts.push(await forecastOne(loaded, { ...one, steps, levels, bandsFrom: given.bandsFrom, signal: given.signal }));
     if (series.length > 1) given.onProgress?.(k + 1, series.length);
   }
-  const columns = table?.columns ?? names?.columns ?? namesByPlace(wanted.columns);
+  const all = table?.columns ?? names?.columns ?? namesByPlace(wanted.columns);
+  const columns = targetsOf(loaded)?.map((c) => all[c]!) ?? all;
   if (given.out !== undefined) await writeForecasts(given.out, forecasts, columns);
   const [first] = series;
   const saved = table === undefined ? modelOf(loaded).state.time : undefined;
@@ -150,6 +151,11 @@ function defaultLevels(loaded: Model, steps: number, from: "errors" | "members")
 }
 
 const usualLevel = 0.9;
+
+/** The columns that a model forecasts; undefined if that is all. */
+function targetsOf(loaded: Model): readonly number[] | undefined {
+  return loaded.kind === "field" ? undefined : (modelOf(loaded) as Forecaster | NvarForecaster).settings.targets;
+}
 
 function namesByPlace(columns: number): readonly string[] {
   return columns === 1 ? ["value"] : Array.from({ length: columns }, (_, c) => `column ${c}`);

@@ -38,7 +38,7 @@ import type { ClockNote } from "./forecaster/clock.js";
 import { type RowModel, rowModelTakes } from "./forecaster/hybrid.js";
 import { chooseLambdaTable } from "./forecaster/lambda-choice.js";
 import { missingKind } from "./forecaster/missing.js";
-import { type ChooseOptions, type ForecasterOptions, type ForecasterSettings, membersKind } from "./forecaster/options.js";
+import { type ChooseOptions, type ForecasterOptions, type ForecasterSettings, membersKind, targetsOption } from "./forecaster/options.js";
 import { chooseDefaults } from "./forecaster/plan.js";
 import { tableNamesOption } from "./table-names.js";
 
@@ -94,6 +94,7 @@ export const forecasterTable = {
     "Rows at the start of every training series that train nothing.",
   ),
   horizon: optional(whole({ atLeast: 1 }), "Steps that are forecast: settings and lambda are chosen by closed loops that long."),
+  targets: targetsOption,
   season: optional(
     either(seasonTakes, whole({ atLeast: 1, takes: seasonTakes }), list(whole({ atLeast: 1, takes: seasonTakes }), seasonTakes, 1)),
     "Rows of a season, or of each of several.",

@@ -8,6 +8,7 @@ import { scaleOf, type ValueScale } from "../../series/pointwise.js";
 import type { FittedTransforms } from "../../series/transforms.js";
 import { type Bound, bounded } from "./bounds.js";
 import type { ForecasterChoice } from "./choice.js";
+import { selected } from "./data.js";
 import type { ForecastBand } from "./forecast.js";
 
 /** What bands are asked for. */
@@ -108,6 +109,11 @@ export function bandsAround(
 /** Bands whose ends lie within bounds. */
 export function boundedBands(bands: readonly ForecastBand[], bounds: readonly Bound[] | undefined): readonly ForecastBand[] {
   return bands.map(({ level, lower, upper }) => ({ level, lower: bounded(lower, bounds), upper: bounded(upper, bounds) }));
+}
+
+/** The bands of some columns. */
+export function selectedBands(bands: readonly ForecastBand[] | undefined, columns: readonly number[] | undefined) {
+  return bands?.map(({ level, lower, upper }) => ({ level, lower: selected(lower, columns), upper: selected(upper, columns) }));
 }
 
 function moved(centre: Matrix<Float64Array>, offsets: BandOffsets, end: "lower" | "upper"): Matrix<Float64Array> {

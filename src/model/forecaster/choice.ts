@@ -32,6 +32,8 @@ export interface ChoiceOptions extends Omit<RoadSettings, "transforms"> {
   readonly calendarColumns: number;
   /** Of each series, 1 where a value was filled and not measured: it counts for nothing. */
   readonly masks: readonly (Matrix | undefined)[];
+  /** Columns that count; undefined for all. */
+  readonly targets?: readonly number[] | undefined;
 }
 
 /** A candidate with a lambda. */
@@ -95,7 +97,7 @@ export interface ForecastingCandidate extends TriedSetting {
 }
 
 /** What pairs are chosen by. */
-export type PairOptions = Pick<ChoiceOptions, "horizon" | "lambdas" | "loss" | "keep" | "masks" | "warmup">;
+export type PairOptions = Pick<ChoiceOptions, "horizon" | "lambdas" | "loss" | "keep" | "masks" | "warmup" | "targets">;
 
 /**
  * Scores the forecasts of candidates, keeps the best pairs, and measures their errors.
@@ -110,7 +112,12 @@ export async function choosePairs(
 ): Promise<ForecasterChoice> {
   const begun = performance.now();
   const { horizon, lambdas, loss } = options;
-  const { deviation, changing } = measuredScale(parts.training, options.masks);
+  const { deviation, changing: all } = measuredScale(parts.training, options.masks);
+  const changing = all.map((changes, c) => changes && (options.targets?.includes(c) ?? true));
+  if (options.targets && !changing.includes(true))
+    throw ArgumentError.because("the targets never change in the training part, so there is nothing to choose by; leave horizon out", {
+      field: "targets",
+    });
   const targets = rowsOf(
     data.map(({ series }) => series),
     parts.starts,

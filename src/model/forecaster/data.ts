@@ -260,6 +260,33 @@ export function columnsUpTo(matrix: Matrix, count: number): Matrix {
   return out;
 }
 
+/** Some columns of a matrix; all of them if nothing is said. */
+export function selected<Values extends Matrix | undefined>(matrix: Values, columns: readonly number[] | undefined): Values {
+  if (!matrix || !columns) return matrix;
+  const out = Matrix.zeros(matrix.rows, columns.length);
+  for (let t = 0; t < matrix.rows; t++)
+    out.data.set(
+      columns.map((c) => matrix.at(t, c)),
+      t * columns.length,
+    );
+  return out as Values & Matrix;
+}
+
+/** @throws ArgumentError for targets that are no columns of a series, or twice the same */
+export function checkTargets(targets: readonly number[] | undefined, data: CheckedData): void {
+  if (!targets) return;
+  if (!data.series)
+    throw ArgumentError.because("targets was given as an option beside inputs and targets; it names columns of a series", {
+      field: "targets",
+    });
+  const { cols } = data.series;
+  if (targets.some((c) => c >= cols) || new Set(targets).size < targets.length)
+    throw ArgumentError.because(`targets is [${targets.join(", ")}]; it takes different columns of the series, from 0 to ${cols - 1}`, {
+      field: "targets",
+      value: targets,
+    });
+}
+
 /** Outputs to force, of as many rows as are predicted. @throws ArgumentError */
 export function checkedTeacher(teacher: MatrixLike | undefined, rows: number, outputs: number): Matrix | undefined {
   if (teacher === undefined) return undefined;

@@ -49,7 +49,7 @@ export async function fitMembers(source: FitSource, work: WorkOptions): Promise<
   const { data, settings, reservoir, create, hybrid, calendarColumns, maskColumns } = source;
   const planned = planCandidates(settings, reservoir, create.matrices !== undefined);
   const candidates = planned.filter(({ calendar }) => !calendar || calendarColumns > 0);
-  const { horizon, standardise, hold, bounds } = settings;
+  const { horizon, standardise, hold, bounds, targets } = settings;
   const rows = Math.min(...data.map((one) => (one.series ?? one.targets).rows));
   const washout = settings.washout === "auto" ? plannedWashout(rows) : settings.washout;
   const training = { standardise, hold, bounds, washout, hybrid, maskColumns };
@@ -77,6 +77,7 @@ export async function fitMembers(source: FitSource, work: WorkOptions): Promise<
       ...(settings.choose as Partial<typeof chooseDefaults>),
       ...training,
       horizon,
+      targets,
       lambdas,
       calendarColumns,
       masks: source.masks,

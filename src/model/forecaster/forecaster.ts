@@ -16,7 +16,7 @@ import type { TimeGrid } from "../../series/index.js";
 import { describedTrainer } from "../defaults.js";
 import { NotFittedError } from "../errors.js";
 import { decodeModelFile } from "../model-file.js";
-import { bandsOf, checkIntervals } from "./bands.js";
+import { bandsOf, checkIntervals, selectedBands } from "./bands.js";
 import { type Bound, bounded } from "./bounds.js";
 import type { ForecasterChoice } from "./choice.js";
 import { Clock } from "./clock.js";
@@ -28,12 +28,14 @@ import {
   checkedPrefix,
   checkedSeries,
   checkedTeacher,
+  checkTargets,
   cutRows,
   type ForecasterData,
   type ForecasterPrefix,
   type ForecasterSequences,
   fromRow,
   noInputs,
+  selected,
   withTimes,
 } from "./data.js";
 import { askMembers, medianOfMembers } from "./ensemble.js";
@@ -188,6 +190,7 @@ export class Forecaster implements AsyncDisposable {
     resolve(workTable, work);
     const { checked, masks, missingCounts, last, given } = trainingRows(data, this.settings, this.#feedback);
     this.#missingCounts = missingCounts;
+    checkTargets(this.settings.targets, checked[0]!);
     const clock = new Clock(this.settings.calendar);
     const timed = clock.train(checked);
     this.#trainer ??= describedTrainer(this.settings.readout);
@@ -322,7 +325,7 @@ export class Forecaster implements AsyncDisposable {
     const made = await this.#predictRows(knownAlone ? checked! : given, work, variants);
     const isFree = this.#feedback && !teacher;
     this.#last = isFree ? { ...last, targets: made[0]!.row(given.rows - 1) } : last;
-    return made;
+    return made.map((each) => selected(each, this.settings.targets));
   }
 
   /** Predictions of checked rows, with the calendar in what is known. */
@@ -377,7 +380,8 @@ export class Forecaster implements AsyncDisposable {
       const made = await askMembers(trained, { signal, onProgress }, (member, work) => member.forecast(steps, outside, work));
       const values = medianOfMembers(trained, made);
       const bands = bandsOf({ ...trained, bounds: this.bounds }, { values, made }, { intervals, bandsFrom });
-      return new Forecast(bounded(values, this.bounds), this.#clock.times(steps), bands);
+      const { targets } = this.settings;
+      return new Forecast(selected(bounded(values, this.bounds), targets), this.#clock.times(steps), selectedBands(bands, targets));
     });
   }
 
@@ -424,7 +428,8 @@ export class Forecaster implements AsyncDisposable {
     checkFilled({ unfilled }, "series");
     const isKnown = !feedback && checked.series !== undefined && road.known > 0;
     const { inputs, target, filled } = scoredRows(checked, mask, isKnown, feedback);
-    const score = scorerOf({ target, filled, washout, metric });
+    const { targets } = this.settings;
+    const score = scorerOf({ target: selected(target, targets), filled: selected(filled, targets), washout, metric });
     const teacher = feedback ? target : undefined;
     const predicted = await puttingBack(this, async () => {
       await this.#start(prefix, signal);
@@ -433,7 +438,7 @@ export class Forecaster implements AsyncDisposable {
       checkColumns(driving, "inputs", driving.cols === 0 ? 0 : givenInputs - (isKnown ? road.known : 0));
       return (await this.#predictRows(driving, { known, teacher, precision: undefined, signal, onProgress }))[0]!;
     });
-    return score(predicted);
+    return score(selected(predicted, targets));
   }
 
   /**

@@ -33,7 +33,7 @@ export function checkChoose({
 }
 
 /** What a choice of lambda is made by. */
-export interface LambdaChoice extends Pick<ChoiceOptions, "horizon" | "lambdas" | "washout" | "masks"> {
+export interface LambdaChoice extends Pick<ChoiceOptions, "horizon" | "lambdas" | "washout" | "masks" | "targets"> {
   readonly choose: ChooseLambdaOptions | undefined;
 }
 

@@ -40,6 +40,12 @@ export interface ForecasterSettings {
    * many steps from starts inside the training series (`choose`), never by rows that come later.
    */
   readonly horizon?: number | undefined;
+  /**
+   * The columns of the series (from 0) that are forecast, predicted and scored, and that count in
+   * the choice. The others are covariates whose past alone is known: they drive the model, whose
+   * closed loop goes on with what it forecasts of them. Default all columns.
+   */
+  readonly targets?: readonly number[] | undefined;
   /** Rows of a season, or of each of several: what `lags: "season"` follows from. */
   readonly season?: number | readonly number[] | undefined;
   /**
@@ -307,6 +313,12 @@ const startTable = {
 
 /** What was known of rows that are predicted. */
 export const knownRowsOption = optional(seriesOf("T x K"), "What was known beforehand of each row of the inputs.");
+
+/** The columns of a series that are forecast. */
+export const targetsOption = optional(
+  list(whole(), "a list of at least one column of the series, from 0", 1),
+  "The columns of the series that are forecast; left out, all.",
+);
 
 /** What is known of rows to come. */
 export const knownAheadOption = optional(

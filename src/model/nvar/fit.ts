@@ -41,7 +41,7 @@ export async function fitNvar(
   solve: LeastSquares,
   work: WorkOptions,
 ): Promise<FittedNvar> {
-  const { horizon, choose, lambda } = settings;
+  const { horizon, choose, lambda, targets } = settings;
   if (horizon === undefined) {
     const [fit] = await fitsOf(settings, series, [lambda], solve, work);
     return { fit: fit!, choice: undefined };
@@ -50,7 +50,7 @@ export async function fitNvar(
   const { history } = new NvarFeatures(settings, series[0]!.cols);
   const choice = await chooseLambda(
     series.map(({ rows, cols, values }) => ({ series: new Matrix(rows, cols, values.high) })),
-    { horizon, lambdas, choose, washout: history, masks },
+    { horizon, lambdas, choose, washout: history, masks, targets },
     ({ training, starts }) => {
       let fits: readonly NvarFit[] = [];
       return {

@@ -11,11 +11,19 @@ import { Turns } from "../../reservoir/work.js";
 import type { CalendarFeature } from "../../series/calendar.js";
 import type { TimeGrid } from "../../series/index.js";
 import { NotFittedError } from "../errors.js";
-import { bandsAround, boundedBands, checkIntervals } from "../forecaster/bands.js";
+import { bandsAround, boundedBands, checkIntervals, selectedBands } from "../forecaster/bands.js";
 import { type Bound, bounded } from "../forecaster/bounds.js";
 import type { ForecasterChoice } from "../forecaster/choice.js";
 import { Clock } from "../forecaster/clock.js";
-import { type CheckedSeries, checkColumns, type ForecasterData, givenColumns, withTimes } from "../forecaster/data.js";
+import {
+  type CheckedSeries,
+  checkColumns,
+  checkTargets,
+  type ForecasterData,
+  givenColumns,
+  selected,
+  withTimes,
+} from "../forecaster/data.js";
 import { Forecast } from "../forecaster/forecast.js";
 import { checkKnown } from "../forecaster/known.js";
 import { checkChoose } from "../forecaster/lambda-choice.js";
@@ -122,6 +130,7 @@ export class NvarForecaster implements AsyncDisposable {
       const { settings } = this;
       const solve = await solverOn(engine, settings);
       const given = givenSequences(data, settings);
+      checkTargets(settings.targets, given[0]!.checked);
       checkTableNames(settings.table, givenColumns(given[0]!.checked, "error"));
       const clock = new Clock(settings.calendar);
       const timed = clock.train(given.map(({ checked }) => checked)) as readonly CheckedSeries[];
@@ -242,7 +251,7 @@ export class NvarForecaster implements AsyncDisposable {
         this.#fit = { ...fit, history };
         this.#last = given.last;
         this.#clock.advance(rows);
-        return predicted;
+        return selected(predicted, this.settings.targets);
       });
     });
   }
@@ -267,7 +276,9 @@ export class NvarForecaster implements AsyncDisposable {
         const values = await nvarLoop(this.settings, fit, { from: this.#fitted().history, ahead, steps }, work);
         const bands = choice && intervals.length > 0 ? bandsAround(values, choice, [{ steps: [], lost: 0 }], intervals) : undefined;
         const { bounds } = fit;
-        return new Forecast(bounded(values, bounds), this.#clock.times(steps), bands && boundedBands(bands, bounds));
+        const { targets } = this.settings;
+        const ends = bands && selectedBands(boundedBands(bands, bounds), targets);
+        return new Forecast(selected(bounded(values, bounds), targets), this.#clock.times(steps), ends);
       });
     });
   }
@@ -287,7 +298,8 @@ export class NvarForecaster implements AsyncDisposable {
       checkFilled(given, "series");
       if (series.rows < 2) throw ArgumentError.shape(`series has ${series.rows} row; a score takes at least two`);
       const { target, filled } = scoredRows({ series }, given.mask, this.#fitted().features.known > 0);
-      const score = scorerOf({ target, filled, washout: 0, metric });
+      const { targets } = this.settings;
+      const score = scorerOf({ target: selected(target, targets), filled: selected(filled, targets), washout: 0, metric });
       return puttingBack(this, async () => {
         this.#start(prefix);
         const { known } = this.#clock.rows(given.checked) as CheckedSeries;
@@ -298,7 +310,7 @@ export class NvarForecaster implements AsyncDisposable {
           nvarSeries(given, { series, known }, this.settings),
           work,
         );
-        return score(predicted.subarray(0, target.rows));
+        return score(selected(predicted.subarray(0, target.rows), targets));
       });
     });
   }

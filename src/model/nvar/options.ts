@@ -25,7 +25,7 @@ import type { TimedRows } from "../forecaster/clock.js";
 import type { DescribedSeries } from "../forecaster/data.js";
 import { type ChooseLambdaOptions, chooseLambdaTable } from "../forecaster/lambda-choice.js";
 import { type MissingInSeries, missingKind } from "../forecaster/missing.js";
-import { intervalsOption, knownAheadOption, knownRowsOption } from "../forecaster/options.js";
+import { intervalsOption, knownAheadOption, knownRowsOption, targetsOption } from "../forecaster/options.js";
 import { type TableNames, tableNamesOption } from "../table-names.js";
 
 /** What an NVAR forecaster is. */
@@ -50,6 +50,8 @@ export interface NvarSettings {
    * starts inside the training series, as in `Forecaster`, and forecasts have bands (`intervals`).
    */
   readonly horizon?: number | undefined;
+  /** The columns of the series that are forecast, as in `Forecaster`. Default all. */
+  readonly targets?: readonly number[] | undefined;
   /**
    * How it is chosen: `lambdas` (default those of `Forecaster`, or `lambda` if it is said),
    * `starts`,
@@ -180,6 +182,7 @@ export const nvarTable = {
   target: option(choice("increment", "value"), "increment", "What is learnt: y(t + 1) - y(t), or y(t + 1)."),
   lambda: option(number({ atLeast: 0 }), 1e-6, "The penalty on squared weights."),
   horizon: optional(whole({ atLeast: 1 }), "Steps that are forecast: lambda is chosen by closed loops that long."),
+  targets: targetsOption,
   choose: optional(object(chooseLambdaTable) as Kind<ChooseLambdaOptions>, "How lambda is chosen."),
   neighbours: option(
     either("null or a whole number of at least 0", nothing, whole()),
