@@ -6,6 +6,7 @@
 export { ArgumentError, SpillwayError } from "../core/errors.js";
 export type { FloatArray, MatrixLike, Precision, Seed, SparseMatrix } from "../numerics/index.js";
 export { Matrix } from "../numerics/index.js";
+export { checkFinite } from "../numerics/known-finite.js";
 export { activationOf } from "../reservoir/activations.js";
 export { DeviceMatrix, DeviceSequences, type DeviceShape, type RealValues } from "../reservoir/device-matrix.js";
 export { checkSummary } from "../reservoir/engine/summaries.js";
@@ -22,7 +23,7 @@ export {
   registerEngine,
 } from "../reservoir/engines.js";
 export * from "../reservoir/features.js";
-export { checkFinite, checkWashout } from "../reservoir/inputs.js";
+export { checkWashout } from "../reservoir/inputs.js";
 export { type AnyReservoirOptions, isSpiking, modelOf, registerSpikingKind, type SpikingKind } from "../reservoir/kinds.js";
 export type * from "../reservoir/model.js";
 export * from "../reservoir/profile.js";

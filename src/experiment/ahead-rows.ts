@@ -1,5 +1,7 @@
 // The rows that a saved model goes on from, and what is known of those to come, from a table: by
 // the names of its columns, whatever their order.
+
+import { count } from "../core/checks.js";
 import { ArgumentError } from "../core/errors.js";
 import { nearNames } from "../core/near-names.js";
 import { quoted } from "../core/text.js";
@@ -7,7 +9,6 @@ import { type CsvTable, csvColumns, parseCsv, readText } from "../io/index.js";
 import { fillMissing, holdMissing, missingCells } from "../io/missing.js";
 import type { TableNames } from "../model/table-names.js";
 import { Matrix } from "../numerics/index.js";
-import { count } from "../reservoir/inputs.js";
 import { closeGaps, type TimeAxis, type TimeGrid } from "../series/index.js";
 import { axisOnGrid, readingOf } from "../series/on-grid.js";
 import { axisRows, timeAxis } from "../series/time-grid.js";

@@ -1,6 +1,7 @@
 // ReservoirComputer: a reservoir that runs. It keeps the engine out of sight and owns the session;
 // what comes in is checked by inputs.ts.
 
+import { checkWhole, count } from "../core/checks.js";
 import { ArgumentError, busyError } from "../core/errors.js";
 import { type Resolved, resolve } from "../core/options.js";
 import { warnOnce } from "../core/warning.js";
@@ -38,8 +39,6 @@ import {
   checkSequences,
   checkSteps,
   checkWashout,
-  checkWhole,
-  count,
   networkOf,
   rowOf,
   type SequenceLike,

@@ -1,4 +1,6 @@
 // Ensembles: many independent reservoirs, each with weights and settings of its own, in one call.
+
+import { count } from "../core/checks.js";
 import { ArgumentError, busyError } from "../core/errors.js";
 import { choice, given, list, object, option, optional, type Resolved, resolve, type TableOf, whole } from "../core/options.js";
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
@@ -10,7 +12,7 @@ import { openEnsemble } from "./engine/one-by-one.js";
 import type { TrainingSink } from "./engine/training.js";
 import type { EnginePlan, SequenceInput } from "./engine.js";
 import { chooseEngine } from "./engines.js";
-import { checkSequences, checkWashout, count, series } from "./inputs.js";
+import { checkSequences, checkWashout, series } from "./inputs.js";
 import { checkArithmetic } from "./integer/weights.js";
 import { modelOf, type PlainReservoirOptions, shapeFor } from "./kinds.js";
 import { engineTable, profileTable, seriesOf, sinkKind } from "./options.js";

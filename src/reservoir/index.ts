@@ -14,6 +14,7 @@ export {
 export type { Part } from "../core/registry.js";
 export type { MatrixLike, Precision, Seed, SparseMatrix } from "../numerics/index.js";
 export { Matrix } from "../numerics/index.js";
+export { checkFinite } from "../numerics/known-finite.js";
 export { type ActivationFunction, activationOf, registerActivation } from "./activations.js";
 export type { CellConfig, CellWeights } from "./cell.js";
 export type * from "./composite/config.js";
@@ -48,7 +49,7 @@ export {
   runEnsemble,
 } from "./ensemble.js";
 export * from "./features.js";
-export { checkFinite, checkWashout, type SequenceLike } from "./inputs.js";
+export { checkWashout, type SequenceLike } from "./inputs.js";
 export {
   type AnyReservoirOptions,
   isSpiking,

@@ -1,17 +1,9 @@
 // Turns what users hand over into arrays of the model's precision, or says what is wrong with it.
 // It runs nothing.
+import { checkWhole, count } from "../core/checks.js";
 import { ArgumentError } from "../core/errors.js";
-import {
-  asMatrix,
-  describe,
-  type FloatArray,
-  firstNonFinite,
-  inPrecision,
-  Matrix,
-  type MatrixLike,
-  type Precision,
-} from "../numerics/index.js";
-import { isKnownFinite, noteFinite } from "../numerics/known-finite.js";
+import { describe, type FloatArray, inPrecision, Matrix, type MatrixLike, type Precision } from "../numerics/index.js";
+import { checkFinite, filledSeries, noteFinite } from "../numerics/known-finite.js";
 import type { AnyModel, CompositeModel } from "./composite/model.js";
 import { DeviceMatrix } from "./device-matrix.js";
 import type { EngineSession, SequenceInput } from "./engine.js";
@@ -193,39 +185,12 @@ export function checkReadout({ size, inputSize }: AnyModel, readout: LinearReado
     throw ArgumentError.shape(`the readout has ${readout.weights.cols} weights an output; its features are ${features}`);
 }
 
-/**
- * At least one row, in the precision of the source; not copied if it is a matrix. @throws
- * ArgumentError
- */
-export function filledSeries(source: MatrixLike, name: string): Matrix {
-  const matrix = asMatrix(source, name);
-  if (matrix.rows === 0) throw ArgumentError.shape(`${name} is empty; it takes at least one row`, { field: name });
-  return matrix;
-}
-
 function finite(matrix: Matrix, name: string, precision: Precision): Matrix {
   checkFinite(matrix, name);
   const converted = inPrecision(matrix, precision);
   if (converted === matrix) return matrix;
   checkFinite(converted, name, " (beyond float32; scale the data or take precision float64)");
   return noteFinite(converted);
-}
-
-/** @throws ArgumentError naming row and column of the first value that is NaN or infinite. */
-export function checkFinite(matrix: Matrix, name: string, hint = ""): void {
-  if (isKnownFinite(matrix)) return;
-  const bad = firstNonFinite(matrix.data);
-  if (bad < 0) return;
-  const row = Math.floor(bad / matrix.cols);
-  throw ArgumentError.because(`${name} is ${matrix.data[bad]} at row ${row}, column ${bad % matrix.cols}${hint}; it takes finite numbers`, {
-    field: name,
-  });
-}
-
-/** @throws ArgumentError unless `value` is a whole number of at least `least`. */
-export function checkWhole(name: string, value: number, least: number): number {
-  if (!Number.isSafeInteger(value) || value < least) throw new ArgumentError(name, value, `a whole number of at least ${least}`);
-  return value;
 }
 
 /** @throws ArgumentError unless 0 <= washout < rows. */
@@ -236,9 +201,4 @@ export function checkWashout(washout: number, rows: number): void {
       field: "washout",
       value: washout,
     });
-}
-
-/** `1 column`, `3 columns`. */
-export function count(n: number, noun: string): string {
-  return `${n} ${noun}${n === 1 ? "" : "s"}`;
 }

@@ -3,7 +3,7 @@ import { ArgumentError } from "../core/errors.js";
 import { checked, given, type Kind, list, number, type OptionTable, object, optional, text, whole } from "../core/options.js";
 import type { ForecasterPrefix, TimedRows } from "../model/index.js";
 import type { Matrix, MatrixLike } from "../numerics/index.js";
-import { checkFinite, filledSeries } from "../reservoir/inputs.js";
+import { checkFinite, filledSeries } from "../numerics/known-finite.js";
 import type { TimeGrid, TimeLike } from "../series/index.js";
 import { stampsOnGrid, type WrittenStamps } from "../series/on-grid.js";
 import { most } from "./limits.js";

@@ -3,7 +3,7 @@
 import { ArgumentError } from "../core/errors.js";
 import { checked, option, resolve, type TableOf, whole } from "../core/options.js";
 import type { FloatArray, Matrix, MatrixLike } from "../numerics/index.js";
-import { checkFinite, filledSeries } from "../reservoir/inputs.js";
+import { checkFinite, filledSeries } from "../numerics/known-finite.js";
 
 /** How far ahead the target is, and how much is kept for testing. */
 export interface ToForecastingOptions {

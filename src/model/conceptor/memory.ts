@@ -1,4 +1,6 @@
 // ConceptorMemory: several patterns in one reservoir, each recalled under its conceptor.
+
+import { checkWhole } from "../../core/checks.js";
 import { ArgumentError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
 import { firstNonFinite, Matrix, type MatrixLike, RandomStream, seedKeys, toDense } from "../../numerics/index.js";
@@ -11,7 +13,6 @@ import {
   type ReservoirOptions,
   type WorkOptions,
 } from "../../reservoir/index.js";
-import { checkWhole } from "../../reservoir/inputs.js";
 import { Turns, WorkPacer, workTable } from "../../reservoir/work.js";
 import { checkedSeries } from "../forecaster/data.js";
 import { fitStandardisation, noStandardisation, restored, type Standardisation, standardised } from "../standardisation.js";

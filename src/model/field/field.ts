@@ -1,5 +1,7 @@
 // FieldForecaster: reservoirs side by side along a line or over a grid, each with its own sites and
 // those next to them. How they work together stands in groups.ts, how it is kept in file.ts.
+
+import { checkWhole } from "../../core/checks.js";
 import { ArgumentError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
 import { writeFileAtomic } from "../../io/atomic.js";
@@ -7,7 +9,6 @@ import { readBytes } from "../../io/files.js";
 import type { Matrix, MatrixLike } from "../../numerics/index.js";
 import type { TrainedReadout } from "../../readout/index.js";
 import type { ReservoirComputer, ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
-import { checkWhole } from "../../reservoir/inputs.js";
 import { Turns, workTable } from "../../reservoir/work.js";
 import type { CalendarFeature } from "../../series/calendar.js";
 import { rowsLost, type TimeGrid } from "../../series/index.js";

@@ -1,5 +1,7 @@
 // Forecaster: a reservoir and a readout that predict a series, or outputs from inputs. What its
 // options mean stands in settings.ts, how it is trained in fit.ts, how it is kept in file.ts.
+
+import { checkWhole } from "../../core/checks.js";
 import { ArgumentError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
 import { writeFileAtomic } from "../../io/atomic.js";
@@ -7,7 +9,6 @@ import { readBytes } from "../../io/files.js";
 import { Matrix, type MatrixLike } from "../../numerics/index.js";
 import type { TrainedReadout, Trainer } from "../../readout/index.js";
 import { type AnyReservoirComputer, ReservoirComputer, type WorkOptions } from "../../reservoir/index.js";
-import { checkWhole } from "../../reservoir/inputs.js";
 import { describedBy } from "../../reservoir/kinds.js";
 import type { LyapunovSpectrum } from "../../reservoir/tangents.js";
 import { Turns, workTable } from "../../reservoir/work.js";

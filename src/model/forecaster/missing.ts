@@ -3,7 +3,7 @@ import { ArgumentError } from "../../core/errors.js";
 import { choice } from "../../core/options.js";
 import { fillMissing, holdAfter, holdMissing, missingCells, withLines } from "../../io/missing.js";
 import { Matrix, type MatrixLike } from "../../numerics/index.js";
-import { filledSeries } from "../../reservoir/inputs.js";
+import { filledSeries } from "../../numerics/known-finite.js";
 import type { TimedRows } from "./clock.js";
 import { beside, checkColumns, type DescribedSeries, type ForecasterData, type ForecasterPrefix } from "./data.js";
 import type { PredictOptions } from "./options.js";

@@ -2,7 +2,8 @@
 import { ArgumentError } from "../../core/errors.js";
 import { fillMissing, holdAfter, holdMissing, withLines } from "../../io/missing.js";
 import { Matrix } from "../../numerics/index.js";
-import { checkSequences, filledSeries } from "../../reservoir/inputs.js";
+import { filledSeries } from "../../numerics/known-finite.js";
+import { checkSequences } from "../../reservoir/inputs.js";
 import { type CheckedSeries, checkAlike, checkedKnown, checkedSeries, type DescribedSeries } from "../forecaster/data.js";
 import { type FilledData, fillFollowing, fillTraining, type LastRows } from "../forecaster/missing.js";
 import type { Numbers } from "./features.js";

@@ -1,12 +1,13 @@
 // NvarForecaster: polynomials of delays behind the same fit and forecast as a Forecaster. Its
 // training stands in training.ts, its features in features.ts.
+
+import { checkWhole } from "../../core/checks.js";
 import { ArgumentError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
 import { writeFileAtomic } from "../../io/atomic.js";
 import { readBytes } from "../../io/files.js";
 import type { Matrix } from "../../numerics/index.js";
 import type { TrainedReadout } from "../../readout/index.js";
-import { checkWhole } from "../../reservoir/inputs.js";
 import { Turns } from "../../reservoir/work.js";
 import type { CalendarFeature } from "../../series/calendar.js";
 import type { TimeGrid } from "../../series/index.js";

@@ -2,7 +2,7 @@
 // a run, and when it changes.
 import { ArgumentError } from "../../core/errors.js";
 import type { FloatArray, Matrix, MatrixLike } from "../../numerics/index.js";
-import { checkFinite, filledSeries } from "../../reservoir/inputs.js";
+import { checkFinite, filledSeries } from "../../numerics/known-finite.js";
 import { stepsIn } from "../steps.js";
 import type { NetworkPlan, NeuronRange, PlannedPopulation } from "./plan.js";
 import { neuronsOf, wholeSteps } from "./recording.js";
