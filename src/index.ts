@@ -63,8 +63,9 @@ async function simulatedDevices(): Promise<number> {
  *
  * @example
  * using blas = await cudaBlas();
- * await using computer = await ReservoirComputer.create({ size: 1000, seed: 1 }, { engine: "cuda"
- * }); const trainer = ridge({ blas });
+ * const description = { size: 1000, seed: 1 };
+ * await using computer = await ReservoirComputer.create(description, { engine: "cuda" });
+ * const trainer = ridge({ blas });
  * const sink = trainer.accumulator({ stateSize: 1000, inputSize: 1, outputSize: 1 });
  * await computer.train(inputs, targets, sink);
  * const readout = trainer.solve(sink);

@@ -1,6 +1,5 @@
 // What a run of the task "forecast" asks of a model: something that is trained on rows and
-// forecasts
-// from rows. Which model that is, is chosen here and nowhere else.
+// forecasts from rows. Which model that is, is chosen here and nowhere else.
 import { ArgumentError } from "../core/errors.js";
 import type { MeasuredErrors } from "../model/forecaster/bands.js";
 import type { TableNames } from "../model/index.js";

@@ -1,8 +1,11 @@
 // The lab's server: the built page on a loopback address, and a WebSocket over which the page can
 // ask for runs on this machine's engines.
-
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import { createServer, type IncomingMessage } from "node:http";
+import { readdir, readFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { extname, join } from "node:path";
+import type { WebSocket } from "ws";
+import { SpillwayError } from "../core/errors.js";
 import { resolve } from "../core/options.js";
 import { packageVersion } from "../model/version.js";
 import { chooseEngine } from "../reservoir/index.js";
@@ -17,11 +20,127 @@ import {
   requestLimits,
   targetRefusal,
 } from "../serve/http-server.js";
-import { longestMessage } from "./messages.js";
+import { longestMessage, parseRequest, type ServerMessage } from "./messages.js";
 import { type LabOptions, labTable } from "./options.js";
-import { readPage, refuse } from "./page.js";
+import { runRequest } from "./run.js";
 import { whatIsHere } from "./settings.js";
-import { RunQueue, serveClient } from "./socket.js";
+
+/** Answers requests for the page's files. */
+type Page = (path: string, request: IncomingMessage, response: ServerResponse) => void;
+
+const types = new Map([
+  [".html", "text/html; charset=utf-8"],
+  [".js", "text/javascript; charset=utf-8"],
+  [".css", "text/css; charset=utf-8"],
+  [".wasm", "application/wasm"],
+  [".svg", "image/svg+xml"],
+]);
+
+/** A page may load from itself and speak to its own socket, and nothing else. */
+const policy =
+  "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' ws://127.0.0.1:* ws://localhost:*; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+
+/** Sent with every answer. */
+const headers = {
+  "Content-Security-Policy": policy,
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  "Cache-Control": "no-cache",
+};
+
+/** Reads the page of a folder. @throws Error if the folder has no index.html */
+async function readPage(folder: string): Promise<Page> {
+  const files = new Map<string, { readonly body: Buffer; readonly type: string }>();
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  for (const entry of entries.filter((one) => one.isFile())) {
+    const path = join(entry.parentPath, entry.name);
+    const name = path.slice(folder.length).replaceAll("\\", "/").replace(/^\/*/, "/");
+    files.set(name, { body: await readFile(path), type: types.get(extname(name)) ?? "application/octet-stream" });
+  }
+  const index = files.get("/index.html");
+  if (!index) throw new SpillwayError("file", `${folder} holds no page; build it with npm run build`);
+  files.set("/", index);
+  return (path, request, response) => {
+    if (request.method !== "GET" && request.method !== "HEAD") return refuse(response, 405, "the lab takes GET and HEAD");
+    const file = files.get(path);
+    if (!file) return refuse(response, 404, "there is no such file");
+    response.writeHead(200, { ...headers, "Content-Type": file.type, "Content-Length": file.body.length });
+    response.end(request.method === "HEAD" ? undefined : file.body);
+  };
+}
+
+/** Answers with a sentence and closes the connection, without waiting for a body. */
+function refuse(response: ServerResponse, status: number, sentence: string): void {
+  const body = Buffer.from(`${sentence}\n`);
+  const type = { "Content-Type": "text/plain; charset=utf-8", "Content-Length": body.length };
+  response.writeHead(status, { ...headers, ...type, Connection: "close" }).end(body);
+}
+
+/** Bytes that a page may leave unread before its socket is ended. */
+const mostUnread = 2 ** 20;
+/** A page that has not answered a ping by the next one is gone. */
+const pingMs = 30_000;
+
+/** Runs of all pages, one after the other: each wants the whole machine. */
+class RunQueue {
+  readonly engine: string | undefined;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(engine: string | undefined) {
+    this.engine = engine;
+  }
+
+  /** Does `work` after what was asked for before. */
+  add(work: () => Promise<void>): Promise<void> {
+    this.#last = this.#last.then(work);
+    return this.#last;
+  }
+
+  /** Resolves when nothing is running. */
+  idle(): Promise<void> {
+    return this.#last;
+  }
+}
+
+/** Greets a page and answers its messages until its socket closes, which ends its run. */
+function serveClient(client: WebSocket, queue: RunQueue, hello: ServerMessage): void {
+  const stop = new AbortController();
+  let running: number | undefined;
+  let listening = true;
+  const whileRead = (act: () => void) => {
+    if (client.bufferedAmount > mostUnread) client.terminate();
+    else if (client.readyState === client.OPEN) act();
+  };
+  const send = (message: ServerMessage) => whileRead(() => client.send(JSON.stringify(message)));
+  const pings = setInterval(() => {
+    if (!listening) client.terminate();
+    listening = false;
+    whileRead(() => client.ping());
+  }, pingMs);
+  // A frame that the protocol does not allow: ws has closed the socket with the code that says why.
+  client.on("error", () => {});
+  client.on("pong", () => {
+    listening = true;
+  });
+  client.on("ping", (data) => whileRead(() => client.pong(data)));
+  client.on("close", () => {
+    clearInterval(pings);
+    stop.abort();
+  });
+  client.on("message", (data) => {
+    const request = parseRequest(String(data));
+    if (request.type === "error") return send(request);
+    const { id } = request;
+    if (running !== undefined) return send({ type: "error", id, message: `run ${running} is under way; wait for its result` });
+    running = id;
+    void queue
+      .add(() => runRequest(request, queue.engine, stop.signal, send))
+      .then(() => {
+        running = undefined;
+      });
+  });
+  send(hello);
+}
 
 /** A lab that is open. */
 export interface Lab {

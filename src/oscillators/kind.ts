@@ -1,12 +1,146 @@
-// The kind "oscillator" of reservoirs: its sizes and what it draws. The step is in step.ts.
-import { Matrix, portableCos, portableSin, RandomStream, seedKeys } from "../numerics/index.js";
-import { type KindDraw, type KindMatrix, type KindSizes, type ReservoirKind, sparseFromRows } from "../reservoir/index.js";
+// The kind "oscillator" of reservoirs: its sizes, what it draws, and the arguments of its step in
+// WebAssembly and on a device. The step itself is in step.ts.
+import {
+  allocate,
+  type FloatArray,
+  isSparse,
+  Matrix,
+  type Precision,
+  portableCos,
+  portableSin,
+  RandomStream,
+  type SparseMatrix,
+  seedKeys,
+} from "../numerics/index.js";
+import { matrixPanels, packColumns, packPanels, packSlices, sliceLayout } from "../numerics/wasm/layout.js";
+import {
+  type KindDraw,
+  type KindKernel,
+  type KindMatrix,
+  type KindMemory,
+  type KindSizes,
+  type KindWasm,
+  type KindWasmArgument,
+  type RegisteredModel,
+  type ReservoirKind,
+  sparseFromRows,
+} from "../reservoir/index.js";
 import { roundFor } from "./circle.js";
-import { oscillatorKernel } from "./device.js";
 import { completeOscillators, type OscillatorConfig, oscillatorTable } from "./options.js";
-import { orderOf, oscillatorStep } from "./step.js";
+import { sinesWithin } from "./sines.js";
+import { OscillatorStep, orderOf, oscillatorStep } from "./step.js";
 import { oscillatorTangent } from "./tangent.js";
-import { oscillatorWasm } from "./wasm.js";
+
+const couplings = { dense: 0, sparse: 1, meanField: 2 } as const;
+
+/** W for its products: kind of coupling, panels or slices, values, offsets, columns and rows. */
+type Packed = readonly [kind: number, parts: number, ...memory: KindWasmArgument[]];
+
+/** Functions of WebAssembly with the steps of a model. */
+function oscillatorWasm(model: RegisteredModel<OscillatorConfig>): KindWasm {
+  const { config, precision, noiseKey, matrices } = model;
+  const { size, inputSize, steps, harmonics, order, pull, input } = config;
+  const { h, halfStep, meanGain, noiseScale, drive, fieldY, omega } = new OscillatorStep(model);
+  const elementBytes = precision === "float32" ? 4 : 8;
+  // Whole panels of rows, which are whole vectors.
+  const { panelRows, panels } = matrixPanels({ rows: size, cols: size }, elementBytes, 2);
+  const padded = panelRows * panels;
+  const column = (values: FloatArray): KindMemory => ({ length: padded, fill: (out) => out.set(values) });
+  const inputWeights = matrices["inputWeights"] as Matrix;
+  const { weights } = matrices;
+  return {
+    setup: "oscillatorModel",
+    run: precision === "float32" ? "oscillators32" : "oscillators64",
+    arguments: [
+      ...[size, padded * elementBytes, inputSize],
+      ...(!weights ? [couplings.meanField, 0, 0, 0, 0, 0] : isSparse(weights) ? sliced(weights, elementBytes, padded) : panelled(weights)),
+      ...[column(omega), column(drive), column(fieldY)],
+      { length: inputSize * padded, fill: (out: FloatArray) => packColumns(inputWeights, padded, out) },
+      ...[Number(input === "field"), pull, h, halfStep, meanGain, noiseScale, ...noiseKey, steps, harmonics, Number(order)],
+      // Ten vectors with room behind them, 32 sums, and pairs in 32 parts.
+      { length: 10 * (padded + 4) + 64 + 64 * Math.ceil(size / 32) },
+    ],
+    ...(input === "phase" && { takes: sinesWithin(inputWeights, drive) }),
+  };
+}
+
+function panelled(weights: Matrix): Packed {
+  const layout = matrixPanels(weights, weights.data.BYTES_PER_ELEMENT, 2);
+  const values: KindMemory = { length: layout.length, fill: (out) => packPanels(weights, layout, out) };
+  return [couplings.dense, layout.panels, values, 0, 0, 0];
+}
+
+function sliced(weights: SparseMatrix, elementBytes: number, padded: number): Packed {
+  const layout = sliceLayout(weights, elementBytes, padded);
+  const { slices, sliceRows, offsets, rows } = layout;
+  const columns = new Uint32Array(offsets[slices]! * sliceRows);
+  const values: KindMemory = { length: columns.length, fill: (out) => packSlices(weights, layout, out, columns) };
+  return [couplings.sparse, slices, values, offsets, columns, rows];
+}
+
+/**
+ * Up to so many oscillators with a W one block is faster than several that wait for one another.
+ */
+const mostAlone = 128;
+
+/** The same in the mean field, where nothing but two sums ties them. */
+const mostAloneInTheMean = 2048;
+
+/** Threads of a block, of which the kernel takes so many at most. */
+const fewestThreads = 256;
+const mostThreads = { float32: 1024, float64: 512 } as const;
+
+/** Multiprocessors of a large device: there a warp has one row of W, or few. */
+const largeDevice = 132;
+
+/** The kernel of a model. */
+function oscillatorKernel(model: RegisteredModel<OscillatorConfig>): KindKernel {
+  const { config, precision, noiseKey, matrices } = model;
+  const { size, inputSize, steps, harmonics, order, pull, input, coupling } = config;
+  const { h, halfStep, meanGain, noiseScale, drive, fieldY, omega } = new OscillatorStep(model);
+  const { weights } = matrices;
+  const nothing = allocate(precision, 1);
+  const real = precision === "float32" ? "f32" : "f64";
+  const inputWeights = matrices["inputWeights"] as Matrix;
+  const kind = coupling === "meanField" ? "meanField" : isSparse(weights!) ? "sparse" : "dense";
+  const report = new BigUint64Array(2);
+  return {
+    source: { shipped: "oscillators" },
+    entry: `oscillators_${real}`,
+    ...sharesOf(kind, size, precision),
+    report,
+    arguments: [
+      ...[omega, drive, fieldY, inputSize > 0 ? inputWeights.data : nothing],
+      ...(weights ? (isSparse(weights) ? [weights.values, weights.rowOffsets, weights.columns] : [weights.data]) : [nothing]),
+      ...(kind === "sparse" ? [] : [new Uint32Array(1), new Uint32Array(1)]),
+      ...[allocate(precision, 6 * size), report],
+      ...[size, inputSize, steps, harmonics, Number(order), Number(input === "field"), couplings[kind]].map(
+        (value) => ["i32", value] as const,
+      ),
+      ["f64", pull],
+      ...[h, halfStep, meanGain, noiseScale].map((value) => [real, value] as const),
+      ...noiseKey.map((word) => ["u32", word >>> 0] as const),
+    ],
+    ...(input === "phase" && { takes: sinesWithin(inputWeights, drive) }),
+  };
+}
+
+/** How oscillators are shared out over a device, and why. */
+function sharesOf(kind: keyof typeof couplings, size: number, precision: Precision): Pick<KindKernel, "threads" | "blocks" | "why"> {
+  const what = `${size.toLocaleString("en")} ${size === 1 ? "oscillator" : "oscillators"}`;
+  const isMean = kind === "meanField";
+  if (size <= (isMean ? mostAloneInTheMean : mostAlone))
+    return { threads: fewestThreads, blocks: () => 1, why: `${what} take less time than a wait for other blocks` };
+  if (isMean)
+    return { threads: fewestThreads, blocks: (most) => Math.min(most, Math.ceil(size / fewestThreads)), why: `${what} are shared out` };
+  let threads = fewestThreads;
+  while (threads < mostThreads[precision] && size > largeDevice * (threads / 32)) threads *= 2;
+  return {
+    threads,
+    blocks: (most) => Math.min(most, Math.ceil(size / (threads / 32))),
+    why: `they share out the rows of W of ${what}, which takes longer than their waits for one another`,
+  };
+}
 
 /** Streams of rule 7: W and W_in those of other reservoirs, b 2, first phases 4, frequencies 5. */
 const streams = { weights: 0, inputWeights: 1, bias: 2, initialPhases: 4, frequencies: 5 } as const;

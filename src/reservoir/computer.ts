@@ -64,8 +64,8 @@ import type { WorkOptions } from "./work.js";
  * to call until `reset()`.
  *
  * @example
- * await using computer = await ReservoirComputer.create({ size: 300, spectralRadius: 0.9, seed: 1
- * }); const states = await computer.run(series); // T x 300
+ * await using computer = await ReservoirComputer.create({ size: 300, spectralRadius: 0.9, seed: 1 });
+ * const states = await computer.run(series); // T x 300
  */
 export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implements AsyncDisposable {
   /** The engine, why it was chosen, and how it runs this reservoir. */

@@ -1,7 +1,6 @@
 // Reservoirs that share what one seed draws, as engines take many of them at once
 // (engine/sweeps.ts): what is drawn, what a member says, and the engine that many suit. What
-// becomes
-// of their states is not known here.
+// becomes of their states is not known here.
 
 import { checkActivation, isOwnActivation } from "./activations.js";
 import type { ReservoirConfig } from "./config.js";

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { ReservoirComputer } from "../../src/index.js";
 import { rowDot } from "../../src/numerics/index.js";
 import { colourGraph } from "../../src/oscillators/index.js";
-import { rowDots } from "../../src/oscillators/row-dots.js";
+import { rowDots } from "../../src/oscillators/step.js";
 import type { KindMatrix } from "../../src/reservoir/index.js";
 import { annealIsing } from "../../src/sampling/index.js";
 

@@ -2,7 +2,16 @@
 // and delay. Memory capacity, held out, is in memory-capacity.ts.
 import { ArgumentError } from "../../core/errors.js";
 import { type Resolved, resolve } from "../../core/options.js";
-import { gramBlockRows, inPrecision, Matrix, type Precision, RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
+import {
+  gramBlockRows,
+  inPrecision,
+  Matrix,
+  type PhiloxKey,
+  type Precision,
+  RandomStream,
+  type Seed,
+  seedKeys,
+} from "../../numerics/index.js";
 import type { MeasuresAsked, MeasuresFound, TargetProducts } from "../../reservoir/engine.js";
 import type { AnyModel } from "../../reservoir/index.js";
 import { series } from "../../reservoir/inputs.js";
@@ -17,10 +26,68 @@ import {
   informationCapacityTable,
   type TargetCapacity,
 } from "./options.js";
-import { evaluatePolynomials, recurrences } from "./polynomials.js";
-import { type CentredSums, centred, TargetSums } from "./products.js";
-import { partitionTargets, SurrogateInput, surrogateCount, surrogateDraws } from "./surrogates.js";
-import { targetCount, targetsOf, termsOf } from "./targets.js";
+import { evaluatePolynomials, type Recurrence, recurrences } from "./polynomials.js";
+import { type CentredSums, centred, type TargetGroup, TargetSums } from "./products.js";
+import { type Targets, targetCount, targetsOf, termsOf } from "./targets.js";
+
+/** Inputs drawn for the threshold. */
+const surrogateCount = 200;
+
+/** Where the draws of all surrogates come from: row s of a stream is surrogate s. */
+function surrogateDraws(seed: Seed): { readonly key: PhiloxKey; readonly stream: number } {
+  return { key: seedKeys(seed).weights, stream: streams.surrogateInputs };
+}
+
+/** One target a partition of each degree, its parts at delays 0, 1, 2, ... */
+function partitionTargets(degrees: readonly number[]): { readonly targets: Targets; readonly degreeOf: number[] } {
+  const all = degrees.flatMap((degree) => partitions(degree, degree).map((parts) => ({ degree, parts })));
+  const terms = all.flatMap(({ parts }) => parts.map((degree, delay) => ({ degree, delay })));
+  const first = new Uint32Array(all.length + 1);
+  all.forEach(({ parts }, j) => {
+    first[j + 1] = first[j]! + parts.length;
+  });
+  const targets = {
+    count: all.length,
+    first,
+    termDegrees: Uint8Array.from(terms, ({ degree }) => degree),
+    termDelays: Uint32Array.from(terms, ({ delay }) => delay),
+  };
+  return { targets, degreeOf: all.map(({ degree }) => degree) };
+}
+
+function partitions(n: number, most: number): number[][] {
+  if (n === 0) return [[]];
+  const out: number[][] = [];
+  for (let part = Math.min(n, most); part > 0; part--) for (const rest of partitions(n - part, part)) out.push([part, ...rest]);
+  return out;
+}
+
+/**
+ * An input whose values are drawn from those of the real one, with replacement: of the same law,
+ * and independent of the states. Made a few rows at a time.
+ */
+class SurrogateInput implements TargetGroup {
+  readonly targets: Targets;
+  values: readonly Float64Array[] = [];
+  offset = 0;
+  readonly #draws: RandomStream;
+  readonly #number: number;
+
+  constructor(targets: Targets, seed: Seed, number: number) {
+    this.targets = targets;
+    const { key, stream } = surrogateDraws(seed);
+    this.#draws = new RandomStream(key, stream);
+    this.#number = number;
+  }
+
+  /** Makes the values of rows `first` to `first + rows` of states. */
+  prepare(u: Float64Array, steps: readonly Recurrence[], first: number, rows: number): void {
+    const lags = steps.length - 1;
+    const drawn = Float64Array.from({ length: rows + lags }, (_, t) => u[this.#draws.integer(this.#number, first + t, u.length)]!);
+    this.values = evaluatePolynomials(steps, drawn);
+    this.offset = lags - first;
+  }
+}
 
 export type { DegreeCapacity, InformationCapacity, InformationCapacityOptions, TargetCapacity } from "./options.js";
 export type { Polynomials } from "./polynomials.js";

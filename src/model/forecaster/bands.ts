@@ -1,6 +1,5 @@
 // The bands around a forecast: split conformal by step, from the errors that chose the model. After
-// a
-// logarithm or a power they are measured on its scale.
+// a logarithm or a power they are measured on its scale.
 import { ArgumentError } from "../../core/errors.js";
 import { Matrix } from "../../numerics/index.js";
 import { type BandOffsets, conformalOffsets, ensembleBand, fewestScores } from "../../series/conformal.js";

@@ -1,6 +1,5 @@
 // The time stamps of a Forecaster's rows: on which grid they stand, where its state stands on it,
-// and
-// what the calendar says of rows to come.
+// and what the calendar says of rows to come.
 
 import { count } from "../../core/checks.js";
 import { ArgumentError } from "../../core/errors.js";

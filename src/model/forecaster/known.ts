@@ -1,6 +1,5 @@
 // What is known beforehand of the rows of a series, beside the rows before them. With known inputs
-// the
-// last row that was seen waits for what is known of the next.
+// the last row that was seen waits for what is known of the next.
 import { ArgumentError } from "../../core/errors.js";
 import type { Matrix } from "../../numerics/index.js";
 import { beside, checkColumns, lastRows } from "./data.js";

@@ -1,6 +1,5 @@
 // How one-step predictions are scored: rows of the washout, and rows of which a value was filled
-// and
-// not measured, count for nothing.
+// and not measured, count for nothing.
 import { ArgumentError } from "../../core/errors.js";
 import { nrmse } from "../../metrics/index.js";
 import { measuredAlone } from "../../metrics/measured.js";

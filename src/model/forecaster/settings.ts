@@ -1,6 +1,5 @@
 // What the options of a Forecaster mean: its settings, written out, and what it is made from. It
-// runs
-// nothing.
+// runs nothing.
 import { resolve } from "../../core/options.js";
 import type { Trainer } from "../../readout/index.js";
 import type { AnyReservoirOptions } from "../../reservoir/index.js";

@@ -59,8 +59,7 @@ export function dealtEngine(name: string, engines: readonly Engine[]): Engine {
     ...(first.sweepForecasts && { sweepForecasts: (work) => forecastShares(name, engines, work) }),
   };
   // The rest is the first device's: what it can do, and what it takes. Copied as it is described,
-  // since
-  // to read a limit may open the device. It has no context: there are several.
+  // since to read a limit may open the device. It has no context: there are several.
   const { context: _, close: __, beside: ___, ...rest } = Object.getOwnPropertyDescriptors(first) as PropertyDescriptorMap;
   return Object.defineProperties({} as Engine, { ...rest, ...Object.getOwnPropertyDescriptors(own) });
 }

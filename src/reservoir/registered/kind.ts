@@ -1,14 +1,35 @@
 // Kinds of reservoir by name: what a kind says of itself, and how a package adds one. Rate
 // reservoirs, spiking and composed ones are not among them; engines know those.
 import { ArgumentError } from "../../core/errors.js";
-import { callback, type Kind, type OptionTable, object } from "../../core/options.js";
+import {
+  callback,
+  choice,
+  given,
+  type Kind,
+  nothing,
+  type OptionTable,
+  object,
+  option,
+  optional,
+  seed,
+  whole,
+} from "../../core/options.js";
 import { type Part, Registry } from "../../core/registry.js";
 import type { FloatArray, Matrix, SparseMatrix } from "../../numerics/index.js";
 import type { KindKernel } from "./kernel.js";
 import type { RegisteredModel } from "./model.js";
 import type { RegisteredReservoirConfig, RegisteredReservoirOptions } from "./options.js";
-import { commonTable } from "./schema.js";
 import type { KindWasm } from "./wasm.js";
+
+/** The fields of a description beside the kind's own options. */
+const commonTable = (name: string) => ({
+  kind: given(choice(name), "The kind of reservoir."),
+  size: given(whole({ atLeast: 1, atMost: 2 ** 24, takes: "a whole number of at least 1" }), "How many units: neurons, oscillators."),
+  inputSize: option(whole(), 1, "I, the number of input channels; left out, it follows from the data."),
+  seed: option(seed, "spillway", "Determines every number; in an experiment, seed or seeds at the top of the file do."),
+  feedback: optional(nothing, "null: a reservoir of a registered kind feeds no outputs back."),
+  precision: option(choice("float32", "float64"), "float32", "Precision of states and matrices."),
+});
 
 /** A matrix of a kind: dense, or in CSR form. */
 export type KindMatrix = Matrix | SparseMatrix;

@@ -8,7 +8,7 @@ import { parseExperiment, runExperiment } from "../../../src/experiment/index.js
 import { Classifier, Forecaster, loadReservoir, Matrix, ReservoirComputer, saveReservoir } from "../../../src/index.js";
 import { rowDot } from "../../../src/numerics/index.js";
 import { quantumReservoir } from "../../../src/reservoir/index.js";
-import { denseProduct } from "../../../src/reservoir/state-affine/product.js";
+import { denseProduct } from "../../../src/reservoir/state-affine/step.js";
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-state-affine-"));
 afterAll(() => rmSync(folder, { recursive: true }));
