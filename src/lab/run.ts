@@ -2,6 +2,7 @@
 import { performance } from "node:perf_hooks";
 import { Matrix } from "../numerics/index.js";
 import { ReservoirComputer } from "../reservoir/index.js";
+import { withTimeLimit } from "../serve/work.js";
 import type { RunRequest, ServerMessage } from "./messages.js";
 import { reservoirOf } from "./settings.js";
 import { hashedSteps, hashOf, signalOf } from "./signal.js";
@@ -23,17 +24,12 @@ export async function runRequest(
   seconds = longestRun,
 ): Promise<void> {
   if (stop.aborted) return;
-  const late = AbortSignal.timeout(1000 * seconds);
+  const late = () => new Error(`the run took more than ${seconds} s; take fewer neurons or steps`);
   try {
-    send(await resultOf(request, engine, AbortSignal.any([stop, late]), send));
+    send(await withTimeLimit(stop, seconds, late, (signal) => resultOf(request, engine, signal, send)));
   } catch (error) {
     if (stop.aborted) return;
-    const message = error instanceof Error ? error.message : String(error);
-    send({
-      type: "error",
-      id: request.id,
-      message: late.aborted ? `the run took more than ${seconds} s; take fewer neurons or steps` : message,
-    });
+    send({ type: "error", id: request.id, message: error instanceof Error ? error.message : String(error) });
   }
 }
 

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { formatBytes } from "../core/bytes.js";
 import { describe } from "../core/text.js";
-import { bodyMs, most, type Room } from "./limits.js";
+import { bodyMs, type Room } from "./limits.js";
 import { RequestError } from "./refused.js";
 
 /** A body that was read, and the room that it holds. */
@@ -13,11 +13,11 @@ export interface ReadBody {
   readonly release: () => void;
 }
 
-/** Reads a body. @throws RequestError, or the signal's reason */
+/** Reads a body; its first `free` bytes need no room. @throws RequestError, or the signal's reason */
 export async function jsonBody(
   request: IncomingMessage,
   response: ServerResponse,
-  { longest, room, signal }: { readonly longest: number; readonly room: Room; readonly signal: AbortSignal },
+  { longest, free, room, signal }: { readonly longest: number; readonly free: number; readonly room: Room; readonly signal: AbortSignal },
 ): Promise<ReadBody> {
   checkType(request);
   const tooLong = () => new RequestError(413, "limit", `the body is longer than ${formatBytes(longest)}; send less in one request`);
@@ -38,7 +38,7 @@ export async function jsonBody(
       bytes += part.length;
       if (bytes > longest) throw tooLong();
       parts.push(part);
-      if (bytes <= most.smallBytes || release) continue;
+      if (bytes <= free || release) continue;
       deadline.stop();
       release = await room.take(declared ?? longest, signal);
       deadline.start();

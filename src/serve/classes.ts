@@ -149,7 +149,7 @@ export function classRoutes(model: NamesClasses, batches: ClassBatches): readonl
           classes: given(list(label, "a list of classes"), "All classes."),
         },
       },
-      run: async ({ body: { sequences, shares }, signal }) => {
+      run: async ({ body: { sequences, shares }, signal, reserve }) => {
         const rows = rowsOf(sequences);
         if (rows * model.neurons > most.states)
           throw new RequestError(
@@ -163,6 +163,7 @@ export function classRoutes(model: NamesClasses, batches: ClassBatches): readonl
             "limit",
             `${sequences.length} sequences of ${classes.length} classes are more than an answer's ${most.values} shares; send fewer`,
           );
+        await reserve(sequences.length * (1 + (shares ? classes.length : 0)));
         return { ...(await batches.classify(sequences, shares, signal)), classes };
       },
     }),

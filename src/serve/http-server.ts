@@ -13,7 +13,7 @@ export type Refusal = readonly [status: number, sentence: string];
 /** What a request may take until it has come to its end. */
 export const requestLimits = {
   maxHeaderSize: 16_384,
-  headersTimeout: 5000,
+  headersTimeout: 10_000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 1000,
   requireHostHeader: false,

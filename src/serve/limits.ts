@@ -18,10 +18,16 @@ export const most = {
   listeners: 8,
   /** Bytes that an event stream may lag behind. */
   lagBytes: 2 ** 20,
+  /** Requests of one connection that are not answered yet. */
+  pipelined: 8,
 };
 
 /** So long may a body be on its way once it is read. */
 export const bodyMs = 10_000;
+/** So long may a client take to read an answer that holds room. */
+export const answerMs = 60_000;
+/** The most bytes of a number in JSON, with what separates it from the next. */
+export const numberBytes = 25;
 
 /** Room in bytes that is taken in the order of asking. What is larger than all of it takes all. */
 export class Room {
@@ -57,12 +63,18 @@ export class Room {
       });
     else this.#free -= bytes;
     let held = true;
-    return () => {
+    const release = () => {
       if (!held) return;
       held = false;
       this.#free += bytes;
       this.#next();
     };
+    // The room may have come free just before the client went away.
+    if (signal.aborted) {
+      release();
+      throw signal.reason;
+    }
+    return release;
   }
 
   #next(): void {

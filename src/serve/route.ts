@@ -13,6 +13,11 @@ export interface Call<Body> {
   readonly response: ServerResponse;
   /** Aborted when the client is gone or the server ends. */
   readonly signal: AbortSignal;
+  /**
+   * Waits until there is room for an answer of so many numbers, which stays taken until it is read.
+   * Call it before the work. @throws the signal's reason
+   */
+  readonly reserve: (numbers: number) => Promise<void>;
 }
 
 /** One thing that a server answers. */

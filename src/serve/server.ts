@@ -1,5 +1,6 @@
 // A model behind HTTP: JSON in and out, with limits of size, time and number.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { ArgumentError } from "../core/errors.js";
 import { nearest } from "../core/near-names.js";
 import { given, type Resolved, resolve, text } from "../core/options.js";
@@ -16,12 +17,13 @@ import {
   requestLimits,
   targetRefusal,
 } from "./http-server.js";
-import { most, Room } from "./limits.js";
+import { answerMs, most, numberBytes, Room } from "./limits.js";
 import { Metrics } from "./metrics.js";
 import { openServed, type ServedModel } from "./open.js";
 import { openApiOf } from "./openapi.js";
 import { type ServeOptions, serveTable } from "./options.js";
 import { answerOf, asError, inJson, RequestError } from "./refused.js";
+import { RequestQueue } from "./request-queue.js";
 import { matching, type Route, route, taken } from "./route.js";
 
 /** A model that is served. */
@@ -70,11 +72,12 @@ class Serving implements ModelServer {
   readonly #routes: readonly Route[];
   readonly #bodies = new Room(most.heldBytes);
   readonly #answers = new Room(most.heldBytes);
-  readonly #stop = new AbortController();
+  /** What stops each request that is not over. */
+  readonly #requests = new Set<AbortController>();
+  readonly #queues = new WeakMap<Socket, RequestQueue>();
   readonly #metrics: Metrics;
   readonly #server = createServer({ ...requestLimits, requestTimeout: 0 }, (request, response) => void this.#answer(request, response));
   readonly #connections = boundConnections(this.#server, most.connections, inJson);
-  #active = 0;
   #idle: (() => void) | undefined;
   #closing: Promise<void> | undefined;
   port = 0;
@@ -126,7 +129,7 @@ class Serving implements ModelServer {
     this.#server.closeIdleConnections();
     this.#model.end();
     await this.#allAnswered(endingMs.work);
-    this.#stop.abort(new RequestError(503, "aborted", "the server is ending; ask another one"));
+    for (const request of this.#requests) request.abort(ending());
     await this.#allAnswered(endingMs.refusals);
     for (const connection of this.#connections) connection.destroy();
     await closed;
@@ -135,7 +138,7 @@ class Serving implements ModelServer {
 
   /** Waits until every request is answered, but not longer than some time. */
   async #allAnswered(milliseconds: number): Promise<void> {
-    if (this.#active === 0) return;
+    if (this.#requests.size === 0) return;
     let timer: NodeJS.Timeout | undefined;
     await Promise.race([
       new Promise<void>((idle) => {
@@ -180,39 +183,64 @@ class Serving implements ModelServer {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { socket } = request;
+    const queue = this.#queueOf(socket);
+    // A client that sends so many at once and reads nothing is let go.
+    if (queue.size >= most.pipelined) socket.destroy();
+    if (socket.destroyed) return;
     const begun = performance.now();
-    const gone = new AbortController();
+    const stop = new AbortController();
+    const { signal } = stop;
     let path = "other";
-    this.#active++;
-    response.on("close", () => {
-      gone.abort(new RequestError(499 as number, "aborted", "the client is gone"));
+    let releaseAnswer: (() => void) | undefined;
+    let releaseBody = (): void => {};
+    let hasTurn = false;
+    const free = queue.size === 0 ? most.smallBytes : 0;
+    this.#requests.add(stop);
+    const turn = queue.add(response, () => {
+      stop.abort(new RequestError(499 as number, "aborted", "the client is gone"));
+      releaseAnswer?.();
+      this.#requests.delete(stop);
       this.#metrics.add(path, response.headersSent ? response.statusCode : 499, (performance.now() - begun) / 1000);
       // Only now has the last byte left: an end before it would cut the answer off.
-      if (--this.#active === 0) this.#idle?.();
+      if (this.#requests.size === 0) this.#idle?.();
     });
-    let release = (): void => {};
+    /** A large answer waits for room that others hold until they are read. */
+    const hold = async (bytes: number): Promise<void> => {
+      if (bytes <= most.smallBytes || releaseAnswer) return;
+      releaseAnswer = await this.#answers.take(bytes, signal);
+    };
     try {
       const refusal = this.#refusalOf(request);
       if (refusal) throw refusal;
       const [found, id] = this.#routeOf(request);
       path = found.path;
-      const signal = AbortSignal.any([gone.signal, this.#stop.signal]);
       let body: unknown = {};
       if (found.body) {
-        const read = await jsonBody(request, response, { longest: this.#settings.maxBody, room: this.#bodies, signal });
-        release = read.release;
+        const read = await jsonBody(request, response, { longest: this.#settings.maxBody, free, room: this.#bodies, signal });
+        releaseBody = read.release;
         body = checkedBody(found, read.value);
       }
+      await turn;
+      signal.throwIfAborted();
+      hasTurn = true;
       // Work that waits for its turn says nothing, and may do so for long.
-      request.socket.setTimeout(0);
-      const result = await found.run({ body: body as never, id, request, response, signal });
-      if (result !== taken) await this.#send(response, found, result, gone.signal);
+      socket.setTimeout(0);
+      const reserve = (numbers: number) => hold(numbers * numberBytes);
+      const result = await found.run({ body: body as never, id, request, response, signal, reserve });
+      if (result !== taken) await this.#send(request, response, found, result, hold);
     } catch (error) {
       this.#refuse(request, response, error);
     } finally {
-      release();
-      request.socket.setTimeout(idleMs);
+      releaseBody();
+      if (hasTurn) socket.setTimeout(idleMs);
     }
+  }
+
+  #queueOf(socket: Socket): RequestQueue {
+    const queue = this.#queues.get(socket) ?? new RequestQueue(socket);
+    this.#queues.set(socket, queue);
+    return queue;
   }
 
   #refusalOf(request: IncomingMessage): RequestError | undefined {
@@ -221,7 +249,7 @@ class Serving implements ModelServer {
     const foreign = request.headers.origin === undefined ? undefined : originRefusal(request, "this server", names);
     const refusal = asked ?? foreign;
     if (refusal) return asError(refusal);
-    return this.#closing && new RequestError(503, "aborted", "the server is ending; ask another one");
+    return this.#closing && ending();
   }
 
   #routeOf(request: IncomingMessage): readonly [Route, string] {
@@ -242,53 +270,56 @@ class Serving implements ModelServer {
     throw new RequestError(405, "value", `${found[0]![0].path} takes ${methods}, not ${visible(request.method ?? "", 20)}`);
   }
 
-  /** Sends an answer. A large one waits for room that answers leave which are not read yet. */
-  async #send(response: ServerResponse, { answer }: Route, result: unknown, gone: AbortSignal): Promise<void> {
+  async #send(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { answer }: Route,
+    result: unknown,
+    hold: (bytes: number) => Promise<void>,
+  ): Promise<void> {
     const { status, type = "application/json" } = answer;
-    if (result === undefined) return void response.writeHead(status, this.#lastly()).end();
+    if (result === undefined) return this.#write(request, response, status, {});
     const text = Buffer.from(typeof result === "string" ? result : `${JSON.stringify(result)}\n`);
-    if (text.length > most.smallBytes) {
-      const release = await this.#answers.take(text.length, gone);
-      response.on("close", release);
-    }
-    response.writeHead(status, { ...safe, "Content-Type": type, "Content-Length": text.length, ...this.#lastly() }).end(text);
+    await hold(text.length);
+    this.#write(request, response, status, { ...safe, "Content-Type": type }, text);
+    if (text.length <= most.smallBytes) return;
+    const reading = setTimeout(() => response.destroy(), answerMs);
+    response.once("close", () => clearTimeout(reading));
   }
 
-  /** A server that is ending keeps no connection. */
-  #lastly(): Readonly<Record<string, string>> {
-    return this.#closing ? { Connection: "close" } : {};
-  }
-
-  /**
-   * Answers with a sentence. What of the body is still coming is thrown away for a moment, then cut
-   * off.
-   */
+  /** Answers with a sentence. */
   #refuse(request: IncomingMessage, response: ServerResponse, error: unknown): void {
-    if (response.destroyed || response.headersSent) return void response.destroy();
+    if (request.socket.destroyed || response.destroyed || response.headersSent) return void response.destroy();
     const [status, body] = answerOf(error);
     if (status === 500)
       process.stderr.write(`spillway: ${visible(error instanceof Error ? (error.stack ?? error.message) : String(error), 4000)}\n`);
-    const text = Buffer.from(`${JSON.stringify(body)}\n`);
-    const allow =
-      status === 405
-        ? {
-            Allow: matching(this.#routes, pathOf(request))
-              .map(([one]) => one.method)
-              .join(", "),
-          }
-        : {};
-    const later = status === 503 || status === 429 ? { "Retry-After": "1" } : {};
-    const close = request.complete ? this.#lastly() : { Connection: "close" };
-    response.writeHead(status, {
+    const methods = matching(this.#routes, pathOf(request)).map(([one]) => one.method);
+    const headers = {
       ...safe,
       "Content-Type": "application/json",
-      "Content-Length": text.length,
-      ...allow,
-      ...later,
-      ...close,
-    });
-    if (request.complete) return void response.end(text);
-    response.write(text);
+      ...(status === 405 && { Allow: methods.join(", ") }),
+      ...((status === 503 || status === 429) && { "Retry-After": "1" }),
+    };
+    this.#write(request, response, status, headers, Buffer.from(`${JSON.stringify(body)}\n`));
+  }
+
+  /**
+   * Writes an answer. What of the request's body is still coming is thrown away for a moment, then
+   * cut off.
+   */
+  #write(
+    request: IncomingMessage,
+    response: ServerResponse,
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    text?: Buffer,
+  ): void {
+    const isComing = !request.complete && hasBody(request);
+    const length = text && { "Content-Length": text.length };
+    const close = (isComing || this.#closing) && { Connection: "close" };
+    response.writeHead(status, { ...headers, ...length, ...close });
+    if (!isComing) return void response.end(text);
+    if (text) response.write(text);
     const parting = setTimeout(() => request.destroy(), partingMs / 2);
     request
       .on("end", () => response.end())
@@ -296,6 +327,12 @@ class Serving implements ModelServer {
       .resume();
     response.on("close", () => clearTimeout(parting));
   }
+}
+
+const ending = () => new RequestError(503, "aborted", "the server is ending; ask another one");
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
 /** What /health answers. */

@@ -51,7 +51,8 @@ export function stepByStepRoutes<State>(model: StepByStep<State>, work: Work, se
     return { inputs, known: beforehand, steps: count, teacher };
   };
 
-  const checkRoom = (steps: number, { intervals = [] }: Outside): void => {
+  /** The numbers of a forecast, with a stamp for each row. @throws RequestError if they are too many */
+  const numbersOf = (steps: number, { intervals = [] }: Outside): number => {
     const matrices = 1 + 2 * intervals.length;
     if (steps * outputs * matrices > most.values)
       throw new RequestError(
@@ -59,6 +60,7 @@ export function stepByStepRoutes<State>(model: StepByStep<State>, work: Work, se
         "limit",
         `${steps} steps of ${outputs} outputs with ${intervals.length} bands are more than an answer's ${most.values} numbers; ask for fewer`,
       );
+    return steps * (outputs * matrices + (grid ? 2 : 0));
   };
 
   const rowFields = {
@@ -108,9 +110,9 @@ export function stepByStepRoutes<State>(model: StepByStep<State>, work: Work, se
             summary: "The closed loop: each output is the next input.",
             body: forecastTable,
             answer: { status: 200, description: "Row 0 follows the last row that the model saw.", fields: forecastAnswer },
-            run: ({ body, signal }) => {
+            run: async ({ body, signal, reserve }) => {
               const { steps, warmup, ...others } = body as Forecasting;
-              checkRoom(steps, others);
+              await reserve(numbersOf(steps, others));
               return from(
                 () => saved,
                 signal,
@@ -128,9 +130,9 @@ export function stepByStepRoutes<State>(model: StepByStep<State>, work: Work, se
             body: forecastFields,
             answer: { status: 200, description: "Row 0 follows the session's last row.", fields: forecastAnswer },
             refusals: noSession,
-            run: ({ body, id, signal }) => {
+            run: async ({ body, id, signal, reserve }) => {
               const { steps, ...others } = body as Forecasting;
-              checkRoom(steps, others);
+              await reserve(numbersOf(steps, others));
               const session = sessions.get(id);
               return from(
                 () => session.state,
@@ -162,9 +164,10 @@ export function stepByStepRoutes<State>(model: StepByStep<State>, work: Work, se
       summary: model.forecast ? "One step ahead: an output for each row." : "The state after each row: this reservoir has no readout.",
       body: predictTable,
       answer: { status: 200, description: "One row for each row.", fields: { outputs: outputRows } },
-      run: ({ body, signal }) => {
+      run: async ({ body, signal, reserve }) => {
         const { warmup, ...rest } = body as Rows & { readonly warmup?: ForecasterPrefix };
         const rows = rowsOf(rest);
+        await reserve(rows.steps! * outputs);
         return from(
           () => saved,
           signal,
@@ -211,7 +214,11 @@ export function stepByStepRoutes<State>(model: StepByStep<State>, work: Work, se
         fields: { row: given(whole(), "The number of the first of these rows, from 0."), outputs: outputRows },
       },
       refusals: noSession,
-      run: ({ body, id, signal }: Call<Resolved<OptionTable>>) => advance(sessions.get(id), rowsOf(body as Rows), signal),
+      run: async ({ body, id, signal, reserve }: Call<Resolved<OptionTable>>) => {
+        const [session, rows] = [sessions.get(id), rowsOf(body as Rows)];
+        await reserve(rows.steps! * outputs);
+        return advance(session, rows, signal);
+      },
     }),
     route({
       method: "GET",

@@ -23,21 +23,11 @@ export class Work {
    * it takes too long, the signal's reason, and what the work throws
    */
   async take<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const seconds = this.#seconds;
+    const late = () => new RequestError(503, "aborted", `the work took more than ${seconds} s; ask for less, or set --timeout higher`);
     this.#waiting++;
     try {
-      return await this.#turns.take(async () => {
-        signal.throwIfAborted();
-        const late = AbortSignal.timeout(1000 * this.#seconds);
-        try {
-          return await work(AbortSignal.any([signal, late]));
-        } catch (error) {
-          if (!(error instanceof SpillwayError && error.code === "aborted")) throw error;
-          signal.throwIfAborted();
-          if (late.aborted)
-            throw new RequestError(503, "aborted", `the work took more than ${this.#seconds} s; ask for less, or set --timeout higher`);
-          throw error;
-        }
-      });
+      return await this.#turns.take(() => withTimeLimit(signal, seconds, late, work));
     } finally {
       this.#waiting--;
     }
@@ -46,5 +36,36 @@ export class Work {
   /** Does work when all that was asked for before is over. */
   async last(work: () => Promise<void>): Promise<void> {
     await this.#turns.take(work);
+  }
+}
+
+/**
+ * Does work until a signal or a time stops it. Unlike `AbortSignal.any` it leaves nothing behind on
+ * a signal that lives longer. @throws the signal's reason, `late()`, and what the work throws
+ */
+export async function withTimeLimit<T>(
+  signal: AbortSignal,
+  seconds: number,
+  late: () => Error,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  const limit = new AbortController();
+  let isLate = false;
+  const stop = () => limit.abort(signal.reason);
+  const timer = setTimeout(() => {
+    isLate = true;
+    limit.abort();
+  }, 1000 * seconds);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await work(limit.signal);
+  } catch (error) {
+    if (!(error instanceof SpillwayError && error.code === "aborted")) throw error;
+    signal.throwIfAborted();
+    throw isLate ? late() : error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stop);
   }
 }

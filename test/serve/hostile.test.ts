@@ -138,6 +138,18 @@ describe("a body", () => {
     },
   );
 
+  it("without an end of a request that takes none is cut off behind the answer", async () => {
+    const socket = await open();
+    const closed = new Promise((done) => socket.once("close", done));
+    const answer = answerTo(socket, head("Transfer-Encoding: chunked\r\n", "GET /health"));
+    const writing = setInterval(() => socket.write("5\r\n12345\r\n"), 20);
+    expect(await answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*Connection: close/);
+    socket.resume();
+    await closed;
+    clearInterval(writing);
+    await serves();
+  });
+
   it("that is compressed is refused", async () => {
     expect((await ask(forecaster, "POST", "/forecast", "{}", { "content-encoding": "gzip" })).status).toBe(415);
   });
@@ -216,6 +228,63 @@ describe("a request", () => {
     await expect.poll(waiting).toBe("10");
     for (const socket of leaving) socket.resetAndDestroy();
     await expect.poll(waiting).toBe("0");
+  });
+});
+
+describe("requests that are sent at once on one connection", () => {
+  const forecast = (steps: number) => {
+    const body = JSON.stringify({ steps });
+    return `${head(`Content-Length: ${body.length}\r\n`)}${body}`;
+  };
+  const metric = async (pattern: RegExp) => Number(pattern.exec(String((await ask(forecaster, "GET", "/metrics")).body))?.[1] ?? 0);
+  const waiting = () => metric(/_waiting (\d+)/);
+
+  it("are answered in their order, also if a refusal is ready before an answer", async () => {
+    const socket = await open();
+    const targets = [forecast(3000), forecast(-1), forecast(2), head("", "GET /health")];
+    const last = head("Connection: close\r\n", "GET /none");
+    const answer = await answerTo(socket, targets.join("") + last, /there is no/);
+    expect([...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(["200", "400", "200", "200", "404"]);
+  });
+
+  it("are let go together if they are more than eight", async () => {
+    const socket = await open();
+    const closed = new Promise((done) => socket.once("close", done));
+    socket.resume().write(forecast(200_000).repeat(9));
+    await closed;
+    await expect.poll(waiting).toBe(0);
+    await serves();
+  });
+
+  it.each([
+    ["small bodies", () => forecast(200_000).repeat(8)],
+    ["bodies that do not come to their end", () => `${forecast(200_000)}${head("Content-Length: 90000\r\n")}${" ".repeat(80_000)}`],
+  ])("and reset hold nothing up and no room, with %s", async (_, bytes) => {
+    const gone = () => metric(/path="\/forecast",status="499"\} (\d+)/);
+    const before = await gone();
+    const count = [...bytes().matchAll(/POST \/forecast/g)].length;
+    const leaving = await Promise.all(Array.from({ length: 12 }, open));
+    for (const socket of leaving) socket.write(bytes());
+    await expect.poll(waiting).toBe(12);
+    for (const socket of leaving) socket.resetAndDestroy();
+    await expect.poll(waiting).toBe(0);
+    // None of those behind the first was worked on: that of each connection was under way at most.
+    expect((await gone()) - before).toBeGreaterThanOrEqual(12 * count - 1);
+    // The room that they asked for is several times what there is; this answer takes some too.
+    expect((await post<{ outputs: number[][] }>(forecaster, "/forecast", { steps: 3000 })).outputs).toHaveLength(3000);
+  });
+
+  it("do not keep the server from ending", async () => {
+    const server = await models.serve("forecaster");
+    const sockets = Array.from({ length: 4 }, () => connect(server.port, "127.0.0.1"));
+    await Promise.all(sockets.map((socket) => once(socket, "connect")));
+    for (const socket of sockets)
+      socket.on("error", () => {}).write(forecast(200_000).replaceAll(`${forecaster.port}`, `${server.port}`).repeat(8));
+    const count = async () => /_waiting (\d+)/.exec(String((await ask(server, "GET", "/metrics")).body))![1];
+    await expect.poll(count).toBe("4");
+    for (const socket of sockets) socket.resetAndDestroy();
+    await expect.poll(count).toBe("0");
+    expect(await server.close()).toBeUndefined();
   });
 });
 
