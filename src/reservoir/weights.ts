@@ -77,9 +77,14 @@ export function buildModel(
   own: ReservoirMatrices = {},
   unscaled: DrawnWeights = drawWeights(config, own),
 ): ReservoirModel {
+  const model = modelWith(config, recurrentWeights(config, unscaled, own), own);
+  return config.arithmetic === "integer" ? inIntegers(model) : model;
+}
+
+/** A model with this W; the other matrices are the user's own, or are drawn. */
+function modelWith(config: ReservoirConfig, { weights, measuredRadius, radiusMethod }: Recurrent, own: ReservoirMatrices): ReservoirModel {
   const { size, inputSize, precision } = config;
   const keys = seedKeys(config.seed);
-  const { weights, measuredRadius, radiusMethod } = recurrentWeights(config, unscaled, own);
   const fedBack = config.feedback?.size ?? 0;
   const outputSize = own.feedbackWeights ? columnsOf(own.feedbackWeights, fedBack) : fedBack;
   const feedbackWeights = own.feedbackWeights
@@ -88,7 +93,7 @@ export function buildModel(
       ? drawn(config, keys, "feedbackWeights", outputSize, config.feedback.density, config.feedback.distribution, config.feedback.scaling)
       : undefined;
   const storage = isSparse(weights) ? "sparse" : "dense";
-  const model: ReservoirModel = {
+  return {
     config: {
       ...config,
       storage,
@@ -115,7 +120,6 @@ export function buildModel(
     measuredRadius,
     radiusMethod,
   };
-  return config.arithmetic === "integer" ? inIntegers(model) : model;
 }
 
 function cellOf(config: ReservoirConfig, { orthogonal }: ReservoirMatrices): Pick<ReservoirModel, "leakRate" | "cell"> {
@@ -145,17 +149,14 @@ export async function buildDrawnModel(
       : (await engine.spectralRadius!({ draws: unscaled, rounding: "none" }, { method: iterated })).radius;
   const factor = radius > 0 ? wanted! / radius : 1;
   const later = isDrawnLater(config) ? () => stored(drawWeights(config).matrix, factor, { ...config, storage }) : undefined;
-  const rest = buildModel({ ...config, storage: "sparse", connectionProbability: 0, spectralRadius: null, weightPrecision: "full" });
+  const weights =
+    storage === "dense"
+      ? undrawnMatrix(size, later as (() => Matrix) | undefined)
+      : undrawnSparse(size, later as (() => SparseMatrix) | undefined);
+  const radiusMethod = wanted === null ? "unscaled" : (iterated ?? "circularLaw");
   return {
-    ...rest,
-    config: { ...config, storage },
-    weights:
-      storage === "dense"
-        ? undrawnMatrix(size, later as (() => Matrix) | undefined)
-        : undrawnSparse(size, later as (() => SparseMatrix) | undefined),
+    ...modelWith(config, { weights, measuredRadius: radius, radiusMethod }, {}),
     draws: { ...unscaled, factor, ...(storage === "sparse" ? { nonzeros: rows!.nonzeros } : {}) },
-    measuredRadius: radius,
-    radiusMethod: wanted === null ? "unscaled" : (iterated ?? "circularLaw"),
   };
 }
 
