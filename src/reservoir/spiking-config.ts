@@ -130,7 +130,10 @@ export interface SpikingInputConfig {
   readonly mode: "spikes" | "current";
   /** Share of neurons that a channel reaches; default 0.3. */
   readonly connectivity: number;
-  /** Mean weight in mV, or one per channel; default 18. */
+  /**
+   * Mean weight in mV, or one per channel. Default 18 for a current and for Izhikevich neurons; for
+   * spikes 1000 over the channels, from 18 to 200, so that a liquid responds to few and to many.
+   */
   readonly weight: number | readonly number[];
   /** Default "exponential". */
   readonly distribution: SynapticDistribution;

@@ -80,7 +80,11 @@ describe("an experiment on recordings", () => {
   });
 
   it("looks for types of pattern in what the liquid fires, and counts them by class", async () => {
-    const { result } = await run(await vowels(), "{ type: detect, state: mean, types: true }");
+    const { result } = await run(
+      await vowels(),
+      "{ type: detect, state: mean, types: true }",
+      "{ size: 60, stateTimeConstant: 100, input: { weight: 18 } }",
+    );
     const { details } = result.seeds[0]!.readout as { details: { types: TypesFound } };
     const { silent, statistics, classes } = details.types;
     expect([silent, statistics.patterns, statistics.failures]).toEqual([0, 8, 0]);

@@ -33,10 +33,17 @@ export function goldenTargets(inputs: Matrix, outputs: number, precision: Precis
 
 const kind = "spiking";
 export const spikingRuns: readonly SpikingRun[] = [
-  { name: "one-neuron", config: { kind, size: 1, background: { current: 20 }, seed: 1 }, steps: 200 },
+  { name: "one-neuron", config: { kind, size: 1, input: { weight: 18 }, background: { current: 20 }, seed: 1 }, steps: 200 },
   {
     name: "liquid-1000-by-distance",
-    config: { kind, size: 1000, inputSize: 3, background: { current: 13.5, deviation: 4 }, initialPotential: { from: -60, to: -55 } },
+    config: {
+      kind,
+      size: 1000,
+      inputSize: 3,
+      input: { weight: 18 },
+      background: { current: 13.5, deviation: 4 },
+      initialPotential: { from: -60, to: -55 },
+    },
     steps: 400,
   },
   {

@@ -14,9 +14,10 @@ import {
 } from "../../reservoir/index.js";
 import { workTable } from "../../reservoir/work.js";
 import { DeviceSpikePattern, DeviceSpikePatterns } from "../gpu/device-pattern.js";
-import { checkPatterns, SpikePattern } from "../pattern/pattern.js";
+import { checkPatterns, isPattern, SpikePattern } from "../pattern/pattern.js";
 import { type InputOptions, inputTable } from "./input-options.js";
 import { patternInputs, stepFor } from "./inputs.js";
+import { SilenceCount } from "./silence.js";
 
 /** How patterns become inputs, and which state is kept of each. */
 export interface ProcessOptions extends InputOptions, WorkOptions {
@@ -172,6 +173,7 @@ async function statesOf(
   const { size, precision } = computer.model;
   const total = inputs.reduce((sum, { rows }) => sum + rows, 0);
   const found: Matrix[] = [];
+  const silence = new SilenceCount(computer.model);
   let done = 0;
   for (const sequence of inputs) {
     const before = done;
@@ -179,9 +181,11 @@ async function statesOf(
     // A sequence at a time bounds the memory that a mean takes to one sequence; the noise of each
     // is that of the first.
     const [states] = await computer.batch([sequence], { keep: state === "last" ? "last" : "all", signal, onProgress: progress });
+    if (sequence instanceof Matrix) silence.add(sequence.data, states!.data);
     found.push(state === "mean" ? new Matrix(1, size, columnMeans(states!)) : states!);
     done += sequence.rows;
   }
+  silence.warn();
   if (state === "all") return found;
   const out = new Matrix(found.length, size, allocate(precision, found.length * size));
   for (const [b, { data }] of found.entries()) out.row(b).set(data);
@@ -210,7 +214,14 @@ export async function runPattern(
   options: InputOptions & WorkOptions = {},
 ): Promise<Matrix> {
   const { stepMs, ...work } = resolve(runTable, options);
-  if (!(pattern instanceof DeviceSpikePattern)) return computer.run(patternInputs(computer, pattern, { stepMs }), work);
+  if (!(pattern instanceof DeviceSpikePattern)) {
+    const inputs = patternInputs(computer, pattern, { stepMs });
+    const states = await computer.run(inputs, work);
+    const silence = new SilenceCount(computer.model);
+    silence.add(inputs.data, states.data);
+    silence.warn();
+    return states;
+  }
   const inputs = await patternInputsThere(computer, pattern.alone(), { stepMs });
   try {
     return await computer.run(inputs.sequences[0]!, work);
@@ -231,10 +242,11 @@ export async function reservoirSpikes(
   const { signal } = resolve(workTable, options);
   const { model } = computer;
   const { timeStep } = model.config;
-  const inputs = input instanceof SpikePattern ? patternInputs(computer, input) : asMatrix(input, "input");
+  const inputs = isPattern(input) ? patternInputs(computer, input) : asMatrix(input, "input");
   const times: number[] = [];
   const neurons: number[] = [];
   const before = computer.state;
+  const silence = new SilenceCount(model);
   let t = 0;
   computer.reset();
   try {
@@ -248,6 +260,10 @@ export async function reservoirSpikes(
   } finally {
     computer.state = before;
   }
+  const fired = allocate("float32", model.size);
+  for (const neuron of neurons) fired[neuron] = 1;
+  silence.add(inputs.data, fired);
+  silence.warn();
   return new SpikePattern(
     { times, neurons },
     { durationMs: t * timeStep, neuronCount: model.size, metadata: { source: "spiking reservoir" } },

@@ -93,7 +93,10 @@ const weightTakes = "a number of mV, at least 0, or one per channel";
 const inputTable = {
   mode: option(choice("spikes", "current"), "spikes", "What a row of the inputs is."),
   connectivity: option(share, 0.3, "Share of neurons that a channel reaches."),
-  weight: option(either(weightTakes, notNegative("mV"), list(notNegative("mV"), weightTakes)), 18, "Mean weight, or one per channel."),
+  weight: optional(
+    either(weightTakes, notNegative("mV"), list(notNegative("mV"), weightTakes)),
+    "Mean weight, or one per channel; left out, 1000 mV over the channels, from 18 to 200, and 18 for a current and for izhikevich.",
+  ),
   distribution: option(distribution, "exponential", "How weights scatter."),
   negativeShare: optional(share, "Share of input weights that are negative; left out, 0 for spikes and 0.5 for a current."),
   delay: option(notNegative("ms"), 0, "Delay of spikes, in whole steps."),
@@ -211,7 +214,12 @@ export function resolveSpikingConfig(options: SpikingReservoirOptions): SpikingR
       share: inhibitory.share,
       neuron: { ...neuronDefaults[type], ...inhibitoryDefaults[type], ...own, ...withoutUndefined(inhibitoryFields) } as NeuronConfig,
     },
-    input: { ...input, negativeShare: input.negativeShare ?? (input.mode === "current" ? 0.5 : 0) },
+    input: {
+      ...input,
+      weight:
+        input.weight ?? (input.mode === "current" || type === "izhikevich" ? 18 : Math.min(200, Math.max(18, 1000 / parsed.inputSize))),
+      negativeShare: input.negativeShare ?? (input.mode === "current" ? 0.5 : 0),
+    },
   } as SpikingReservoirConfig;
   checkTogether(config);
   return config;
