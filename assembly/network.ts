@@ -8,7 +8,7 @@
 import { barrier } from "./barrier";
 import { philoxBlock, philoxWord } from "./philox";
 import { arrived, heldMask, slope, splat } from "./spiking-neurons";
-import { expF32x4, expF64x2 } from "./vector-math";
+import { expF32x4, expF64x2, logF32x4, logF64x2 } from "./vector-math";
 
 /** What the threads of a network have in common, 32 bits each, in the order of the host. */
 @unmanaged
@@ -86,8 +86,8 @@ class Population {
   hasState: i32;
   receptorCount: i32;
   /**
-   * Of each receptor keep and gain, 64 bits each; whether it conducts and whether it is
-   * alpha-shaped, 32 bits each; then gain and feed of its rise.
+   * Of each receptor keep, gain and what it conducts, 64 bits each; whether it is alpha-shaped, 32
+   * bits and 32 unused; then gain, feed and what it conducts of its rise.
    */
   receptors: usize;
   /** The receptor that spikes from outside reach; -1 for none. */
@@ -110,15 +110,24 @@ class Population {
   slope: f64;
   perSlope: f64;
   adaptationGain: f64;
+  peakShare: f64;
+  resetCurrent: f64;
+  stepLoss: f64;
 }
 
 /** Bytes of a receptor. */
-const receptorBytes: usize = 40;
+const receptorBytes: usize = 56;
 
 // @ts-ignore: decorator
 @inline
 function exp<T extends number>(x: v128): v128 {
   return sizeof<T>() == 4 ? expF32x4(x) : expF64x2(x);
+}
+
+// @ts-ignore: decorator
+@inline
+function log<T extends number>(x: v128): v128 {
+  return sizeof<T>() == 4 ? logF32x4(x) : logF64x2(x);
 }
 
 /** Lanes below `count`, as a mask of lanes of the precision. */
@@ -164,10 +173,10 @@ function alphaInput<T extends number>(net: Network, constants: usize, currents: 
   const keep = splat<T>(load<f64>(constants));
   const current = v128.load(currents);
   const rise = v128.add<T>(v128.load(rises), input);
-  const raised = v128.add<T>(current, v128.mul<T>(splat<T>(load<f64>(constants, 32)), rise));
+  const raised = v128.add<T>(current, v128.mul<T>(splat<T>(load<f64>(constants, 40)), rise));
   storeLanes<T>(currents, v128.mul<T>(keep, raised), mask, isWhole);
   storeLanes<T>(rises, v128.mul<T>(keep, rise), mask, isWhole);
-  return v128.add<T>(v128.mul<T>(splat<T>(load<f64>(constants, 8)), current), v128.mul<T>(splat<T>(load<f64>(constants, 24)), rise));
+  return v128.add<T>(v128.mul<T>(splat<T>(load<f64>(constants, 8)), current), v128.mul<T>(splat<T>(load<f64>(constants, 32)), rise));
 }
 
 let finite: v128 = i64x2.splat(-1);
@@ -187,7 +196,7 @@ function advanceVector<T extends number>(net: Network, pop: Population, arriving
     const currents = net.currents + <usize>k * vector + r;
     const cells = arriving + <usize>k * (<usize>net.size << 2);
     const input = v128.mul<T>(arrived<T>(cells, r), unit);
-    if (load<i32>(constants, 20) != 0) {
+    if (load<i32>(constants, 24) != 0) {
       const added = alphaInput<T>(net, constants, currents, input, mask, isWhole);
       next = isIzhikevich && k == 0 ? added : v128.add<T>(next, added);
       continue;
@@ -255,8 +264,12 @@ function relaxVector<T extends number>(net: Network, pop: Population, arriving: 
     const currents = net.currents + <usize>k * vector + r;
     const cells = arriving + <usize>k * (<usize>net.size << 2);
     const input = v128.mul<T>(arrived<T>(cells, r), unit);
-    if (load<i32>(constants, 20) != 0) {
-      if (load<i32>(constants, 16) != 0) conductance = v128.add<T>(conductance, v128.load(currents));
+    const conducts = load<f64>(constants, 16);
+    if (load<i32>(constants, 24) != 0) {
+      if (conducts != 0) conductance = v128.add<T>(conductance, v128.mul<T>(splat<T>(conducts), v128.load(currents)));
+      const ofRise = load<f64>(constants, 48);
+      const rises = currents + <usize>net.cells * sizeof<T>();
+      if (ofRise != 0) conductance = v128.add<T>(conductance, v128.mul<T>(splat<T>(ofRise), v128.add<T>(v128.load(rises), input)));
       const added = alphaInput<T>(net, constants, currents, input, mask, isWhole);
       sum = k == 0 ? added : v128.add<T>(sum, added);
       continue;
@@ -264,35 +277,110 @@ function relaxVector<T extends number>(net: Network, pop: Population, arriving: 
     const current = v128.add<T>(v128.load(currents), input);
     const added = v128.mul<T>(splat<T>(load<f64>(constants, 8)), current);
     sum = k == 0 ? added : v128.add<T>(sum, added);
-    if (load<i32>(constants, 16) != 0) conductance = v128.add<T>(conductance, current);
+    if (conducts != 0) conductance = v128.add<T>(conductance, v128.mul<T>(splat<T>(conducts), current));
     storeLanes<T>(currents, v128.mul<T>(splat<T>(load<f64>(constants)), current), mask, isWhole);
   }
   sum = v128.add<T>(sum, v128.load(net.drive + r));
-  const recovery = v128.load(net.recovery + r);
-  if (pop.neuron == 3) {
-    const below = v128.min<T>(before, splat<T>(pop.threshold));
-    const height = v128.mul<T>(v128.sub<T>(below, splat<T>(pop.onset)), splat<T>(pop.perSlope));
-    sum = v128.add<T>(v128.sub<T>(sum, recovery), v128.mul<T>(splat<T>(pop.slope), exp<T>(height)));
-  }
-  const goal = v128.div<T>(sum, conductance);
-  const share = exp<T>(v128.neg<T>(v128.mul<T>(splat<T>(pop.keep), conductance)));
-  const next = v128.add<T>(goal, v128.mul<T>(v128.sub<T>(before, goal), share));
   const isHeld = heldMask<T>(net.held, r);
-  const v = v128.bitselect(before, next, isHeld);
+  const fires =
+    pop.neuron == 3
+      ? advanceExponential<T>(net, pop, r, before, sum, conductance, isHeld, mask, isWhole)
+      : advanceRelaxing<T>(net, pop, r, before, sum, conductance, isHeld, mask, isWhole);
+  holdLanes<T>(net.held, r, fires, i32x4.splat(pop.refractorySteps), mask, isWhole);
+  recordSpikes<T>(net, pop, r, fires, mask, isWhole);
+}
+
+/** goal + (v - goal) exp(-pace conductance), goal = sum / conductance. */
+// @ts-ignore: decorator
+@inline
+function relaxed<T extends number>(v: v128, goal: v128, share: v128): v128 {
+  return v128.add<T>(goal, v128.mul<T>(v128.sub<T>(v, goal), share));
+}
+
+/** Leaky and adaptive neurons whose potential relaxes; gives those that fire. */
+// @ts-ignore: decorator
+@inline
+function advanceRelaxing<T extends number>(
+  net: Network,
+  pop: Population,
+  r: usize,
+  before: v128,
+  sum: v128,
+  conductance: v128,
+  isHeld: v128,
+  mask: v128,
+  isWhole: bool,
+): v128 {
+  const share = exp<T>(v128.neg<T>(v128.mul<T>(splat<T>(pop.keep), conductance)));
+  const v = v128.bitselect(before, relaxed<T>(before, v128.div<T>(sum, conductance), share), isHeld);
   checkFinite<T>(v, mask, isWhole);
+  const recovery = v128.load(net.recovery + r);
   let limit = splat<T>(pop.threshold);
   if (pop.neuron == 1) limit = v128.add<T>(limit, recovery);
   const fires = v128.andnot(v128.ge<T>(v, limit), isHeld);
   const reset = pop.subtracts != 0 ? v128.sub<T>(v, splat<T>(pop.reset)) : splat<T>(pop.reset);
   storeLanes<T>(net.potential + r, v128.bitselect(reset, v, fires), mask, isWhole);
-  if (pop.neuron != 0) {
-    let kept = v128.mul<T>(splat<T>(pop.recoveryKeep), recovery);
-    if (pop.neuron == 3) kept = v128.add<T>(kept, v128.mul<T>(splat<T>(pop.adaptationGain), before));
+  if (pop.neuron == 1) {
+    const kept = v128.mul<T>(splat<T>(pop.recoveryKeep), recovery);
     const rise = v128.and(splat<T>(pop.recoveryStep), fires);
     storeLanes<T>(net.recovery + r, v128.add<T>(kept, rise), mask, isWhole);
   }
-  holdLanes<T>(net.held, r, fires, i32x4.splat(pop.refractorySteps), mask, isWhole);
-  recordSpikes<T>(net, pop, r, fires, mask, isWhole);
+  return fires;
+}
+
+/**
+ * Adaptive exponential neurons: half a step towards where they are drawn, a step of the exponential
+ * alone, and half a step again; what is left behind a spike goes on from the reset potential.
+ */
+// @ts-ignore: decorator
+@inline
+function advanceExponential<T extends number>(
+  net: Network,
+  pop: Population,
+  r: usize,
+  before: v128,
+  drawn: v128,
+  conductance: v128,
+  isHeld: v128,
+  mask: v128,
+  isWhole: bool,
+): v128 {
+  const keep = splat<T>(pop.keep);
+  const peak = splat<T>(pop.threshold);
+  const one = splat<T>(1);
+  const adaptationKeep = splat<T>(pop.recoveryKeep);
+  const adaptationGain = splat<T>(pop.adaptationGain);
+  const recovery = v128.load(net.recovery + r);
+  const w = v128.add<T>(v128.mul<T>(adaptationKeep, recovery), v128.mul<T>(adaptationGain, before));
+  const sum = v128.sub<T>(drawn, w);
+  const goal = v128.div<T>(sum, conductance);
+  const half = exp<T>(v128.neg<T>(v128.mul<T>(v128.mul<T>(splat<T>(0.5), keep), conductance)));
+  const start = relaxed<T>(before, goal, half);
+  const height = v128.mul<T>(v128.sub<T>(v128.min<T>(start, peak), splat<T>(pop.onset)), splat<T>(pop.perSlope));
+  const rise = exp<T>(height);
+  const share = v128.mul<T>(keep, rise);
+  const toPeak = v128.sub<T>(one, v128.mul<T>(rise, splat<T>(pop.peakShare)));
+  const isBelow = v128.gt<T>(toPeak, share);
+  const swung = v128.sub<T>(start, v128.mul<T>(splat<T>(pop.slope), log<T>(v128.sub<T>(one, share))));
+  const end = v128.bitselect(relaxed<T>(swung, goal, half), peak, isBelow);
+  const reaches = v128.not(v128.lt<T>(end, peak));
+  const fires = v128.andnot(reaches, isHeld);
+  let v = v128.bitselect(before, end, isHeld);
+  let raised = splat<T>(0);
+  if (v128.any_true(fires)) {
+    const rest = v128.sub<T>(one, v128.div<T>(v128.max<T>(splat<T>(0), toPeak), share));
+    const left = v128.andnot(rest, isBelow);
+    const pull = v128.mul<T>(conductance, splat<T>(pop.reset));
+    const force = v128.sub<T>(v128.add<T>(v128.sub<T>(sum, splat<T>(pop.recoveryStep)), splat<T>(pop.resetCurrent)), pull);
+    const after = v128.add<T>(splat<T>(pop.reset), v128.mul<T>(v128.mul<T>(left, keep), force));
+    v = v128.bitselect(after, v, fires);
+    raised = v128.and(v128.sub<T>(splat<T>(pop.recoveryStep), v128.mul<T>(left, splat<T>(pop.stepLoss))), fires);
+  }
+  checkFinite<T>(v, mask, isWhole);
+  storeLanes<T>(net.potential + r, v, mask, isWhole);
+  const kept = v128.add<T>(v128.mul<T>(adaptationKeep, w), v128.mul<T>(adaptationGain, v));
+  storeLanes<T>(net.recovery + r, v128.bitselect(v128.add<T>(kept, raised), kept, fires), mask, isWhole);
+  return fires;
 }
 
 /** Filters the spikes of a vector for readouts, and appends those that fired. */

@@ -112,6 +112,41 @@ export function expF32x4(x: v128): v128 {
   return v128.shuffle<i32>(low, high, 0, 1, 4, 5);
 }
 
+/** log of two normal binary64 values above 0, as src/numerics/short-log.ts. */
+// @ts-ignore: decorator
+@inline
+export function logF64x2(x: v128): v128 {
+  const one = f64x2.splat(1);
+  const mantissa = v128.or(v128.and(x, i64x2.splat(0xfffffffffffff)), i64x2.splat(0x3ff0000000000000));
+  const isLarge = f64x2.ge(mantissa, f64x2.splat(1.4142135623730951));
+  // The exponent as a number: 2^52 + e in binary64, less 2^52 + 1023.
+  const exponent = v128.or(i64x2.shr_u(x, 52), i64x2.splat(0x4330000000000000));
+  const whole = f64x2.sub(exponent, f64x2.splat(4503599627371519));
+  const k = f64x2.add(whole, v128.and(isLarge, one));
+  const m = v128.bitselect(f64x2.mul(mantissa, f64x2.splat(0.5)), mantissa, isLarge);
+  const s = f64x2.div(f64x2.sub(m, one), f64x2.add(m, one));
+  const z = f64x2.mul(s, s);
+  let t = f64x2.splat(0.11986958661776294);
+  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.1167508918799567));
+  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.13336302629322297));
+  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.15384557303099175));
+  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.1818181886307375));
+  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.22222222217605445));
+  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.2857142857144477));
+  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.3999999999999998));
+  const cubic = f64x2.mul(f64x2.mul(s, z), f64x2.add(f64x2.splat(0.6666666666666666), f64x2.mul(z, t)));
+  return f64x2.add(f64x2.mul(k, f64x2.splat(0.6931471805599453)), f64x2.add(f64x2.add(s, s), cubic));
+}
+
+/** The same of four binary32 values, computed in binary64 and rounded once. */
+// @ts-ignore: decorator
+@inline
+export function logF32x4(x: v128): v128 {
+  const low = f32x4.demote_f64x2_zero(logF64x2(f64x2.promote_low_f32x4(x)));
+  const high = f32x4.demote_f64x2_zero(logF64x2(f64x2.promote_low_f32x4(v128.shuffle<i32>(x, x, 2, 3, 2, 3))));
+  return v128.shuffle<i32>(low, high, 0, 1, 4, 5);
+}
+
 /**
  * sin and cos of two binary64 values by rule 8, |x| < 2^30, to `out` and `out` + 16.
  */

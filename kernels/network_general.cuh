@@ -24,11 +24,27 @@ enum Whole {
 };
 
 /**
- * Its numbers of the precision. Behind them, of each receptor: keep, gain, whether it conducts, and
- * gain and feed of its rise, 0 if it has none.
+ * Its numbers of the precision. Behind them, of each receptor: keep, gain, what it conducts, and
+ * gain, feed and what it conducts of its rise, 0 if it has none.
  */
-enum Number { keep, threshold, reset, recoveryKeep, recoveryStep, stateKeep, halfStep, onset, slope, perSlope, adaptationGain, numbers };
-enum ReceptorNumber { receptorKeep, receptorGain, conducts, riseGain, riseFeed, receptorNumbers };
+enum Number {
+  keep,
+  threshold,
+  reset,
+  recoveryKeep,
+  recoveryStep,
+  stateKeep,
+  halfStep,
+  onset,
+  slope,
+  perSlope,
+  adaptationGain,
+  peakShare,
+  resetCurrent,
+  stepLoss,
+  numbers
+};
+enum ReceptorNumber { receptorKeep, receptorGain, conducts, riseGain, riseFeed, riseConducts, receptorNumbers };
 
 /** What neurons are and carry. Lists of N values stand one after the other. */
 template <typename Real> struct Populations {
@@ -58,18 +74,57 @@ template <typename Real> static __device__ __forceinline__ Real slopeOf(Real v, 
   return add(portable::sub(curve, u), current);
 }
 
+/** log of src/numerics/short-log.ts for normal x > 0, rounded to the precision. */
+static __device__ __forceinline__ double logarithm(double x) {
+  const long long bits = __double_as_longlong(x);
+  double k = (double)((int)(bits >> 52) - 1023);
+  double m = __longlong_as_double((bits & 0xfffffffffffffll) | 0x3ff0000000000000ll);
+  if (m >= 1.4142135623730951) {
+    m = mul(m, 0.5);
+    k = add(k, 1.0);
+  }
+  const double s = portable::div(portable::sub(m, 1.0), add(m, 1.0)), z = mul(s, s);
+  double t = 0.11986958661776294;
+  t = add(mul(t, z), 0.1167508918799567);
+  t = add(mul(t, z), 0.13336302629322297);
+  t = add(mul(t, z), 0.15384557303099175);
+  t = add(mul(t, z), 0.1818181886307375);
+  t = add(mul(t, z), 0.22222222217605445);
+  t = add(mul(t, z), 0.2857142857144477);
+  t = add(mul(t, z), 0.3999999999999998);
+  const double cubic = mul(mul(s, z), add(0.6666666666666666, mul(z, t)));
+  return add(mul(k, 0.6931471805599453), add(add(s, s), cubic));
+}
+static __device__ __forceinline__ float logarithm(float x) { return __double2float_rn(logarithm((double)x)); }
+
+/** The potential that goes from v towards `goal`, of which `share` is left. */
+template <typename Real> static __device__ __forceinline__ Real relaxed(Real v, Real goal, Real share) {
+  return add(goal, mul(portable::sub(v, goal), share));
+}
+
 /**
- * The potential after a step that goes towards where currents and conductances draw it.
+ * A step of an adaptive exponential neuron: half of one towards where it is drawn, one of the
+ * exponential alone, and half again. Gives the potential, and what is `left` of the step behind a
+ * spike; less than 0 without one.
  */
 template <typename Real>
-static __device__ __forceinline__ Real relaxed(const Real* number, bool isExponential, Real before, Real recovery, Real sum, Real conductance) {
-  if (isExponential) {
-    const Real below = before < number[threshold] ? before : number[threshold];
-    const Real height = mul(portable::sub(below, number[onset]), number[perSlope]);
-    sum = add(portable::sub(sum, recovery), mul(number[slope], exponential(height)));
+static __device__ __forceinline__ Real exponentialStep(const Real* number, Real before, Real sum, Real conductance, Real& left) {
+  const Real goal = portable::div(sum, conductance), peak = number[threshold];
+  const Real half = exponential(-mul(mul((Real)0.5, number[keep]), conductance));
+  const Real start = relaxed(before, goal, half);
+  const Real height = mul(portable::sub(start < peak ? start : peak, number[onset]), number[perSlope]);
+  const Real rise = exponential(height), share = mul(number[keep], rise);
+  const Real toPeak = portable::sub((Real)1, mul(rise, number[peakShare]));
+  Real end = peak;
+  if (toPeak > share) {
+    const Real swung = portable::sub(start, mul(number[slope], logarithm(portable::sub((Real)1, share))));
+    end = relaxed(swung, goal, half);
   }
-  const Real goal = portable::div(sum, conductance);
-  return add(goal, mul(portable::sub(before, goal), exponential(-mul(number[keep], conductance))));
+  left = -1;
+  if (end < peak) return end;
+  left = toPeak > share ? (Real)0 : portable::sub((Real)1, portable::div(toPeak > 0 ? toPeak : (Real)0, share));
+  const Real force = portable::sub(add(portable::sub(sum, number[recoveryStep]), number[resetCurrent]), mul(conductance, number[reset]));
+  return add(number[reset], mul(mul(left, number[keep]), force));
 }
 
 /**
@@ -104,10 +159,11 @@ static __device__ __forceinline__ bool advance(const Populations<Real>& all, int
     const bool isAlpha = receptor[riseFeed] != 0;
     const Real input = mul(arrived, all.unit), now = isAlpha ? *current : add(*current, input);
     Real added = mul(receptor[receptorGain], now), then = now;
-    if (receptor[conducts] != 0) conductance = add(conductance, now);
+    if (receptor[conducts] != 0) conductance = add(conductance, mul(receptor[conducts], now));
     if (isAlpha) {
       Real* const rise = current + all.receptors * n;
       const Real spiked = add(*rise, input);
+      if (receptor[riseConducts] != 0) conductance = add(conductance, mul(receptor[riseConducts], spiked));
       added = add(added, mul(receptor[riseGain], spiked));
       then = add(now, mul(receptor[riseFeed], spiked));
       *rise = mul(receptor[receptorKeep], spiked);
@@ -118,24 +174,28 @@ static __device__ __forceinline__ bool advance(const Populations<Real>& all, int
   sum = add(sum, all.drive[r]);
   const int held = all.held[r];
   const bool isFree = held == 0;
-  Real after = sum, limit = number[threshold], next = recovery;
-  if (type == izhikevich) {
+  Real after = sum, limit = number[threshold], next = recovery, left = -1;
+  if (type == adaptiveExponential) {
+    const Real w = add(mul(number[recoveryKeep], recovery), mul(number[adaptationGain], before));
+    after = isFree ? exponentialStep(number, before, portable::sub(sum, w), conductance, left) : before;
+    next = add(mul(number[recoveryKeep], w), mul(number[adaptationGain], after));
+  } else if (type == izhikevich) {
     const Real middle = add(before, mul(number[halfStep], slopeOf(before, recovery, sum)));
     after = add(middle, mul(number[halfStep], slopeOf(middle, recovery, sum)));
     next = add(recovery, mul(number[keep], portable::sub(mul(number[recoveryKeep], after), recovery)));
   } else {
-    if (whole[relaxes] != 0) after = relaxed(number, type == adaptiveExponential, before, recovery, sum, conductance);
+    if (whole[relaxes] != 0) after = relaxed(before, portable::div(sum, conductance), exponential(-mul(number[keep], conductance)));
     if (!isFree) after = before;
     if (type == adaptive) limit = add(limit, recovery);
   }
   bad = !portable::finite(after) || !portable::finite(next);
-  const bool fires = isFree && after >= limit;
-  all.state[r] = !fires ? after : whole[subtracts] != 0 ? portable::sub(after, number[reset]) : number[reset];
+  const bool isExponential = type == adaptiveExponential, fires = isExponential ? !(left < 0) : isFree && after >= limit;
+  all.state[r] = !fires || isExponential ? after : whole[subtracts] != 0 ? portable::sub(after, number[reset]) : number[reset];
   all.held[r] = fires ? whole[refractorySteps] : isFree ? 0 : held - 1;
   if (type != leaky) {
-    if (type != izhikevich) next = mul(number[recoveryKeep], recovery);
-    if (type == adaptiveExponential) next = add(next, mul(number[adaptationGain], before));
-    all.state[n + r] = fires ? add(next, number[recoveryStep]) : next;
+    if (type == adaptive) next = mul(number[recoveryKeep], recovery);
+    const Real rise = isExponential ? portable::sub(number[recoveryStep], mul(left, number[stepLoss])) : number[recoveryStep];
+    all.state[n + r] = fires ? add(next, rise) : next;
   }
   if (whole[hasState] != 0) {
     const Real kept = mul(number[stateKeep], all.state[2 * n + r]);

@@ -3,6 +3,7 @@
 import { wasmMemoryLimit, wasmReserved } from "../../numerics/wasm/index.js";
 import { EngineCapacityError } from "../../reservoir/engine.js";
 import type { NetworkModel, NetworkPlan } from "../../spikes/network/plan.js";
+import { upswingNumbers } from "../../spikes/network/planned-neurons.js";
 import { expectedSynapses } from "../../spikes/network/wiring.js";
 import { placeRegions, type Region } from "./memory.js";
 import { CutTable, cutNeurons, type NetworkPart, periodOf } from "./network-parts.js";
@@ -11,8 +12,8 @@ import { CutTable, cutNeurons, type NetworkPart, periodOf } from "./network-part
 export const mostSteps = 4096;
 /** Bytes of the record of a part, of one of its populations, and of a receptor. */
 const partBytes = 112;
-const populationBytes = 144;
-const receptorBytes = 40;
+const populationBytes = 168;
+const receptorBytes = 56;
 
 type CommonName = "team" | "barrier" | "records" | "receptors" | "thresholds" | "inputOffsets";
 type PartName =
@@ -159,10 +160,11 @@ function writeConstants({ model, common }: NetworkMemory, view: DataView): Reado
     for (const { keep, gain, conducts, rise } of own) {
       view.setFloat64(receptors, keep, true);
       view.setFloat64(receptors + 8, gain, true);
-      view.setInt32(receptors + 16, conducts ? 1 : 0, true);
-      view.setInt32(receptors + 20, rise ? 1 : 0, true);
-      view.setFloat64(receptors + 24, rise?.gain ?? 0, true);
-      view.setFloat64(receptors + 32, rise?.feed ?? 0, true);
+      view.setFloat64(receptors + 16, conducts, true);
+      view.setInt32(receptors + 24, rise ? 1 : 0, true);
+      view.setFloat64(receptors + 32, rise?.gain ?? 0, true);
+      view.setFloat64(receptors + 40, rise?.feed ?? 0, true);
+      view.setFloat64(receptors + 48, rise?.conducts ?? 0, true);
       receptors += receptorBytes;
     }
     for (const threshold of background?.counts.thresholds ?? []) {
@@ -188,8 +190,7 @@ function writePopulations({ model, parts }: NetworkMemory, view: DataView, addre
       ];
       writeWords(view, at, words);
       const numbers = [neuron.keep, neuron.threshold, neuron.reset, neuron.recoveryKeep, neuron.recoveryStep, stateKeep ?? 0];
-      const { onset, slope, perSlope, adaptationGain } = neuron.upswing ?? { onset: 0, slope: 0, perSlope: 0, adaptationGain: 0 };
-      [...numbers, round(model.config.timeStep / 2), onset, slope, perSlope, adaptationGain].forEach((value, n) => {
+      [...numbers, round(model.config.timeStep / 2), ...upswingNumbers(neuron)].forEach((value, n) => {
         view.setFloat64(at + 4 * words.length + 8 * n, value, true);
       });
     });

@@ -46,11 +46,12 @@ export interface PlannedReceptor {
   /**
    * What a current that begins the step at 1 mV adds to the potential; 1 for Izhikevich. If the
    * neuron `relaxes`: what it adds to where the potential goes, 1 for a current, and for a
-   * conductance its reversal potential from rest.
+   * conductance its reversal potential from rest; times the mean of its decay over the step if the
+   * neuron is adaptiveExponential.
    */
   readonly gain: number;
-  /** Whether it is a conductance. */
-  readonly conducts: boolean;
+  /** What a current of 1 mV adds to the conductance of a step; 0 unless it is a conductance. */
+  readonly conducts: number;
   /** Of alpha-shaped currents: what spikes jump, and what makes the current rise; else null. */
   readonly rise: PlannedRise | null;
 }
@@ -58,9 +59,12 @@ export interface PlannedReceptor {
 /** The rise of an alpha-shaped current, which decays as the current does. */
 export interface PlannedRise {
   /**
-   * What 1 mV of it adds to the potential in a step; 0 if the neuron relaxes, and for Izhikevich.
+   * What 1 mV of it adds to the potential in a step; if the neuron relaxes, to where the potential
+   * goes: 0 unless it is adaptiveExponential. 0 for Izhikevich.
    */
   readonly gain: number;
+  /** What 1 mV of it adds to the conductance of a step. */
+  readonly conducts: number;
   /** What 1 mV of it adds to the current in a step, before the decay: e dt / tau. */
   readonly feed: number;
 }
@@ -86,7 +90,7 @@ export interface PlannedNeuron {
   readonly reset: number;
   readonly subtracts: boolean;
   readonly refractorySteps: number;
-  /** Of an adaptive neuron's rise of the threshold, or of w; Izhikevich: b. */
+  /** Of an adaptive neuron's rise of the threshold, or of w in half a step; Izhikevich: b. */
   readonly recoveryKeep: number;
   /** What a spike adds to it; Izhikevich: d. */
   readonly recoveryStep: number;
@@ -103,8 +107,14 @@ export interface PlannedUpswing {
   readonly slope: number;
   /** 1 / slope. */
   readonly perSlope: number;
-  /** What 1 mV of potential adds to w in a step. */
+  /** What 1 mV of potential adds to w in half a step. */
   readonly adaptationGain: number;
+  /** exp(-(peak - onset) / slope). */
+  readonly peakShare: number;
+  /** The exponential current at the reset potential. */
+  readonly resetCurrent: number;
+  /** What w loses in a step of what a spike adds to it. */
+  readonly stepLoss: number;
 }
 
 /** A population of neurons. */

@@ -3,7 +3,7 @@ import { portableExp } from "../../numerics/index.js";
 import { izhikevichPeak } from "../neurons/izhikevich.js";
 import { alphaGain, decay, integrateAndFireNumbers, synapticGain } from "../neurons/leaky-integrate-and-fire.js";
 import { stepsIn } from "../steps.js";
-import type { AdaptiveExponentialConfig, NetworkNeuronConfig, PopulationConfig } from "./config.js";
+import type { AdaptiveExponentialConfig, PopulationConfig } from "./config.js";
 import type { PlannedNeuron, PlannedPopulation } from "./plan.js";
 
 /** mV a unit of current, of a population's weights. */
@@ -19,31 +19,31 @@ export function receptorsOf(
   round: (value: number) => number,
 ): PlannedPopulation["receptors"] {
   const neuron = config.neuron!;
-  return Object.entries(config.receptors).map(([receptor, { timeConstant, shape, reversalPotential }]) => ({
-    name: receptor,
-    keep: round(decay(timeConstant, timeStep)),
-    gain: round(gainOf(neuron, planned, timeConstant, reversalPotential, timeStep)),
-    conducts: reversalPotential !== null,
-    rise:
-      shape === "exponential"
-        ? null
-        : {
-            gain:
-              neuron.type === "izhikevich" || planned.relaxes ? 0 : round(alphaGain(timeConstant, neuron.membraneTimeConstant, timeStep)),
-            feed: round((Math.E * timeStep) / timeConstant),
-          },
-  }));
-}
-
-function gainOf(
-  neuron: NetworkNeuronConfig,
-  { relaxes, rest }: PlannedNeuron,
-  timeConstant: number,
-  reversalPotential: number | null,
-  timeStep: number,
-): number {
-  if (reversalPotential !== null) return reversalPotential - rest;
-  return relaxes || neuron.type === "izhikevich" ? 1 : synapticGain(timeConstant, neuron.membraneTimeConstant, timeStep);
+  return Object.entries(config.receptors).map(([receptor, { timeConstant, shape, reversalPotential }]) => {
+    // What the current of a step's beginning, or its rise, is on average over the step.
+    const x = timeStep / timeConstant;
+    const [mean, meanOfRise] = planned.upswing ? [(1 - portableExp(-x)) / x, (Math.E * (1 - portableExp(-x) * (1 + x))) / x] : [1, 0];
+    const goal = reversalPotential === null ? 1 : reversalPotential - planned.rest;
+    const [gain, gainOfRise] = planned.relaxes
+      ? [goal * mean, goal * meanOfRise]
+      : neuron.type === "izhikevich"
+        ? [1, 0]
+        : [
+            synapticGain(timeConstant, neuron.membraneTimeConstant, timeStep),
+            alphaGain(timeConstant, neuron.membraneTimeConstant, timeStep),
+          ];
+    const conducts = (share: number) => (reversalPotential === null ? 0 : round(share));
+    return {
+      name: receptor,
+      keep: round(decay(timeConstant, timeStep)),
+      gain: round(gain),
+      conducts: conducts(mean),
+      rise:
+        shape === "exponential"
+          ? null
+          : { gain: round(gainOfRise), conducts: conducts(meanOfRise), feed: round((Math.E * timeStep) / timeConstant) },
+    };
+  });
 }
 
 export function neuronOf(config: PopulationConfig, timeStep: number, round: (value: number) => number): PlannedNeuron {
@@ -96,16 +96,20 @@ function adaptiveExponential(
   resistance: number,
   round: (value: number) => number,
 ): PlannedNeuron {
-  const { restingPotential: rest, slopeFactor } = neuron;
-  const kept = portableExp(-timeStep / neuron.adaptationTimeConstant);
+  const { restingPotential: rest, slopeFactor, threshold: onset, adaptationStep } = neuron;
+  const kept = portableExp(-timeStep / (2 * neuron.adaptationTimeConstant));
+  const from = (potential: number) => portableExp((potential - onset) / slopeFactor);
   return {
     type: neuron.type,
     relaxes: true,
     upswing: {
-      onset: round(neuron.threshold - rest),
+      onset: round(onset - rest),
       slope: round(slopeFactor),
       perSlope: round(1 / slopeFactor),
       adaptationGain: round((1 - kept) * neuron.subthresholdAdaptation),
+      peakShare: round(1 / from(neuron.peakPotential)),
+      resetCurrent: round(slopeFactor * from(neuron.resetPotential)),
+      stepLoss: round(adaptationStep * (1 - kept * kept)),
     },
     keep: round(timeStep / neuron.membraneTimeConstant),
     driveGain: 1,
@@ -114,8 +118,15 @@ function adaptiveExponential(
     subtracts: false,
     refractorySteps: stepsIn(neuron.refractoryPeriod, timeStep),
     recoveryKeep: round(kept),
-    recoveryStep: round(neuron.adaptationStep),
+    recoveryStep: round(adaptationStep),
     rest,
     resistance,
   };
+}
+
+/** The numbers of an upswing in the order in which the engines have them, 0 without one. */
+export function upswingNumbers({ upswing }: PlannedNeuron): readonly number[] {
+  if (!upswing) return [0, 0, 0, 0, 0, 0, 0];
+  const { onset, slope, perSlope, adaptationGain, peakShare, resetCurrent, stepLoss } = upswing;
+  return [onset, slope, perSlope, adaptationGain, peakShare, resetCurrent, stepLoss];
 }

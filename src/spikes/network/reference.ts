@@ -1,6 +1,7 @@
 // Networks step by step in plain loops: slow, and the measure of the other engines. The arithmetic
 // is docs/numerics.md, rule 13.
 import { type FloatArray, philox4x32, portableExp } from "../../numerics/index.js";
+import { shortLog } from "../../numerics/short-log.js";
 import { drawNetwork } from "./draw.js";
 import type { NetworkEngine } from "./engines.js";
 import {
@@ -9,6 +10,7 @@ import {
   networkStreams,
   type PlannedNeuron,
   type PlannedPopulation,
+  type PlannedUpswing,
   type PlasticTable,
 } from "./plan.js";
 import { NetworkPlasticity } from "./plasticity.js";
@@ -139,6 +141,8 @@ export class ReferenceNetwork implements NetworkSession {
     const v = potential[r]!;
     const isIzhikevich = neuron.type === "izhikevich";
     const isSum = isIzhikevich || neuron.relaxes;
+    const { upswing } = neuron;
+    const free = held[r] === 0;
     let next = isSum ? 0 : round(neuron.keep * v);
     let conductance = 1;
     receptors.forEach(({ keep, gain, conducts, rise }, k) => {
@@ -146,10 +150,11 @@ export class ReferenceNetwork implements NetworkSession {
       const arrived = round(round(arriving[cell]!) * unit);
       let current = rise ? currents[cell]! : round(currents[cell]! + arrived);
       let added = round(gain * current);
-      if (conducts) conductance = round(conductance + current);
+      if (conducts !== 0) conductance = round(conductance + round(conducts * current));
       if (rise) {
         const raised = cell + cellLists * size;
         const spiked = round(currents[raised]! + arrived);
+        if (rise.conducts !== 0) conductance = round(conductance + round(rise.conducts * spiked));
         added = round(added + round(rise.gain * spiked));
         current = round(current + round(rise.feed * spiked));
         currents[raised] = keep * spiked;
@@ -159,7 +164,15 @@ export class ReferenceNetwork implements NetworkSession {
     });
     next = round(next + this.#drive[r]!);
     let limit = neuron.threshold;
-    if (isIzhikevich) {
+    let fires = false;
+    if (upswing) {
+      const w = round(round(neuron.recoveryKeep * recovery[r]!) + round(upswing.adaptationGain * v));
+      const step = free ? exponentialStep(neuron, upswing, v, w, next, conductance, round) : { v, left: undefined };
+      fires = step.left !== undefined;
+      next = step.v;
+      const kept = round(round(neuron.recoveryKeep * w) + round(upswing.adaptationGain * next));
+      recovery[r] = fires ? kept + round(neuron.recoveryStep - round(step.left! * upswing.stepLoss)) : kept;
+    } else if (isIzhikevich) {
       const u = recovery[r]!;
       const half = round(this.model.config.timeStep / 2);
       const slope = (x: number) => round(round(round(round(round(round(round(0.04) * x) * x) + round(5 * x)) + 140) - u) + next);
@@ -168,19 +181,18 @@ export class ReferenceNetwork implements NetworkSession {
       recovery[r] = u + round(neuron.keep * round(round(neuron.recoveryKeep * after) - u));
       next = after;
     } else {
-      if (neuron.relaxes) next = relaxed(neuron, v, recovery[r]!, next, conductance, round);
-      if (held[r]! > 0) next = v;
+      if (neuron.relaxes) next = relaxed(v, next, conductance, neuron.keep, round);
+      if (!free) next = v;
       if (neuron.type === "adaptiveIntegrateAndFire") limit = round(limit + recovery[r]!);
     }
     if (!Number.isFinite(next) || !Number.isFinite(recovery[r]!)) return undefined;
-    const fires = held[r] === 0 && next >= limit;
-    potential[r] = fires ? (neuron.subtracts ? next - neuron.reset : neuron.reset) : next;
+    fires ||= !upswing && free && next >= limit;
+    potential[r] = fires && !upswing ? (neuron.subtracts ? next - neuron.reset : neuron.reset) : next;
     held[r] = fires ? neuron.refractorySteps : Math.max(0, held[r]! - 1);
     if (isIzhikevich) {
       if (fires) recovery[r] = recovery[r]! + neuron.recoveryStep;
-    } else if (neuron.type !== "leakyIntegrateAndFire") {
-      const decayed = round(neuron.recoveryKeep * recovery[r]!);
-      const kept = neuron.upswing ? round(decayed + round(neuron.upswing.adaptationGain * v)) : decayed;
+    } else if (neuron.type === "adaptiveIntegrateAndFire") {
+      const kept = round(neuron.recoveryKeep * recovery[r]!);
       recovery[r] = fires ? kept + neuron.recoveryStep : kept;
     }
     if (stateKeep !== null) {
@@ -213,26 +225,43 @@ export class ReferenceNetwork implements NetworkSession {
 /**
  * The potential a step after v, if it goes towards where currents and conductances draw it. Exact
  * for those of the step's beginning, which `drawn` and `conductance` are the sums of, 1 being the
- * leak:
- *
- *     goal = (drawn - w + slope exp((v - onset) / slope)) / conductance
- *     v' = goal + (v - goal) exp(-(dt / tau) conductance)
+ * leak: goal = drawn / conductance, v' = goal + (v - goal) exp(-pace conductance).
  */
-function relaxed(
-  { keep, threshold, upswing }: PlannedNeuron,
-  v: number,
+function relaxed(v: number, drawn: number, conductance: number, pace: number, round: (value: number) => number): number {
+  const goal = round(drawn / conductance);
+  return round(goal + round(round(v - goal) * round(portableExp(-round(pace * conductance)))));
+}
+
+/**
+ * A step of an adaptive exponential neuron: half of one towards where currents, conductances and w
+ * draw it, all of one of the exponential current alone, and again half (Strang 1968, "On the
+ * construction and comparison of difference schemes"). The exponential alone is exact: with q =
+ * (dt / tau) exp((v - onset) / slope) it gives v - slope log(1 - q), and reaches the peak after the
+ * share (1 - exp((v - peak) / slope)) / q of the step. What is `left` of the step then goes on from
+ * the reset potential; undefined without a spike.
+ */
+function exponentialStep(
+  { keep, threshold, reset, recoveryStep }: PlannedNeuron,
+  { onset, slope, perSlope, peakShare, resetCurrent }: PlannedUpswing,
+  before: number,
   w: number,
   drawn: number,
   conductance: number,
   round: (value: number) => number,
-): number {
-  let sum = drawn;
-  if (upswing) {
-    const height = round(round(Math.min(v, threshold) - upswing.onset) * upswing.perSlope);
-    sum = round(round(sum - w) + round(upswing.slope * round(portableExp(height))));
-  }
-  const goal = round(sum / conductance);
-  return round(goal + round(round(v - goal) * round(portableExp(-round(keep * conductance)))));
+): { readonly v: number; readonly left: number | undefined } {
+  const sum = round(drawn - w);
+  const half = round(0.5 * keep);
+  const start = relaxed(before, sum, conductance, half, round);
+  const height = round(round(Math.min(start, threshold) - onset) * perSlope);
+  const rise = round(portableExp(height));
+  const share = round(keep * rise);
+  const toPeak = round(1 - round(rise * peakShare));
+  const swung = round(start - round(slope * round(shortLog(round(1 - share)))));
+  const end = toPeak > share ? relaxed(swung, sum, conductance, half, round) : threshold;
+  if (end < threshold) return { v: end, left: undefined };
+  const left = toPeak > share ? 0 : round(1 - round(Math.max(0, toPeak) / share));
+  const force = round(round(round(sum - recoveryStep) + resetCurrent) - round(conductance * reset));
+  return { v: round(reset + round(round(left * keep) * force)), left };
 }
 
 /** The reference engine, which draws networks on the host. */

@@ -2,6 +2,7 @@
 import { allocate, type FloatArray } from "../../../numerics/index.js";
 import type { SourceClass } from "../../../spikes/gpu/network/table.js";
 import { type NetworkPlan, networkStreams } from "../../../spikes/network/plan.js";
+import { upswingNumbers } from "../../../spikes/network/planned-neurons.js";
 import type { GeneralNeurons, NetworkNeurons } from "./stepper.js";
 
 /** Whether a network has plastic projections. */
@@ -81,14 +82,13 @@ export function generalNeuronsOf(plan: NetworkPlan, drive: FloatArray): NetworkN
       ...[neuronTypes[neuron.type], neuron.relaxes ? 1 : 0, neuron.subtracts ? 1 : 0, neuron.refractorySteps, stateKeep === null ? 0 : 1],
       ...[own.length, background?.receptor ?? -1, background?.units ?? 0, thresholds.length, counts.length],
     );
-    const { onset, slope, perSlope, adaptationGain } = neuron.upswing ?? { onset: 0, slope: 0, perSlope: 0, adaptationGain: 0 };
     number.push(
       ...[neuron.keep, neuron.threshold, neuron.reset, neuron.recoveryKeep, neuron.recoveryStep, stateKeep ?? 0, config.timeStep / 2],
-      ...[onset, slope, perSlope, adaptationGain],
+      ...upswingNumbers(neuron),
     );
     for (let k = 0; k < receptors; k++) {
-      const { keep, gain, conducts, rise } = own[k] ?? { keep: 0, gain: 0, conducts: false, rise: null };
-      number.push(keep, gain, conducts ? 1 : 0, rise?.gain ?? 0, rise?.feed ?? 0);
+      const { keep, gain, conducts, rise } = own[k] ?? { keep: 0, gain: 0, conducts: 0, rise: null };
+      number.push(keep, gain, conducts, rise?.gain ?? 0, rise?.feed ?? 0, rise?.conducts ?? 0);
     }
     for (const threshold of counts) thresholds.push(threshold);
     population.fill(p, first, first + many);
