@@ -26,6 +26,10 @@ class Team {
   /** The row of the ring, and the counter, of the call's first step. */
   row: i32;
   firstStep: u32;
+  /** Steps of a row of states; 0 if none are kept. */
+  rowSteps: i32;
+  /** Steps of the rows that were run in earlier calls. */
+  stepsBefore: i32;
 }
 
 /**
@@ -70,6 +74,8 @@ class Network {
   spikeRoom: i32;
   /** Addresses of the ring's rows from the next one on. */
   rowsAhead: usize;
+  /** Filtered spikes behind each row of states, one row after the other. */
+  states: usize;
   /** 2^-fractionBits as a number of 64 bits, in two words. */
   unit: f64;
 }
@@ -507,6 +513,11 @@ function runPart<T extends number>(team: Team, net: Network, from: i32, to: i32)
     memory.fill(arriving, 0, rowBytes);
     const isFinite = v128.bitmask<i8>(finite) == 0xffff;
     store<u32>(net.spikeOffsets + (<usize>t << 2), isFinite ? fired : fired | notFinite, 4);
+    if (team.rowSteps != 0) {
+      const steps = team.stepsBefore + t + 1;
+      const bytes = <usize>net.size * sizeof<T>();
+      if (steps % team.rowSteps == 0) memory.copy(net.states + <usize>(steps / team.rowSteps - 1) * bytes, net.filtered, bytes);
+    }
     row++;
     if (row == net.ringRows) row = 0;
   }

@@ -8,10 +8,14 @@ import { expectedSynapses } from "../../spikes/network/wiring.js";
 import { placeRegions, type Region } from "./memory.js";
 import { CutTable, cutNeurons, type NetworkPart, periodOf } from "./network-parts.js";
 
+/** Rows of states that are kept at once: 64, or what 4 million values hold, and at least one. */
+export const rowsAtOnce = ({ size, populations }: NetworkPlan): number =>
+  populations.some(({ stateKeep }) => stateKeep !== null) ? Math.max(1, Math.min(64, Math.floor(2 ** 22 / size))) : 0;
+
 /** Steps of one call of the kernel at most. */
 export const mostSteps = 4096;
 /** Bytes of the record of a part, of one of its populations, and of a receptor. */
-const partBytes = 112;
+const partBytes = 120;
 const populationBytes = 168;
 const receptorBytes = 56;
 
@@ -23,6 +27,7 @@ type PartName =
   | "currents"
   | "held"
   | "filtered"
+  | "states"
   | "drive"
   | "ring"
   | "rowsAhead"
@@ -85,7 +90,7 @@ export function planNetworkMemory(model: NetworkModel, count: number): NetworkMe
   // A vector at the end of a list reaches beyond it.
   const list = (length: number) => length * element + 16;
   const common = placeRegions<CommonName>({
-    team: 32,
+    team: 40,
     barrier: 256,
     records: count * partBytes,
     receptors: receptorBytes * populations.reduce((sum, each) => sum + each.receptors.length, 0),
@@ -105,6 +110,7 @@ export function planNetworkMemory(model: NetworkModel, count: number): NetworkMe
         currents: list(currents * size),
         held: 4 * size + 16,
         filtered: list(size),
+        states: list(rowsAtOnce(model) * size),
         drive: list(size),
         ring: 4 * ringRows * receptors * size + 16,
         rowsAhead: 4 * (ringRows + 1),
@@ -206,7 +212,8 @@ export function writeRecords({ model, common, parts }: NetworkMemory, buffer: Ar
       ...[size, receptors * size, ringRows, synapses.cellBits, key[0], key[1], slices.length, at("populations")],
       ...[at("potential"), at("recovery"), at("currents"), at("held"), at("ring"), at("filtered"), at("drive")],
       ...[at("offsets"), at("places"), at("units"), synapses.units instanceof Uint16Array ? 0 : 1, at("signs")],
-      ...[offsets, channels, at("spikeOffsets"), at("spikes"), spikeRoom, at("rowsAhead")],
+      ...[offsets, channels, at("spikeOffsets"), at("spikes"), spikeRoom, at("rowsAhead"), at("states")],
+      0, // A number of 64 bits follows.
     ];
     const record = common.records.address + p * partBytes;
     writeWords(view, record, words);
@@ -214,10 +221,28 @@ export function writeRecords({ model, common, parts }: NetworkMemory, buffer: Ar
   });
 }
 
+/** Rows of states that a call keeps, and where it is in them. */
+export interface CallRows {
+  /** Steps of a row; 0 if none are kept. */
+  readonly steps: number;
+  /** Steps of the rows that were run before the call. */
+  readonly before: number;
+}
+
 /** Writes what the threads of a call have in common. */
-export function writeTeam(memory: NetworkMemory, buffer: ArrayBuffer, threads: number, row: number, firstStep: number): void {
+export function writeTeam(
+  memory: NetworkMemory,
+  buffer: ArrayBuffer,
+  threads: number,
+  row: number,
+  firstStep: number,
+  rows: CallRows,
+): void {
   const { model, common, parts, period } = memory;
-  const words = [model.size, threads, common.barrier.address, parts.length, common.records.address, period, row, firstStep];
+  const words = [
+    ...[model.size, threads, common.barrier.address, parts.length, common.records.address, period, row, firstStep],
+    ...[rows.steps, rows.before],
+  ];
   writeWords(new DataView(buffer), common.team.address, words);
 }
 

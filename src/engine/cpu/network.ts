@@ -12,11 +12,13 @@ import { initialState, type NetworkRunState, type NetworkSession, notFinite, typ
 import type { Region } from "./memory.js";
 import {
   bytesOf,
+  type CallRows,
   checkNetworkFits,
   mostSteps,
   type NetworkMemory,
   type PlacedPart,
   planNetworkMemory,
+  rowsAtOnce,
   writeNetwork,
   writeRecords,
   writeTeam,
@@ -25,7 +27,7 @@ import { WorkerTeam } from "./team.js";
 import { whyOneThread } from "./thread.js";
 
 /** Values a neuron, of the network's precision. */
-type ValueList = "potential" | "recovery" | "currents" | "filtered" | "drive";
+type ValueList = "potential" | "recovery" | "currents" | "filtered" | "drive" | "states";
 type Values = FloatArray | Int32Array;
 
 /** Where a network is loaded: its instance, and the threads that have one each. */
@@ -195,14 +197,29 @@ export class WasmNetwork implements NetworkSession {
     }
   }
 
+  get rowsPerCall(): number {
+    return rowsAtOnce(this.model);
+  }
+
+  advanceRows(rows: number, steps: number, inputs: StepSpikes | undefined, states: FloatArray): void {
+    this.#advance(rows * steps, inputs, undefined, steps);
+    for (const part of this.#memory.parts) this.#copy(part, this.#floats(part, "states", rows), states, "out");
+  }
+
   advance(steps: number, inputs: StepSpikes | undefined, record: boolean): StepSpikes | undefined {
     const recorded = record ? new CallSpikes(steps) : undefined;
+    this.#advance(steps, inputs, recorded, 0);
+    return recorded?.spikes;
+  }
+
+  /** @param rowSteps steps of each row of states that is kept; 0 for none */
+  #advance(steps: number, inputs: StepSpikes | undefined, recorded: CallSpikes | undefined, rowSteps: number): void {
     for (let done = 0; done < steps; ) {
       // Weights change between the steps, on the host's side.
       const most = this.#plasticity.isEmpty ? Math.min(mostSteps, steps - done) : 1;
       this.#giveInputs(inputs, done, most);
       if (!this.#plasticity.isEmpty) this.#beginStep(inputs?.neurons.subarray(inputs.offsets[done], inputs.offsets[done + 1]) ?? []);
-      const ran = this.#run(most);
+      const ran = this.#run(most, { steps: rowSteps, before: done });
       const finished = ran < 0 ? -1 - ran : ran;
       if (ran < 0) throw notFinite(this.#step + finished, this.model);
       const lists = this.#memory.parts.map(({ regions }) => {
@@ -215,16 +232,15 @@ export class WasmNetwork implements NetworkSession {
       this.#step += finished;
       this.#row = (this.#row + finished) % this.model.ringRows;
     }
-    return recorded?.spikes;
   }
 
   /** Runs the kernel in every thread. @throws WorkerEndedError */
-  #run(steps: number): number {
+  #run(steps: number, rows: CallRows): number {
     const { exports, team } = this.#here;
     const here = team?.ready ? team : undefined;
     const { common, parts } = this.#memory;
     const run = this.model.precision === "float32" ? exports.runNetwork32 : exports.runNetwork64;
-    writeTeam(this.#memory, this.#buffer, here?.size ?? 1, this.#row, this.#step);
+    writeTeam(this.#memory, this.#buffer, here?.size ?? 1, this.#row, this.#step, rows);
     if (!here) return run(steps, common.team.address, 0, parts.length);
     try {
       here.advance(steps, 0, 0, this.#shares);

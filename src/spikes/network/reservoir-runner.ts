@@ -1,6 +1,6 @@
 // Runs the rows of a reservoir of the kind "network" on an engine of networks.
 import { ArgumentError, SpillwayError } from "../../core/errors.js";
-import type { FloatArray, Matrix } from "../../numerics/index.js";
+import { allocate, type FloatArray, type Matrix } from "../../numerics/index.js";
 import type { KindRunner, RegisteredModel } from "../../reservoir/index.js";
 import { mostSpikes } from "./check-state.js";
 import { initialValues } from "./draw.js";
@@ -29,6 +29,8 @@ class NetworkRunner implements KindRunner {
   readonly #inputWeights: Matrix | undefined;
   /** What drives all neurons without inputs. */
   readonly #constant: FloatArray;
+  /** Filtered spikes of all neurons, for rows that run together. */
+  #filtered: FloatArray | undefined;
 
   constructor(model: RegisteredModel<NetworkReservoirConfig>, here: PlannedReservoir, session: NetworkSession) {
     this.#here = here;
@@ -65,6 +67,16 @@ class NetworkRunner implements KindRunner {
     yield this.#session.keep();
     let t = 0;
     try {
+      if (this.#session.advanceRows && !this.#inputWeights) {
+        try {
+          this.#advanceTogether(inputs, states, rows);
+          return rows;
+        } catch (error) {
+          if (!(error instanceof SpillwayError && error.code === "numeric")) throw error;
+          // One by one, for the row that it is.
+          yield this.#session.restore();
+        }
+      }
       for (; t < rows; t++) yield* this.#row(inputs, states, t);
       return rows;
     } catch (error) {
@@ -77,11 +89,30 @@ class NetworkRunner implements KindRunner {
     }
   }
 
+  /** Rows of spikes in as few calls as the session takes. */
+  #advanceTogether(inputs: FloatArray, states: FloatArray, rows: number): void {
+    const { steps, read, plan } = this.#here;
+    const most = this.#session.rowsPerCall!;
+    this.#filtered ??= allocate(plan.precision, most * plan.size);
+    for (let from = 0; from < rows; from += most) {
+      const count = Math.min(most, rows - from);
+      const spikes = rowSpikes(inputs.subarray(from * this.#inputSize, (from + count) * this.#inputSize), count, steps);
+      const filtered = this.#filtered.subarray(0, count * plan.size);
+      this.#session.advanceRows!(count, steps, spikes, filtered);
+      let at = from * this.#size;
+      for (let t = 0; t < count; t++)
+        for (const { first, size } of read) {
+          states.set(filtered.subarray(t * plan.size + first, t * plan.size + first + size), at);
+          at += size;
+        }
+    }
+  }
+
   *#row(inputs: FloatArray, states: FloatArray, t: number): Work<void> {
     const { steps, read } = this.#here;
     const input = inputs.subarray(t * this.#inputSize, (t + 1) * this.#inputSize);
     if (this.#inputWeights) yield this.#session.setDrive(this.#driveOf(input, this.#inputWeights));
-    yield this.#session.advance(steps, this.#inputWeights ? undefined : spikesOf(input, steps), false);
+    yield this.#session.advance(steps, this.#inputWeights ? undefined : rowSpikes(input, 1, steps), false);
     const filtered = (yield this.#session.getValues("filtered")) as FloatArray;
     let at = t * this.#size;
     for (const { first, size } of read) {
@@ -108,15 +139,20 @@ class NetworkRunner implements KindRunner {
   }
 }
 
-/** A row of counts as spikes of the first of its steps. @throws ArgumentError */
-function spikesOf(input: FloatArray, steps: number): StepSpikes {
+/** Rows of counts as spikes of the first of the steps of each. @throws ArgumentError */
+function rowSpikes(inputs: FloatArray, rows: number, steps: number): StepSpikes {
+  const channels = inputs.length / rows;
   const neurons: number[] = [];
-  input.forEach((count, channel) => {
-    if (!Number.isInteger(count) || count < 0 || count > mostSpikes)
-      throw new ArgumentError(`input ${channel}`, count, `how often a channel spikes, a whole number from 0 to ${mostSpikes}`);
-    for (let k = 0; k < count; k++) neurons.push(channel);
-  });
-  const offsets = new Uint32Array(steps + 1).fill(neurons.length, 1);
+  const offsets = new Uint32Array(rows * steps + 1);
+  for (let t = 0; t < rows; t++) {
+    for (let channel = 0; channel < channels; channel++) {
+      const count = inputs[t * channels + channel]!;
+      if (!Number.isInteger(count) || count < 0 || count > mostSpikes)
+        throw new ArgumentError(`input ${channel}`, count, `how often a channel spikes, a whole number from 0 to ${mostSpikes}`);
+      for (let k = 0; k < count; k++) neurons.push(channel);
+    }
+    offsets.fill(neurons.length, t * steps + 1, (t + 1) * steps + 1);
+  }
   return { offsets, neurons: Uint32Array.from(neurons) };
 }
 

@@ -62,6 +62,13 @@ export interface NetworkSession extends AsyncDisposable {
    * then to be set or restored before the next call
    */
   advance(steps: number, inputs: StepSpikes | undefined, record: boolean): StepSpikes | undefined | Promise<StepSpikes | undefined>;
+  /** Rows that `advanceRows` runs at most; left out if the session has none. */
+  readonly rowsPerCall?: number;
+  /**
+   * Runs rows of `steps` steps each, and writes the filtered spikes behind each of them, rows x N.
+   * @throws as `advance`
+   */
+  advanceRows?(rows: number, steps: number, inputs: StepSpikes | undefined, states: FloatArray): void;
   /** What the constant currents add to the potentials in a step from now on, N values. */
   setDrive(drive: FloatArray): void | Promise<void>;
   /** A copy of the potentials from rest, or of the filtered spikes: N values. */
