@@ -231,6 +231,51 @@ describe("a network as a reservoir", () => {
     expect(() => device.step([0, 0])).toThrow("makes no single steps at once on a device");
   });
 
+  it.each(["float32", "float64"] as const)(
+    "has rows of 7000 steps in all, more than a call runs and than are kept, in %s",
+    async (precision) => {
+      const description = { ...spiked, precision, rowMs: 50 };
+      const inputs = counts(70);
+      await using computer = await ReservoirComputer.create(description, { engine: "cpu" });
+      await using other = await ReservoirComputer.create(description, { engine: "reference" });
+      expect((await computer.run(inputs)).data).toEqual((await other.run(inputs)).data);
+      expect(computer.state).toEqual(other.state);
+    },
+  );
+
+  it("has the same rows on two threads", async () => {
+    const { populations: few, ...rest } = spiked as typeof plain;
+    const description = { ...rest, populations: { ...few, E: { ...populations.E, size: 600 } } } as RegisteredReservoirOptions;
+    const inputs = counts(100);
+    await using alone = await ReservoirComputer.create(description, { engine: "cpu" });
+    await using together = await ReservoirComputer.create(description, { engine: "cpu", threads: 2 });
+    expect(together.engine.plan.summary).toContain("2 threads");
+    expect((await together.run(inputs)).data).toEqual((await alone.run(inputs)).data);
+  });
+
+  it("stops before the row of spikes in which a potential is not finite", async () => {
+    const wild = {
+      ...plain,
+      populations: { senses: { size: 1, neuron: null }, E: { size: 3, neuron: "izhikevich", stateTimeConstant: 10 } },
+      projections: [{ from: "senses", to: "E", connect: "allToAll", weight: 60_000 }],
+    };
+    const rows = (...counts: number[]) => Matrix.from(counts.map((count) => [count]));
+    const given = [0, 0, 0, 30_000, 0];
+    const states = [];
+    for (const engine of ["cpu", "reference"]) {
+      await using computer = await ReservoirComputer.create(wild as never, { engine });
+      await expect(computer.run(rows(...given))).rejects.toThrow("the state is not finite after step");
+      const { state } = computer;
+      expect(state.step).toBeGreaterThan(2);
+      states.push(state);
+      // It stands behind the rows that were good.
+      computer.reset();
+      await computer.run(rows(...given.slice(0, state.step)));
+      expect(computer.state).toEqual(state);
+    }
+    expect(states[0]).toEqual(states[1]);
+  });
+
   it("stops before a row in which a potential is not finite", async () => {
     const wild = {
       ...driven,
