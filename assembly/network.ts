@@ -169,7 +169,7 @@ function holdLanes<T extends number>(held: usize, r: usize, fires: v128, refract
 }
 
 /**
- * A step of an alpha-shaped current: its rise, which spikes jump, stands behind all currents. Gives
+ * A step of an alpha-shaped current: its rise, which spikes jump, is behind all currents. Gives
  * what the potential gains.
  */
 // @ts-ignore: decorator
@@ -538,7 +538,7 @@ function deliverSteps(team: Team, net: Network, from: i32, to: i32): void {
   }
 }
 
-/** Whether every part has room for the spikes of a period after step t. */
+/** Whether every part has memory for the spikes of a period after step t. */
 function hasRoom(team: Team, t: i32): bool {
   for (let p = 0; p < team.parts; p++) {
     const net = partOf(team, p);
@@ -555,7 +555,7 @@ function firstBad(team: Team, from: i32, to: i32): i32 {
 }
 
 /**
- * Runs steps of parts `firstPart` to `lastPart` while there is room for spikes. All threads of a
+ * Runs steps of parts `firstPart` to `lastPart` while there is memory for spikes. All threads of a
  * team call it at once, with parts of their own, and go alike: whether to go on follows from what
  * stood there at the last barrier. Returns the steps done, or -1 less the step after which a
  * potential is not finite.

@@ -88,7 +88,7 @@ function inputDrive<T extends number>(fields: Fields, input: usize): void {
 
 /**
  * `row` is the row of the ring that comes first. Returns the steps whose potentials are all finite;
- * after them stands the row of the bad one.
+ * after them is the row of the bad one.
  */
 // @ts-ignore: decorator
 @inline

@@ -1,4 +1,4 @@
-// Where everything of a network stands in the memory of its WebAssembly instances, and the records
+// The layout of a network in the memory of its WebAssembly instances, and the records
 // that assembly/network.ts reads: lists that all parts read, and lists of each part.
 import { wasmMemoryLimit, wasmReserved } from "../../numerics/wasm/index.js";
 import { EngineCapacityError } from "../../reservoir/engine.js";
@@ -41,7 +41,7 @@ type PartName =
 /** A part with its memory, which only its thread writes while steps run. */
 export interface PlacedPart extends NetworkPart {
   readonly regions: Readonly<Record<PartName, Region>>;
-  /** Spikes of a call that there is room for. */
+  /** Spikes of a call that fit. */
   readonly spikeRoom: number;
 }
 
@@ -156,7 +156,7 @@ interface ConstantAddresses {
   readonly thresholds: number;
 }
 
-/** Writes receptors and counts of every population; where they stand, by its name. */
+/** Writes receptors and counts of every population; their addresses, by its name. */
 function writeConstants({ model, common }: NetworkMemory, view: DataView): ReadonlyMap<string, ConstantAddresses> {
   const addresses = new Map<string, ConstantAddresses>();
   let receptors = common.receptors.address;

@@ -1,4 +1,4 @@
-// Where everything of one spiking network stands in the memory of its WebAssembly instance, decided
+// The layout of one spiking network in the memory of its WebAssembly instance, decided
 // before anything is allocated.
 import { wasmMemoryLimit } from "../../numerics/wasm/index.js";
 import { EngineCapacityError } from "../../reservoir/engine.js";

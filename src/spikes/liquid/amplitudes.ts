@@ -1,4 +1,4 @@
-// Whether input spikes have amplitudes that a network's sums leave room for.
+// Whether input spikes have amplitudes that a network's sums can hold.
 import { ArgumentError } from "../../core/errors.js";
 import type { FloatArray } from "../../numerics/index.js";
 import type { SpikingModel } from "../../reservoir/spiking-model.js";

@@ -1,4 +1,4 @@
-// Where the neurons of a liquid stand: on the points of a grid, in an order drawn from the seed.
+// The positions of the neurons of a liquid: the points of a grid, in an order drawn from the seed.
 import { type PhiloxKey, RandomStream } from "../../numerics/index.js";
 import { streams } from "./streams.js";
 
@@ -20,11 +20,11 @@ export function gridSides(size: number): GridSides {
  * down (Fisher-Yates): inhibitory neurons, which come last, are then everywhere.
  */
 export function gridPoints(size: number, key: PhiloxKey): Uint32Array {
-  return dealtPoints(size, new RandomStream(key, streams.grid));
+  return shuffledPoints(size, new RandomStream(key, streams.grid));
 }
 
 /** The same from a stream of draws. */
-export function dealtPoints(size: number, draws: RandomStream): Uint32Array {
+export function shuffledPoints(size: number, draws: RandomStream): Uint32Array {
   const points = Uint32Array.from({ length: size }, (_, p) => p);
   for (let p = size - 1; p > 0; p--) {
     const other = draws.integer(0, p, p + 1);

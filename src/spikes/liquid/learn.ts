@@ -1,5 +1,5 @@
 // Spike-timing plasticity in a running liquid: patterns in, a liquid with learnt weights out. The
-// rule itself is the plasticity room's.
+// rule itself is in ../plasticity.
 import { option, optional, resolve, type TableOf } from "../../core/options.js";
 import type { Matrix, SparseMatrix } from "../../numerics/index.js";
 import { ReservoirComputer, type SpikingModel, type WorkOptions } from "../../reservoir/index.js";
@@ -44,7 +44,7 @@ export interface LearntLiquid {
    * like any other.
    */
   readonly model: SpikingModel;
-  /** The rule as it stands, for its statistics; its weights are in units of `weightUnit`. */
+  /** The rule in its present state, for its statistics; its weights are in units of `weightUnit`. */
   readonly plasticity: SpikeTimingPlasticity;
   /** In mV. */
   readonly weightUnit: number;
@@ -103,7 +103,7 @@ export async function learnSpikeTiming(
   return { model: patterns.length === 0 ? model : learnt(), plasticity, weightUnit: unit };
 }
 
-/** Another liquid that goes on where one stands; the one is given back. */
+/** Another liquid that continues from the state of one, which is disposed. */
 async function renewed(
   computer: ReservoirComputer<SpikingModel>,
   model: SpikingModel,

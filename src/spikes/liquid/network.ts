@@ -46,7 +46,7 @@ export class LiquidNetwork {
 
   /**
    * One step. Writes the filtered spikes after it to `next` (N values) and returns whether every
-   * potential is finite; if one is not, it stands in `next` and the network is as it was.
+   * potential is finite; if one is not, it is in `next` and the network is as it was.
    *
    * @param filtered the filtered spikes before it, N values
    * @param input u, I values

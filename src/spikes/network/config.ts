@@ -1,5 +1,5 @@
-// A network of populations and projections, described as JSON. What the fields mean stands here;
-// what they take is checked in schema.ts.
+// A network of populations and projections, described as JSON. The fields are documented here and
+// checked in schema.ts.
 import type { Precision, Seed } from "../../numerics/index.js";
 import type { NeuronConfig, NeuronOptions } from "../../reservoir/spiking-config.js";
 
@@ -87,7 +87,7 @@ export type Values = number | readonly number[] | DistributionOptions;
  *   their own if the entries have four numbers. With `inDegree` they are those that fixedInDegree drew,
  *   so many onto each target: other projections are drawn as beside that
  * - distance: C exp(-(D / lambda)^2) at distance D, both populations on a grid of `grid` points
- *   (null: the smallest box near a cube) whose points are dealt at random
+ *   (null: the smallest box near a cube) whose points are assigned at random
  */
 export type ConnectOptions =
   | "oneToOne"
@@ -296,7 +296,7 @@ export interface NetworkConfig {
   readonly precision: Precision;
   /**
    * Synaptic input is summed in units of 2^-fractionBits mV. null: the most, up to 24, with which
-   * every weight has 16 bits; more, as far as sums have room, if over one in a thousand weights of
+   * every weight has 16 bits; more, as far as sums fit, if over one in a thousand weights of
    * a projection were rounded by more than a thousandth of themselves.
    */
   readonly fractionBits: number | null;

@@ -26,7 +26,7 @@ export function drawNetwork(plan: NetworkPlan): NetworkModel {
 const bytesOfNeuron = 64;
 
 /** @throws EngineCapacityError if a plan's network does not fit the machine */
-function checkRoom(plan: NetworkPlan): void {
+function checkMemory(plan: NetworkPlan): void {
   const ofSynapses = plan.projections.reduce((sum, each) => sum + bytesOf(each, plan) * expectedSynapses(each), 0);
   const bytes = ofSynapses + plan.size * (bytesOfNeuron + 4 * plan.ringRows * plan.receptors) + plan.inputs * bytesOfNeuron;
   const limit = machineMemory();
@@ -52,7 +52,7 @@ function bytesOf({ plasticity, rule }: PlannedProjection, { oneSign, precision }
  * ArgumentError if sums of input do not fit 32 bits
  */
 export function drawSynapses(plan: NetworkPlan): Pick<NetworkModel, "synapses" | "plastic"> {
-  checkRoom(plan);
+  checkMemory(plan);
   const { size, inputs, cellBits, fractionBits, oneSign, ringRows } = plan;
   const sources = size + inputs;
   const scale = 2 ** fractionBits;
@@ -75,10 +75,10 @@ export function drawSynapses(plan: NetworkPlan): Pick<NetworkModel, "synapses" |
   for (let j = 0; j < sources; j++) offsets[j + 1] = offsets[j + 1]! + offsets[j]!;
   const places = new Uint32Array(offsets[sources]!);
   const units = oneSign ? new Uint16Array(places.length) : new Int32Array(places.length);
-  const room = changing.reduce((all, each) => Math.max(all, each?.most ?? 0), 0) + most;
-  const place = new Uint32Array(room);
-  const unit = new Int32Array(room);
-  const ranks = new Uint32Array(room);
+  const capacity = changing.reduce((all, each) => Math.max(all, each?.most ?? 0), 0) + most;
+  const place = new Uint32Array(capacity);
+  const unit = new Int32Array(capacity);
+  const ranks = new Uint32Array(capacity);
   const draws: Draws = { block: new Uint32Array(4), target: 0, own: undefined };
   const at = new Uint32Array(ringRows + 1);
   let present: readonly number[] = [];
@@ -125,7 +125,7 @@ export function drawSynapses(plan: NetworkPlan): Pick<NetworkModel, "synapses" |
 
 /**
  * Turns delays into places in order of delay: of entries `from` to `end` the first has place 0, and
- * those of one delay keep their order. `at` is room for a counter of each delay, and one more.
+ * those of one delay keep their order. `at` has a counter for each delay, and one more.
  */
 function rankDelays(entries: Uint32Array, from: number, end: number, at: Uint32Array): void {
   at.fill(0);
@@ -159,7 +159,7 @@ class PlasticBuilder {
     this.#units = new Int32Array(offsets[size]!);
   }
 
-  /** What a drawn size is times: sizes of stdp stand without their sign. */
+  /** What a drawn size is times: sizes of stdp have no sign. */
   signOf(sign: number): number {
     return this.#projection.plasticity!.kind === "stdp" ? 1 : sign;
   }
@@ -175,7 +175,7 @@ class PlasticBuilder {
     }
   }
 
-  /** @param at room for a counter of each delay, and one more */
+  /** @param at a counter for each delay, and one more */
   table({ size, cellBits }: NetworkPlan, at: Uint32Array): PlasticTable {
     const projection = this.#projection;
     const { source, target, receptor, plasticity } = projection;

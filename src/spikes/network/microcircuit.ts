@@ -10,7 +10,7 @@ export interface MicrocircuitOptions {
   /** Of neurons and of the synapses onto each: 1 (default) is full size, 77,169 neurons. */
   readonly scale?: number | undefined;
   /**
-   * What stands for the rest of the brain: "dc" (default), a constant current, or "poisson". Below
+   * The input from the rest of the brain: "dc" (default), a constant current, or "poisson". Below
    * a scale of .4 populations fall silent with "dc".
    */
   readonly drive?: "dc" | "poisson" | undefined;
@@ -21,7 +21,7 @@ export interface MicrocircuitOptions {
 /** The options of `microcircuit`. */
 export const microcircuitTable = {
   scale: option(number({ above: 0, atMost: 1 }), 1, "Share of the neurons, and of the synapses onto each."),
-  drive: option(choice("dc", "poisson"), "dc", "What stands for the rest of the brain: a constant current, or Poisson spikes."),
+  drive: option(choice("dc", "poisson"), "dc", "The input from the rest of the brain: a constant current, or Poisson spikes."),
   seed: option(seed, "spillway", "Determines every synapse."),
 } satisfies TableOf<MicrocircuitOptions>;
 

@@ -56,7 +56,7 @@ class NetworkRunner implements KindRunner {
   }
 
   advance(inputs: FloatArray, states: FloatArray, rows: number): number | Promise<number> {
-    return settled(this.#advance(inputs, states, rows));
+    return runWork(this.#advance(inputs, states, rows));
   }
 
   dispose(): Promise<void> {
@@ -156,17 +156,17 @@ function rowSpikes(inputs: FloatArray, rows: number, steps: number): StepSpikes 
   return { offsets, neurons: Uint32Array.from(neurons) };
 }
 
-/** Work in parts, each of which is done at once or gives a promise. */
+/** Work in parts, each synchronous or a promise. */
 type Work<Result> = Generator<unknown, Result, unknown>;
 
-/** Does work at once as far as it goes; from the first promise on, later. */
-function settled<Result>(work: Work<Result>, value?: unknown, failed?: { readonly error: unknown }): Result | Promise<Result> {
+/** Runs work synchronously up to the first promise, and asynchronously from there on. */
+function runWork<Result>(work: Work<Result>, value?: unknown, failed?: { readonly error: unknown }): Result | Promise<Result> {
   let next = failed ? work.throw(failed.error) : work.next(value);
   while (!next.done) {
     if (next.value instanceof Promise)
       return next.value.then(
-        (result) => settled(work, result),
-        (error: unknown) => settled(work, undefined, { error }),
+        (result) => runWork(work, result),
+        (error: unknown) => runWork(work, undefined, { error }),
       );
     next = work.next(next.value);
   }

@@ -156,7 +156,7 @@ const networkNeuronDefaults = {
 /** Above it the exponential of a neuron's upswing leaves binary32. */
 const steepest = 80;
 
-/** The fields of a population that stand behind `like`. */
+/** The fields of a population, beside `like`. */
 export const populationTable = {
   size: given(size, "How many neurons."),
   neuron: option(

@@ -43,7 +43,7 @@ export function largestSize({ rule, weight }: Pick<PlannedProjection, "rule" | "
 
 /**
  * The bits of a network whose description leaves them open: the most, up to 24, with which every
- * weight has 16 bits; more if they round small weights badly and sums have room for them.
+ * weight has 16 bits; more if they round small weights badly and sums still fit.
  */
 export function chooseFractionBits(projections: readonly WeighedProjection[], backgrounds: readonly WeighedBackground[]): number {
   const ofSynapses = projections.reduce((most, each) => Math.max(most, largestSize(each), each.mostWeight), 0);
@@ -54,9 +54,9 @@ export function chooseFractionBits(projections: readonly WeighedProjection[], ba
   if (bits === 0 && largest >= 65535) throw new ArgumentError("projections.weight", largest, "weights below 65535 mV, or fractionBits 0");
   const sizes = weightsOf(projections, backgrounds);
   const isGood = (k: number) => sizes.every(({ weights }) => roundedBadly(weights, k).share <= mayBeWorse);
-  const room = Math.min(mostUnits / largest, 2 ** 31 / Math.max(largest, largestSum(projections, backgrounds)));
+  const limit = Math.min(mostUnits / largest, 2 ** 31 / Math.max(largest, largestSum(projections, backgrounds)));
   let more = bits;
-  while (!isGood(more) && more < mostFractionBits && 2 ** (more + 1) < room) more++;
+  while (!isGood(more) && more < mostFractionBits && 2 ** (more + 1) < limit) more++;
   return more;
 }
 

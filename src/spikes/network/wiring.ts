@@ -2,7 +2,7 @@
 // Weights and delays are drawn in draw.ts.
 import { philox4x32, portableExp, RandomStream } from "../../numerics/index.js";
 import { drawPositions } from "../../reservoir/topologies/random-rows.js";
-import { coordinates, dealtPoints, gridSides } from "../liquid/grid.js";
+import { coordinates, gridSides, shuffledPoints } from "../liquid/grid.js";
 import { type NetworkPlan, networkStreams, type PlannedProjection } from "./plan.js";
 
 /** What is drawn for a synapse. */
@@ -237,7 +237,7 @@ function listed(
 
 /**
  * The targets near a source. Neuron k of a slice of n is at the point that the k-th of the first n
- * points of the grid is dealt to by exchanges (Fisher-Yates) with purpose 2p for sources and 2p + 1
+ * points of the grid is exchanged with (Fisher-Yates) with purpose 2p for sources and 2p + 1
  * for targets; within one slice both are the same. Each target with C exp(-(D / lambda)^2) at most
  * a word of its own is taken: cost grows with the pairs.
  */
@@ -248,8 +248,8 @@ function nearTargets(
 ): (source: number) => ArrayLike<number> {
   const sides = rule.grid ?? gridSides(Math.max(source.size, target.size));
   const same = source.first === target.first && source.size === target.size;
-  const sourcePoints = dealtPoints(source.size, new RandomStream(key, networkStreams.grid, 2 * number));
-  const targetPoints = same ? sourcePoints : dealtPoints(target.size, new RandomStream(key, networkStreams.grid, 2 * number + 1));
+  const sourcePoints = shuffledPoints(source.size, new RandomStream(key, networkStreams.grid, 2 * number));
+  const targetPoints = same ? sourcePoints : shuffledPoints(target.size, new RandomStream(key, networkStreams.grid, 2 * number + 1));
   const chances = new RandomStream(key, networkStreams.positions, number);
   const { lambda, probability } = rule;
   return (j) => {

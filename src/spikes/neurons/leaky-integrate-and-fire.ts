@@ -27,7 +27,7 @@ export interface IntegrateAndFireNumbers {
  *     V(t+dt) - V_rest = keep (V(t) - V_rest) + excitatoryGain e(t) + inhibitoryGain i(t) + driveGain I
  *     keep = exp(-dt/tau)   driveGain = 1 - keep   gain(tau_s) = tau_s/(tau_s - tau) (exp(-dt/tau_s) - exp(-dt/tau))
  *
- * A synaptic time constant of 0 stands for the whole charge at once: the potential jumps at the
+ * A synaptic time constant of 0 is the whole charge at once: the potential jumps at the
  * beginning of the step, gain = keep.
  */
 export function integrateAndFireNumbers(

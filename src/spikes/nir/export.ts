@@ -9,7 +9,7 @@ import { positive } from "../options.js";
 import type { NirArray, NirGraph, NirNode } from "./graph.js";
 import { perWeight } from "./weights.js";
 
-/** How a network is told in NIR's words. */
+/** How a network is expressed in NIR. */
 export interface NirExportOptions {
   /** ms in a unit of the file's times; default 1000: seconds. */
   readonly timeUnit?: number | undefined;

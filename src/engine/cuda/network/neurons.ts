@@ -68,7 +68,7 @@ export function neuronsOf(plan: NetworkPlan, drive: FloatArray): NetworkNeurons 
 
 const neuronTypes = { leakyIntegrateAndFire: 0, adaptiveIntegrateAndFire: 1, izhikevich: 2, adaptiveExponential: 3 } as const;
 
-/** The same for kernels/network_general.cuh, which says what stands where. */
+/** The same for kernels/network_general.cuh, which defines the layout. */
 export function generalNeuronsOf(plan: NetworkPlan, drive: FloatArray): NetworkNeurons {
   const { size, receptors, currents, precision, populations, fractionBits, key, config } = plan;
   const whole: number[] = [];

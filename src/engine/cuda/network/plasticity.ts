@@ -214,7 +214,7 @@ interface Layout {
   readonly runs: Uint32Array;
   readonly places: Uint32Array;
   readonly units: Int32Array;
-  /** Synapses of stdp, which stand first. */
+  /** Synapses of stdp, which come first. */
   readonly timed: number;
   readonly incomingOffsets: Uint32Array;
   readonly incoming: Uint32Array;

@@ -421,7 +421,7 @@ export class DeviceNetworkStepper {
     return 1 + this.#neurons.refractory.reduce((few, held) => Math.min(few, held), mostSteps);
   }
 
-  /** Steps of a launch that records, so that its spikes have room. */
+  /** Steps of a launch that records, so that its spikes fit. */
   #recordedSteps(): number {
     return Math.max(1, Math.floor((recordBytes / 8) * (this.#leastInterval / this.#neurons.size)));
   }
