@@ -4,29 +4,27 @@
 import { checkWhole } from "../../core/checks.js";
 import { ArgumentError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
-import { writeFileAtomic } from "../../io/atomic.js";
 import { readBytes } from "../../io/files.js";
 import type { Matrix, MatrixLike } from "../../numerics/index.js";
 import type { TrainedReadout } from "../../readout/index.js";
 import type { ReservoirComputer, ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
-import { Turns, workTable } from "../../reservoir/work.js";
-import type { CalendarFeature } from "../../series/calendar.js";
+import { workTable } from "../../reservoir/work.js";
 import { rowsLost, type TimeGrid } from "../../series/index.js";
 import { forecasterReservoir } from "../defaults.js";
 import { NotFittedError } from "../errors.js";
 import { bandsOf, checkIntervals } from "../forecaster/bands.js";
-import { type Bound, bounded } from "../forecaster/bounds.js";
+import type { Bound } from "../forecaster/bounds.js";
 import type { ForecasterChoice } from "../forecaster/choice.js";
-import { Clock } from "../forecaster/clock.js";
+import { Clock, type ClockNote } from "../forecaster/clock.js";
 import { type CheckedSeries, checkColumns, checkedSeries, fromRow, withTimes } from "../forecaster/data.js";
 import { askMembers } from "../forecaster/ensemble.js";
-import { Forecast } from "../forecaster/forecast.js";
+import type { Forecast } from "../forecaster/forecast.js";
 import { checkChoose } from "../forecaster/lambda-choice.js";
 import { medianOf } from "../forecaster/loss.js";
 import { fillPredicted, type LastRows, maskAhead } from "../forecaster/missing.js";
 import type { TimesOption } from "../forecaster/options.js";
 import { scoredRows, scorerOf } from "../forecaster/score.js";
-import { orBack, puttingBack } from "../forecaster/standing.js";
+import { SeriesForecaster } from "../forecaster/series-forecaster.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
 import { disposeAll, type FieldReservoirs, openReservoirs, reopenReservoirs } from "./computers.js";
 import { type FieldPrefix, fieldPrefix, fieldRows, fieldScored } from "./data.js";
@@ -86,19 +84,14 @@ export interface FieldState {
  * await using model = await FieldForecaster.fit(field, { groups: 32, halo: 6, reservoir: { size:
  * 1000 } }); const next = await model.forecast(300);
  */
-export class FieldForecaster implements AsyncDisposable {
-  readonly settings: FieldSettings;
+export class FieldForecaster extends SeriesForecaster<FieldSettings, FieldState, FieldData, FieldPrefix> {
   readonly #reservoirs: FieldReservoirs;
   #computers: readonly (readonly ReservoirComputer[])[] = [];
   #members: readonly FieldGroups[] | undefined;
   #choice: ForecasterChoice | undefined;
-  #clock = new Clock();
-  #missingCounts: readonly number[] = [];
-  #last: LastRows = {};
-  readonly #turns = new Turns();
 
-  private constructor(settings: FieldSettings, reservoirs: FieldReservoirs) {
-    this.settings = settings;
+  private constructor(settings: FieldSettings, reservoirs: FieldReservoirs, time?: ClockNote) {
+    super(settings, time);
     this.#reservoirs = reservoirs;
   }
 
@@ -132,7 +125,7 @@ export class FieldForecaster implements AsyncDisposable {
    * washout do not fit, and what ridge throws
    */
   async fit(data: FieldData | FieldSequences, work: WorkOptions = {}): Promise<this> {
-    return this.#turns.take(async () => {
+    return this.turns.take(async () => {
       resolve(workTable, work);
       const { settings } = this;
       const { checked, masks, missingCounts, last, given } = fieldRows(data, settings);
@@ -154,9 +147,9 @@ export class FieldForecaster implements AsyncDisposable {
       const { members, choice } = await trainField({ settings, geometry, members: computers, data: timed, masks }, work);
       this.#members = members;
       this.#choice = choice;
-      this.#clock = clock;
-      this.#missingCounts = missingCounts;
-      this.#last = last;
+      this.clock = clock;
+      this.counts = missingCounts;
+      this.last = last;
       return this;
     });
   }
@@ -200,38 +193,21 @@ export class FieldForecaster implements AsyncDisposable {
     return this.#first.fit.geometry.known.given;
   }
 
-  /** What of the calendar is an input; empty if nothing is. */
-  get calendar(): readonly CalendarFeature[] {
-    return this.#clock.calendar;
-  }
-
-  /** The least and the largest value of each column's forecasts, as in `Forecaster`. */
-  get bounds(): readonly Bound[] {
+  override get bounds(): readonly Bound[] {
     return this.#first.road.bounds ?? [];
   }
 
-  /** How lambda was chosen by a horizon, and by which forecasts; undefined without one. */
-  get choice(): ForecasterChoice | undefined {
+  override get choice(): ForecasterChoice | undefined {
     return this.#choice;
   }
 
-  /** How many values of each column were missing in the training rows, as in `Forecaster`. */
-  get missingCounts(): readonly number[] {
-    return this.#missingCounts;
-  }
-
-  /** The grid of the time stamps of its training rows; undefined if they had none. */
-  get grid(): TimeGrid | undefined {
-    return this.#clock.trained;
-  }
-
   /** Where it stands in its series. Setting it goes back there. @throws NotFittedError */
-  get state(): FieldState {
-    return { members: this.#fitted().map(({ state }) => state), time: this.#clock.now, last: this.#last };
+  override get state(): FieldState {
+    return { members: this.#fitted().map(({ state }) => state), time: this.clock.now, last: this.last };
   }
 
   /** Goes back to where it stood. */
-  set state(state: FieldState) {
+  override set state(state: FieldState) {
     const members = this.#fitted();
     const given: unknown = state?.members;
     const fits = (one: FieldGroupsState, m: number) =>
@@ -239,8 +215,8 @@ export class FieldForecaster implements AsyncDisposable {
     if (!Array.isArray(given) || given.length !== members.length || !given.every(fits))
       throw new ArgumentError("state", state, "one that this forecaster's `state` gave");
     for (const [m, member] of members.entries()) member.state = state.members[m]!;
-    this.#clock.now = state.time;
-    this.#last = state.last ?? {};
+    this.clock.now = state.time;
+    this.last = state.last ?? {};
   }
 
   /**
@@ -249,22 +225,22 @@ export class FieldForecaster implements AsyncDisposable {
    * as in `Forecaster`. The state moves on. @throws ArgumentError, NotFittedError
    */
   async predict(series: MatrixLike, options: FieldPredictOptions = {}): Promise<Matrix<Float64Array>> {
-    return this.#turns.take(async () => {
+    return this.turns.take(async () => {
       const { warmup, known: beforehand, ...work } = resolve(fieldPredictTable, options);
-      const prefix = this.#warmUp(warmup);
+      const prefix = this.prefix(warmup);
       const { inputs, known, last } = fillPredicted(
         { inputs: series, known: beforehand },
         this.settings.missing,
-        prefix?.last ?? this.#last,
+        prefix?.last ?? this.last,
       );
       const rows = checkedSeries(inputs as MatrixLike, "inputs");
       checkColumns(rows, "inputs", this.columns);
-      return orBack(this, async () => {
-        await this.#start(prefix, work.signal);
-        const checked = this.#clock.known(rows.rows, known, this.#first.road.known);
+      return this.backOnFailure(async () => {
+        await this.start(prefix, work.signal);
+        const checked = this.clock.known(rows.rows, known, this.#first.road.known);
         const made = await this.#ask(work, (member, each) => member.predict({ series: rows, known: checked }, each));
-        this.#clock.advance(rows.rows);
-        this.#last = last;
+        this.clock.advance(rows.rows);
+        this.last = last;
         return medianOf(made);
       });
     });
@@ -277,26 +253,24 @@ export class FieldForecaster implements AsyncDisposable {
    * @throws ArgumentError, NotFittedError, NonFiniteStateError
    */
   async forecast(steps: number, options: FieldForecastOptions = {}): Promise<Forecast> {
-    return this.#turns.take(async () => {
+    return this.turns.take(async () => {
       const { warmup, known, history, intervals, bandsFrom, ...work } = resolve(fieldForecastTable, options);
       const { fit, road } = this.#first;
       checkWhole("steps", steps, 1);
       const [choice, members] = [this.#choice, this.#fitted()];
       checkIntervals({ choice, members }, steps, { intervals, bandsFrom });
-      return puttingBack(this, async () => {
-        await this.#start(this.#warmUp(warmup), work.signal);
+      return this.puttingBack(async () => {
+        await this.start(this.prefix(warmup), work.signal);
         if (history !== undefined) {
           const last = checkedSeries(history, "history");
           for (const member of members) member.recall(last);
         }
         const { masks } = fit.geometry.known;
         const given = masks > 0 ? maskAhead(known, steps, masks, this.known) : known;
-        const ahead = this.#clock.known(steps, given, road.known);
+        const ahead = this.clock.known(steps, given, road.known);
         const made = await this.#ask(work, (member, each) => member.forecast(steps, ahead, each));
         const values = medianOf(made);
-        const { bounds } = this;
-        const bands = bandsOf({ choice, members, bounds }, { values, made }, { intervals, bandsFrom });
-        return new Forecast(bounded(values, bounds), this.#clock.times(steps), bands);
+        return this.handedOut(values, bandsOf({ choice, members }, { values, made }, { intervals, bandsFrom }));
       });
     });
   }
@@ -307,55 +281,41 @@ export class FieldForecaster implements AsyncDisposable {
    * is put back afterwards. @throws ArgumentError, NotFittedError, and what the metric throws
    */
   async score(data: FieldData, options: FieldScoreOptions = {}): Promise<number> {
-    return this.#turns.take(async () => {
+    return this.turns.take(async () => {
       const { metric, washout, warmup, ...work } = resolve(fieldScoreTable, options);
-      const prefix = this.#warmUp(warmup);
-      const { checked, mask } = fieldScored(data, this.settings, prefix?.last ?? this.#last);
+      const prefix = this.prefix(warmup);
+      const { checked, mask } = fieldScored(data, this.settings, prefix?.last ?? this.last);
       checkColumns(checked.series, "series", this.columns);
       const { inputs, ...scored } = scoredRows(checked, mask, this.#first.road.known > 0);
       const score = scorerOf({ ...scored, washout, metric });
-      const predicted = await puttingBack(this, async () => {
-        await this.#start(prefix, work.signal);
-        const { known } = this.#clock.rows(checked) as CheckedSeries;
+      const predicted = await this.puttingBack(async () => {
+        await this.start(prefix, work.signal);
+        const { known } = this.clock.rows(checked) as CheckedSeries;
         return this.#ask(work, (member, each) => member.predict({ series: inputs, known }, each));
       });
       return score(medianOf(predicted));
     });
   }
 
-  /**
-   * To the initial state, and from there over a series: as `warmup` does for one call, for all that
-   * follow. @throws ArgumentError, NotFittedError
-   */
-  async warmUp(warmup: FieldData, work: WorkOptions = {}): Promise<void> {
-    const { signal } = resolve(workTable, work);
-    return this.#turns.take(() => orBack(this, () => this.#start(this.#warmUp(warmup), signal)));
-  }
-
   /** Back to the initial state of every reservoir. @throws NotFittedError */
   reset(): void {
     for (const member of this.#fitted()) member.reset();
-    this.#clock.now = undefined;
-    this.#last = {};
+    this.clock.now = undefined;
+    this.last = {};
   }
 
   /**
    * The model as the bytes of one safetensors file: reservoirs, readouts, settings and states.
    * @throws NotFittedError
    */
-  async toBytes(): Promise<Uint8Array> {
-    return this.#turns.take(async () => {
+  override async toBytes(): Promise<Uint8Array> {
+    return this.turns.take(async () => {
       const members = this.#fitted().map(({ fit, computers, state }) => {
         const own = this.settings.shared ? computers.slice(0, 1) : computers;
         return { fit, models: own.map(({ model }) => model), state };
       });
-      return encodeField({ settings: this.settings, members, choice: this.#choice, time: this.#clock.note, last: this.#last });
+      return encodeField({ settings: this.settings, members, choice: this.#choice, time: this.clock.note, last: this.last });
     });
-  }
-
-  /** Writes `toBytes()` to a file, whole or not at all (Node). @throws FileError, NotFittedError */
-  async save(path: string): Promise<void> {
-    await writeFileAtomic(path, await this.toBytes());
   }
 
   /** Opens what `toBytes` gave. @throws FileError with the reason if it cannot be used */
@@ -363,7 +323,7 @@ export class FieldForecaster implements AsyncDisposable {
     const { source, engine, threads } = resolve(loadTable, options);
     const { settings, members, choice, time, last } = await decodeField(await decodeModelFile(bytes, source, "field"), source);
     const models = members.map((member) => member.models);
-    const forecaster = new FieldForecaster(settings, { description: models[0]![0]!.config, engine, threads });
+    const forecaster = new FieldForecaster(settings, { description: models[0]![0]!.config, engine, threads }, time);
     forecaster.#computers = await reopenReservoirs(models, members[0]!.fit.geometry, { engine, threads });
     forecaster.#members = members.map(({ fit, state }, m) => {
       const member = new FieldGroups(forecaster.#computers[m]!, fit);
@@ -371,8 +331,7 @@ export class FieldForecaster implements AsyncDisposable {
       return member;
     });
     forecaster.#choice = choice;
-    forecaster.#clock = new Clock(settings.calendar, time);
-    forecaster.#last = last;
+    forecaster.last = last;
     return forecaster;
   }
 
@@ -385,13 +344,8 @@ export class FieldForecaster implements AsyncDisposable {
   }
 
   /** Gives memory and threads back. Idempotent. */
-  async dispose(): Promise<void> {
+  override async dispose(): Promise<void> {
     await disposeAll(this.#computers);
-  }
-
-  /** Lets `await using` dispose of it. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.dispose();
   }
 
   #fitted(): readonly FieldGroups[] {
@@ -407,18 +361,16 @@ export class FieldForecaster implements AsyncDisposable {
     return askMembers({ members: this.#fitted() }, work, ask);
   }
 
-  /** The rows of a warm-up, if there is one. */
-  #warmUp(warmup: FieldData | undefined): FieldPrefix | undefined {
-    return warmup === undefined ? undefined : fieldPrefix(warmup, this.settings);
+  protected override prefixOf(warmup: FieldData): FieldPrefix {
+    return fieldPrefix(warmup, this.settings);
   }
 
-  /** Goes to the initial state and through the warm-up, if there is one. */
-  async #start(prefix: FieldPrefix | undefined, signal: AbortSignal | undefined): Promise<void> {
+  protected override async start(prefix: FieldPrefix | undefined, signal: AbortSignal | undefined): Promise<void> {
     if (!prefix) return;
     checkColumns(prefix.rows.series, "warmup", this.columns);
-    const timed = fromRow(this.#clock.warmUp(prefix.rows) as CheckedSeries, prefix.unfilled);
+    const timed = fromRow(this.clock.warmUp(prefix.rows) as CheckedSeries, prefix.unfilled);
     for (const member of this.#fitted()) await member.start(timed, signal);
-    this.#last = prefix.last;
+    this.last = prefix.last;
   }
 
   async #openReservoirs(geometry: FieldGeometry): Promise<readonly (readonly ReservoirComputer[])[]> {

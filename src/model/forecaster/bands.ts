@@ -61,27 +61,22 @@ export type MeasuredErrors = Pick<ForecasterChoice, "horizon" | "targets" | "err
 export interface BandSource {
   readonly choice: ForecasterChoice | undefined;
   readonly members: readonly { readonly road: { readonly transforms: FittedTransforms } }[];
-  /** Of each column. */
-  readonly bounds?: readonly Bound[] | undefined;
 }
 
 /** The bands of a forecast whose levels are checked; undefined if none are asked for. */
 export function bandsOf(
-  { choice, members, bounds }: BandSource,
+  { choice, members }: BandSource,
   { values, made }: { readonly values: Matrix<Float64Array>; readonly made: readonly Matrix<Float64Array>[] },
   { intervals, bandsFrom }: Asked,
 ): readonly ForecastBand[] | undefined {
   if (intervals.length === 0) return undefined;
-  const bands =
-    bandsFrom === "members"
-      ? intervals.map((level) => ({ level, ...ensembleBand(made, level) }))
-      : bandsAround(
-          values,
-          choice!,
-          members.map(({ road }) => road.transforms),
-          intervals,
-        );
-  return boundedBands(bands, bounds);
+  if (bandsFrom === "members") return intervals.map((level) => ({ level, ...ensembleBand(made, level) }));
+  return bandsAround(
+    values,
+    choice!,
+    members.map(({ road }) => road.transforms),
+    intervals,
+  );
 }
 
 /**
@@ -111,8 +106,8 @@ export function boundedBands(bands: readonly ForecastBand[], bounds: readonly Bo
 }
 
 /** The bands of some columns. */
-export function selectedBands(bands: readonly ForecastBand[] | undefined, columns: readonly number[] | undefined) {
-  return bands?.map(({ level, lower, upper }) => ({ level, lower: selected(lower, columns), upper: selected(upper, columns) }));
+export function selectedBands(bands: readonly ForecastBand[], columns: readonly number[] | undefined) {
+  return bands.map(({ level, lower, upper }) => ({ level, lower: selected(lower, columns), upper: selected(upper, columns) }));
 }
 
 function moved(centre: Matrix<Float64Array>, offsets: BandOffsets, end: "lower" | "upper"): Matrix<Float64Array> {

@@ -41,7 +41,7 @@ export interface FitSource {
   readonly feedback: boolean;
   readonly hybrid: Hybrid | undefined;
   /** A reservoir that is there already and may be trained again. */
-  readonly standing: AnyReservoirComputer | undefined;
+  readonly existing: AnyReservoirComputer | undefined;
 }
 
 /** @throws ArgumentError for data or settings that do not fit */
@@ -109,12 +109,12 @@ async function trainAll(source: FitSource, groups: readonly Group[], work: WorkO
   const { signal, onProgress } = work;
   try {
     for (const [m, { each, training }] of wanted.entries()) {
-      const computer = (wanted.length === 1 && source.standing) || (await open(source, each, source.create));
+      const computer = (wanted.length === 1 && source.existing) || (await open(source, each, source.create));
       const progress = onProgress && ((done: number, total: number) => onProgress(m * total + done, wanted.length * total));
       try {
         members.push(await trainOne(computer, source.data, training, { signal, onProgress: progress }));
       } catch (error) {
-        if (computer !== source.standing) await computer.dispose();
+        if (computer !== source.existing) await computer.dispose();
         throw error;
       }
     }

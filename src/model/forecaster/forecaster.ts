@@ -4,23 +4,21 @@
 import { checkWhole } from "../../core/checks.js";
 import { ArgumentError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
-import { writeFileAtomic } from "../../io/atomic.js";
 import { readBytes } from "../../io/files.js";
 import { Matrix, type MatrixLike } from "../../numerics/index.js";
 import type { TrainedReadout, Trainer } from "../../readout/index.js";
 import { type AnyReservoirComputer, ReservoirComputer, type WorkOptions } from "../../reservoir/index.js";
 import { describedBy } from "../../reservoir/kinds.js";
 import type { LyapunovSpectrum } from "../../reservoir/tangents.js";
-import { Turns, workTable } from "../../reservoir/work.js";
-import type { CalendarFeature } from "../../series/calendar.js";
+import { workTable } from "../../reservoir/work.js";
 import type { TimeGrid } from "../../series/index.js";
 import { describedTrainer } from "../defaults.js";
 import { NotFittedError } from "../errors.js";
 import { decodeModelFile } from "../model-file.js";
-import { bandsOf, checkIntervals, selectedBands } from "./bands.js";
-import { type Bound, bounded } from "./bounds.js";
+import { bandsOf, checkIntervals } from "./bands.js";
+import type { Bound } from "./bounds.js";
 import type { ForecasterChoice } from "./choice.js";
-import { Clock } from "./clock.js";
+import { Clock, type ClockNote } from "./clock.js";
 import {
   type CheckedData,
   type CheckedSeries,
@@ -43,7 +41,7 @@ import { askMembers, medianOfMembers } from "./ensemble.js";
 import { exponentsOf } from "./exponents.js";
 import { decodeForecaster, encodeForecaster } from "./file.js";
 import { fitMembers, type TrainedMembers } from "./fit.js";
-import { Forecast } from "./forecast.js";
+import type { Forecast } from "./forecast.js";
 import { type Hybrid, hybridAgain } from "./hybrid.js";
 import { ForecasterMember, type MemberState, oneReadout, type ReadoutVariants } from "./member.js";
 import { checkFilled, fillFollowing, fillPredicted, type LastRows, maskAhead } from "./missing.js";
@@ -59,14 +57,13 @@ import {
   type PredictOptions,
   predictTable,
   type ScoreOptions,
-  type StartOptions,
   scoreTable,
   type TimesOption,
 } from "./options.js";
 import { outsideOf } from "./outside.js";
 import { scoredRows, scorerOf } from "./score.js";
+import { SeriesForecaster, type WarmUp } from "./series-forecaster.js";
 import { describedForecaster, type ForecasterSource } from "./settings.js";
-import { puttingBack } from "./standing.js";
 import { trainingRows } from "./training-rows.js";
 
 /** Where a forecaster stands in its series. */
@@ -79,11 +76,8 @@ export interface ForecasterState {
 }
 
 /** Rows that a model is warmed up on, without missing values. */
-interface WarmUp {
+interface ForecasterWarmUp extends WarmUp {
   readonly data: CheckedData;
-  readonly last: LastRows;
-  /** Rows at the start that are left out. */
-  readonly unfilled: number;
 }
 
 /** A reservoir with its readout: one of those whose median an ensemble forecasts. */
@@ -135,21 +129,15 @@ export let predictEach: (
  * await using forecaster = await Forecaster.fit(load.subarray(0, 8000), { horizon: 24, season: 168
  * }); const next = await forecaster.forecast(24); // rows 8000 to 8023
  */
-export class Forecaster implements AsyncDisposable {
-  readonly settings: ForecasterSettings;
+export class Forecaster extends SeriesForecaster<ForecasterSettings, ForecasterState, ForecasterPrefix, ForecasterWarmUp> {
   readonly #options: ForecasterSource;
   #trainer: Trainer | undefined;
   #trained: TrainedMembers | undefined;
-  #clock: Clock;
-  #missingCounts: readonly number[] = [];
-  #last: LastRows = {};
-  readonly #turns = new Turns();
 
-  private constructor(options: ForecasterSource, settings: ForecasterSettings, trainer?: Trainer) {
+  private constructor(options: ForecasterSource, settings: ForecasterSettings, trainer?: Trainer, time?: ClockNote) {
+    super(settings, time);
     this.#options = options;
-    this.settings = settings;
     this.#trainer = trainer;
-    this.#clock = new Clock(settings.calendar);
   }
 
   /**
@@ -184,20 +172,20 @@ export class Forecaster implements AsyncDisposable {
    * readout throws
    */
   async fit(data: ForecasterData | ForecasterSequences, work: WorkOptions = {}): Promise<this> {
-    return this.#turns.take(() => this.#fit(data, work));
+    return this.turns.take(() => this.#fit(data, work));
   }
 
   async #fit(data: ForecasterData | ForecasterSequences, work: WorkOptions): Promise<this> {
     resolve(workTable, work);
     const { checked, masks, missingCounts, last, given } = trainingRows(data, this.settings, this.#feedback);
-    this.#missingCounts = missingCounts;
+    this.counts = missingCounts;
     checkTargets(this.settings.targets, checked[0]!);
     const clock = new Clock(this.settings.calendar);
     const timed = clock.train(checked);
     this.#trainer ??= describedTrainer(this.settings.readout);
     const { reservoir, model: _, ...create } = this.#options;
-    const standing = this.#standing(timed[0]!);
-    if (!standing) await this.#disposeMembers();
+    const existing = this.#existing(timed[0]!);
+    if (!existing) await this.#disposeMembers();
     this.#trained = await fitMembers(
       {
         data: timed,
@@ -210,13 +198,13 @@ export class Forecaster implements AsyncDisposable {
         trainer: this.#trainer,
         feedback: this.#feedback,
         hybrid: this.#hybrid,
-        standing,
+        existing,
       },
       work,
     );
     if (!this.#trained.calendar) clock.leaveCalendar();
-    this.#clock = clock;
-    this.#last = last;
+    this.clock = clock;
+    this.last = last;
     return this;
   }
 
@@ -235,49 +223,31 @@ export class Forecaster implements AsyncDisposable {
     return this.#fitted().members;
   }
 
-  /**
-   * The least and the largest value of each column's forecasts, null for no such end: as `bounds`
-   * says, or as they were found from the training rows. @throws NotFittedError
-   */
-  get bounds(): readonly Bound[] {
+  override get bounds(): readonly Bound[] {
     return this.#first.road.bounds ?? [];
   }
 
-  /** What was chosen by a horizon, and by which forecasts; undefined without one. */
-  get choice(): ForecasterChoice | undefined {
+  override get choice(): ForecasterChoice | undefined {
     return this.#trained?.choice;
-  }
-
-  /**
-   * How many values of each column were missing in the training rows, and were filled as `missing`
-   * says; empty if it says "error", and in a model that was opened.
-   */
-  get missingCounts(): readonly number[] {
-    return this.#missingCounts;
-  }
-
-  /** The grid of the time stamps of its training rows; undefined if they had none. */
-  get grid(): TimeGrid | undefined {
-    return this.#clock.trained;
   }
 
   /**
    * Where every member stands in its series, and at what time. Setting it goes back there; only a
    * state of this forecaster, or of the same one opened again, fits. @throws NotFittedError
    */
-  get state(): ForecasterState {
-    return { members: this.#fitted().members.map(({ state }) => state), time: this.#clock.now, last: this.#last };
+  override get state(): ForecasterState {
+    return { members: this.#fitted().members.map(({ state }) => state), time: this.clock.now, last: this.last };
   }
 
   /** Goes back to where it stood. */
-  set state(state: ForecasterState) {
+  override set state(state: ForecasterState) {
     const { members } = this.#fitted();
     const given: unknown = state?.members;
     if (!Array.isArray(given) || given.length !== members.length || !given.every((one) => one?.recent instanceof Matrix))
       throw new ArgumentError("state", state, "one that a forecaster's `state` gave");
     for (const [m, member] of members.entries()) member.state = state.members[m]!;
-    this.#clock.now = state.time;
-    this.#last = state.last ?? {};
+    this.clock.now = state.time;
+    this.last = state.last ?? {};
   }
 
   /**
@@ -292,7 +262,7 @@ export class Forecaster implements AsyncDisposable {
   }
 
   static {
-    predictEach = (forecaster, inputs, options, variants) => forecaster.#turns.take(() => forecaster.#predict(inputs, options, variants));
+    predictEach = (forecaster, inputs, options, variants) => forecaster.turns.take(() => forecaster.#predict(inputs, options, variants));
   }
 
   async #predict(
@@ -302,13 +272,13 @@ export class Forecaster implements AsyncDisposable {
   ): Promise<readonly Matrix<Float64Array>[]> {
     const { warmup, signal, onProgress, precision, ...rows } = resolve(predictTable, options);
     const { road, givenInputs } = this.#first;
-    const prefix = this.#warmUp(warmup);
+    const prefix = this.prefix(warmup);
     const {
       inputs,
       known,
       teacher: forced,
       last,
-    } = fillPredicted({ ...rows, inputs: asked }, this.settings.missing, prefix?.last ?? this.#last);
+    } = fillPredicted({ ...rows, inputs: asked }, this.settings.missing, prefix?.last ?? this.last);
     const given =
       typeof inputs === "object" && inputs !== null && "steps" in inputs
         ? noInputs(checkWhole("steps", inputs.steps, 1))
@@ -320,12 +290,12 @@ export class Forecaster implements AsyncDisposable {
       });
     checkColumns(given, "inputs", givenInputs - road.known);
     const teacher = checkedTeacher(forced, given.rows, this.#first.computer.model.outputSize);
-    await this.#start(prefix, signal);
-    const checked = this.#clock.known(given.rows, known, road.known);
+    await this.start(prefix, signal);
+    const checked = this.clock.known(given.rows, known, road.known);
     const work = { known: checked, teacher, precision, signal, onProgress };
     const made = await this.#predictRows(knownAlone ? checked! : given, work, variants);
     const isFree = this.#feedback && !teacher;
-    this.#last = isFree ? { ...last, targets: made[0]!.row(given.rows - 1) } : last;
+    this.last = isFree ? { ...last, targets: made[0]!.row(given.rows - 1) } : last;
     return made.map((each) => selected(each, this.settings.targets));
   }
 
@@ -350,7 +320,7 @@ export class Forecaster implements AsyncDisposable {
         made.map((each) => each[k]!),
       ),
     );
-    this.#clock.advance(inputs.rows);
+    this.clock.advance(inputs.rows);
     return out;
   }
 
@@ -361,7 +331,7 @@ export class Forecaster implements AsyncDisposable {
    * @throws ArgumentError, NotFittedError
    */
   async forecast(steps: number, options: ForecastOptions = {}): Promise<Forecast> {
-    return this.#turns.take(() => this.#forecast(steps, options));
+    return this.turns.take(() => this.#forecast(steps, options));
   }
 
   async #forecast(steps: number, options: ForecastOptions): Promise<Forecast> {
@@ -369,20 +339,18 @@ export class Forecaster implements AsyncDisposable {
     const trained = this.#fitted();
     checkWhole("steps", steps, 1);
     checkIntervals(trained, steps, { intervals, bandsFrom });
-    const prefix = this.#warmUp(warmup);
-    return puttingBack(this, async () => {
-      await this.#start(prefix, signal);
+    const prefix = this.prefix(warmup);
+    return this.puttingBack(async () => {
+      await this.start(prefix, signal);
       if (history !== undefined) {
         const last = checkedSeries(history, "history");
         for (const member of trained.members) member.recall(last);
       }
       const ahead = this.#masks > 0 ? maskAhead(known, steps, this.#masks, this.known) : known;
-      const outside = outsideOf(this.#first, this.#clock, { inputs: others, known: ahead }, steps);
+      const outside = outsideOf(this.#first, this.clock, { inputs: others, known: ahead }, steps);
       const made = await askMembers(trained, { signal, onProgress }, (member, work) => member.forecast(steps, outside, work));
       const values = medianOfMembers(trained, made);
-      const bands = bandsOf({ ...trained, bounds: this.bounds }, { values, made }, { intervals, bandsFrom });
-      const { targets } = this.settings;
-      return new Forecast(selected(bounded(values, this.bounds), targets), this.#clock.times(steps), selectedBands(bands, targets));
+      return this.handedOut(values, bandsOf(trained, { values, made }, { intervals, bandsFrom }));
     });
   }
 
@@ -397,13 +365,13 @@ export class Forecaster implements AsyncDisposable {
    */
   async lyapunovSpectrum(options: LoopSpectrumOptions = {}): Promise<LyapunovSpectrum> {
     const { warmup, ...followed } = resolve(loopSpectrumTable, options);
-    return this.#turns.take(() =>
-      puttingBack(this, async () => {
+    return this.turns.take(() =>
+      this.puttingBack(async () => {
         const { members } = this.#fitted();
         if (members.length > 1)
           throw ArgumentError.because(`the forecaster has ${members.length} members; exponents of a closed loop are of one`);
         const loop = this.#first.autonomousLoop();
-        await this.#start(this.#warmUp(warmup), followed.signal);
+        await this.start(this.prefix(warmup), followed.signal);
         return exponentsOf(this.#first.computer, loop, followed);
       }),
     );
@@ -415,7 +383,7 @@ export class Forecaster implements AsyncDisposable {
    * @throws ArgumentError, NotFittedError, and what the metric throws
    */
   async score(data: ForecasterData, options: ScoreOptions = {}): Promise<number> {
-    return this.#turns.take(() => this.#score(data, options));
+    return this.turns.take(() => this.#score(data, options));
   }
 
   async #score(data: ForecasterData, options: ScoreOptions): Promise<number> {
@@ -423,8 +391,8 @@ export class Forecaster implements AsyncDisposable {
     const { computer, road, givenInputs } = this.#first;
     const feedback = computer.model.outputSize > 0;
     const { warmup, signal, onProgress } = start;
-    const prefix = this.#warmUp(warmup);
-    const { data: whole, mask, unfilled } = fillFollowing(data, this.settings.missing, prefix?.last ?? this.#last, { feedback });
+    const prefix = this.prefix(warmup);
+    const { data: whole, mask, unfilled } = fillFollowing(data, this.settings.missing, prefix?.last ?? this.last, { feedback });
     const checked = checkedData(whole, feedback);
     checkFilled({ unfilled }, "series");
     const isKnown = !feedback && checked.series !== undefined && road.known > 0;
@@ -432,9 +400,9 @@ export class Forecaster implements AsyncDisposable {
     const { targets } = this.settings;
     const score = scorerOf({ target: selected(target, targets), filled: selected(filled, targets), washout, metric });
     const teacher = feedback ? target : undefined;
-    const predicted = await puttingBack(this, async () => {
-      await this.#start(prefix, signal);
-      const { known } = this.#clock.rows(checked) as Partial<CheckedSeries>;
+    const predicted = await this.puttingBack(async () => {
+      await this.start(prefix, signal);
+      const { known } = this.clock.rows(checked) as Partial<CheckedSeries>;
       const driving = feedback ? (known ?? inputs) : inputs;
       checkColumns(driving, "inputs", driving.cols === 0 ? 0 : givenInputs - (isKnown ? road.known : 0));
       return (await this.#predictRows(driving, { known, teacher, precision: undefined, signal, onProgress }))[0]!;
@@ -450,14 +418,9 @@ export class Forecaster implements AsyncDisposable {
     return this.#first.road.known - this.ownInputs;
   }
 
-  /** What of the calendar is an input; empty if nothing is. */
-  get calendar(): readonly CalendarFeature[] {
-    return this.#clock.calendar;
-  }
-
   /** Columns of the inputs that it makes itself: the calendar, and the mask of missing values. */
   get ownInputs(): number {
-    return this.#clock.columns + this.#masks;
+    return this.clock.columns + this.#masks;
   }
 
   /** Columns of the mask of missing values. */
@@ -465,37 +428,23 @@ export class Forecaster implements AsyncDisposable {
     return this.settings.missing === "mask" ? this.#first.readout.outputSize : 0;
   }
 
-  /**
-   * To the initial state, and from there over a series: as `warmup` does for one call, for all that
-   * follow. @throws ArgumentError, NotFittedError
-   */
-  async warmUp(warmup: ForecasterPrefix, work: WorkOptions = {}): Promise<void> {
-    const { signal } = resolve(workTable, work);
-    return this.#turns.take(() => this.#start(this.#warmUp(warmup), signal));
-  }
-
   /** Back to the reservoir's initial state. @throws NotFittedError */
   reset(): void {
     for (const member of this.#fitted().members) member.reset();
-    this.#clock.now = undefined;
-    this.#last = {};
+    this.clock.now = undefined;
+    this.last = {};
   }
 
   /**
    * The model as the bytes of one safetensors file: weights, readout, settings, and the state it
    * stands at. @throws NotFittedError
    */
-  async toBytes(): Promise<Uint8Array> {
-    return this.#turns.take(async () => {
+  override async toBytes(): Promise<Uint8Array> {
+    return this.turns.take(async () => {
       const { members, groups, choice } = this.#fitted();
       const parts = members.map(({ computer, readout, road, lags, state }) => ({ model: computer.model, readout, road, lags, state }));
-      return encodeForecaster({ settings: this.settings, members: parts, groups, choice, time: this.#clock.note, last: this.#last });
+      return encodeForecaster({ settings: this.settings, members: parts, groups, choice, time: this.clock.note, last: this.last });
     });
-  }
-
-  /** Writes `toBytes()` to a file, whole or not at all (Node). @throws FileError, NotFittedError */
-  async save(path: string): Promise<void> {
-    await writeFileAtomic(path, await this.toBytes());
   }
 
   /** Opens what `toBytes` gave. @throws FileError with the reason if it cannot be used */
@@ -504,12 +453,10 @@ export class Forecaster implements AsyncDisposable {
     const file = await decodeModelFile(bytes, source, "forecaster");
     const { settings, members: parts, groups, choice, time, last } = await decodeForecaster(file, source);
     const hybrid = hybridAgain(own, settings.hybrid);
-    const forecaster = new Forecaster({ reservoir: describedBy(parts[0]!.model), engine, threads, model: own }, settings);
+    const forecaster = new Forecaster({ reservoir: describedBy(parts[0]!.model), engine, threads, model: own }, settings, undefined, time);
     const members: ForecasterMember[] = [];
-    const clock = new Clock(settings.calendar, time);
-    forecaster.#trained = { members, groups, choice, calendar: clock.columns > 0 };
-    forecaster.#clock = clock;
-    forecaster.#last = last;
+    forecaster.#trained = { members, groups, choice, calendar: forecaster.clock.columns > 0 };
+    forecaster.last = last;
     try {
       for (const { model, readout, road, lags, state } of parts) {
         const computer = await ReservoirComputer.fromModel(model, { engine, threads });
@@ -533,13 +480,8 @@ export class Forecaster implements AsyncDisposable {
   }
 
   /** Gives memory and threads back. Idempotent. */
-  async dispose(): Promise<void> {
+  override async dispose(): Promise<void> {
     await this.#disposeMembers();
-  }
-
-  /** Lets `await using` dispose of it. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.dispose();
   }
 
   get #feedback(): boolean {
@@ -563,7 +505,7 @@ export class Forecaster implements AsyncDisposable {
   }
 
   /** The reservoir that is there, if one is trained again on data of its shape. */
-  #standing(data: CheckedData): AnyReservoirComputer | undefined {
+  #existing(data: CheckedData): AnyReservoirComputer | undefined {
     if (this.#trained?.members.length !== 1 || this.settings.horizon !== undefined) return undefined;
     const { computer, givenInputs } = this.#first;
     const { outputSize } = computer.model;
@@ -576,19 +518,16 @@ export class Forecaster implements AsyncDisposable {
     for (const { computer } of members) await computer.dispose();
   }
 
-  /** The rows of a warm-up, if there is one. */
-  #warmUp(warmup: StartOptions["warmup"]): WarmUp | undefined {
-    if (warmup === undefined) return undefined;
+  protected override prefixOf(warmup: ForecasterPrefix): ForecasterWarmUp {
     const feedback = this.#first.computer.model.outputSize > 0;
     const { data, last, unfilled } = fillFollowing(warmup, this.settings.missing, {}, { feedback, name: "warmup." });
     return { data: checkedPrefix(data, feedback), last, unfilled };
   }
 
-  /** Goes to the initial state and through the warm-up, if there is one. */
-  async #start(prefix: WarmUp | undefined, signal: AbortSignal | undefined): Promise<void> {
+  protected override async start(prefix: ForecasterWarmUp | undefined, signal: AbortSignal | undefined): Promise<void> {
     if (!prefix) return;
-    const rows = fromRow(this.#clock.warmUp(prefix.data), prefix.unfilled);
+    const rows = fromRow(this.clock.warmUp(prefix.data), prefix.unfilled);
     for (const member of this.#fitted().members) await member.start(rows, signal);
-    this.#last = prefix.last;
+    this.last = prefix.last;
   }
 }

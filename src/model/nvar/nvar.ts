@@ -4,16 +4,13 @@
 import { checkWhole } from "../../core/checks.js";
 import { ArgumentError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
-import { writeFileAtomic } from "../../io/atomic.js";
 import { readBytes } from "../../io/files.js";
 import type { Matrix } from "../../numerics/index.js";
 import type { TrainedReadout } from "../../readout/index.js";
-import { Turns } from "../../reservoir/work.js";
-import type { CalendarFeature } from "../../series/calendar.js";
 import type { TimeGrid } from "../../series/index.js";
 import { NotFittedError } from "../errors.js";
-import { bandsAround, boundedBands, checkIntervals, selectedBands } from "../forecaster/bands.js";
-import { type Bound, bounded } from "../forecaster/bounds.js";
+import { bandsAround, checkIntervals } from "../forecaster/bands.js";
+import type { Bound } from "../forecaster/bounds.js";
 import type { ForecasterChoice } from "../forecaster/choice.js";
 import { Clock } from "../forecaster/clock.js";
 import {
@@ -25,13 +22,13 @@ import {
   selected,
   withTimes,
 } from "../forecaster/data.js";
-import { Forecast } from "../forecaster/forecast.js";
+import type { Forecast } from "../forecaster/forecast.js";
 import { checkKnown } from "../forecaster/known.js";
 import { checkChoose } from "../forecaster/lambda-choice.js";
 import { checkFilled } from "../forecaster/missing.js";
 import type { TimesOption } from "../forecaster/options.js";
 import { scoredRows, scorerOf } from "../forecaster/score.js";
-import { orBack, puttingBack } from "../forecaster/standing.js";
+import { SeriesForecaster } from "../forecaster/series-forecaster.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
 import { checkTableNames } from "../table-names.js";
 import { type GivenSeries, givenSequences, givenSeries, type NvarLast, nvarKnown, nvarSeries } from "./data.js";
@@ -89,18 +86,9 @@ export interface NvarState {
  * const model = await NvarForecaster.fit(series.subarray(0, 2000), { delays: 1, degrees: [2, 3, 4]
  * }); const next = await model.forecast(500); // rows 2000 to 2499
  */
-export class NvarForecaster implements AsyncDisposable {
-  readonly settings: NvarSettings;
+export class NvarForecaster extends SeriesForecaster<NvarSettings, NvarState, NvarData, GivenSeries, NvarLast> {
   #fit: NvarFit | undefined;
   #choice: ForecasterChoice | undefined;
-  #clock = new Clock();
-  #missingCounts: readonly number[] = [];
-  #last: NvarLast = {};
-  readonly #turns = new Turns();
-
-  private constructor(settings: NvarSettings) {
-    this.settings = settings;
-  }
 
   /** Checks the options. @throws ArgumentError */
   static async create(options: NvarOptions = {}): Promise<NvarForecaster> {
@@ -126,7 +114,7 @@ export class NvarForecaster implements AsyncDisposable {
    * do not determine the weights, WorkInterruptedError
    */
   async fit(data: NvarData | NvarSequences, options: NvarFitOptions = {}): Promise<this> {
-    return this.#turns.take(async () => {
+    return this.turns.take(async () => {
       const { engine, ...work } = resolve(nvarFitTable, options);
       const { settings } = this;
       const solve = await solverOn(engine, settings);
@@ -148,9 +136,9 @@ export class NvarForecaster implements AsyncDisposable {
       const { fit, choice } = await fitNvar(settings, series, masks, solve, work);
       this.#fit = fit;
       this.#choice = choice;
-      this.#clock = clock;
-      this.#last = given.at(-1)!.last;
-      this.#missingCounts = given[0]!.counts.map((_, c) => given.reduce((sum, { counts }) => sum + counts[c]!, 0));
+      this.clock = clock;
+      this.last = given.at(-1)!.last;
+      this.counts = given[0]!.counts.map((_, c) => given.reduce((sum, { counts }) => sum + counts[c]!, 0));
       return this;
     });
   }
@@ -173,31 +161,14 @@ export class NvarForecaster implements AsyncDisposable {
    * itself. 0 if there are none. @throws NotFittedError
    */
   get known(): number {
-    return this.#fitted().features.known - this.#clock.columns;
+    return this.#fitted().features.known - this.clock.columns;
   }
 
-  /** What of the calendar is an input; empty if nothing is. */
-  get calendar(): readonly CalendarFeature[] {
-    return this.#clock.calendar;
-  }
-
-  /** How many values of each column were missing in the training rows, as in `Forecaster`. */
-  get missingCounts(): readonly number[] {
-    return this.#missingCounts;
-  }
-
-  /** The grid of the time stamps of its training rows; undefined if they had none. */
-  get grid(): TimeGrid | undefined {
-    return this.#clock.trained;
-  }
-
-  /** The least and the largest value of each column's forecasts, as in `Forecaster`. */
-  get bounds(): readonly Bound[] {
+  override get bounds(): readonly Bound[] {
     return this.#fitted().bounds ?? [];
   }
 
-  /** How lambda was chosen by a horizon, and by which forecasts; undefined without one. */
-  get choice(): ForecasterChoice | undefined {
+  override get choice(): ForecasterChoice | undefined {
     return this.#choice;
   }
 
@@ -207,23 +178,18 @@ export class NvarForecaster implements AsyncDisposable {
   }
 
   /** Where it stands in its series. @throws NotFittedError */
-  get state(): NvarState {
-    return { ...this.#fitted().history, time: this.#clock.now, last: this.#last };
+  override get state(): NvarState {
+    return { ...this.#fitted().history, time: this.clock.now, last: this.last };
   }
 
   /** Goes back to where it stood. */
-  set state(state: NvarState) {
+  override set state(state: NvarState) {
     const fit = this.#fitted();
     if (state?.high?.length !== fit.history.high.length) throw new ArgumentError("state", state, "one that this forecaster's `state` gave");
     const { time, last, ...history } = state;
     this.#fit = { ...fit, history };
-    this.#clock.now = time;
-    this.#last = last ?? {};
-  }
-
-  /** Goes on from a series, for all calls that follow. @throws ArgumentError, NotFittedError */
-  async warmUp(warmup: NvarData): Promise<void> {
-    return this.#turns.take(async () => orBack(this, () => this.#start(this.#warmUp(warmup))));
+    this.clock.now = time;
+    this.last = last ?? {};
   }
 
   /**
@@ -232,17 +198,17 @@ export class NvarForecaster implements AsyncDisposable {
    * `Forecaster`. The state moves on. @throws ArgumentError, NotFittedError
    */
   async predict(series: NvarValues, options: NvarPredictOptions = {}): Promise<Matrix<Float64Array>> {
-    return this.#turns.take(async () => {
+    return this.turns.take(async () => {
       const { warmup, known, ...work } = resolve(nvarPredictTable, options);
       const fit = this.#fitted();
-      const prefix = this.#warmUp(warmup);
-      const given = givenSeries({ series }, "", this.settings, prefix?.last ?? this.#last);
+      const prefix = this.prefix(warmup);
+      const given = givenSeries({ series }, "", this.settings, prefix?.last ?? this.last);
       const { rows } = given.checked.series;
       checkColumns(given.checked.series, "series", this.columns);
       checkFilled(given, "series");
-      return orBack(this, async () => {
-        this.#start(prefix);
-        const beforehand = this.#clock.known(rows, known, fit.features.known);
+      return this.backOnFailure(async () => {
+        this.start(prefix);
+        const beforehand = this.clock.known(rows, known, fit.features.known);
         const { predicted, history } = await nvarPredictions(
           this.settings,
           this.#fitted(),
@@ -250,8 +216,8 @@ export class NvarForecaster implements AsyncDisposable {
           work,
         );
         this.#fit = { ...fit, history };
-        this.#last = given.last;
-        this.#clock.advance(rows);
+        this.last = given.last;
+        this.clock.advance(rows);
         return selected(predicted, this.settings.targets);
       });
     });
@@ -264,22 +230,19 @@ export class NvarForecaster implements AsyncDisposable {
    * @throws ArgumentError, NotFittedError
    */
   async forecast(steps: number, options: NvarForecastOptions = {}): Promise<Forecast> {
-    return this.#turns.take(async () => {
+    return this.turns.take(async () => {
       const { warmup, known, intervals, ...work } = resolve(nvarForecastTable, options);
       const fit = this.#fitted();
       checkWhole("steps", steps, 1);
       const choice = this.#choice;
       checkIntervals({ choice, members: [this] }, steps, { intervals, bandsFrom: "errors" });
-      return puttingBack(this, async () => {
-        this.#start(this.#warmUp(warmup));
-        const beforehand = this.#clock.known(steps, known, fit.features.known);
+      return this.puttingBack(async () => {
+        this.start(this.prefix(warmup));
+        const beforehand = this.clock.known(steps, known, fit.features.known);
         const ahead = beforehand && nvarKnown(beforehand, this.#doubleDouble);
         const values = await nvarLoop(this.settings, fit, { from: this.#fitted().history, ahead, steps }, work);
         const bands = choice && intervals.length > 0 ? bandsAround(values, choice, [{ steps: [], lost: 0 }], intervals) : undefined;
-        const { bounds } = fit;
-        const { targets } = this.settings;
-        const ends = bands && selectedBands(boundedBands(bands, bounds), targets);
-        return new Forecast(selected(bounded(values, bounds), targets), this.#clock.times(steps), ends);
+        return this.handedOut(values, bands);
       });
     });
   }
@@ -290,10 +253,10 @@ export class NvarForecaster implements AsyncDisposable {
    * is put back afterwards. @throws ArgumentError, NotFittedError, and what the metric throws
    */
   async score(data: NvarData, options: NvarScoreOptions = {}): Promise<number> {
-    return this.#turns.take(async () => {
+    return this.turns.take(async () => {
       const { metric, warmup, ...work } = resolve(nvarScoreTable, options);
-      const prefix = this.#warmUp(warmup);
-      const given = givenSeries(data, "", this.settings, prefix?.last ?? this.#last);
+      const prefix = this.prefix(warmup);
+      const given = givenSeries(data, "", this.settings, prefix?.last ?? this.last);
       const { series } = given.checked;
       checkColumns(series, "series", this.columns);
       checkFilled(given, "series");
@@ -301,9 +264,9 @@ export class NvarForecaster implements AsyncDisposable {
       const { target, filled } = scoredRows({ series }, given.mask, this.#fitted().features.known > 0);
       const { targets } = this.settings;
       const score = scorerOf({ target: selected(target, targets), filled: selected(filled, targets), washout: 0, metric });
-      return puttingBack(this, async () => {
-        this.#start(prefix);
-        const { known } = this.#clock.rows(given.checked) as CheckedSeries;
+      return this.puttingBack(async () => {
+        this.start(prefix);
+        const { known } = this.clock.rows(given.checked) as CheckedSeries;
         checkKnown(known, this.#fitted().features.known, "known");
         const { predicted } = await nvarPredictions(
           this.settings,
@@ -320,15 +283,10 @@ export class NvarForecaster implements AsyncDisposable {
    * The model as the bytes of one safetensors file: settings, weights, and the rows it goes on
    * from. @throws NotFittedError
    */
-  async toBytes(): Promise<Uint8Array> {
-    return this.#turns.take(async () =>
-      encodeNvar({ settings: this.settings, fit: this.#fitted(), choice: this.#choice, time: this.#clock.note, last: this.#last }),
+  override async toBytes(): Promise<Uint8Array> {
+    return this.turns.take(async () =>
+      encodeNvar({ settings: this.settings, fit: this.#fitted(), choice: this.#choice, time: this.clock.note, last: this.last }),
     );
-  }
-
-  /** Writes `toBytes()` to a file, whole or not at all (Node). @throws FileError, NotFittedError */
-  async save(path: string): Promise<void> {
-    await writeFileAtomic(path, await this.toBytes());
   }
 
   /**
@@ -338,11 +296,10 @@ export class NvarForecaster implements AsyncDisposable {
   static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<NvarForecaster> {
     const { source } = resolve(loadTable, options);
     const { settings, fit, choice, time, last } = await decodeNvar(await decodeModelFile(bytes, source, "nvar"), source);
-    const forecaster = new NvarForecaster(settings);
+    const forecaster = new NvarForecaster(settings, time);
     forecaster.#fit = fit;
     forecaster.#choice = choice;
-    forecaster.#clock = new Clock(settings.calendar, time);
-    forecaster.#last = last;
+    forecaster.last = last;
     return forecaster;
   }
 
@@ -355,12 +312,7 @@ export class NvarForecaster implements AsyncDisposable {
   }
 
   /** There is nothing to give back; it is here so that every model has it. */
-  async dispose(): Promise<void> {}
-
-  /** Lets `await using` dispose of it. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.dispose();
-  }
+  override async dispose(): Promise<void> {}
 
   get #doubleDouble(): boolean {
     return this.settings.arithmetic === "doubleDouble";
@@ -371,13 +323,11 @@ export class NvarForecaster implements AsyncDisposable {
     return this.#fit;
   }
 
-  /** The rows of a warm-up, if there is one. */
-  #warmUp(warmup: NvarData | undefined): GivenSeries | undefined {
-    return warmup === undefined ? undefined : givenSeries(warmup, "warmup.", this.settings, {});
+  protected override prefixOf(warmup: NvarData): GivenSeries {
+    return givenSeries(warmup, "warmup.", this.settings, {});
   }
 
-  /** Goes to the end of the warm-up, if there is one. */
-  #start(given: GivenSeries | undefined): void {
+  protected override start(given: GivenSeries | undefined): void {
     if (!given) return;
     const { features, scale, ...fit } = this.#fitted();
     const { series } = given.checked;
@@ -390,10 +340,10 @@ export class NvarForecaster implements AsyncDisposable {
           field: "warmup",
         },
       );
-    const timed = this.#clock.warmUp(given.checked) as CheckedSeries;
+    const timed = this.clock.warmUp(given.checked) as CheckedSeries;
     checkKnown(timed.known, features.known, "warmup.known");
     const { values, rows } = nvarSeries(given, timed, this.settings);
     this.#fit = { ...fit, features, scale, history: scaledNumbers(scale, copyRows(values, features, rows)) };
-    this.#last = given.last;
+    this.last = given.last;
   }
 }
