@@ -54,8 +54,8 @@ export interface ForecasterSettings {
    */
   readonly members?: number | readonly Seed[] | undefined;
   /**
-   * How settings and lambda are chosen. Of pairs of the two whose scores are within 0.1 % of the
-   * best, the one with the largest lambda is taken, then the earliest candidate; if fewer than five
+   * How settings and lambda are chosen. A lambda is scored with its neighbours (`ScoredPair`). Of
+   * pairs of the two whose scores are within 0.1 % of the best, the one with the largest lambda is taken, then the earliest candidate; if fewer than five
    * forecasts fit without overlapping, of all within one standard error of the mean log ratio of
    * their costs over starts.
    */
@@ -75,7 +75,7 @@ export interface ForecasterSettings {
   /**
    * Turn inputs and targets (or only one of them) into z-scores by the training data; outputs are
    * turned back. Default true; false for a reservoir that takes spikes; "inputs" for softmax, whose
-   * targets are classes. A column that never changes is left as it is.
+   * targets are classes. A column that never changes is 0.
    */
   readonly standardise: boolean | "inputs" | "targets";
   /**

@@ -23,7 +23,7 @@ export interface DeviceSide {
   /**
    * Series in the model's precision, of one width, as z-scores, which are the caller's to dispose
    * of. Without a scale it is fitted: the mean and the deviation (over T, not T - 1) of each column
-   * over all rows of all series; a column that never changes has 0 and 1.
+   * over all rows of all series; a column that never changes has its value and 1.
    */
   standardise(series: readonly DeviceMatrix[], scale?: ColumnScale): Promise<ScaledThere>;
   /** The last row and the mean row of each series, B x F, in the order of a summary of states. */
