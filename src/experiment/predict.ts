@@ -2,7 +2,6 @@
 // value of a series, or the target of an input.
 import { ArgumentError } from "../core/errors.js";
 import { noInputs } from "../model/forecaster/data.js";
-import { predictEach } from "../model/forecaster/forecaster.js";
 import { oneReadout } from "../model/forecaster/member.js";
 import { Forecaster } from "../model/index.js";
 import type { Matrix } from "../numerics/index.js";
@@ -71,7 +70,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
     const { ladder } = options;
     // The states do not depend on the penalty: all readouts of a ladder see one pass.
     const made = await watch.time("test", () =>
-      predictEach(forecaster, inputs, { signal, onProgress, precision, teacher: rows.test.teacher }, ladder?.readouts ?? oneReadout),
+      forecaster.predictEach(inputs, { signal, onProgress, precision, teacher: rows.test.teacher }, ladder?.readouts ?? oneReadout),
     );
     const predictions = made.map((each) => rows.restore(each).subarray(rows.settle));
     const prediction = predictions[0]!;

@@ -90,17 +90,6 @@ export interface FittedMember {
 }
 
 /**
- * `Forecaster.predict` by several readouts, each from the states of one pass; the first alone if
- * the readout feeds itself back. For a forecaster of one member.
- */
-export let predictEach: (
-  forecaster: Forecaster,
-  inputs: MatrixLike | { readonly steps: number },
-  options: PredictOptions,
-  variants: ReadoutVariants,
-) => Promise<readonly Matrix<Float64Array>[]>;
-
-/**
  * A reservoir x(t+1) = (1 - a) x(t) + a f(W x(t) + W_in u(t+1) + b + W_fb y(t)) and a readout y =
  * W_out [features of x] + c: ridge regression, or any other trainer (`readout`) (Jaeger 2001, GMD
  * report 148; Lukoševičius 2012, "A practical guide to applying echo state networks").
@@ -258,11 +247,19 @@ export class Forecaster extends SeriesForecaster<ForecasterSettings, ForecasterS
    * @throws ArgumentError, NotFittedError
    */
   async predict(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions = {}): Promise<Matrix<Float64Array>> {
-    return (await predictEach(this, inputs, options, oneReadout))[0]!;
+    return (await this.predictEach(inputs, options, oneReadout))[0]!;
   }
 
-  static {
-    predictEach = (forecaster, inputs, options, variants) => forecaster.turns.take(() => forecaster.#predict(inputs, options, variants));
+  /**
+   * `predict` by several readouts, each from the states of one pass; the first alone if the readout
+   * feeds itself back. Of a forecaster of one member. @internal
+   */
+  async predictEach(
+    inputs: MatrixLike | { readonly steps: number },
+    options: PredictOptions,
+    variants: ReadoutVariants,
+  ): Promise<readonly Matrix<Float64Array>[]> {
+    return this.turns.take(() => this.#predict(inputs, options, variants));
   }
 
   async #predict(
