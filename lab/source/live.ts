@@ -83,14 +83,14 @@ export class LiveView {
   }
 
   /**
-   * Draws those of its three views that can be seen. The axes stand still, so they are drawn once.
+   * Draws the visible ones of its three views. The axes do not move, so they are drawn once.
    */
-  draw(seen: (canvas: HTMLCanvasElement) => boolean): void {
+  draw(visible: (canvas: HTMLCanvasElement) => boolean): void {
     this.#panels ??= this.#drawAxes();
     const { heatmap, raster, trajectories, driven } = this.#panels;
-    if (seen(heatmap.context.canvas)) this.#unroll(heatmap, this.#states);
-    if (seen(raster.context.canvas)) this.#unroll(raster, this.#marks);
-    if (!seen(trajectories.context.canvas)) return;
+    if (visible(heatmap.context.canvas)) this.#unroll(heatmap, this.#states);
+    if (visible(raster.context.canvas)) this.#unroll(raster, this.#marks);
+    if (!visible(trajectories.context.canvas)) return;
     clearPanel(trajectories);
     const first = -Math.min(span, this.#step);
     drawLine(driven, this.#ordered(this.#driven), { colour: colour("--soft"), dash: [4, 3] }, first);

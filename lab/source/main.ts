@@ -20,7 +20,7 @@ let series: OwnSeries | undefined;
 let usesOwn = false;
 let paused = matchMedia("(prefers-reduced-motion: reduce)").matches;
 /** The pictures that stand on the screen. */
-const seen = new Set<Element>();
+const visible = new Set<Element>();
 /** The setting beside the first, if two are compared. */
 let second: Second | undefined;
 
@@ -96,9 +96,9 @@ let frames = 0;
 let since = performance.now();
 let begun = false;
 function frame(now: number): void {
-  for (const side of sides()) side.frame((view) => seen.has(view));
+  for (const side of sides()) side.frame((view) => visible.has(view));
   frames++;
-  if (!begun && seen.size > 0) {
+  if (!begun && visible.size > 0) {
     begun = true;
     performance.mark("first picture");
     begin();
@@ -165,7 +165,7 @@ const redraw = () => {
 };
 const sizes = new ResizeObserver(redraw);
 const sight = new IntersectionObserver((entries) => {
-  for (const { target, isIntersecting } of entries) isIntersecting ? seen.add(target) : seen.delete(target);
+  for (const { target, isIntersecting } of entries) isIntersecting ? visible.add(target) : visible.delete(target);
 });
 function watch(view: HTMLCanvasElement): void {
   sizes.observe(view);
@@ -174,7 +174,7 @@ function watch(view: HTMLCanvasElement): void {
 function unwatch(view: HTMLCanvasElement): void {
   sizes.unobserve(view);
   sight.unobserve(view);
-  seen.delete(view);
+  visible.delete(view);
 }
 document.querySelectorAll("canvas").forEach(watch);
 addEventListener("resize", redraw);
@@ -194,7 +194,7 @@ function begin(): void {
 }
 
 let mapView: Promise<MapView> | undefined;
-/** A map's view takes much code: it comes when something is seen, or wanted. */
+/** A map's view takes much code: it comes when something is visible, or wanted. */
 function openMapView(): Promise<MapView> {
   mapView ??= import("./map.js").then(({ makeMapView }) => {
     const made = makeMapView(

@@ -119,10 +119,10 @@ export class Side {
     return worker;
   }
 
-  /** Goes on by a few steps, and draws those of the running pictures that can be seen. */
-  frame(seen: (view: HTMLCanvasElement) => boolean): void {
+  /** Goes on by a few steps, and draws the running pictures that are visible. */
+  frame(visible: (view: HTMLCanvasElement) => boolean): void {
     if (!this.#shared.paused()) this.#live?.advance();
-    this.#live?.draw(seen);
+    this.#live?.draw(visible);
   }
 
   /** Draws everything anew: sizes or colours have changed. */

@@ -1,5 +1,5 @@
-// The one root of all errors, and the errors that every room throws. A room's own errors extend the
-// root in that room.
+// The root class of all errors, and the errors that every module throws. A module's own errors
+// extend the root there.
 import "./disposal.js";
 import { nearest } from "./near-names.js";
 import { describe, visible } from "./text.js";

@@ -43,16 +43,16 @@ export class AtomicFile {
       const isReplaced = link === "replace" && (await promises.lstat(path).catch(() => undefined))?.isSymbolicLink();
       if (isReplaced) await promises.unlink(path);
       const target = await promises.realpath(path).catch(() => path);
-      const standing = await promises.stat(target).catch(() => undefined);
-      if (standing?.isDirectory()) throw Object.assign(new Error("EISDIR"), { code: "EISDIR" });
-      if (standing && !standing.isFile()) return new AtomicFile(path, await promises.open(target, "w"), target, undefined);
+      const existing = await promises.stat(target).catch(() => undefined);
+      if (existing?.isDirectory()) throw Object.assign(new Error("EISDIR"), { code: "EISDIR" });
+      if (existing && !existing.isFile()) return new AtomicFile(path, await promises.open(target, "w"), target, undefined);
       // A rename asks only the folder, but a file that its owner made read-only must stay. Opening
       // it asks without changing it.
-      if (standing) await (await promises.open(target, "r+")).close();
+      if (existing) await (await promises.open(target, "r+")).close();
       const folder = dirname(target);
       const temporary = join(folder, temporaryName(basename(target).slice(0, 40), "tmp"));
       const handle = await promises.open(temporary, "wx");
-      if (standing) await handle.chmod(standing.mode & 0o777).catch(() => undefined);
+      if (existing) await handle.chmod(existing.mode & 0o777).catch(() => undefined);
       await removeAbandonedFiles(folder);
       return new AtomicFile(path, handle, target, temporary);
     } catch (error) {

@@ -1,5 +1,5 @@
 // What figures of searches share: trials as data, axes of parameters and of values, ranks, images
-// of many trials. The shapes are those of a study of spillway/search, which this room does not
+// of many trials. The shapes are those of a study of spillway/search, which this module does not
 // import.
 import { ArgumentError } from "../../core/errors.js";
 import { Matrix } from "../../numerics/index.js";
