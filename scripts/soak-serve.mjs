@@ -62,6 +62,8 @@ async function breakOff(bytes) {
   await pause(20);
   socket.resetAndDestroy();
   await closed;
+  // The server hears of it later: on a slow machine ever more of them would wait otherwise.
+  await pause(200);
 }
 
 async function session() {

@@ -142,6 +142,9 @@ export function parseClockNote(value: unknown): ClockNote {
   return clockNote.read(value, "time") as ClockNote;
 }
 
+const groupsTake = "a list of the group of each member: 0, and then each time the same or the next";
+const groupsNote = list(whole(), groupsTake, 1);
+
 /** @throws ArgumentError */
 export function parseBounds(value: unknown): readonly Bound[] {
   return boundList.read(value, "bounds");
@@ -149,7 +152,10 @@ export function parseBounds(value: unknown): readonly Bound[] {
 
 /** @throws ArgumentError */
 export function parseGroups(value: unknown): readonly number[] {
-  return list(whole(), "a list of the group of each member", 1).read(value, "groups");
+  const groups = groupsNote.read(value, "groups");
+  const isNext = (group: number, m: number) => group === groups[m - 1] || group === (groups[m - 1] ?? -1) + 1;
+  if (!groups.every(isNext)) throw new ArgumentError("groups", value, groupsTake);
+  return groups;
 }
 
 const pairKind = object({

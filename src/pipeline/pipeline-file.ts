@@ -1,5 +1,7 @@
 // A Pipeline as a model file: a classifier's file of the kind "pipeline", with the parameters and
 // ranges of the front as a note.
+import { ArgumentError } from "../core/errors.js";
+import { anything, given, type Kind, list, number, object, optional, record } from "../core/options.js";
 import { decodeModelFile, encodeModelFile, ModelFileError } from "../model/model-file.js";
 import { stableJson } from "../model/stable-json.js";
 import type { UnitRange } from "../spikes/drive.js";
@@ -21,22 +23,23 @@ export async function encodePipeline(classifier: Uint8Array, note: PipelineNote)
 export async function decodePipeline(bytes: Uint8Array, source: string): Promise<PipelineNote & { readonly classifier: Uint8Array }> {
   const { tensors, metadata } = await decodeModelFile(bytes, source, "pipeline");
   const { pipeline, ...rest } = metadata;
-  let note: PipelineNote;
   try {
-    note = JSON.parse(pipeline ?? "") as PipelineNote;
+    const { parameters, range } = pipelineNote.read(JSON.parse(pipeline ?? ""), "pipeline") as PipelineNote;
+    if (range && range.minimum.length !== range.maximum.length)
+      throw ArgumentError.shape(`range has ${range.minimum.length} minima and ${range.maximum.length} maxima; they take as many`);
+    checkParameters(parameters);
+    return { parameters, range, classifier: await encodeModelFile("classifier", { tensors, metadata: rest }) };
   } catch (error) {
-    throw new ModelFileError(source, 'its metadata "pipeline" is no JSON', error);
+    const why = error instanceof SyntaxError ? "it is no JSON" : (error as Error).message;
+    throw new ModelFileError(source, `its metadata "pipeline" describes no pipeline: ${why}`, error);
   }
-  const lists = note.range === undefined ? [] : [note.range.minimum, note.range.maximum];
-  const isSound =
-    typeof note.parameters === "object" &&
-    note.parameters !== null &&
-    lists.every((list) => Array.isArray(list) && list.every(Number.isFinite));
-  if (!isSound) throw new ModelFileError(source, 'its metadata "pipeline" describes no pipeline; it takes parameters, and finite ranges');
-  try {
-    checkParameters(note.parameters);
-  } catch (error) {
-    throw new ModelFileError(source, `its metadata "pipeline" describes no pipeline: ${(error as Error).message}`, error);
-  }
-  return { ...note, classifier: await encodeModelFile("classifier", { tensors, metadata: rest }) };
 }
+
+const limits = list(number(), "a list of finite numbers");
+const pipelineNote = object({
+  parameters: given(record(anything, "an object of a pipeline's parameters") as unknown as Kind<PipelineParameters>, "The parameters."),
+  range: optional(
+    object({ minimum: given(limits, "Least values."), maximum: given(limits, "Largest values.") }),
+    "What a case's channels are mapped from.",
+  ),
+});

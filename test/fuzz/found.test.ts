@@ -1,9 +1,11 @@
 // Inputs that once hung a reader, filled the memory or gave a raw error, read under the limits of
 // the fuzzer.
 import { afterAll, describe, expect, it } from "vitest";
-import { ReservoirComputer } from "../../src/index.js";
+import { Forecaster, ReservoirComputer } from "../../src/index.js";
 import { encodeReservoir } from "../../src/model/index.js";
 import { decodeModelFile, encodeModelFile } from "../../src/model/model-file.js";
+import { Pipeline } from "../../src/pipeline/index.js";
+import { corpus as modelCorpus } from "./formats/model.js";
 import { Fuzzer } from "./run.js";
 import { bytesOf } from "./text.js";
 
@@ -44,6 +46,41 @@ const found: readonly [format: string, what: string, input: () => Uint8Array | P
   ["yaml", "an error at every word", () => bytesOf("!a ".repeat(170_000))],
   ["yaml", "lists of lists", () => bytesOf("[".repeat(100_000))],
 ];
+
+/** A file of the corpus of models, of which a note was changed. */
+async function changedModel(kind: string, note: string, change: (value: never) => unknown): Promise<Uint8Array> {
+  for (const bytes of await modelCorpus()) {
+    const { kind: found, tensors, metadata } = await decodeModelFile(bytes, "model");
+    if (found !== kind || metadata[note] === undefined) continue;
+    return encodeModelFile(found, {
+      tensors,
+      metadata: { ...metadata, [note]: JSON.stringify(change(JSON.parse(metadata[note]!) as never)) },
+    });
+  }
+  throw new Error(`no ${kind} has a note ${note}`);
+}
+
+describe("a model file whose notes name sizes that it does not have", () => {
+  const small = new Fuzzer({ computeSeconds: 1, memoryBytes: 100 * 2 ** 20 });
+  afterAll(() => small.dispose());
+  const groupsTake = "a list of the group of each member: 0, and then each time the same or the next";
+
+  it.each<[string, string, (value: never) => unknown, string]>([
+    ["forecaster", "groups", () => [0, 2 ** 32 - 1], groupsTake],
+    ["forecaster", "groups", () => [0, 1e10], groupsTake],
+    ["forecaster", "groups", () => [1, 2], groupsTake],
+    ["forecaster", "groups", () => [0, 2], groupsTake],
+    ["forecaster", "member.0.road", (road: object) => ({ ...road, known: 2 ** 32 - 1 }), "known inputs; its reservoir takes"],
+    ["pipeline", "pipeline", () => null, "describes no pipeline: pipeline is null"],
+    ["pipeline", "pipeline", (note: object) => ({ ...note, range: { minimum: [0], maximum: [] } }), "range has 1 minima and 0 maxima"],
+    ["pipeline", "pipeline", (note: object) => ({ ...note, range: { minimum: 0 } }), "describes no pipeline: pipeline.range"],
+  ])("is refused at once: %s, %s, case %#", async (kind, note, change, sentence) => {
+    const bytes = await changedModel(kind, note, change);
+    const open = kind === "pipeline" ? Pipeline.fromBytes(bytes) : Forecaster.fromBytes(bytes);
+    await expect(open).rejects.toMatchObject({ name: "ModelFileError", message: expect.stringContaining(sentence) });
+    expect(await small.once("model", bytes)).toBeUndefined();
+  });
+});
 
 describe("what mutation or a user came upon", () => {
   it.each(found)("%s: %s", async (format, _, input) => {

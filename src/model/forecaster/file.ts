@@ -131,7 +131,9 @@ async function getMember(reader: TensorReader, prefix: string, settings: Forecas
   const isSeries = reader.hasNote(said);
   const { known, lags, ...kept } = isSeries ? reader.check(said, () => parseRoadNote(reader.json(said))) : { known: 0, lags: 0 };
   const outputs = reader.lengthOf(`${prefix}readout.intercept`);
-  if (settings.hybrid && (model.outputSize > 0 || givenInputs(model.inputSize, outputs, settings.hybrid) < outputs))
+  const driven = givenInputs(model.inputSize, outputs, settings.hybrid);
+  if (known > driven) throw reader.error(`its metadata "${said}" has ${known} known inputs; its reservoir takes ${driven}`);
+  if (settings.hybrid && (model.outputSize > 0 || driven < outputs))
     throw reader.error("its reservoir does not go with a model of the user's");
   const sight = sightOf(model.inputSize, outputs, lags, settings.hybrid);
   const linear = await getReadout(reader, prefix, model.size, sight ? seenColumns(sight) : model.inputSize);

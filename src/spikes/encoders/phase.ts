@@ -7,7 +7,7 @@ import { notNegative, positive } from "../options.js";
 import { SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";
 import type { Encoder } from "./encoder.js";
-import { encoderMetadata, type FrameOptions, framesOf, frameTable } from "./series.js";
+import { checkSpikes, encoderMetadata, type FrameOptions, framesOf, frameTable } from "./series.js";
 
 /** Frames, oscillation and jitter of `phaseEncode`. */
 export interface PhaseEncoderOptions extends FrameOptions {
@@ -50,6 +50,7 @@ export function phaseEncode(values: MatrixLike, options: PhaseEncoderOptions): S
   const { baseFrequencyHz, phaseRange, jitterMs, seed, ...framing } = resolve(phaseTable, options);
   if (jitterMs > 0 && seed === undefined) throw new ArgumentError("seed", seed, "a number or a text: jitter is drawn from it");
   const { series, frameMs, group, durationMs, neuronCount } = framesOf(values, framing);
+  checkSpikes((durationMs / 1000) * baseFrequencyHz * neuronCount);
   const draws = jitterMs > 0 ? spikeStream("phaseEncoder", seed!) : undefined;
   const period = 1000 / baseFrequencyHz;
   const times: number[] = [];

@@ -7,7 +7,7 @@ import { notNegative } from "../options.js";
 import { checkPattern, SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";
 import type { Encoder } from "./encoder.js";
-import { encoderMetadata, type FrameOptions, type Frames, framesOf, frameTable } from "./series.js";
+import { checkSpikes, encoderMetadata, type FrameOptions, type Frames, framesOf, frameTable } from "./series.js";
 
 /** Frames, rates and process of `rateEncode`. */
 export interface RateEncoderOptions extends FrameOptions {
@@ -45,6 +45,9 @@ export function rateEncode(values: MatrixLike, options: RateEncoderOptions): Spi
   if (process === "poisson" && seed === undefined)
     throw new ArgumentError("seed", seed, "a number or a text: a Poisson process is drawn from it");
   const frames = framesOf(values, framing);
+  let rates = 0;
+  for (const value of frames.series.data) rates += minRateHz + value * (maxRateHz - minRateHz);
+  checkSpikes((rates * frames.frameMs * frames.group) / 1000);
   const draws = process === "poisson" ? spikeStream("rateEncoder", seed!) : undefined;
   const times: number[] = [];
   const neurons: number[] = [];

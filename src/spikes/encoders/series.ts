@@ -3,6 +3,7 @@
 import { ArgumentError } from "../../core/errors.js";
 import { anything, given, type Kind, option, optional, type Resolved, resolve, type TableOf, whole } from "../../core/options.js";
 import { asMatrix, Matrix, type MatrixLike, portableLog, portableTanh } from "../../numerics/index.js";
+import { checkRoom } from "../errors.js";
 import { positive } from "../options.js";
 import type { SpikeMetadata } from "../pattern/pattern.js";
 
@@ -48,6 +49,14 @@ export function framesOf(values: MatrixLike, { frameMs, neuronsPerChannel }: Res
     durationMs: series.rows * frameMs,
     neuronCount: series.cols * neuronsPerChannel,
   };
+}
+
+/** Memory of a spike in the lists of an encoder. */
+const spikeBytes = 24;
+
+/** @throws SpillwayError if so many spikes have no room here: a long frame may ask for any number */
+export function checkSpikes(count: number): void {
+  checkRoom(`an encoding of some ${count.toPrecision(3)} spikes`, spikeBytes * count);
 }
 
 /**
