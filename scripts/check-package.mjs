@@ -9,7 +9,7 @@ const root = process.cwd();
 const manifest = JSON.parse(readFileSync("package.json", "utf8"));
 
 /** The most that the package may hold, in bytes. */
-const unpackedLimit = 12_000_000;
+const { packageBytes: unpackedLimit } = JSON.parse(readFileSync("scripts/budget.json", "utf8"));
 
 /**
  * The most that it may bring into a consumer's node_modules with every dependency and peer, in
