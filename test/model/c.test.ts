@@ -1,10 +1,14 @@
 // A forecaster as C: what is refused, and what the text is. What compiled programs compute is held
 // in test/toolchain/c-export.test.ts.
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import "../../src/index.js";
+import { preprocess } from "../../src/model/c/preprocess.js";
+import { compiledFrom, sources } from "../../src/model/c/runtime.js";
 import { constant } from "../../src/model/c/text.js";
 import { Classifier, type ClassifierOptions, Forecaster, type ForecasterOptions, saveC, toC } from "../../src/model/index.js";
 import { Matrix } from "../../src/numerics/index.js";
@@ -15,6 +19,26 @@ import { casesOfC } from "./c-cases.js";
 const series = Matrix.from(Array.from({ length: 120 }, (_, t) => [Math.sin(0.3 * t) + 0.01 * t + 3]));
 const integers = { size: 12, arithmetic: "integer" } as const;
 const trained = (options: ForecasterOptions = {}) => Forecaster.fit(series, { reservoir: { size: 12 }, washout: 20, ...options });
+
+it("has the C of packages/export/runtime, and modules that were compiled from it", () => {
+  const folder = "packages/export/runtime";
+  const files = readdirSync(folder).filter((name) => name.endsWith(".c"));
+  const there = Object.fromEntries(files.map((name) => [name, readFileSync(join(folder, name), "utf8")]));
+  expect(compiledFrom).toBe(createHash("sha256").update(JSON.stringify(there)).digest("hex"));
+  for (const [name, text] of Object.entries(sources)) expect(there[name]).toBe(text);
+});
+
+it("keeps the lines of the runtime whose conditions hold, and every other directive", () => {
+  const text = ["a", "#if ONE", "b", "#if !TWO && ONE", "c", "#else", "d", "#endif", "#else", "e", "#endif"];
+  text.push("#if defined(X)", "f", "#if TWO || THREE", "g", "#endif", "#else", "h", "#endif", "i");
+  const kept = (...names: string[]) =>
+    preprocess(text.join("\n"), (name) => names.includes(name))
+      .split("\n")
+      .join(" ");
+  expect(kept("ONE")).toBe("a b c #if defined(X) f #else h #endif i");
+  expect(kept("ONE", "TWO")).toBe("a b d #if defined(X) f g #else h #endif i");
+  expect(kept("THREE")).toBe("a e #if defined(X) f g #else h #endif i");
+});
 
 describe("toC", () => {
   it.each<readonly [string, () => Promise<Forecaster>]>([

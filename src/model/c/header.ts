@@ -10,7 +10,7 @@ const isState = (field: string): boolean => field === "x" || field === "next";
 
 /** NAME.h */
 export function headerOf(shape: Shape, title: string): string {
-  const { name, precision, inputs, outputs, integers, calendar, fills, needs } = shape;
+  const { name, precision, inputs, outputs, integers, calendar, fills, noise } = shape;
   const given = givenOf(shape);
   const guard = `${name.toUpperCase()}_H`;
   const outside = outsideOf(shape);
@@ -21,7 +21,7 @@ export function headerOf(shape: Shape, title: string): string {
   if (pastOf(shape) > 0) fields.push(`  double past[${pastOf(shape) * shape.widths.length}];`);
   if (shape.fills > 0) fields.push(`  double last[${shape.fills}];`);
   if (shape.fillsFed > 0) fields.push(`  double last_fed[${shape.fillsFed}];`);
-  if (needs.noise) fields.push(`  uint32_t step[${shape.widths.length}];`);
+  if (noise) fields.push(`  uint32_t step[${shape.widths.length}];`);
   const columns = (count: number) => `${count} value${count === 1 ? "" : "s"}`;
   const lost = shape.transforms ? mostLost(shape.transforms) : 0;
   const predict = shape.feedback
@@ -63,7 +63,7 @@ int ${name}_forecast(${name}_state *state, int steps, ${lines(takesOutside, "con
    Values are in the units of the data. No call allocates; a state is all that a model remembers. */
 #ifndef ${guard}
 #define ${guard}
-${lines(integers || needs.noise || calendar.length > 0, "\n#include <stdint.h>\n")}
+${lines(integers || noise || calendar.length > 0, "\n#include <stdint.h>\n")}
 #ifdef __cplusplus
 extern "C" {
 #endif

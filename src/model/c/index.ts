@@ -10,11 +10,12 @@ import type { Forecaster } from "../forecaster/forecaster.js";
 import { decodeModelFile } from "../model-file.js";
 import { packageVersion } from "../version.js";
 import { cClassifier } from "./classifier.js";
-import { type CProgram, sourceOf } from "./constants.js";
+import type { Program } from "./constants.js";
 import { cIntegers, isWhollyInteger } from "./integer.js";
 import { type COptions, cTable } from "./options.js";
 import { cProgram } from "./program.js";
 import { checkKind } from "./refuse.js";
+import { sourceOf } from "./source.js";
 import { checkName } from "./text.js";
 
 export { type COptions, cTable } from "./options.js";
@@ -50,13 +51,13 @@ export async function toC(model: Forecaster | Classifier, options: COptions = {}
   const note = { name, version: packageVersion };
   const bytes = await model.toBytes();
   if (model instanceof Classifier)
-    return filesOf(cClassifier(await decodeClassifier(await decodeModelFile(bytes, "classifier", "classifier"), "classifier"), note));
+    return filesOf(cClassifier(await decodeClassifier(await decodeModelFile(bytes, "classifier", "classifier"), "classifier"), note), name);
   const parts = await decodeForecaster(await decodeModelFile(bytes, "forecaster", "forecaster"), "forecaster");
   const write = isWhollyInteger(parts) ? cIntegers : cProgram;
-  return filesOf(write(parts, { ...note, calendar: model.calendar }));
+  return filesOf(write(parts, { ...note, calendar: model.calendar }), name);
 }
 
-const filesOf = (program: CProgram): CFiles => ({ source: sourceOf(program), header: program.header });
+const filesOf = (program: Program, name: string): CFiles => ({ source: sourceOf(program, name), header: program.header });
 
 /**
  * Writes `toC()` to NAME.c and NAME.h in a folder, each whole or not at all (Node), and gives their

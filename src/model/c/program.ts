@@ -1,21 +1,17 @@
-// A forecaster as one C source and its header: its constants, the functions of a step, and the
-// calls that a program makes.
-import type { CalendarFeature } from "../../series/calendar.js";
+// A forecaster as a program: its constants, and what of the runtime it needs.
+import { type CalendarFeature, calendarColumns } from "../../series/calendar.js";
 import type { ForecasterParts } from "../forecaster/file.js";
 import { inScores } from "../forecaster/road.js";
 import { sightOf } from "../forecaster/seen.js";
 import { columnsOf, inScoresOf, type Standardisation, sameStandardisation, standardised } from "../standardisation.js";
-import { calendarFunction } from "./calendar.js";
-import { callsOf } from "./calls.js";
-import { Constants, type CProgram } from "./constants.js";
-import { arithmetic } from "./functions.js";
+import { calendarRows } from "./calendar.js";
+import { Constants, type Field, nowhere, type Program } from "./constants.js";
 import { headerOf } from "./header.js";
 import { checkMembers, type RateMember } from "./refuse.js";
-import { memberFields, Reservoirs, reservoirNeeds, statesAs } from "./reservoir.js";
-import type { Shape } from "./shape.js";
-import { answerFunction, type Needs, numberTypes, stepFunctions } from "./step.js";
+import { Reservoirs, statesAs } from "./reservoir.js";
+import { givenOf, observes, outsideOf, pastOf, type Shape } from "./shape.js";
 import type { ArrayType } from "./text.js";
-import { type CTransforms, mostLost, pastAfter, seenAfter, transformFunctions } from "./transforms.js";
+import { type CTransforms, mostLost, pastAfter, seenAfter, transformFlags, transformRows } from "./transforms.js";
 
 /** What the program is called, and what the parts do not say. */
 export interface ProgramNote {
@@ -26,52 +22,79 @@ export interface ProgramNote {
 }
 
 /** A forecaster, and what its calls depend on. */
-export interface ForecasterProgram extends CProgram {
+export interface ForecasterProgram extends Program {
   readonly shape: Shape;
 }
 
 /** @throws ArgumentError for what C does not hold */
 export function cProgram(parts: ForecasterParts, { name, version, calendar }: ProgramNote): ForecasterProgram {
   const members = checkMembers(parts);
-  const all = members.flatMap((member) => member.parts);
-  const needs = needsOf(members);
   const constants = new Constants();
-  const shape = { ...shapeOf(name, members, parts), calendar, needs };
-  const { precision, transforms, outputs } = shape;
-  const reservoirs = new Reservoirs(all, needs, constants);
-  const rows = members.map((member, m) => initialiser(member, m, shape, reservoirs, constants));
-  const step = stepFunctions(needs, precision, constants);
-  const activations = reservoirs.activations(precision);
-  const changes = transforms ? transformFunctions(transforms, constants, activations.includes("tanh_of_double")) : "";
-  const lastRows = {
-    last: shape.fills > 0 ? constants.add("float64", "last_row", parts.last.inputs) : "0",
-    last_fed: shape.fillsFed > 0 ? constants.add("float64", "last_fed", parts.last.targets) : "0",
+  const reservoirs = new Reservoirs(
+    members.map((member) => member.parts),
+    constants,
+  );
+  const { features } = members[0]!.readout;
+  const shape = { ...shapeOf(name, members, parts), calendar, noise: reservoirs.flags.includes("NOISE") };
+  const { outputs, inputs, known, transforms, lags } = shape;
+  const steps: (readonly Field[])[] = [];
+  const firsts = transforms?.lists.map((list, k) => {
+    const rows = transformRows(list, String(k), constants);
+    steps.push(...rows);
+    return steps.length - rows.length;
+  });
+  const rows = members.map((member, m) => fieldsOf(member, m, shape, firsts, reservoirs, constants));
+  if (steps.length > 0) constants.tables.push({ name: "transforms", type: "transform", rows: steps });
+  constants.tables.push({ name: "members", type: "member", rows });
+  const { rows: days, hasYears } = calendarRows(calendar, constants);
+  if (days.length > 0) constants.tables.push({ name: "calendar_features", type: "feature", rows: days });
+  const isObserving = observes(shape);
+  const hasFed = shape.feedback || isObserving;
+  const lost = transforms ? mostLost(transforms) : 0;
+  const mostLags = Math.max(...lags);
+  const mostRows = Math.max(1, mostLags) + lost;
+  const numbers = {
+    ...{ MEMBERS: members.length, INPUTS: inputs, OUTPUTS: outputs, GROUPS: Math.max(...parts.groups) + 1, LAGS: mostLags },
+    ...{ MOST_INPUTS: reservoirs.mostInputs, MOST_ROWS: mostRows },
+    LEAST_ROWS: (isObserving ? Math.max(1, mostLags) : mostLags) + lost,
+    ...{ TRAINED_ROWS: Math.min(mostRows, shape.seenRows), MOST_LOST: lost, PAST: pastOf(shape), LARGEST: shape.largest },
+    ...{ FILLS: shape.fills, FILLS_FED: shape.fillsFed, FEEDBACK: Number(shape.feedback), FED: hasFed ? outputs : 0 },
+    ...{ OBSERVES: Number(isObserving), DRIVEN: Number(!hasFed), HOLDS: Number(shape.held) },
+    ...{ SQUARE_HALF: Number(features.state === "squareHalf"), SQUARES: Number(features.squares), KNOWN: known },
+    ...{ MASKS: isObserving ? shape.masks : 0, CALENDAR_COLUMNS: calendarColumns(calendar), CALENDAR: calendar.length },
+    OUTSIDE: shape.closes ? Math.max(0, outsideOf(shape)) : 0,
   };
-  const time = calendar.length > 0 ? calendarFunction(name, calendar, constants) : "";
+  const has: Readonly<Record<string, boolean>> = {
+    ...{ PREDICTS: !isObserving, TEACHES: shape.feedback, CLOSES: shape.closes, GIVEN: givenOf(shape) > 0 },
+    ...{ SEVERAL: members.length > 1, SEES: shape.sees, YEARS: hasYears, FORECASTER: true },
+  };
+  const flags = new Set([
+    ...reservoirs.flags,
+    ...(transforms ? transformFlags(transforms) : []),
+    ...Object.keys(has).filter((flag) => has[flag]),
+  ]);
   const title = `Written by Spillway ${version}: a forecaster of ${outputs} output${outputs === 1 ? "" : "s"}.`;
-  const declarations = [
-    `/* ${title} */\n#include <float.h>\n#include <stddef.h>\n#include <stdint.h>\n#include "${name}.h"\n`,
-    arithmetic,
-    numberTypes(precision, needs),
-    `enum { MEMBERS = ${members.length}, INPUTS = ${shape.inputs}, OUTPUTS = ${outputs} };\n`,
-    reservoirs.types,
-    memberStruct(shape),
-    activations,
-  ];
-  const functions = [
-    step,
-    answerFunction(needs),
-    changes,
-    time,
-    reservoirs.constants,
-    `static const member members[MEMBERS] = {\n${rows.join("\n")}\n};\n`,
-    callsOf(shape, parts.groups, lastRows),
-  ];
-  return { header: headerOf(shape, title), declarations, constants, functions, shape };
+  const timed = days.length > 0;
+  return {
+    ...{ kind: "forecaster", title, header: headerOf(shape, title), constants, numbers, flags, shape },
+    pointers: {
+      members: { to: "members" },
+      groups: constants.to("uint8_t", "groups", members.length > 1 ? parts.groups : []),
+      last_row: constants.to("float64", "last_row", shape.fills > 0 ? parts.last.inputs : []),
+      last_fed_row: constants.to("float64", "last_fed_row", shape.fillsFed > 0 ? parts.last.targets : []),
+      calendar_features: timed ? { to: "calendar_features" } : nowhere,
+      tanh_table: reservoirs.tanhTable,
+    },
+    declarations: reservoirs.declarations,
+    files: [
+      ...["arithmetic.c", "types.c", "forecaster-types.c", ...(timed ? ["calendar-types.c"] : []), null, ...reservoirs.files],
+      ...[...(transforms ? ["transforms.c"] : []), "forecaster.c", ...(timed ? ["calendar.c"] : [])],
+    ],
+  };
 }
 
 /** What of a program its members say. */
-export function shapeOf(name: string, members: readonly RateMember[], { settings }: ForecasterParts): Omit<Shape, "calendar" | "needs"> {
+export function shapeOf(name: string, members: readonly RateMember[], { settings }: ForecasterParts): Omit<Shape, "calendar" | "noise"> {
   const [{ model, readout, road, parts }] = members as [RateMember];
   const outputs = readout.outputSize;
   const { missing = "error" } = settings;
@@ -113,34 +136,6 @@ function transformsOf(members: readonly RateMember[]): CTransforms | undefined {
   return { lists: [...lists.values()], outputs: members[0]!.readout.outputSize };
 }
 
-function needsOf(members: readonly RateMember[]): Needs {
-  const [{ readout }] = members as [RateMember];
-  return {
-    ...reservoirNeeds(members.map(({ parts }) => parts)),
-    squareHalf: readout.features.state === "squareHalf",
-    squares: readout.features.squares,
-    sees: readout.features.input,
-  };
-}
-
-function memberStruct({ needs, transforms }: Shape): string {
-  const several = transforms !== undefined && transforms.lists.length > 1;
-  const fields = [
-    ...memberFields,
-    "int features, seen, lags;",
-    "const double *readout, *intercept, *loop_readout, *loop_intercept;",
-    ...(needs.inputs ? ["const double *input_mean, *input_deviation;"] : []),
-    "const double *target_mean, *target_deviation, *loop_mean, *loop_deviation, *lower, *upper;",
-    ...(several ? ["/* Which transforms it takes, and the rows that their differences lose. */", "int list, lost;"] : []),
-    "/* Where the model stands. */",
-    ...(transforms && mostLost(transforms) > 0 ? ["const double *past;"] : []),
-    "const neuron *state;",
-    `const real ${needs.inputs ? "*input, " : ""}*fed, *recent;`,
-    ...(needs.noise ? ["uint32_t step;"] : []),
-  ];
-  return `typedef struct {\n${fields.map((field) => `  ${field}`).join("\n")}\n} member;\n`;
-}
-
 /** What a closed loop takes: its scale, its readout, its range, and the last rows of the series. */
 export function loopOf(member: RateMember, { feedback, inputs, outputs }: Pick<Shape, "feedback" | "inputs" | "outputs">) {
   const { road, readout } = member;
@@ -153,42 +148,46 @@ export function loopOf(member: RateMember, { feedback, inputs, outputs }: Pick<S
   };
 }
 
-function initialiser(member: RateMember, m: number, shape: Shape, reservoirs: Reservoirs, constants: Constants): string {
-  const { feedback, outputs, inputs, precision, needs, transforms } = shape;
+/** What is in the table of a member. */
+function fieldsOf(
+  member: RateMember,
+  m: number,
+  shape: Shape,
+  firsts: readonly number[] | undefined,
+  reservoirs: Reservoirs,
+  constants: Constants,
+): readonly Field[] {
+  const { feedback, outputs, inputs, precision, transforms } = shape;
   const { model, readout, road, lags, state, parts } = member;
   const sight = sightOf(inputs, outputs, lags, undefined);
   const { loopScale, loop, held, recent } = loopOf(member, shape);
-  const named = (type: ArrayType, name: string, values: ArrayLike<number> | undefined) => constants.add(type, `${name}_${m}`, values);
-  const real = (name: string, values: ArrayLike<number> | undefined) => named(precision, name, values);
-  const double = (name: string, values: ArrayLike<number> | undefined) => named("float64", name, values);
+  const to = (type: ArrayType, name: string, values: ArrayLike<number> | undefined) => constants.to(type, `${name}_${m}`, values);
+  const double = (name: string, values: ArrayLike<number> | undefined) => to("float64", name, values);
   const scale = (name: string, { mean, deviation }: Standardisation) => [
     double(`${name}_mean`, mean),
     double(`${name}_deviation`, deviation),
   ];
-  const [stateType, standing] = statesAs(parts[0]!.model, standingOf(member));
-  const list = transforms?.lists.findIndex((each) => JSON.stringify(each) === JSON.stringify(road.transforms));
-  const fields = [
+  const [stateType, trained] = statesAs(parts[0]!.model, trainedState(member));
+  const list = transforms?.lists.findIndex((each) => JSON.stringify(each) === JSON.stringify(road.transforms)) ?? 0;
+  const window = transforms && mostLost(transforms) > 0 ? pastAfter(state.recent, road.transforms, mostLost(transforms)) : undefined;
+  const cols = readout.weights.cols;
+  return [
     ...reservoirs.add(parts, model.size, String(m)),
-    [readout.weights.cols, readout.weights.cols - model.size * (readout.features.squares ? 2 : 1), lags],
-    [double("readout", readout.weights.data), double("intercept", readout.intercept)],
-    [double("loop_readout", loop.weights.data), double("loop_intercept", loop.intercept)],
-    ...(needs.inputs ? [scale("input", road.inputScale)] : []),
-    [...scale("target", road.targetScale), ...scale("loop", loopScale), double("lower", held?.lower), double("upper", held?.upper)],
-    ...(transforms && transforms.lists.length > 1 ? [[list, road.transforms.lost]] : []),
-    [
-      ...(transforms && mostLost(transforms) > 0 ? [double("past", pastAfter(state.recent, road.transforms, mostLost(transforms)))] : []),
-      named(stateType, "state", standing),
-      ...(needs.inputs ? [real("input", state.reservoir.input)] : []),
-      real("fed", feedback ? state.reservoir.output : recent.subarray(0, sight || road.known > 0 ? outputs : 0)),
-      real("recent", lags > 0 ? recent : undefined),
-      ...(needs.noise ? [`${state.reservoir.step}u`] : []),
-    ],
+    ...[cols, cols - model.size * (readout.features.squares ? 2 : 1), lags],
+    ...[double("readout", readout.weights.data), double("intercept", readout.intercept)],
+    ...[double("loop_readout", loop.weights.data), double("loop_intercept", loop.intercept)],
+    ...(inputs > 0 ? scale("input", road.inputScale) : [nowhere, nowhere]),
+    ...[...scale("target", road.targetScale), ...scale("loop", loopScale), double("lower", held?.lower), double("upper", held?.upper)],
+    firsts && road.transforms.steps.length > 0 ? { to: "transforms", row: firsts[list]! } : nowhere,
+    ...[road.transforms.steps.length, road.transforms.lost, double("past", window), to(stateType, "state", trained)],
+    to(precision, "input", inputs > 0 ? state.reservoir.input : []),
+    to(precision, "fed", feedback ? state.reservoir.output : recent.subarray(0, sight || road.known > 0 ? outputs : 0)),
+    ...[to(precision, "recent", lags > 0 ? recent : undefined), state.reservoir.step],
   ];
-  return `  { ${fields.map((each) => each.join(", ")).join(",\n    ")} },`;
 }
 
 /** The states of a member's reservoirs where it stands, side by side. */
-export function standingOf({ state }: RateMember): Float64Array {
+export function trainedState({ state }: RateMember): Float64Array {
   return Float64Array.from([...(state.reservoir.below ?? []), ...state.reservoir.values]);
 }
 

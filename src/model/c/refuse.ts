@@ -4,8 +4,10 @@ import type { AnyModel, ReservoirModel } from "../../reservoir/index.js";
 import { Classifier } from "../classifier/classifier.js";
 import type { ForecasterParts, MemberFile } from "../forecaster/file.js";
 import { Forecaster } from "../forecaster/forecaster.js";
-import { activationsInC } from "./step.js";
 import { unheldStep } from "./transforms.js";
+
+/** The activations that the runtime has, by their numbers there. */
+export const activationsInC: readonly string[] = ["tanh", "identity", "relu", "sigmoid"];
 
 /** A rate reservoir of a member: the whole of it, or a layer or group. */
 export interface Part {

@@ -1,7 +1,6 @@
 // What the text of an exported forecaster depends on.
 import type { Precision } from "../../numerics/index.js";
 import type { CalendarFeature } from "../../series/calendar.js";
-import type { Needs } from "./step.js";
 import { type CTransforms, pastLength } from "./transforms.js";
 
 /** What the calls depend on. */
@@ -38,7 +37,8 @@ export interface Shape {
   readonly sees: boolean;
   /** Undefined if the series is taken as it is. */
   readonly transforms?: CTransforms | undefined;
-  readonly needs: Needs;
+  /** Whether a reservoir has noise. */
+  readonly noise: boolean;
 }
 
 /** Columns that come from outside in a closed loop. */

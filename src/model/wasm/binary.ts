@@ -1,7 +1,7 @@
 // The binary format of WebAssembly modules: numbers of any length, and sections.
 
 /** What a section is known by. */
-export const sectionIds = { custom: 0, types: 1, imports: 2, functions: 3, memory: 5, globals: 6, exports: 7, code: 10, data: 11 } as const;
+export const sectionIds = { custom: 0, types: 1, memory: 5, globals: 6, exports: 7, code: 10, data: 11 } as const;
 
 /** A whole number in LEB128, of 32 bits without a sign. */
 export function unsigned(value: number): number[] {
@@ -15,17 +15,51 @@ export function unsigned(value: number): number[] {
   return out;
 }
 
-/** The same with a sign, as constants are written. */
-export function signed(value: bigint): number[] {
-  const out: number[] = [];
-  let rest = value;
-  for (;;) {
-    const byte = Number(rest & 127n);
-    rest >>= 7n;
-    const isLast = (rest === 0n && (byte & 64) === 0) || (rest === -1n && (byte & 64) !== 0);
-    out.push(isLast ? byte : byte | 128);
-    if (isLast) return out;
+/** A constant expression of 32 bits. */
+export function constant(value: number): number[] {
+  const out = [0x41];
+  for (let rest = value | 0; ; rest >>= 7) {
+    const isLast = (rest >> 6 === 0 || rest >> 6 === -1) && (rest >> 7 === 0 || rest >> 7 === -1);
+    out.push(isLast ? rest & 127 : (rest & 127) | 128);
+    if (isLast) return [...out, 0x0b];
   }
+}
+
+/** Reads numbers of a module in turn. */
+export class Reader {
+  readonly bytes: Uint8Array;
+  at: number;
+
+  constructor(bytes: Uint8Array, at = 0) {
+    this.bytes = bytes;
+    this.at = at;
+  }
+
+  /** A number in LEB128; with a sign if so asked. */
+  number(isSigned = false): number {
+    let out = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = this.bytes[this.at++]!;
+      out |= (byte & 127) << shift;
+      if (byte < 128) return isSigned && byte & 64 && shift < 25 ? out | (-1 << (shift + 7)) : isSigned ? out : out >>> 0;
+    }
+  }
+
+  take(length: number): Uint8Array {
+    this.at += length;
+    return this.bytes.subarray(this.at - length, this.at);
+  }
+}
+
+/** The sections of a module, in order. */
+export function sectionsOf(bytes: Uint8Array): { readonly id: number; readonly content: Uint8Array }[] {
+  const reader = new Reader(bytes, 8);
+  const out = [];
+  while (reader.at < bytes.length) {
+    const id = reader.take(1)[0]!;
+    out.push({ id, content: reader.take(reader.number()) });
+  }
+  return out;
 }
 
 export function joined(parts: readonly ArrayLike<number>[]): Uint8Array<ArrayBuffer> {

@@ -55,18 +55,18 @@ function forecaster(wasm, about, rows, numbers, put) {
     },
     predict(row = []) {
       const out = put(rows, row, inputs);
-      call("predict", free, ...(inputs > 0 ? [rows] : []), out);
+      call("predict", free, rows, out);
       return [...numbers(out, outputs)];
     },
     teach(row, target) {
       const out = put(rows, row, inputs);
       put(out, target, outputs);
-      call("teach", free, ...(inputs > 0 ? [rows] : []), out);
+      call("teach", free, rows, out);
     },
     observe(row, beside = []) { // false if the row is not taken: a value of it has been missing since a reset
       const behind = put(rows, row, outputs);
       put(behind, beside, known);
-      return call("observe", free, rows, ...(known > 0 ? [behind] : [])) !== 0;
+      return call("observe", free, rows, behind) !== 0;
     },
     calendar(wall) { // what the calendar says of a row: the last of what is known of it; wall: ms since 1970
       call("calendar", BigInt(wall), rows);
@@ -79,7 +79,7 @@ function forecaster(wasm, about, rows, numbers, put) {
       numbers(out, steps * outputs);
       if (outside > 0) for (let t = 0; t < steps; t++) put(rows + 8 * outside * t, ahead[t] ?? [], outside);
       // Fewer steps than asked: too few rows since a reset, or an output that is not finite.
-      const done = call("forecast", free, steps, ...(outside > 0 ? [rows] : []), out);
+      const done = call("forecast", free, steps, rows, out);
       state().set(before);
       const made = numbers(out, done * outputs);
       return Array.from({ length: done }, (_, t) => [...made.subarray(t * outputs, (t + 1) * outputs)]);

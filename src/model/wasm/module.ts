@@ -1,18 +1,15 @@
 // An exported program in C as a WebAssembly module, with what its host has to know of it.
-import { ArgumentError } from "../../core/errors.js";
-import { wasmMemoryLimit } from "../../numerics/wasm/index.js";
 import { calendarColumns } from "../../series/calendar.js";
 import { cClassifier } from "../c/classifier.js";
-import type { CProgram } from "../c/constants.js";
+import type { Program } from "../c/constants.js";
 import { cProgram } from "../c/program.js";
-import { givenOf, observes, outsideOf } from "../c/shape.js";
-import { typeName } from "../c/text.js";
+import { givenOf, observes, outsideOf, stateFields } from "../c/shape.js";
 import type { ClassifierParts } from "../classifier/file.js";
 import type { Label } from "../classifier/options.js";
 import type { ForecasterParts } from "../forecaster/file.js";
+import { beyondPlain } from "../c/runtime.js";
 import { customSection, joined } from "./binary.js";
-import { compile, pageBytes } from "./compiler/index.js";
-import { vectors } from "./vectors.js";
+import { link } from "./link.js";
 
 /** What a host has to know of a forecaster. */
 interface ForecasterAbout {
@@ -41,40 +38,150 @@ interface ClassifierAbout {
 
 const name = "model";
 
+/** The numbers of `model` in wasm.c, in its order; then come the places of fields, and pointers. */
+const forecasterNumbers = [
+  ...["MEMBERS", "INPUTS", "OUTPUTS", "GROUPS", "LAGS", "MOST_INPUTS", "MOST_ROWS", "LEAST_ROWS", "TRAINED_ROWS", "MOST_LOST"],
+  ...["PAST", "LARGEST", "FILLS", "FILLS_FED", "FEEDBACK", "FED", "OBSERVES", "DRIVEN", "HOLDS", "SQUARE_HALF", "SQUARES"],
+  ...["KNOWN", "MASKS", "CALENDAR_COLUMNS", "CALENDAR", "OUTSIDE"],
+];
+const classifierNumbers = [
+  ...["MEMBERS", "VIEWS", "INPUTS", "OUTPUTS", "CLASSES", "LEVELS", "WASHOUT", "MOST_INPUTS", "WIDTH", "FEATURES", "LAYER_NORM"],
+  ...["STATISTICS", "LAST", "MEAN", "SQUARE_HALF", "SQUARES", "VOTES"],
+];
+
+/** Functions by what a model has to have so that they are called. */
+const calledFor: Readonly<Record<string, readonly string[]>> = {
+  TRANSFORMS: ["forward", "undo"],
+  DIFFERENCES: ["difference", "sum_up"],
+  SQUASH: ["squash", "squash_undone"],
+  LOG: ["log_of"],
+  EXP: ["exp_of"],
+  BOX_COX: ["box_cox", "box_cox_undone"],
+  YEARS: ["first_day", "year_of"],
+  NOISE: ["noise_of"],
+  ORTHOGONAL: ["orthogonal_row"],
+  TANH_SINGLE: ["tanh_of_single"],
+  TANH_DOUBLE: ["tanh_of_double"],
+  FILLING: ["fill"],
+  OBSERVES: ["gather_known"],
+  HOLDS: ["hold"],
+  STATISTICS: ["take_statistics", "give_statistics"],
+  LAYER_NORM: ["normalise"],
+  FEATURES: ["weigh_all"],
+};
+
+/** Functions that multiply rows of W, by how it is stored. */
+const rowsFor = (isInteger: boolean): readonly string[] =>
+  (isInteger ? ["16", "8"] : ["full", "half"]).flatMap((type) => [
+    `dense_row_${type}`,
+    ...[8, 16, 32].map((bits) => `sparse_row_${type}_${bits}`),
+  ]);
+
+/** Where fields of so many bytes lie behind one another, and where they end. */
+function offsetsOf(lengths: readonly number[]): { readonly offsets: readonly number[]; readonly end: number } {
+  let end = 0;
+  const offsets = lengths.map((length) => {
+    const at = end;
+    end = Math.ceil((end + length) / 8) * 8;
+    return at;
+  });
+  return { offsets, end };
+}
+
 /** @throws ArgumentError for what no program holds */
 export function forecasterModule(
   parts: ForecasterParts,
   note: { readonly version: string; readonly calendar: Parameters<typeof cProgram>[1]["calendar"] },
 ): Uint8Array {
   const program = cProgram(parts, { ...note, name });
-  const { shape } = program;
-  return moduleOf(program, "state", {
-    kind: "forecaster",
-    inputs: shape.inputs,
-    outputs: shape.outputs,
-    observes: observes(shape),
-    known: givenOf(shape),
-    calendar: calendarColumns(shape.calendar),
-    outside: shape.closes ? outsideOf(shape) : -1,
-  });
+  const { shape, numbers } = program;
+  const fields = new Map(stateFields(shape));
+  const members = shape.widths.length;
+  const real = shape.precision === "float64" ? 8 : 4;
+  const neuron = shape.integers ? 2 : real;
+  const { offsets, end } = offsetsOf([
+    ...["x", "next"].map((field) => neuron * fields.get(field)!),
+    ...["u", "fed", "recent"].map((field) => real * (fields.get(field) ?? 0)),
+    ...[8 * numbers["PAST"]! * members, 8 * shape.fills, 8 * shape.fillsFed, shape.noise ? 4 * members : 0, 4],
+  ]);
+  const { outputs, known } = shape;
+  // Arrays of local variables: at most those of a forecast and of what it calls.
+  const locals = 2 * members * outputs + 10 * outputs + 2 * known + 2 * members + numbers["GROUPS"]! + 2 * numbers["MOST_INPUTS"]!;
+  const calls: Memory["calls"] = {
+    begin: true,
+    reset: true,
+    predict: "PREDICTS",
+    teach: "TEACHES",
+    observe: "OBSERVES",
+    forecast: "CLOSES",
+    calendar: "CALENDAR",
+  };
+  return moduleOf(
+    program,
+    { numbers: forecasterNumbers, offsets, bytes: end, locals, calls },
+    {
+      kind: "forecaster",
+      inputs: shape.inputs,
+      outputs,
+      observes: observes(shape),
+      known: givenOf(shape),
+      calendar: calendarColumns(shape.calendar),
+      outside: shape.closes ? outsideOf(shape) : -1,
+    },
+  );
 }
 
 /** @throws ArgumentError for what no program holds */
 export function classifierModule(parts: ClassifierParts, note: { readonly version: string }): Uint8Array {
-  const about = { kind: "classifier", channels: parts.scale.mean.length, classes: parts.classes } as const;
-  return moduleOf(cClassifier(parts, { ...note, name }), "work", about);
+  const program = cClassifier(parts, { ...note, name });
+  const { shape, numbers, flags } = program;
+  const { channels, classes, levels, features, settings } = shape;
+  const neuron = flags.has("INTEGER") ? 2 : flags.has("DOUBLE") ? 8 : 4;
+  const width = 8 * Math.max(shape.size, settings.input ? channels : 0);
+  const statistics = settings.representation === "statistics" ? width : 0;
+  const { offsets, end } = offsetsOf([
+    ...[neuron * shape.width, neuron * shape.largest, width, statistics, statistics, width, statistics, statistics],
+    ...[(levels * width) / 2, (levels * width) / 2, 8 * 32 * classes.length, 8 * features],
+  ]);
+  const locals = numbers["WIDTH"]! + 4 * channels + 4 * classes.length + 2 * numbers["MOST_INPUTS"]!;
+  const about = { kind: "classifier", channels, classes } as const;
+  return moduleOf(program, { numbers: classifierNumbers, offsets, bytes: end, locals, calls: { classify: true } }, about);
+}
+
+interface Memory {
+  readonly numbers: readonly string[];
+  readonly offsets: readonly number[];
+  /** Bytes of a state, or of what a call works in. */
+  readonly bytes: number;
+  /** Numbers in local variables at once. */
+  readonly locals: number;
+  /** Exported functions, and what a model has to have for each. */
+  readonly calls: Readonly<Record<string, string | true>>;
 }
 
 /** A host also has to know where memory is free, and the bytes of a state or of what a call works in. */
-function moduleOf(program: CProgram, memory: "state" | "work", about: ForecasterAbout | ClassifierAbout): Uint8Array {
-  const text = [program.header, ...program.declarations, ...program.functions].join("\n");
-  const arrays = program.constants.arrays.map(({ name: array, type, values }) => ({
-    name: array,
-    type: typeName(type),
-    bytes: new Uint8Array(values.buffer),
-  }));
-  const { module, end, sizeOf } = compile(text, { arrays, prologues: vectors });
-  if (end > wasmMemoryLimit - pageBytes)
-    throw ArgumentError.because(`the model takes ${end} bytes; a WebAssembly memory takes at most ${wasmMemoryLimit}`, { field: "model" });
-  return joined([module, customSection("spillway", JSON.stringify({ ...about, free: end, bytes: sizeOf(`${name}_${memory}`) }))]);
+function moduleOf(
+  program: Program,
+  { numbers, offsets, bytes, locals, calls }: Memory,
+  about: ForecasterAbout | ClassifierAbout,
+): Uint8Array {
+  const { kind, constants, flags, pointers } = program;
+  const isInteger = flags.has("INTEGER");
+  const has = (flag: string): boolean =>
+    flags.has(flag) || (program.numbers[flag] ?? 0) !== 0 || (flag === "FILLING" && (has("FILLS") || has("FILLS_FED")));
+  const stored = new Set(constants.tables.find((table) => table.name === "reservoirs")!.rows.map((row) => row[4] as number));
+  const without = [
+    ...Object.entries(calledFor).flatMap(([flag, functions]) => (has(flag) ? [] : functions)),
+    ...rowsFor(isInteger).filter((_, k) => !stored.has(k)),
+  ];
+  const isPlain = kind === "forecaster" && !beyondPlain.some(has);
+  const { module, end } = link({
+    runtime: `${isPlain ? "plain" : kind}-${isInteger ? "integer" : flags.has("DOUBLE") ? "double" : "single"}`,
+    constants,
+    model: [...numbers.map((number) => program.numbers[number]!), ...offsets, ...Object.values(pointers)],
+    stack: 4096 + 8 * locals,
+    calls: new Set(Object.entries(calls).flatMap(([call, flag]) => (flag === true || has(flag) ? [`model_${call}`] : []))),
+    without: new Set(without),
+  });
+  return joined([module, customSection("spillway", JSON.stringify({ ...about, free: end, bytes }))]);
 }

@@ -1,24 +1,5 @@
-// Functions of real numbers in C99, in the order of docs/numerics.md.
-import type { Precision } from "../../numerics/index.js";
-
-/** Tells compilers to round every product, and refuses to be compiled if one would not. */
-export const arithmetic = `/* Every operation is rounded by itself: no fused multiply-add, no reordering, no wider numbers. */
-#if defined(__FAST_MATH__)
-#error "compile without -ffast-math: the sums have one fixed order"
-#endif
-#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16 /* 16: of _Float16 */
-#error "this compiler computes in wider numbers; on x86 take -mfpmath=sse -msse2"
-#endif
-#if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#elif defined(__GNUC__)
-#pragma GCC optimize("fp-contract=off")
-#endif
-`;
-
-/** tanh by rule 4, `tanh_of_single` or `tanh_of_double`. */
-export const portableTanh: Readonly<Record<Precision, string>> = {
-  float32: `/* tanh in binary32: docs/numerics.md of Spillway, rule 4. */
+#if TANH_SINGLE
+/* tanh in binary32: docs/numerics.md of Spillway, rule 4. */
 static float tanh_of_single(float x)
 {
   union { float value; uint32_t bits; } t, e;
@@ -51,8 +32,10 @@ static float tanh_of_single(float x)
   }
   return x < 0.0f ? -out : out;
 }
-`,
-  float64: `/* tanh in binary64: docs/numerics.md of Spillway, rule 4. */
+
+#endif
+#if TANH_DOUBLE
+/* tanh in binary64: docs/numerics.md of Spillway, rule 4. */
 static double tanh_of_double(double x)
 {
   static const double degrees[9] = {
@@ -88,11 +71,10 @@ static double tanh_of_double(double x)
   }
   return x < 0.0 ? -out : out;
 }
-`,
-};
 
-/** e^x by rule 8. */
-export const portableExp = `/* e^x in binary64: docs/numerics.md of Spillway, rule 8. */
+#endif
+#if EXP
+/* e^x in binary64: docs/numerics.md of Spillway, rule 8. */
 static double power_of_two(int n)
 {
   union { uint64_t bits; double value; } power;
@@ -125,12 +107,94 @@ static double exp_of_sum(double x, double x_low)
   return (m * power_of_two(half)) * power_of_two(whole - half);
 }
 
-static double exp_of(double x) { return exp_of_sum(x, 0); }
+static double exp_of(double x)
+{
+  return exp_of_sum(x, 0);
+}
 
-`;
+#endif
+#if LOG
+/* log(x) by rule 8 for finite x above 0, to some 65 bits: the part that is lost goes to `rest`. */
+static double product_error(double a, double b, double p)
+{
+  const double a_shifted = a * 134217729.0, a_high = a_shifted - (a_shifted - a), a_low = a - a_high;
+  const double b_shifted = b * 134217729.0, b_high = b_shifted - (b_shifted - b), b_low = b - b_high;
+  return (((a_high * b_high - p) + a_high * b_low) + a_low * b_high) + a_low * b_low;
+}
 
-/** A square root without a library: correctly rounded, as IEEE 754 has it. */
-export const squareRoot = `/* The correctly rounded square root, by whole numbers. */
+static double log_pair(double x, double *rest)
+{
+  static const double degrees[7] = {
+    0x1.de362ee673b21p-4, 0x1.1120a263665c5p-3, 0x1.3b1363466b7f7p-3, 0x1.745d182fe5540p-3, 0x1.c71c71c586593p-3,
+    0x1.2492492492ff8p-2, 0x1.9999999999996p-2,
+  };
+  union { double value; uint64_t bits; } m;
+  double k = 0, f, d, d_low, s, p, s_low, z, z_low, tail = 0x1.eafc5f24eeec9p-4, w, w_low, c, c_low, b, b_low, k_high;
+  double first, first_error, second, second_error, low, high;
+  int i;
+  m.value = x;
+  if (m.value < 0x1p-1022) {
+    m.value = m.value * 0x1p54;
+    k = -54;
+  }
+  k = k + (double)((int)(m.bits >> 52) - 1023);
+  m.bits = (m.bits & 0xfffffffffffffULL) | 0x3ff0000000000000ULL;
+  if (m.value >= 0x1.6a09e667f3bcdp+0) {
+    m.value = m.value * 0.5;
+    k = k + 1;
+  }
+  f = m.value - 1;
+  d = m.value + 1;
+  d_low = m.value - (d - 1);
+  s = f / d;
+  p = s * d;
+  s_low = (((f - p) - product_error(s, d, p)) - s * d_low) / d;
+  z = s * s;
+  z_low = product_error(s, s, z) + (s + s) * s_low;
+  for (i = 0; i < 7; i++) tail = tail * z + degrees[i];
+  tail = z * tail;
+  w = 0x1.5555555555555p-1 + tail;
+  w_low = ((0x1.5555555555555p-1 - w) + tail) + 0x1.5555555555555p-55;
+  c = s * z;
+  c_low = product_error(s, z, c) + (s * z_low + s_low * z);
+  b = c * w;
+  b_low = product_error(c, w, b) + (c * w_low + c_low * w);
+  k_high = k * 0x1.62e42fefa3800p-1;
+  first = k_high + (s + s);
+  first_error = (k_high - first) + (s + s);
+  second = first + b;
+  second_error = (first - second) + b;
+  low = ((first_error + second_error) + b_low) + ((s_low + s_low) + k * 0x1.ef35793c76730p-45);
+  high = second + low;
+  *rest = (second - high) + low;
+  return high;
+}
+
+/* No number (NaN) if x is not above 0. */
+static double log_of(double x)
+{
+  double rest;
+  if (!(x > 0)) return (x - x) / (x - x);
+  return x - x == 0 ? log_pair(x, &rest) : x;
+}
+
+#endif
+#if BOX_COX
+/* x^y by rule 8, for x of at least 0 and y other than 0. */
+static double pow_of(double x, double y)
+{
+  double rest, high, product;
+  if (x != x || x - x != 0) return x;
+  if (x == 0) return y > 0 ? 0 : 1 / x;
+  high = log_pair(x, &rest);
+  product = y * high;
+  if (product < 1000 && product > -1000) return exp_of_sum(product, product_error(y, high, product) + y * rest);
+  return exp_of_sum(product, 0);
+}
+
+#endif
+#if ROOT
+/* The correctly rounded square root, by whole numbers. */
 static double root_of(double x)
 {
   union { double value; uint64_t bits; } v;
@@ -161,4 +225,5 @@ static double root_of(double x)
   v.bits = ((uint64_t)(e / 2 + 1023) << 52) | (root & 0xfffffffffffffULL);
   return v.value;
 }
-`;
+
+#endif

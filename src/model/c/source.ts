@@ -1,0 +1,26 @@
+// The runtime as the C of one model: the parts that it needs, with its constants in their midst.
+import { checkLength, type Program } from "./constants.js";
+import { preprocess } from "./preprocess.js";
+import { sources } from "./runtime.js";
+
+/** NAME.c. @throws ArgumentError for a model that is too long for one */
+export function sourceOf({ kind, title, constants, numbers, flags, pointers, declarations, files }: Program, name: string): string {
+  checkLength(constants);
+  const has = (flag: string) => flags.has(flag) || (numbers[flag] ?? 0) !== 0;
+  const parts = files.map((file) => (file === null ? null : preprocess(sources[file]!, has).trim()));
+  const runtime = parts.join("\n");
+  const used = Object.entries(numbers).filter(([number]) => new RegExp(`\\b${number}\\b`).test(runtime));
+  const aliases = Object.entries(pointers).flatMap(([pointer, field]) => {
+    const to = typeof field === "number" ? "0" : field.to;
+    return to === pointer || !new RegExp(`\\b${pointer}\\b`).test(runtime)
+      ? []
+      : [`#define ${pointer} ${to === "0" ? "((const double *)0)" : to}\n`];
+  });
+  const own = [
+    ...(used.length > 0 ? [`enum { ${used.map(([number, value]) => `${number} = ${value}`).join(", ")} };\n`] : []),
+    ...[...declarations, constants.text, ...aliases],
+  ].join("\n");
+  const includes = `/* ${title} */\n${kind === "integers" ? "" : "#include <float.h>\n"}#include <stddef.h>\n#include <stdint.h>\n#include "${name}.h"\n`;
+  const named = parts.map((part) => part?.replace(/\bmodel_/g, `${name}_`) ?? own.trim());
+  return `${[includes.trim(), ...named].filter((text) => text !== "").join("\n\n")}\n`;
+}
