@@ -4,7 +4,8 @@ import { option, type TableOf, text } from "../core/options.js";
 import { FileError } from "../io/errors.js";
 import { decodeSafetensors, encodeSafetensors } from "../io/safetensors.js";
 import type { SafetensorsTensor } from "../io/safetensors-types.js";
-import { engineTable, threadsTable } from "../reservoir/options.js";
+import type { EngineSelection } from "../reservoir/index.js";
+import { selectionTable } from "../reservoir/options.js";
 import { sha256 } from "./checksum.js";
 import { packageVersion } from "./version.js";
 
@@ -37,19 +38,14 @@ export class ModelFileError extends FileError {
 }
 
 /** How a model is opened again. */
-export interface LoadOptions {
-  /** "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
-  readonly engine?: string | undefined;
-  /** Worker threads of the CPU engine. Default 1. */
-  readonly threads?: number | undefined;
+export interface LoadOptions extends EngineSelection {
   /** What errors call the bytes by. Default "model data". */
   readonly source?: string | undefined;
 }
 
 /** The options of what opens a model. */
 export const loadTable = {
-  ...engineTable,
-  ...threadsTable,
+  ...selectionTable,
   source: option(text(), "model data", "What errors call the bytes by."),
 } satisfies TableOf<LoadOptions>;
 

@@ -41,8 +41,8 @@ export async function saveReservoir(path: string, computer: AnyReservoirComputer
 
 /** Opens what `encodeReservoir` gave. @throws FileError with the reason if it cannot be used */
 export async function decodeReservoir(bytes: Uint8Array, options: LoadOptions = {}): Promise<LoadedReservoir> {
-  const { source, engine, threads } = resolve(loadTable, options);
-  return openReservoir(await decodeModelFile(bytes, source, "reservoir"), source, { engine, threads });
+  const { source, ...selection } = resolve(loadTable, options);
+  return openReservoir(await decodeModelFile(bytes, source, "reservoir"), source, selection);
 }
 
 /**

@@ -26,7 +26,7 @@ import {
 } from "../core/options.js";
 import { type ReadoutDescription, type ReadoutTraining, readouts, type Trainer } from "../readout/index.js";
 import type { AnyReservoirOptions, FeatureSpec, RadiusMethod, ReservoirOptions } from "../reservoir/index.js";
-import { contextTable, engineTable, matricesTable, profileTable, threadsTable } from "../reservoir/options.js";
+import { matricesTable, profileTable, selectionTable } from "../reservoir/options.js";
 import { calendarKind } from "../series/calendar.js";
 import { firstTime, isTimeForm, lastTime } from "../series/time-form.js";
 import { zoneKind } from "../series/time-zone.js";
@@ -238,8 +238,7 @@ export const forecasterOptionsTable = {
   reservoir: describedReservoir,
   model: optional(callback<RowModel>(rowModelTakes), "A model of yours of the next row."),
   ...matricesTable,
-  ...engineTable,
-  ...threadsTable,
+  ...selectionTable,
   ...profileTable,
   ...withoutDefaults(forecasterTable),
   readout: optional(
@@ -263,9 +262,7 @@ export const plannedOptionsTable = {
 /** The options of `Classifier.create`. */
 export const classifierOptionsTable = {
   reservoir: classifierReservoirOption,
-  ...engineTable,
-  ...contextTable,
-  ...threadsTable,
+  ...selectionTable,
   ...profileTable,
   ...withoutDefaults(classifierTable),
   readout: optional(checkedLater<ClassifierReadout>("a trainer by its type and options, or a trainer"), "The readout."),

@@ -21,7 +21,7 @@ import { isComposite } from "../reservoir/composite/config.js";
 import { resolveComposite } from "../reservoir/composite/schema.js";
 import { resolveConfig } from "../reservoir/config-schema.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
-import { engineTable, threadsTable } from "../reservoir/options.js";
+import { selectionTable } from "../reservoir/options.js";
 import { isRegistered, resolveRegistered } from "../reservoir/registered/model.js";
 import { encoders } from "../spikes/index.js";
 import { resolveSpikingConfig } from "../spikes/liquid/schema.js";
@@ -31,7 +31,7 @@ import { type EncoderParameters, type PipelineParameters, scalerOf } from "./par
 import type { PipelineRunOptions } from "./pipeline.js";
 
 /** Where a pipeline runs. */
-export const runTable = { ...engineTable, ...threadsTable } satisfies TableOf<PipelineRunOptions>;
+export const runTable = { ...selectionTable } satisfies TableOf<PipelineRunOptions>;
 
 const encoderTakes = 'an object whose type is "spikes", "cochleagram" or "pattern"';
 const typeTable = { type: given(choice("spikes", "cochleagram", "pattern"), "What turns a case into rows.") };

@@ -6,7 +6,7 @@ import { accuracy, type ConfusionMatrix, confusionMatrix } from "../metrics/inde
 import { checkLabels } from "../model/classifier/options.js";
 import { Classifier, type Label, NotFittedError } from "../model/index.js";
 import type { Matrix } from "../numerics/index.js";
-import type { WorkOptions } from "../reservoir/index.js";
+import type { EngineSelection, WorkOptions } from "../reservoir/index.js";
 import { checkSequences } from "../reservoir/inputs.js";
 import { Turns, workTable } from "../reservoir/work.js";
 import { checkParameters, runTable } from "./check.js";
@@ -15,12 +15,7 @@ import type { PipelineCase, PipelineParameters } from "./parameters.js";
 import { decodePipeline, encodePipeline } from "./pipeline-file.js";
 
 /** Where a pipeline runs. */
-export interface PipelineRunOptions {
-  /** "auto" (default), "cpu", "cuda", ... */
-  readonly engine?: string | undefined;
-  /** Worker threads of the CPU engine; default 1. */
-  readonly threads?: number | undefined;
-}
+export interface PipelineRunOptions extends EngineSelection {}
 
 const openTable = { ...runTable, source: option(text(), "model data", "The name that errors call the data by.") };
 

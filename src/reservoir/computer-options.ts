@@ -54,6 +54,9 @@ export interface CreateOptions {
   readonly matrices?: OwnMatrices | undefined;
 }
 
+/** Where the reservoirs of a model run, and how: as of `ReservoirComputer.create`. */
+export interface EngineSelection extends Pick<CreateOptions, "engine" | "context" | "plan" | "threads"> {}
+
 /** The options of `ReservoirComputer.fromModel`. */
 export const openTable = {
   ...engineTable,

@@ -25,6 +25,7 @@ export type {
   ComputerGenerateOptions,
   ComputerRunOptions,
   CreateOptions,
+  EngineSelection,
   TrainOptions,
 } from "./computer-options.js";
 export type * from "./config.js";

@@ -67,6 +67,9 @@ export const contextTable = {
   context: optional(contextKind, "A device that is open already; the engine is that of its device."),
 };
 
+/** Where the reservoirs of a model run, and how. */
+export const selectionTable = { ...engineTable, ...contextTable, plan: planTable.plan, ...threadsTable };
+
 const matrix = (what: string) => optional(checkedLater<MatrixLike | SparseMatrix>("a matrix, dense or CSR"), what);
 const values = (what: string) => optional(checkedLater<MatrixLike>("a list of numbers"), what);
 

@@ -17,7 +17,7 @@ import { leastSquaresOnDevice } from "./least-squares.js";
 import { freeMemory, usableMemory } from "./memory.js";
 import { neighbourCounts } from "./neighbours.js";
 import { whyNoCompiler } from "./persistent/kernel-code.js";
-import { type Choice, choices, describeChoice, type Place, planNames } from "./plan.js";
+import { type Choice, checkOneWay, choices, describeChoice, type Place, planNames } from "./plan.js";
 import { DeviceClock } from "./profile.js";
 import { openKind, planKind } from "./registered.js";
 import { DeviceSession } from "./session.js";
@@ -150,7 +150,10 @@ function engineOf(name: string, device: EngineDevice, stepsPerChunk?: number, ot
     microsecondsPerSpikingStep: ({ size, synapses }) => 4.5 + 8e-5 * size + 4e-7 * synapses,
 
     plan(model, engineOptions) {
-      if (model.kind === "spiking") return planSpiking(device.context(), model, { engine: name, stepsPerChunk });
+      if (model.kind === "spiking") {
+        checkOneWay("spiking", engineOptions);
+        return planSpiking(device.context(), model, { engine: name, stepsPerChunk });
+      }
       const shape = shapeOf(model);
       const here = place(undefined);
       const found = choices(shape, here, engineOptions);
@@ -159,21 +162,33 @@ function engineOf(name: string, device: EngineDevice, stepsPerChunk?: number, ot
 
     async open(model, asked) {
       const engineOptions = { ...asked, spinLimit: spinLimitOf(asked?.spinLimit) };
-      if (model.kind === "spiking") return openSpiking(device.context(), model, { engine: name, stepsPerChunk }, engineOptions);
+      if (model.kind === "spiking") {
+        checkOneWay("spiking", asked);
+        return openSpiking(device.context(), model, { engine: name, stepsPerChunk }, engineOptions);
+      }
       const context = device.context();
       const shape = shapeOf(model);
       const here = place(freeMemory(context));
       const found = choices(shape, here, engineOptions);
+      const named = (engineOptions.plan ?? "auto") !== "auto";
       const { choice, loop } = await openFirst(name, context, model, found, engineOptions);
       try {
         return new DeviceSession({
           ...{ context, model, loop, openTrainer, openBatch },
           clock: engineOptions.profile ? clockOf(context, loop) : undefined,
           spinLimit: engineOptions.spinLimit,
+          named,
           plan: describeChoice(choice, shape, here, found, loop.details),
           capacity: choice.memory.capacity,
           compiled: loop.name === "named" && choice.loop.kernelSource === "nvrtc" ? "nvrtc" : undefined,
-          openStreamed: () => openStreamed(context, model, shape),
+          openStreamed: async () => {
+            if (!named) return openStreamed(context, model, shape);
+            const { plan } = engineOptions;
+            throw new EngineUnavailableError(
+              name,
+              `the plan "${plan}" closes no loop of this reservoir and readout; take "auto" or "streamed"`,
+            );
+          },
         });
       } catch (error) {
         abandonAll([loop]);
@@ -181,9 +196,15 @@ function engineOf(name: string, device: EngineDevice, stepsPerChunk?: number, ot
       }
     },
 
-    planRegistered: (model) => planKind(device.context(), model, { engine: name, stepsPerChunk }),
+    planRegistered(model, engineOptions) {
+      checkOneWay(model.config.kind, engineOptions);
+      return planKind(device.context(), model, { engine: name, stepsPerChunk });
+    },
 
-    openRegistered: (model, engineOptions) => openKind(device.context(), model, { engine: name, stepsPerChunk }, engineOptions),
+    async openRegistered(model, engineOptions) {
+      checkOneWay(model.config.kind, engineOptions);
+      return openKind(device.context(), model, { engine: name, stepsPerChunk }, engineOptions);
+    },
 
     async openEnsemble(models, engineOptions) {
       const rates = models.filter((model) => model.kind !== "spiking");

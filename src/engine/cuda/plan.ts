@@ -49,6 +49,18 @@ export interface Place {
 /** What the option `kernelSource` takes. */
 const kernelSources: readonly string[] = ["auto", "shipped", "nvrtc", "builder"];
 
+/** A kind of reservoir with one way to run takes no plan's name. @throws ArgumentError */
+export function checkOneWay(kind: string, { plan = "auto", kernelSource = "auto" }: EngineOptions = {}): void {
+  const refuse = (field: string, value: string, takes: string) => {
+    throw ArgumentError.because(
+      `${field} is ${JSON.stringify(value)}; a reservoir of the kind "${kind}" has one way to run on a device: leave ${field} out, or take ${takes}`,
+      { field, value, expected: takes },
+    );
+  };
+  if (plan !== "auto") refuse("plan", plan, '"auto"');
+  if (kernelSource !== "auto" && kernelSource !== "shipped") refuse("kernelSource", kernelSource, '"auto" or "shipped"');
+}
+
 /**
  * The plans that a model may run by, the fastest first.
  *

@@ -41,6 +41,8 @@ export interface SessionParts extends MemoryParts {
   readonly plan: EnginePlan;
   readonly openTrainer: OpenTrainer;
   readonly openBatch: OpenBatch;
+  /** Whether the plan was asked for by its name: then everything runs by it. */
+  readonly named: boolean;
   /** As `EngineOptions.spinLimit`. */
   readonly spinLimit?: number | undefined;
 }
@@ -123,7 +125,7 @@ export class DeviceSession implements EngineSession {
 
   multiplyTargets(work: TargetWork): Promise<TargetProducts> | undefined {
     this.#record.alive();
-    const found = multiplyTargets(this.#parts.context, this.model, work);
+    const found = this.#parts.named ? undefined : multiplyTargets(this.#parts.context, this.model, work);
     return found && this.#alone(() => found);
   }
 
@@ -143,7 +145,8 @@ export class DeviceSession implements EngineSession {
   /** Sequences beside one another, if there is a way that is worth it. */
   #together(sequences: readonly SequenceInput[], options: DeviceBatchOptions): Promise<Matrix[]> | undefined {
     this.#record.alive();
-    const { context, openBatch, clock, spinLimit } = this.#parts;
+    const { context, openBatch, clock, spinLimit, named } = this.#parts;
+    if (named) return undefined;
     this.#batch ??= openBatch(context, this.model, { clock, spinLimit, locked: this.#locked });
     const ending = AbortSignal.any([this.#ending.signal, ...(options.signal ? [options.signal] : [])]);
     const together = this.#batch?.run(sequences, { ...options, signal: ending });

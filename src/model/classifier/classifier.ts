@@ -11,6 +11,7 @@ import { isTrainer, type ReadoutDescription, type TrainedReadout, type Trainer, 
 import {
   type AnyReservoirComputer,
   type AnyReservoirOptions,
+  type EngineSelection,
   ReservoirComputer,
   type SequenceLike,
   type WorkOptions,
@@ -40,7 +41,7 @@ import { SaturationCount, warnWhereSaturated } from "./saturation.js";
 import { scaledInputs, seenBy, stepOf } from "./seen.js";
 
 /** The reservoir, and where it runs. */
-type Running = Pick<ClassifierOptions, "engine" | "context" | "threads" | "profile"> & { readonly reservoir: AnyReservoirOptions };
+type Running = EngineSelection & Pick<ClassifierOptions, "profile"> & { readonly reservoir: AnyReservoirOptions };
 
 /** What training gives. */
 interface Fitted {
@@ -96,7 +97,7 @@ export class Classifier implements AsyncDisposable {
    */
   static async create(options: ClassifierOptions = {}): Promise<Classifier> {
     const { classifierOptionsTable, parseClassifierSettings } = await import("../schemas.js");
-    const { reservoir: described, engine, context, threads, profile, readout, ...rest } = resolve(classifierOptionsTable, options);
+    const { reservoir: described, engine, context, plan, threads, profile, readout, ...rest } = resolve(classifierOptionsTable, options);
     const trainer = isTrainer(readout) ? trainerOf(readout) : undefined;
     const said = trainer ? descriptionOf(trainer) : (readout as ReadoutDescription | undefined);
     const settings = parseClassifierSettings({
@@ -108,7 +109,7 @@ export class Classifier implements AsyncDisposable {
     else classTrainer(settings.readout, settings.representation === "statistics");
     if ((reservoir.feedback ?? null) !== null)
       throw ArgumentError.because("feedback is set; a classifier's reservoirs have no outputs to feed back", { field: "feedback" });
-    return new Classifier({ reservoir, engine, context, threads, profile }, settings, trainer);
+    return new Classifier({ reservoir, engine, context, plan, threads, profile }, settings, trainer);
   }
 
   /** Makes a classifier and trains it. */
@@ -266,13 +267,13 @@ export class Classifier implements AsyncDisposable {
 
   /** Opens what `toBytes` gave. @throws FileError with the reason if it cannot be used */
   static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<Classifier> {
-    const { source, engine, threads } = resolve(loadTable, options);
+    const { source, ...selection } = resolve(loadTable, options);
     const file = await decodeModelFile(bytes, source, "classifier");
     const { settings, classes, scale, differences, members } = await decodeClassifier(file, source);
-    const classifier = new Classifier({ reservoir: describedBy(members[0]!.models[0]!), engine, threads }, settings);
+    const classifier = new Classifier({ reservoir: describedBy(members[0]!.models[0]!), ...selection }, settings);
     classifier.#members = await openAll(
       members.map(({ models }) => models),
-      (model) => ReservoirComputer.fromModel(model, { engine, threads }),
+      (model) => ReservoirComputer.fromModel(model, selection),
     );
     const readouts = members.map(({ readout }) => readout);
     const levels = members.flatMap((member) => member.levels ?? []);
@@ -313,7 +314,7 @@ export class Classifier implements AsyncDisposable {
     this.#members = [];
     this.#trained = undefined;
     const { settings } = this;
-    const { reservoir, engine, context, threads, profile } = this.#options;
+    const { reservoir, ...selection } = this.#options;
     const inputSize = reservoir.inputSize ?? channels;
     if (inputSize !== channels) {
       throw ArgumentError.shape(
@@ -322,9 +323,7 @@ export class Classifier implements AsyncDisposable {
     }
     const pairs = settings.representation === "statistics" && settings.differences;
     const seeds = memberSeeds(settings, reservoir).map((seed) => (pairs ? [seed, `${seed}/differences`] : [seed]));
-    this.#members = await openAll(seeds, (seed) =>
-      ReservoirComputer.create({ ...reservoir, inputSize, seed }, { engine, context, threads, profile }),
-    );
+    this.#members = await openAll(seeds, (seed) => ReservoirComputer.create({ ...reservoir, inputSize, seed }, selection));
     return this.#members;
   }
 

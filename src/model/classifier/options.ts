@@ -1,12 +1,12 @@
 // A Classifier's options, sequences and labels, and their checks. It runs nothing.
 import { ArgumentError } from "../../core/errors.js";
-import type { Context } from "../../gpu/index.js";
 import { describe, Matrix, type Seed } from "../../numerics/index.js";
 import type { ReadoutDescription, Trainer } from "../../readout/index.js";
 import {
   type AnyReservoirOptions,
   type CompositeOptions,
   DeviceMatrix,
+  type EngineSelection,
   type RegisteredReservoirOptions,
   type ReservoirOptions,
   type SequenceLike,
@@ -115,7 +115,7 @@ export interface ClassifierSettings {
  * A description of a classifier: its reservoir, what is read from the states, the readout, and
  * where it runs.
  */
-export interface ClassifierOptions extends Partial<Omit<ClassifierSettings, "readout">> {
+export interface ClassifierOptions extends Partial<Omit<ClassifierSettings, "readout">>, EngineSelection {
   /** How classes are learnt. Default ridge. */
   readonly readout?: ClassifierReadout | undefined;
   /**
@@ -124,12 +124,6 @@ export interface ClassifierOptions extends Partial<Omit<ClassifierSettings, "rea
    * ten inputs (`topology` fixedInDegree), fewer in a reservoir of fewer.
    */
   readonly reservoir?: ClassifierReservoir | undefined;
-  /** "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
-  readonly engine?: string | undefined;
-  /** A device that is open already, as `CreateOptions.context`. */
-  readonly context?: Context | undefined;
-  /** Worker threads of the CPU engine. Default 1. */
-  readonly threads?: number | undefined;
   /** Measure what the work of each member costs by phase: `computers[m].profile`. Default false. */
   readonly profile?: boolean | undefined;
 }

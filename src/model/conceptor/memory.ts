@@ -66,7 +66,8 @@ export class ConceptorMemory implements AsyncDisposable {
   static async store(patterns: readonly MatrixLike[], options: ConceptorMemoryOptions & WorkOptions = {}): Promise<ConceptorMemory> {
     const { signal, onProgress, ...rest } = options ?? {};
     const work = resolve(workTable, { signal, onProgress });
-    const { reservoir, engine, threads, ...settings } = resolve(conceptorMemoryTable, rest);
+    const { reservoir, engine, context, plan, threads, ...settings } = resolve(conceptorMemoryTable, rest);
+    const selection = { engine, context, plan, threads };
     const series = checkedPatterns(patterns, settings.washout);
     const apertures = typeof settings.aperture === "number" ? series.map(() => settings.aperture as number) : settings.aperture;
     if (apertures.length !== series.length)
@@ -75,7 +76,7 @@ export class ConceptorMemory implements AsyncDisposable {
       });
     const scale = settings.standardise ? fitStandardisation(series) : noStandardisation(series[0]!.cols);
     const scores = series.map((one) => standardised(scale, one));
-    const driven = await ReservoirComputer.create(described(reservoir, series[0]!.cols), { engine, threads });
+    const driven = await ReservoirComputer.create(described(reservoir, series[0]!.cols), selection);
     try {
       const states = await statesOf(driven, scores, work);
       const { washout } = settings;
@@ -86,7 +87,7 @@ export class ConceptorMemory implements AsyncDisposable {
       );
       const weights = loadedWeights(driven.model, taught, scores, settings);
       const model = { ...driven.model, weights, inputWeights: Matrix.zeros(driven.model.size, 0, driven.model.precision), inputSize: 0 };
-      const loaded = await ReservoirComputer.fromModel({ ...model, config: { ...model.config, inputSize: 0 } }, { engine, threads });
+      const loaded = await ReservoirComputer.fromModel({ ...model, config: { ...model.config, inputSize: 0 } }, selection);
       const conceptors = taught.map((rows, j) => Conceptor.fromStates(rows, { aperture: apertures[j] }));
       const ends = states.map((rows) => Float64Array.from(rows.row(rows.rows - 1)));
       return new ConceptorMemory({ driven, loaded, conceptors, ends, readout: readout as TrainedReadout, scale });

@@ -16,12 +16,12 @@ import {
   whole,
 } from "../../core/options.js";
 import type { MatrixLike, Seed } from "../../numerics/index.js";
-import type { ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
-import { engineTable, threadsTable } from "../../reservoir/options.js";
+import type { EngineSelection, ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
+import { selectionTable } from "../../reservoir/options.js";
 import { workTable } from "../../reservoir/work.js";
 
 /** How patterns are stored. */
-export interface ConceptorMemoryOptions {
+export interface ConceptorMemoryOptions extends EngineSelection {
   /**
    * The reservoir, without feedback. What is left out: 100 neurons, spectralRadius 1.5,
    * inputScaling 1.5, bias 0.2, all weights normal, leakRate 1, precision float64.
@@ -42,10 +42,6 @@ export interface ConceptorMemoryOptions {
   readonly washout?: number | undefined;
   /** Turn the patterns, all together, into z-scores. Default true. */
   readonly standardise?: boolean | undefined;
-  /** "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
-  readonly engine?: string | undefined;
-  /** Worker threads of the CPU engine. Default 1. */
-  readonly threads?: number | undefined;
 }
 
 /** How a pattern is recalled. */
@@ -84,8 +80,7 @@ export const conceptorMemoryTable = {
   readoutLambda: option(number({ above: 0 }), 0.01, "Ridge penalty of the readout."),
   washout: option(whole(), 100, "Rows at the start of every pattern that teach nothing."),
   standardise: option(flag, true, "Turn the patterns, all together, into z-scores."),
-  ...engineTable,
-  ...threadsTable,
+  ...selectionTable,
 } satisfies TableOf<ConceptorMemoryOptions>;
 
 /** The options of `recall`. */

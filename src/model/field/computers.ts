@@ -1,16 +1,14 @@
 // The reservoirs of a field: for each member one a group, the same one if weights are shared.
 import { ArgumentError } from "../../core/errors.js";
 import type { Seed } from "../../numerics/index.js";
-import { ReservoirComputer, type ReservoirModel, type ReservoirOptions } from "../../reservoir/index.js";
+import { type EngineSelection, ReservoirComputer, type ReservoirModel, type ReservoirOptions } from "../../reservoir/index.js";
 import { seedsOf } from "../forecaster/plan.js";
 import type { FieldGeometry } from "./geometry.js";
 import type { FieldSettings } from "./options.js";
 
 /** What reservoirs are made of. */
-export interface FieldReservoirs {
+export interface FieldReservoirs extends EngineSelection {
   readonly description: ReservoirOptions;
-  readonly engine: string | undefined;
-  readonly threads: number | undefined;
 }
 
 /**
@@ -19,11 +17,11 @@ export interface FieldReservoirs {
 export async function openReservoirs(
   { seen, groups }: FieldGeometry,
   { shared, members = 1 }: FieldSettings,
-  { description, engine, threads }: FieldReservoirs,
+  { description, ...selection }: FieldReservoirs,
 ): Promise<readonly (readonly ReservoirComputer[])[]> {
   if (description.inputSize !== undefined && description.inputSize !== seen)
     throw ArgumentError.shape(`a group sees ${seen} columns and the reservoir takes ${description.inputSize} (inputSize); leave it out`);
-  const make = (seed: Seed | undefined) => ReservoirComputer.create({ ...description, seed, inputSize: seen }, { engine, threads });
+  const make = (seed: Seed | undefined) => ReservoirComputer.create({ ...description, seed, inputSize: seen }, selection);
   const made: ReservoirComputer[][] = [];
   try {
     for (const [m, own] of seedsOf(members, description).entries()) {
@@ -36,7 +34,7 @@ export async function openReservoirs(
         computers.push(
           isFirst || !shared
             ? await make(isFirst ? seed : `${seed ?? 0} group ${g}`)
-            : await ReservoirComputer.fromModel(computers[0]!.model, { engine, threads }),
+            : await ReservoirComputer.fromModel(computers[0]!.model, selection),
         );
       }
     }

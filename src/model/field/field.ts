@@ -97,7 +97,7 @@ export class FieldForecaster extends SeriesForecaster<FieldSettings, FieldState,
 
   /** Checks the options. @throws ArgumentError */
   static async create(options: FieldOptions): Promise<FieldForecaster> {
-    const { reservoir, engine, threads, ...settings } = resolve(fieldOptionsTable, options);
+    const { reservoir, engine, context, plan, threads, ...settings } = resolve(fieldOptionsTable, options);
     const description = forecasterReservoir(reservoir) as ReservoirOptions;
     if (description.feedback)
       throw ArgumentError.because("reservoir.feedback is set; groups of a field see each other's forecasts as inputs: leave it out", {
@@ -105,7 +105,7 @@ export class FieldForecaster extends SeriesForecaster<FieldSettings, FieldState,
       });
     checkChoose(settings);
     fieldTrainer(settings);
-    return new FieldForecaster(settings, { description, engine, threads });
+    return new FieldForecaster(settings, { description, engine, context, plan, threads });
   }
 
   /** Makes a forecaster and trains it. */
@@ -320,11 +320,11 @@ export class FieldForecaster extends SeriesForecaster<FieldSettings, FieldState,
 
   /** Opens what `toBytes` gave. @throws FileError with the reason if it cannot be used */
   static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<FieldForecaster> {
-    const { source, engine, threads } = resolve(loadTable, options);
+    const { source, ...selection } = resolve(loadTable, options);
     const { settings, members, choice, time, last } = await decodeField(await decodeModelFile(bytes, source, "field"), source);
     const models = members.map((member) => member.models);
-    const forecaster = new FieldForecaster(settings, { description: models[0]![0]!.config, engine, threads }, time);
-    forecaster.#computers = await reopenReservoirs(models, members[0]!.fit.geometry, { engine, threads });
+    const forecaster = new FieldForecaster(settings, { description: models[0]![0]!.config, ...selection }, time);
+    forecaster.#computers = await reopenReservoirs(models, members[0]!.fit.geometry, selection);
     forecaster.#members = members.map(({ fit, state }, m) => {
       const member = new FieldGroups(forecaster.#computers[m]!, fit);
       member.state = state;

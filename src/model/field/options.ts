@@ -19,8 +19,8 @@ import {
 } from "../../core/options.js";
 import type { Matrix, MatrixLike, Seed } from "../../numerics/index.js";
 import type { RidgeOptions } from "../../readout/index.js";
-import type { ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
-import { engineTable, seriesOf, threadsTable } from "../../reservoir/options.js";
+import type { EngineSelection, ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
+import { selectionTable, seriesOf } from "../../reservoir/options.js";
 import { workTable } from "../../reservoir/work.js";
 import { type CalendarFeature, calendarKind } from "../../series/calendar.js";
 import { anyTransformKind, type Transform } from "../../series/transform-kinds.js";
@@ -115,7 +115,7 @@ export interface FieldSettings {
 }
 
 /** A description of a field forecaster. */
-export interface FieldOptions extends Partial<Omit<FieldSettings, "groups">> {
+export interface FieldOptions extends Partial<Omit<FieldSettings, "groups">>, EngineSelection {
   /** The reservoir of one group; its `inputSize` follows. Defaults as in `Forecaster`. */
   readonly reservoir: ReservoirOptions;
   /**
@@ -123,10 +123,6 @@ export interface FieldOptions extends Partial<Omit<FieldSettings, "groups">> {
    * sites of a direction are shared out evenly.
    */
   readonly groups: number | readonly [down: number, along: number];
-  /** "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
-  readonly engine?: string | undefined;
-  /** Worker threads of the CPU engine. Default 1. */
-  readonly threads?: number | undefined;
 }
 
 /**
@@ -225,8 +221,7 @@ export const fieldOptionsTable = {
     checkedLater<ReservoirOptions>("an object that describes a reservoir, at least {size}"),
     "The reservoir of one group; its inputSize follows.",
   ),
-  ...engineTable,
-  ...threadsTable,
+  ...selectionTable,
   ...fieldTable,
 } satisfies TableOf<FieldOptions>;
 

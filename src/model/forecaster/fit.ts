@@ -70,7 +70,9 @@ export async function fitMembers(source: FitSource, work: WorkOptions): Promise<
       calendar,
       transforms,
       readout: lags > 0 || isSeen(hybrid?.use) ? { ...options, input: true } : options,
-      members: reservoirs.map((each) => () => open(calendar ? source : bare, each, { ...create, engine: "cpu" })),
+      members: reservoirs.map(
+        (each) => () => open(calendar ? source : bare, each, { ...create, engine: "cpu", context: undefined, plan: undefined }),
+      ),
     })),
     {
       ...chooseDefaults,

@@ -446,17 +446,17 @@ export class Forecaster extends SeriesForecaster<ForecasterSettings, ForecasterS
 
   /** Opens what `toBytes` gave. @throws FileError with the reason if it cannot be used */
   static async fromBytes(bytes: Uint8Array, options: ForecasterLoadOptions = {}): Promise<Forecaster> {
-    const { source, engine, threads, model: own } = resolve(forecasterLoadTable, options);
+    const { source, model: own, ...selection } = resolve(forecasterLoadTable, options);
     const file = await decodeModelFile(bytes, source, "forecaster");
     const { settings, members: parts, groups, choice, time, last } = await decodeForecaster(file, source);
     const hybrid = hybridAgain(own, settings.hybrid);
-    const forecaster = new Forecaster({ reservoir: describedBy(parts[0]!.model), engine, threads, model: own }, settings, undefined, time);
+    const forecaster = new Forecaster({ reservoir: describedBy(parts[0]!.model), ...selection, model: own }, settings, undefined, time);
     const members: ForecasterMember[] = [];
     forecaster.#trained = { members, groups, choice, calendar: forecaster.clock.columns > 0 };
     forecaster.last = last;
     try {
       for (const { model, readout, road, lags, state } of parts) {
-        const computer = await ReservoirComputer.fromModel(model, { engine, threads });
+        const computer = await ReservoirComputer.fromModel(model, selection);
         const member = new ForecasterMember(computer, { readout, road, lags, hybrid, recent: state.recent });
         members.push(member);
         member.state = state;

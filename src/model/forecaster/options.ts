@@ -15,7 +15,14 @@ import {
 } from "../../core/options.js";
 import type { Matrix, MatrixLike, Precision, Seed } from "../../numerics/index.js";
 import type { ReadoutDescription, Trainer } from "../../readout/index.js";
-import type { AnyReservoirOptions, CompositeOptions, OwnMatrices, ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
+import type {
+  AnyReservoirOptions,
+  CompositeOptions,
+  EngineSelection,
+  OwnMatrices,
+  ReservoirOptions,
+  WorkOptions,
+} from "../../reservoir/index.js";
 import { seriesOf } from "../../reservoir/options.js";
 import { workTable } from "../../reservoir/work.js";
 import type { Transform } from "../../series/transform-kinds.js";
@@ -169,7 +176,7 @@ export interface OwnReadout {
  * A description of a forecaster: its reservoir, the readout, what is done to the data, and where it
  * runs.
  */
-export interface ForecasterOptions extends Partial<Omit<ForecasterSettings, "readout">> {
+export interface ForecasterOptions extends Partial<Omit<ForecasterSettings, "readout">>, EngineSelection {
   /**
    * How outputs are learnt: the options of `ridge` (without `lambda` or `lambdas`, lambda is 1e-3);
    * another trainer by its `type` ("rls", "lms", "softmax") and its options; or a trainer, which
@@ -194,10 +201,6 @@ export interface ForecasterOptions extends Partial<Omit<ForecasterSettings, "rea
    * part.
    */
   readonly matrices?: OwnMatrices | undefined;
-  /** "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
-  readonly engine?: string | undefined;
-  /** Worker threads of the CPU engine. Default 1. */
-  readonly threads?: number | undefined;
   /** Measure what the work costs by phase: `computer.profile`. Default false. */
   readonly profile?: boolean | undefined;
 }

@@ -2,14 +2,14 @@
 // runs nothing.
 import { resolve } from "../../core/options.js";
 import type { Trainer } from "../../readout/index.js";
-import type { AnyReservoirOptions } from "../../reservoir/index.js";
+import type { AnyReservoirOptions, EngineSelection } from "../../reservoir/index.js";
 import { descriptionOf, forecasterReservoir, forecasterTrainer, withClassTargets, withStandardise } from "../defaults.js";
 import { hybridUse } from "./hybrid.js";
 import type { ForecasterOptions, ForecasterSettings } from "./options.js";
 import { opensCalendar, planCandidates, plannedReadout, plannedSize } from "./plan.js";
 
 /** What a forecaster is made from, beside its settings. */
-export interface ForecasterSource extends Pick<ForecasterOptions, "matrices" | "engine" | "threads" | "profile" | "model"> {
+export interface ForecasterSource extends EngineSelection, Pick<ForecasterOptions, "matrices" | "profile" | "model"> {
   readonly reservoir: AnyReservoirOptions;
 }
 
@@ -27,6 +27,8 @@ export async function describedForecaster(options: ForecasterOptions): Promise<D
     reservoir: described,
     matrices,
     engine,
+    context,
+    plan,
     threads,
     profile,
     model,
@@ -49,5 +51,5 @@ export async function describedForecaster(options: ForecasterOptions): Promise<D
     readout: isPlanned ? plannedReadout(readout, rest) : descriptionOf(trainer),
   });
   planCandidates(settings, reservoir, matrices !== undefined);
-  return { source: { reservoir, matrices, engine, threads, profile, model }, settings, trainer };
+  return { source: { reservoir, matrices, engine, context, plan, threads, profile, model }, settings, trainer };
 }
