@@ -9,7 +9,15 @@ export function limitChunks(context: Context, steps: number): void {
   limits.set(context, steps);
 }
 
-/** The most steps of a chunk on a context. */
-export function mostChunkSteps(context: Context): number {
-  return limits.get(context) ?? Number.POSITIVE_INFINITY;
+/** Weights that a slow device multiplies before signals are looked at: some tens of milliseconds. */
+const slowWeights = 2 ** 22;
+
+/** The most steps of a chunk that a slow device takes, of a step that multiplies so many weights. */
+export const slowSteps = (limit: number, weights: number): number =>
+  Math.max(1, Math.min(limit, Math.floor(slowWeights / Math.max(1, weights))));
+
+/** The most steps of a chunk on a context, of a step that multiplies so many weights. */
+export function mostChunkSteps(context: Context, weights: number): number {
+  const limit = limits.get(context);
+  return limit === undefined ? Number.POSITIVE_INFINITY : slowSteps(limit, weights);
 }

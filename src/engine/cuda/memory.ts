@@ -3,6 +3,7 @@
 import type { Context, DeviceInfo } from "../../gpu/index.js";
 import { orFloat32 } from "../../reservoir/engine/errors.js";
 import { EngineCapacityError } from "../../reservoir/engine.js";
+import { slowSteps } from "./chunk-limit.js";
 import { elementBytes, type ModelShape } from "./shape.js";
 import type { TimeLoopPlan } from "./time-loop.js";
 
@@ -69,7 +70,8 @@ export function planMemory(shape: ModelShape, loop: TimeLoopPlan, limit: number,
   const matrices = 3 + (outputSize > 0 ? 1 : 0);
   const bytesPerStep = element * (matrices * size + 3 * inputSize + 2 * outputSize);
   const fixedBytes = loop.bytes + sessionBytes(shape);
-  const wanted = Math.min(mostSteps, mostChunkSteps, chunkBytes / (element * size), chunkMicroseconds / loop.microsecondsPerStep);
+  const slow = mostChunkSteps < mostSteps ? slowSteps(mostChunkSteps, shape.nonzeros) : mostSteps;
+  const wanted = Math.min(mostSteps, slow, chunkBytes / (element * size), chunkMicroseconds / loop.microsecondsPerStep);
   const fits = Math.floor((limit - fixedBytes) / bytesPerStep);
   if (fits < 1) throw tooLarge(shape, device, fixedBytes + bytesPerStep, limit);
   const capacity = Math.max(1, Math.min(Math.floor(wanted), fits));

@@ -122,7 +122,10 @@ export class DenseBatchRun {
     const count = sequences.length;
     const keepAll = options.taker !== undefined || options.keep !== "last";
     const stepBytes = 4 * count * (size * (keepAll ? 4 : 2) + inputSize + outputSize);
-    const fits = Math.min(Math.floor(Math.min(chunkBytes, freeMemory(context) / 2) / stepBytes), mostChunkSteps(context));
+    const fits = Math.min(
+      Math.floor(Math.min(chunkBytes, freeMemory(context) / 2) / stepBytes),
+      mostChunkSteps(context, count * size * size),
+    );
     // Chunks have an even number of steps: each begins with the same of the two exchange buffers.
     this.#chunkSteps = Math.min(this.#steps, Math.max(2, fits - (fits % 2)));
     const own = <T extends { dispose(): void }>(thing: T): T => {

@@ -1,7 +1,7 @@
 // Runs members on the device, those of one shape in one launch: in waves that fit the memory and
 // chunks of steps whose states come to the host while the next chunk runs.
 import type { Context, DeviceBuffer, DeviceEvent, Stream } from "../../../gpu/index.js";
-import { type FloatArray, Matrix } from "../../../numerics/index.js";
+import { type FloatArray, Matrix, storedValues } from "../../../numerics/index.js";
 import { NonFiniteStateError, type TrainingSink, type WorkOptions } from "../../../reservoir/engine.js";
 import { hostInputs } from "../../../reservoir/inputs.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
@@ -271,7 +271,7 @@ class Wave {
       const wanted = this.#onHost || this.#trainer !== undefined || this.#take !== undefined;
       const rowBytes = indices.length * size * elementBytes(precision);
       const bytes = Math.min(options.chunkBytes ?? defaultChunkBytes, freeMemory(context) / 4);
-      const most = Math.min(this.#steps, mostChunkSteps(context));
+      const most = Math.min(this.#steps, mostChunkSteps(context, indices.length * storedValues(members[indices[0]!]!.model.weights)));
       this.#chunkSteps = wanted ? Math.max(1, Math.min(most, Math.floor(bytes / rowBytes))) : Math.min(most, 65_536);
       for (let slot = 0; slot < 2; slot++) {
         this.#computed.push(own(context.event({ timing: false })));
