@@ -72,6 +72,8 @@ const catalogue: { readonly [K in KernelKind]: Entry<Shapes[K]> } = {
 export const kernelKinds = Object.keys(catalogue) as KernelKind[];
 
 function entryOf(type: KernelType): Entry<KernelType> {
+  if (typeof type !== "object" || type === null)
+    throw new ArgumentError("type", type, `an object with kind: one of ${kernelKinds.join(", ")}`);
   if (!Object.hasOwn(catalogue, type.kind)) throw new ArgumentError("kind", type.kind, `one of ${kernelKinds.join(", ")}`);
   return catalogue[type.kind] as unknown as Entry<KernelType>;
 }

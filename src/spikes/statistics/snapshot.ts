@@ -26,12 +26,11 @@ export interface ReservoirSnapshot {
   readonly snapshotActiveShare: number;
 }
 
+const stateKind = checked<FloatArray>("a state, N values", (value) => ArrayBuffer.isView(value) && !(value instanceof DataView));
+
 /** The options of `reservoirSnapshot`. */
 export const snapshotTable = {
-  before: optional(
-    checked<FloatArray>("the state before, N values", (value) => ArrayBuffer.isView(value) && !(value instanceof DataView)),
-    "The state before this one.",
-  ),
+  before: optional(stateKind, "The state before this one."),
   spikeCount: optional(whole(), "Spikes of the pattern that led here."),
 };
 
@@ -44,7 +43,7 @@ export function reservoirSnapshot(
   options: { readonly before?: FloatArray | undefined; readonly spikeCount?: number | undefined } = {},
 ): ReservoirSnapshot {
   const { before, spikeCount } = resolve(snapshotTable, options);
-  const size = state.length;
+  const size = stateKind.read(state, "state").length;
   if (size === 0) throw new ArgumentError("the number of neurons", 0, "at least 1", { code: "shape" });
   if (before && before.length !== size)
     throw new ArgumentError("the size of the state before", before.length, `${size}, as the state`, { code: "shape" });

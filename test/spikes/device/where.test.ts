@@ -1,0 +1,60 @@
+// What runs where (docs/spikes.md, "On a device"): kernels that work launches, and what is refused.
+import { afterAll, beforeEach, expect, it } from "vitest";
+import { openDevice, shippedManifest } from "../../../src/gpu/index.js";
+import { type Matrix, ReservoirComputer } from "../../../src/index.js";
+import { DeviceMatrix } from "../../../src/reservoir/index.js";
+import { simulatedDriver } from "../../../src/sim/index.js";
+import { binPatternsOnDevice, DeviceDetector, DeviceSpikePatterns, encodeOnDevice } from "../../../src/spikes/gpu/index.js";
+import { PatternDetector, processPatterns, SpikePattern } from "../../../src/spikes/index.js";
+
+const launched: string[] = [];
+const context = openDevice({ driver: simulatedDriver({ onLaunch: ({ kernel }) => void launched.push(kernel) }) });
+afterAll(() => context.dispose());
+beforeEach(() => void launched.splice(0));
+
+const times = [2, 5, 11, 12, 17, 23, 28];
+const pattern = SpikePattern.from(
+  times.map((timeMs, k) => ({ neuron: k % 3, timeMs })),
+  { durationMs: 30, neuronCount: 3 },
+);
+const binning = new Set(
+  shippedManifest()
+    .find(({ name }) => name === "spike_encoding")!
+    .images.flatMap(({ entries }) => entries.map(({ name }) => name)),
+);
+const binned = () => launched.filter((kernel) => binning.has(kernel)).length;
+
+it("bins patterns on the host there, and patterns in device memory on the device", async () => {
+  await using computer = await ReservoirComputer.create({ size: 20, inputSize: 3, seed: 1 }, { context });
+  const host = await processPatterns(computer, [pattern], { stepMs: 1 });
+  expect(binned()).toBe(0);
+  using there = DeviceSpikePatterns.upload(context, [pattern]);
+  const device = await processPatterns(computer, there, { stepMs: 1 });
+  expect(binned()).toBeGreaterThan(0);
+  expect((device as Matrix).data).toEqual((host as Matrix).data);
+  using bins = await binPatternsOnDevice(context, there, { binMs: 1 });
+  expect(bins.sequences).toHaveLength(1);
+});
+
+it("detects types on the host by PatternDetector, and on the device by DeviceDetector", async () => {
+  const detector = new PatternDetector({ oscillators: false });
+  detector.detect(pattern);
+  expect(launched).toEqual([]);
+  using there = DeviceSpikePatterns.upload(context, [pattern]);
+  using onDevice = new DeviceDetector(context, detector);
+  await onDevice.detectAll(there);
+  expect(launched.length).toBeGreaterThan(0);
+});
+
+it("encodes by four encoders on the device, and refuses the others by their names", async () => {
+  using values = context.upload(Float64Array.of(0.1, 0.9, 0.4, 0.6));
+  const series = new DeviceMatrix(context, values, { rows: 4, cols: 1 });
+  for (const encoder of ["rate", "cochlea", "no such encoder"])
+    await expect(encodeOnDevice(context, series, { encoder, frameMs: 10 } as never)).rejects.toMatchObject({
+      code: "value",
+      message: expect.stringMatching(/latency.*population.*phase.*delta|delta.*latency/),
+    });
+  expect(launched).toEqual([]);
+  (await encodeOnDevice(context, series, { encoder: "latency", frameMs: 10 })).dispose();
+  expect(launched.length).toBeGreaterThan(0);
+});
