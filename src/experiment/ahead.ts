@@ -30,8 +30,11 @@ export interface Ahead {
   readonly names: readonly string[];
   /** The shares that the bands hold. */
   readonly levels: readonly number[];
-  /** The time stamp of the last row that was seen, if there is one series and it is known. */
+  /** The last row before the forecasts: its time stamp, or its number from 0; of one series. */
   readonly after?: string | undefined;
+  /** The last row that the model was trained on, and the first one that its scores are of. */
+  readonly trainedTo?: string | undefined;
+  readonly scoredFrom?: string | undefined;
   /** Columns of the table that the model does not take. */
   readonly unused: readonly string[];
 }
@@ -99,7 +102,7 @@ async function aheadOf(loaded: Model, path: string, given: Given): Promise<Ahead
   const levels = given.intervals ?? defaultLevels(loaded, steps, given.bandsFrom);
   const forecasts: WrittenForecast[] = [];
   for (const [k, one] of series.entries()) {
-    forecasts.push(await forecastOne(loaded, { ...one, steps, levels, bandsFrom: given.bandsFrom, signal: given.signal }));
+    forecasts.push(await forecastOne(loaded, { ...one, names, steps, levels, bandsFrom: given.bandsFrom, signal: given.signal }));
     if (series.length > 1) given.onProgress?.(k + 1, series.length);
   }
   const all = table?.columns ?? names?.columns ?? namesByPlace(wanted.columns);
@@ -108,6 +111,7 @@ async function aheadOf(loaded: Model, path: string, given: Given): Promise<Ahead
   const [first] = series;
   const saved = table === undefined ? modelOf(loaded).state.time : undefined;
   const grid = series.length === 1 ? (first!.rows?.axis?.grid ?? saved) : undefined;
+  const row = first!.rows ? first!.rows.series.rows - 1 : lastRowOf(names);
   return {
     path,
     kind: loaded.kind,
@@ -115,7 +119,9 @@ async function aheadOf(loaded: Model, path: string, given: Given): Promise<Ahead
     forecasts,
     names: columns,
     levels,
-    after: grid && gridText(grid),
+    after: grid ? gridText(grid) : series.length === 1 && row !== undefined ? `row ${row}` : undefined,
+    trainedTo: names?.trainedTo,
+    scoredFrom: names?.scoredFrom,
     unused: table?.unused ?? [],
   };
 }
@@ -161,7 +167,13 @@ function namesByPlace(columns: number): readonly string[] {
   return columns === 1 ? ["value"] : Array.from({ length: columns }, (_, c) => `column ${c}`);
 }
 
+/** The number of the last row that trained, of a table without time stamps. */
+function lastRowOf(names: TableNames | undefined): number | undefined {
+  return names?.trainedTo !== undefined && names.time === undefined ? Number(names.trainedTo) : undefined;
+}
+
 interface One {
+  readonly names: TableNames | undefined;
   readonly rows: RowsUpToNow | undefined;
   readonly coming: RowsToCome | undefined;
   readonly steps: number;
@@ -170,8 +182,8 @@ interface One {
   readonly signal: AbortSignal | undefined;
 }
 
-async function forecastOne(loaded: Model, { rows, coming, steps, levels, bandsFrom, signal }: One): Promise<WrittenForecast> {
-  const place = { start: "last", row: rows?.series.rows ?? 0, group: rows?.group } as const;
+async function forecastOne(loaded: Model, { names, rows, coming, steps, levels, bandsFrom, signal }: One): Promise<WrittenForecast> {
+  const place = { start: "last", row: rows?.series.rows ?? (lastRowOf(names) ?? -1) + 1, group: rows?.group } as const;
   const times = rows?.axis && timesAfter(rows.axis.grid, steps);
   const written = (said: Forecast): WrittenForecast => {
     const [band, ...more] = said.bands ?? [];

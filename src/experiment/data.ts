@@ -50,6 +50,8 @@ export interface DrivenRows {
 export interface DrivenData extends DrivenRows {
   readonly kind: "driven";
   readonly inputNames: readonly string[];
+  /** The time stamps of the rows. */
+  readonly axis?: TimeAxis | undefined;
   readonly test?: DrivenRows | undefined;
   readonly names: readonly string[];
   /** How many values were missing and what became of them, in words; undefined if none was. */
@@ -146,7 +148,7 @@ function neededLength(experiment: OpenExperiment, kind: "series" | "driven"): nu
   const { train, test } = split;
   const isCount = (rows: number | undefined): rows is number => rows !== undefined && rows >= 1;
   const isIndependent = task.type === "forecast" && task.independent;
-  if (!isCount(train) || !(isCount(test) || (isIndependent && test === undefined))) {
+  if (!isCount(train) || train === 1 || !(isCount(test) || (isIndependent && test === undefined))) {
     throw new ArgumentError("data.length", undefined, "a number of rows; or give split.train and split.test as rows, not shares");
   }
   return train + (test ?? 0) + rowsAhead(experiment, kind) + rowsLost(ownTransforms(experiment));
@@ -190,6 +192,7 @@ async function loadFiles(data: FileData, experimentPath: string | undefined, isF
     return {
       kind: "driven",
       ...cut(first!),
+      axis: first!.axis,
       test: firstTest && cut(firstTest),
       inputNames: names.slice(0, inputs),
       names: names.slice(inputs),

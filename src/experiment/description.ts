@@ -243,9 +243,11 @@ export interface OutputsDescription {
   readonly every: number;
   readonly report: boolean;
   readonly model: boolean;
+  /** Train the model that is saved on all rows, those of the test part included. */
+  readonly refit: boolean;
 }
 
-/** Rows or shares of the series for training and test. */
+/** Rows or shares of the series for training and test; `train: 1` is all rows. */
 export interface SplitDescription {
   readonly train?: number | undefined;
   readonly test?: number | undefined;

@@ -15,7 +15,7 @@ import { checkTraining } from "./forecast-choice.js";
 import { forecastFigures, rowsBefore } from "./forecast-figures.js";
 import { type ModelPlan, planModel, type RowPlace, type RunModel } from "./forecast-model.js";
 import type { WrittenForecast } from "./forecasts-file.js";
-import { asKnownAt, measuredRows, type PreparedSeries, prepareAll, startPlaces } from "./prepare.js";
+import { asKnownAt, measuredRows, type PreparedSeries, prepareAll, rowText, startPlaces } from "./prepare.js";
 import { stackRows } from "./rows.js";
 import { type Outcome, type ScoreContext, scoreSeries, unmeasuredSaid } from "./scores.js";
 import { StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
@@ -29,6 +29,8 @@ interface Tested {
   readonly ranked: readonly BaselineForecasts[];
   readonly model: RunModel;
   readonly plan: ModelPlan;
+  /** What forecasts beyond the end: the model, or one that was trained on all rows. */
+  readonly last: { readonly model: RunModel; readonly warmup: number };
 }
 
 export async function runForecast(
@@ -47,12 +49,19 @@ export async function runForecast(
   const { warmup } = plan;
   const places = startPoints({ ...experiment, task: { ...task, warmup } }, prepared, options);
   const starts = measuredStarts(places, horizon);
-  const progress = new StagedProgress(options.onProgress, trainRows + starts.length * (warmup + horizon));
+  const whole = options.refits ? allRows(experiment, data, trained) : undefined;
+  const refitRows = whole?.reduce((sum, each) => sum + each.trainRows, 0) ?? 0;
+  const progress = new StagedProgress(options.onProgress, trainRows + refitRows + starts.length * (warmup + horizon));
   const watch = new Stopwatch();
+  const fit = (by: ModelPlan, series: readonly PreparedSeries[], rows: number) =>
+    by.fit(series, { table: tableOf(data, by, series, starts), onProgress: progress.stage(rows) });
 
-  const model = await watch.time("train", () =>
-    plan.fit(trained, { table: data.kept && { ...data.kept, warmup }, onProgress: progress.stage(trainRows) }),
-  );
+  const model = await watch.time("train", () => fit(plan, trained, trainRows));
+  let saved = model;
+  const dispose = async () => {
+    await model.dispose();
+    if (saved !== model) await saved.dispose();
+  };
   try {
     const outcomes: Outcome[] = [];
     await watch.time("test", async () => {
@@ -68,26 +77,33 @@ export async function runForecast(
     const dt = scoring.dt ?? data.dt;
     const context: ScoreContext = { scoring, reference, dt, lyapunovExponent: scoring.lyapunovExponent ?? data.lyapunovExponent };
     const asked = experiment.baselines.filter((each) => each !== "majority");
-    const baselines = options.withBaselines
-      ? await watch.time("baselines", async () => baselineForecasts(asked, starts, horizon, data.axis?.grid.step))
-      : [];
+    const isTested = starts.length > 0;
+    const baselines =
+      options.withBaselines && isTested
+        ? await watch.time("baselines", async () => baselineForecasts(asked, starts, horizon, data.axis?.grid.step))
+        : [];
     const ranked = rankedBaselines(baselines);
+    const lastPlan = whole ? planModel(experiment, options, whole, data.axis?.grid.step) : plan;
+    if (whole) saved = await watch.time("refit", () => fit(lastPlan, whole, refitRows));
+    const last = { model: saved, warmup: lastPlan.warmup };
     const forecasts = options.isFirst
-      ? await watch.time("bands", () => writtenForecasts(experiment, data, { prepared, starts, outcomes, ranked, model, plan }))
+      ? await watch.time("bands", () => writtenForecasts(experiment, data, { prepared, starts, outcomes, ranked, model, plan, last }))
       : undefined;
     return {
       ...model.found,
-      scores: scoreSeries(outcomes, metrics, context),
+      scores: isTested ? scoreSeries(outcomes, metrics, context) : {},
       baselines: Object.fromEntries(
         baselines.filter((each) => each.isAsked).map((each) => [each.name, scoreSeries(each.outcomes, metrics, context)]),
       ),
       forecasts,
-      startErrors: {
-        model: startErrors("model", outcomes),
-        baselines: baselines.map((each) => startErrors(each.name, each.outcomes)),
-      },
+      startErrors: isTested
+        ? {
+            model: startErrors("model", outcomes),
+            baselines: baselines.map((each) => startErrors(each.name, each.outcomes)),
+          }
+        : undefined,
       timing: watch.seconds,
-      summary: `closed-loop forecast of ${horizon} steps from ${starts.length} start${starts.length === 1 ? "" : "s"}, each after ${warmup} rows; trained on ${trainRows} rows${trained.length > 1 ? ` of ${trained.length} series` : ""} (${washout} of them washout${trained.length > 1 ? " in each" : ""})${tooShort(prepared, trained)}${leftOut(
+      summary: `closed-loop forecast of ${horizon} steps ${isTested ? `from ${starts.length} start${starts.length === 1 ? "" : "s"}, each after ${warmup} rows` : "without a test part"}; trained on ${trainRows} rows${trained.length > 1 ? ` of ${trained.length} series` : ""} (${washout} of them washout${trained.length > 1 ? " in each" : ""})${tooShort(prepared, trained)}${leftOut(
         places,
         outcomes,
       )
@@ -95,20 +111,46 @@ export async function runForecast(
         .join("")}`,
       leftOut: leftOut(places, outcomes),
       figures: options.withFigures
-        ? [...(forecasts ? forecastFigures(forecasts) : []), ...(await model.stateFigures(starts[0]!, horizon))]
+        ? [...(forecasts ? forecastFigures(forecasts) : []), ...(isTested ? await model.stateFigures(starts[0]!, horizon) : [])]
         : [],
       unit: (metric) => metricParts.get(metric).unit?.(context),
       save: async (path) => {
-        await model.save(path);
+        await saved.save(path);
         return [];
       },
       saveStates: (folder, every, stop) => model.saveStates(prepared[0]!, folder, every, stop),
-      dispose: () => model.dispose(),
+      dispose,
     };
   } catch (error) {
-    await model.dispose();
+    await dispose();
     throw error;
   }
+}
+
+/** All rows of every series as training rows; undefined if all of them train already. */
+function allRows(
+  experiment: Experiment & { readonly task: ForecastTask },
+  data: SeriesData,
+  trained: readonly PreparedSeries[],
+): PreparedSeries[] | undefined {
+  const { washout } = experiment;
+  const all = prepareAll({ ...experiment, split: { train: 1 } }, data);
+  const whole = all.length === 1 ? all : all.filter((each) => each.trainRows > washout + 1);
+  const count = (series: readonly PreparedSeries[]) => series.reduce((sum, { trainRows }) => sum + trainRows, 0);
+  return count(whole) > count(trained) ? whole : undefined;
+}
+
+/** What a model file keeps of the table, and of which rows it was trained and scored. */
+function tableOf({ kept, test }: SeriesData, { warmup }: ModelPlan, series: readonly PreparedSeries[], starts: readonly StartPoint[]) {
+  if (!kept) return undefined;
+  const { whole, trainRows, facts } = series.at(-1)!;
+  const [first] = starts;
+  return {
+    ...kept,
+    warmup,
+    trainedTo: rowText(facts.axis, whole.lost + trainRows - 1),
+    ...(first && { scoredFrom: `${test ? "the test file, " : ""}${rowText(first.facts.axis, first.whole.lost + first.at)}` }),
+  };
 }
 
 /**
@@ -119,7 +161,7 @@ export async function runForecast(
 async function writtenForecasts(
   experiment: Experiment & { readonly task: ForecastTask },
   data: SeriesData,
-  { prepared, starts, outcomes, ranked, model, plan }: Tested,
+  { prepared, starts, outcomes, ranked, model, plan, last }: Tested,
 ): Promise<Trial["forecasts"]> {
   const { horizon, level, independent } = experiment.task;
   const { warmup } = plan;
@@ -151,17 +193,21 @@ async function writtenForecasts(
   for (const { test, group, times: texts } of ends) {
     const { whole, facts } = test;
     const at = whole.series.rows;
-    const training = starts.find((start) => start.group === group)?.training ?? starts[0]!.training;
+    const training = starts.find((start) => start.group === group)?.training ?? starts[0]?.training;
     // Inputs that are known beforehand end with the table.
-    if (at < warmup || facts.known) continue;
-    const prediction = await closedLoop(model, horizon, { whole, facts, at });
+    if (at < last.warmup || facts.known) continue;
+    const prediction = await closedLoop(last.model, horizon, { whole, facts, at });
     const times = facts.axis && timesAfter(facts.axis.grid, horizon);
-    const baselines = ranked.map(({ name, from }) => ({ name, prediction: from({ whole, facts, at, training }) }));
-    const own = { prediction, band: bandOf(prediction), baselines };
+    const baselines = ranked.map(({ name, from }) => ({ name, prediction: from({ whole, facts, at, training: training! }) }));
+    const lastErrors = last.model.measured ?? measured;
+    const own = { prediction, band: lastErrors && bandWith(lastErrors, prediction, level), baselines };
     const before = rowsBefore(whole.original, at, experiment.task, test.isSeparate ? undefined : texts);
     beyond.push({ start: "last", row: whole.lost + at, times, group, before, ...own });
   }
-  const bands = measured && judgeBands(outcomes, (said, share) => bandWith(measured, said, share), level, measured.errors.rows / horizon);
+  const bands =
+    measured && outcomes.length > 0
+      ? judgeBands(outcomes, (said, share) => bandWith(measured, said, share), level, measured.errors.rows / horizon)
+      : undefined;
   return { written: [...scored, ...beyond], names: data.names, bands, level };
 }
 
@@ -191,6 +237,7 @@ function tooShort(prepared: readonly PreparedSeries[], trained: readonly Prepare
 
 /** Starts of whose rows a value at least was measured. @throws ExperimentError if there is none */
 export function measuredStarts(starts: readonly StartPoint[], horizon: number): readonly StartPoint[] {
+  if (starts.length === 0) return starts;
   const measured = starts.filter(({ whole, facts, at }) => !measuredRows(whole, facts, at, horizon).data.every(Number.isNaN));
   if (measured.length > 0) return measured;
   throw new ExperimentError(

@@ -187,8 +187,10 @@ function checkUnread({ task, data, readout, split, washout }: Pick<Parsed, "task
     if (option) throw new ArgumentError(`readout.${option[0]}`, option[1], "nothing for detect, which trains no readout");
     if (washout !== "auto" && washout > 0) throw new ArgumentError("washout", washout, "nothing for detect, which trains no readout");
   }
-  if (!("test" in data) || data.test === undefined) return;
   const takesCases = task.type === "classify" || task.type === "detect";
+  if (takesCases && split.train === 1)
+    throw new ArgumentError("split.train", 1, `a share below 1, or a number of cases, for ${task.type}: some must be left to test`);
+  if (!("test" in data) || data.test === undefined) return;
   const part = split.test !== undefined ? "test" : takesCases && split.train !== undefined ? "train" : undefined;
   if (part) throw new ArgumentError(`split.${part}`, split[part], "nothing if data.test names the test part");
 }

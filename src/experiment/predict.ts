@@ -11,7 +11,17 @@ import type { DrivenData, SeriesData } from "./data.js";
 import type { Experiment, PredictTask } from "./description.js";
 import { ExperimentError } from "./errors.js";
 import { learns } from "./parse.js";
-import { asKnown, measuredRows, ownTransforms, prepareDriven, prepareSeries, rowsAhead, splitSeries, standardises } from "./prepare.js";
+import {
+  asKnown,
+  measuredRows,
+  ownTransforms,
+  prepareDriven,
+  prepareSeries,
+  rowsAhead,
+  rowText,
+  splitSeries,
+  standardises,
+} from "./prepare.js";
 import { stackRows } from "./rows.js";
 import { type ScoreContext, scoreSeries, unmeasuredSaid } from "./scores.js";
 import { type Drive, DriveScale, shownSteps, stateFigures, streamStates } from "./states.js";
@@ -24,6 +34,8 @@ export interface PredictionRows {
   readonly train: Drive & { readonly targets: Matrix };
   /** `teacher` is what may be fed back while it predicts: what is known by then. */
   readonly test: Drive & { readonly rows: number; readonly targets: Matrix };
+  /** Inputs at the end, of which no target is known. */
+  readonly rest: Matrix;
   /** Rows at the start of a separate test part that only drive the reservoir. */
   readonly settle: number;
   readonly isSeparate: boolean;
@@ -44,14 +56,24 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
   const isFedBack = hasFeedback(experiment);
   const rows = predictionRows(experiment, data);
   const trainRows = rows.train.inputs.rows;
-  const progress = new StagedProgress(options.onProgress, trainRows + rows.test.rows);
+  const all = options.refits ? predictionRows({ ...experiment, split: { train: 1 } }, { ...data, test: undefined }) : undefined;
+  const allRows = all && all.train.inputs.rows > trainRows ? all.train.inputs.rows : 0;
+  const progress = new StagedProgress(options.onProgress, trainRows + rows.test.rows + allRows);
   const watch = new Stopwatch();
-  const training = { inputs: rows.train.inputs, targets: rows.train.targets };
-
-  const table = { columns: data.names, inputs: data.kind === "driven" ? data.inputNames : isFedBack ? [] : data.names };
-  const forecaster = await watch.time("train", () =>
-    Forecaster.fit(training, { ...forecasterOptions(experiment, options), table, onProgress: progress.stage(trainRows) }),
-  );
+  const names = { columns: data.names, inputs: data.kind === "driven" ? data.inputNames : isFedBack ? [] : data.names };
+  const lost = data.kind === "series" ? rowsLost(ownTransforms(experiment)) : 0;
+  const fit = ({ inputs, targets }: PredictionRows["train"]) => {
+    const table = {
+      ...names,
+      trainedTo: rowText(data.axis, lost + inputs.rows + (isFedBack ? 0 : ahead) - 1),
+      ...(rows.test.rows > 0 && !rows.isSeparate && { scoredFrom: rowText(data.axis, lost + trainRows + (isFedBack ? 0 : ahead)) }),
+    };
+    return Forecaster.fit(
+      { inputs, targets },
+      { ...forecasterOptions(experiment, options), table, onProgress: progress.stage(inputs.rows) },
+    );
+  };
+  const forecaster = await watch.time("train", () => fit(rows.train));
   const { computer } = forecaster;
   const trained = forecaster.state;
   try {
@@ -62,18 +84,21 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
     // reservoir rounds them.
     const precision = learns(experiment.readout).online ? "float64" : undefined;
     const target = rows.target.subarray(rows.settle);
+    const isTested = target.rows > 0;
     const unmeasured = target.data.filter(Number.isNaN).length;
-    if (unmeasured === target.data.length)
+    if (isTested && unmeasured === target.data.length)
       throw new ExperimentError("the test part has no measured value; take other rows to test (split.test)");
     const leftOut = unmeasured === 0 ? [] : [unmeasuredSaid(unmeasured, target.data.length)];
     const context: ScoreContext = { scoring };
     const { ladder } = options;
     // The states do not depend on the penalty: all readouts of a ladder see one pass.
-    const made = await watch.time("test", () =>
-      forecaster.predictEach(inputs, { signal, onProgress, precision, teacher: rows.test.teacher }, ladder?.readouts ?? oneReadout),
+    const made = await watch.time("test", async () =>
+      !isTested
+        ? []
+        : forecaster.predictEach(inputs, { signal, onProgress, precision, teacher: rows.test.teacher }, ladder?.readouts ?? oneReadout),
     );
     const predictions = made.map((each) => rows.restore(each).subarray(rows.settle));
-    const prediction = predictions[0]!;
+    const score = (prediction: Matrix) => scoreSeries([{ prediction, target }], metrics, context);
     const { series, start, training: trainingTargets } = rows.known;
     const { model } = computer;
     const scale = new DriveScale(
@@ -85,28 +110,36 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
       reservoir: computer.config,
       ...radiusOf(model),
       readout: { ...forecaster.readout.training },
-      scores: scoreSeries([{ prediction, target }], metrics, context),
-      ladder: ladder?.byTrainer(predictions.map((each) => scoreSeries([{ prediction: each, target }], metrics, context))),
+      scores: isTested ? score(predictions[0]!) : {},
+      ladder: ladder?.byTrainer(predictions.map(score)),
       baselines: Object.fromEntries(
-        experiment.baselines
+        (isTested ? experiment.baselines : [])
           .filter((each) => each !== "majority")
           .map((baseline) => {
             const said = predictBaseline(baseline, series, start + rows.settle, target.rows, Math.max(1, ahead), trainingTargets);
-            return [baselineName(baseline), scoreSeries([{ prediction: said, target }], metrics, context)];
+            return [baselineName(baseline), score(said)];
           }),
       ),
       timing: watch.seconds,
       profile: computer.profile,
-      summary: `${wordsOf(data.kind, ahead)}; trained on ${trainRows} rows (${washout} of them washout), tested on ${target.rows}${leftOut.map((each) => `; ${each}`).join("")}`,
+      summary: `${wordsOf(data.kind, ahead)}; trained on ${trainRows} rows (${washout} of them washout), ${isTested ? `tested on ${target.rows}` : "without a test part"}${leftOut.map((each) => `; ${each}`).join("")}`,
       leftOut,
-      figures: options.withFigures
-        ? [
-            ...predictionFigures(prediction, target, data.names),
-            ...(await stateFigures(computer, drive(testDrive(rows, isFedBack)), 0, signal)),
-          ]
-        : [],
+      figures:
+        options.withFigures && isTested
+          ? [
+              ...predictionFigures(predictions[0]!, target, data.names),
+              ...(await stateFigures(computer, drive(testDrive(rows, isFedBack)), 0, signal)),
+            ]
+          : [],
       unit: () => undefined,
       save: async (path) => {
+        if (all && allRows > 0) {
+          await using refitted = await watch.time("refit", () => fit(all.train));
+          // Inputs whose targets are not there yet: the rows after them can follow.
+          if (all.rest.rows > 0) await refitted.predict(all.rest, { signal });
+          await refitted.save(path);
+          return [];
+        }
         forecaster.state = trained;
         await forecaster.save(path);
         return [];
@@ -147,6 +180,7 @@ function seriesRows(experiment: PredictExperiment, data: SeriesData, isFedBack: 
       targets: testTargets,
       rows: test.rows,
     },
+    rest: isFedBack ? noInputs(0) : test.whole.series.subarray(from + test.rows),
     settle: settleRows(experiment, test.isSeparate, test.rows),
     isSeparate: test.isSeparate,
     target: measuredRows(test.whole, test.facts, from + ahead, test.rows),
@@ -178,6 +212,7 @@ function drivenRows(experiment: PredictExperiment, data: DrivenData): Prediction
   return {
     train: training,
     test: { inputs: test.inputs, targets, rows: targets.rows },
+    rest: (known.test ?? known).inputs.subarray((test.isSeparate ? 0 : training.targets.rows) + targets.rows),
     settle: settleRows(experiment, test.isSeparate, targets.rows),
     isSeparate: test.isSeparate,
     target: test.came,

@@ -13,7 +13,7 @@ import {
   type TransformedSeries,
   transformSeries,
 } from "../series/index.js";
-import { axisRows } from "../series/time-grid.js";
+import { axisRows, stampText } from "../series/time-grid.js";
 import type { DrivenData, DrivenRows, SeriesData } from "./data.js";
 import type { ForecastTask, OpenExperiment, SplitDescription } from "./description.js";
 import { ExperimentError } from "./errors.js";
@@ -43,6 +43,11 @@ export function describedRows(series: Matrix, { known, axis, filled }: RowFacts,
     times: axis && axisRows(axis, from, to),
     filled: filled?.subarray(from, to),
   };
+}
+
+/** A row as people name it: its time stamp, or its number from 0. */
+export function rowText(axis: TimeAxis | undefined, row: number): string {
+  return axis ? stampText(axis, row) : String(row);
 }
 
 /**
@@ -275,6 +280,7 @@ function drivenAsKnown({ inputs, targets, filled }: DrivenRows, from: number): P
  */
 export function startRows(task: ForecastTask, { test, trainRows, whole }: PreparedSeries, split: SplitDescription = {}): number[] {
   const { horizon, starts, stride, warmup } = task;
+  if (test.rows === 0 && split.train === 1) return [];
   const first = test.isSeparate ? warmup : test.from;
   const end = test.from + test.rows;
   const room = end - horizon - first;
@@ -314,9 +320,10 @@ export interface StartPlace {
  * rows before them in their series and `horizon` from them on in its test part.
  * @throws ExperimentError if there are too few such rows
  */
-export function startPlaces(task: ForecastTask, prepared: readonly PreparedSeries[], split?: SplitDescription): StartPlace[] {
+export function startPlaces(task: ForecastTask, prepared: readonly PreparedSeries[], split: SplitDescription = {}): StartPlace[] {
   const [only] = prepared;
   if (prepared.length === 1) return startRows(task, only!, split).map((at) => ({ series: only!, at }));
+  if (split.train === 1) return [];
   const { horizon, starts, stride, warmup } = task;
   const rooms = prepared.map(({ test: { from, rows } }) => {
     const first = Math.max(from, warmup);

@@ -107,7 +107,9 @@ export function summarise(
   if (seeds.length === 0) return [];
   const { statistic } = experiment.scoring;
   const middle = (values: readonly number[]) => (statistic === "median" ? median(values) : meanAndDeviation(values).mean);
-  return experiment.metrics.map((metric) => {
+  // Without a test part there are no scores.
+  const metricsScored = experiment.metrics.filter((metric) => seeds.every(({ scores }) => metric in scores));
+  return metricsScored.map((metric) => {
     const values = seeds.map(({ scores }) => scores[metric]!);
     const published = experiment.published.find(({ score }) => score === metric);
     const baselines = Object.keys(seeds[0]!.baselines).map((name) => ({

@@ -162,6 +162,7 @@ class Run {
       seed: seeds[k]!,
       trainer: this.#trainer,
       isFirst: k === 0,
+      refits: k === 0 && outputs.refit && this.#folder !== undefined,
       withFigures: k === 0 && outputs.report,
       withBaselines: true,
       engine,

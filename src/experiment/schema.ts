@@ -44,6 +44,7 @@ const rowsOrShare = number({
   accepts: (value) => value < 1 || Number.isInteger(value),
   takes: "a whole number of rows, or a share below 1",
 });
+const trainRows = { ...rowsOrShare, takes: "a whole number of rows, or a share of at most 1, which is all rows" };
 const atLeast = (least: number) => whole({ atLeast: least });
 const text = (takes: string): Kind<string> =>
   checked(takes, (value) => typeof value === "string" && value !== "", { type: "string", minLength: 1 });
@@ -282,11 +283,8 @@ export const common = {
     "Rows left out of training at the start; auto, 100, or a fifth of a shorter training part (or test file), for classify 0.",
   ),
   split: filled(
-    object(
-      { train: optional(rowsOrShare, ""), test: optional(rowsOrShare, "") },
-      "an object with train, test or both, such as {train: 0.8}",
-    ),
-    "Rows (or shares below 1) for training and test; default 0.8 and the rest.",
+    object({ train: optional(trainRows, ""), test: optional(rowsOrShare, "") }, "an object with train, test or both, such as {train: 0.8}"),
+    "Rows (or shares below 1) for training and test; default 0.8 and the rest. train: 1 is all rows, and no test.",
   ),
   seed: optional(seed, "The seed; instead of reservoir.seed."),
   seeds: optional(seeds, "Several seeds: each is run and reported."),
@@ -327,6 +325,7 @@ export const common = {
       every: option(atLeast(1), 1, "Keep every k-th state."),
       report: option(flag, true, ""),
       model: option(flag, true, ""),
+      refit: option(flag, true, "Of forecast and predict: train the saved model on all rows, after the test part was scored."),
     }),
     "What is kept beside the result.",
   ),

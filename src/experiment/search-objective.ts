@@ -271,7 +271,7 @@ export class SettingEvaluator {
             times: data.times?.slice(from, end),
             test: undefined,
           }
-        : { ...data, ...drivenRows(data, from, end), test: undefined });
+        : { ...data, ...drivenRows(data, from, end), axis: data.axis && axisRows(data.axis, from, end), test: undefined });
     known.set(name, cut);
     return cut;
   }

@@ -50,7 +50,7 @@ function tooFewRows(experiment: OpenExperiment, data: Exclude<ExperimentData, Ca
   if (parts > 1)
     return new ExperimentError(`the longest of ${parts} parts has ${train} rows to train on; it takes at least ${fewestToTrain}`);
   const isForecast = task.type === "forecast";
-  const test = isForecast ? task.horizon + (task.starts - 1) * (task.stride ?? 1) : 1;
+  const test = split.train === 1 ? 0 : isForecast ? task.horizon + (task.starts - 1) * (task.stride ?? 1) : 1;
   const hasOwnTest = data.test !== undefined || (isForecast && task.independent);
   const needed = rowsNeeded(split, hasOwnTest, { train: fewestToTrain, test });
   const lost = rowsAhead(experiment, data.kind) + rowsLost(ownTransforms(experiment));

@@ -8,10 +8,11 @@ import { ExperimentError } from "./errors.js";
  */
 export function splitRows({ train, test }: SplitDescription, rows: number, hasOwnTest: boolean): { train: number; test: number } {
   if (hasOwnTest) {
-    const all = train === undefined ? rows : asRows(train, rows);
+    const all = train === undefined || train === 1 ? rows : asRows(train, rows);
     if (all < 1 || all > rows) throw new ExperimentError(`split.train asks for ${all} rows; the training series has ${rows}`);
     return { train: all, test: 0 };
   }
+  if (train === 1 && test === undefined) return { train: rows, test: 0 };
   const testing = test === undefined ? undefined : asRows(test, rows);
   const training = train === undefined ? (testing === undefined ? Math.round(rows * 0.8) : rows - testing) : asRows(train, rows);
   const left = testing ?? rows - training;

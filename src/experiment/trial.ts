@@ -36,6 +36,8 @@ export interface TrialOptions extends EngineChoiceOptions {
   readonly ladder?: LadderTrainer | undefined;
   /** Whether it is the first seed, whose forecasts and bands are kept. */
   readonly isFirst: boolean;
+  /** Whether its model is trained on all rows in the end, to be saved. */
+  readonly refits?: boolean | undefined;
   /** Whether its figures are wanted: those of the first seed are. */
   readonly withFigures: boolean;
   /**

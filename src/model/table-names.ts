@@ -27,6 +27,12 @@ export interface TableNames {
    * are.
    */
   readonly warmup?: number | undefined;
+  /** The last row that it was trained on: its time stamp, or its number from 0. */
+  readonly trainedTo?: string | undefined;
+  /**
+   * The first row that a model of the same settings, trained on the rows before it, was scored on.
+   */
+  readonly scoredFrom?: string | undefined;
 }
 
 const names = list(text(), "a list of names");
@@ -40,6 +46,8 @@ export const tableNamesTable = {
   timeUnit: optional(choice("s", "ms"), "The unit of time stamps that are numbers."),
   group: optional(text(), "The column that tells several series apart."),
   warmup: optional(whole(), "Rows that a forecast is warmed up on; left out, all there are."),
+  trainedTo: optional(text(), "The last row that it was trained on: its time stamp, or its number from 0."),
+  scoredFrom: optional(text(), "The first row that a model of these settings, trained on the rows before it, was scored on."),
 } satisfies TableOf<TableNames>;
 
 /** The option of a model that keeps {@link TableNames}. */

@@ -16,6 +16,8 @@ import { Work } from "./work.js";
 /** A model that is open, with what is answered by it. */
 export interface ServedModel {
   readonly kind: ModelKind;
+  /** The last row that it was trained on, its time stamp or number; if its file says so. */
+  readonly trainedTo?: string | undefined;
   /** What runs it: the engine's name. */
   readonly engine: string;
   readonly routes: readonly Route[];
@@ -66,9 +68,11 @@ export async function openServed(path: string, { engine, threads, timeout, maxSe
     const sessions = new Sessions<State>(maxSessions, idle);
     const { inputs, outputs, known, fedBack, grid, horizon, table } = model;
     const time = grid && { form: grid.form, step: describeStep(grid.step), trained: gridText(grid) };
-    const facts = { inputs, outputs, known, feedback: fedBack > 0, horizon, time, columns: table?.columns };
+    const { columns, trainedTo = time?.trained, scoredFrom } = table ?? {};
+    const facts = { inputs, outputs, known, feedback: fedBack > 0, horizon, time, columns, trainedTo, scoredFrom };
     return {
       kind,
+      trainedTo,
       engine: model.engine,
       routes: [modelRoute({ kind, ...facts }), ...stepByStepRoutes(model, work, sessions)],
       waiting: () => work.waiting,

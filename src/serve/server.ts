@@ -33,6 +33,8 @@ export interface ModelServer extends AsyncDisposable {
   readonly port: number;
   /** What the model file holds. */
   readonly kind: string;
+  /** The last row that the model was trained on, its time stamp or number; if its file says so. */
+  readonly trainedTo: string | undefined;
   /** What it runs on. */
   readonly engine: string;
   /**
@@ -105,6 +107,10 @@ class Serving implements ModelServer {
 
   get kind(): string {
     return this.#model.kind;
+  }
+
+  get trainedTo(): string | undefined {
+    return this.#model.trainedTo;
   }
 
   get engine(): string {

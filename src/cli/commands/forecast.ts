@@ -59,11 +59,15 @@ function linesOf({ group, row, times, prediction, band, more = [] }: WrittenFore
   });
 }
 
-function asJson({ path, kind, steps, after, unused }: Ahead, forecasts: readonly Line[], out: string | undefined) {
-  return { model: path, kind, steps, after, unused, ...(out !== undefined && { file: out }), forecasts };
+function asJson({ path, kind, steps, after, trainedTo, scoredFrom, unused }: Ahead, forecasts: readonly Line[], out: string | undefined) {
+  return { model: path, kind, steps, after, trainedTo, scoredFrom, unused, ...(out !== undefined && { file: out }), forecasts };
 }
 
-function describe({ path, steps, forecasts, levels, after, unused }: Ahead, lines: readonly Line[], out: string | undefined): string {
+function describe(
+  { path, steps, forecasts, levels, after, unused, ...about }: Ahead,
+  lines: readonly Line[],
+  out: string | undefined,
+): string {
   const shown = out === undefined ? lines : lines.slice(0, printed);
   const hasGroups = shown.some(({ group }) => group !== undefined);
   const many = levels.length > 1;
@@ -80,8 +84,11 @@ function describe({ path, steps, forecasts, levels, after, unused }: Ahead, line
   const percent = levels.map((level) => `${Number((100 * level).toFixed(1))} %`).join(" and ");
   const of = forecasts.length > 1 ? ` of ${forecasts.length} series` : "";
   const title = `${path}: ${steps} row${steps === 1 ? "" : "s"}${of}${after === undefined ? "" : ` after ${after}`}${percent === "" ? "" : `, bands of ${percent}`}`;
+  const { trainedTo, scoredFrom } = about;
+  const scored = scoredFrom === undefined ? "" : `; its scores are of rows from ${scoredFrom} on, by a model of the rows before`;
   return [
     title,
+    ...(trainedTo === undefined ? [] : [`trained on rows up to ${trainedTo}${scored}`]),
     ...(unused.length > 0 ? [`columns that the model does not take: ${unused.join(", ")}`] : []),
     "",
     formatTable(heads, cells, [hasGroups ? 3 : 2, ...figures]),

@@ -16,6 +16,8 @@ export async function serve(path: string, { signal, print, ...options }: ServeCo
   const file = await modelFileOf(path);
   const server = await serveModel(file, options);
   print(`The ${server.kind} ${file} is served at ${server.url} by the engine ${server.engine}.`);
+  if (server.trainedTo !== undefined)
+    print(`It was trained on rows up to ${server.trainedTo}: a request that sends no rows is answered for those that follow.`);
   print(`${server.url}/openapi.json says what it takes. Ctrl-C ends it.`);
   if (!signal.aborted) await new Promise((stopped) => signal.addEventListener("abort", stopped, { once: true }));
   await server.close();
