@@ -1,7 +1,7 @@
 // Ridge autoregression: the linear model of the last p values, which a forecaster has to beat.
 import { ArgumentError } from "../core/errors.js";
-import { either, flag, given, list, number, option, optional, resolve, type TableOf, whole } from "../core/options.js";
-import { asMatrix, cholesky, Matrix, type MatrixLike } from "../numerics/index.js";
+import { anything, either, flag, given, type Kind, list, number, option, optional, resolve, type TableOf, whole } from "../core/options.js";
+import { asMatrix, cholesky, firstNonFinite, Matrix, type MatrixLike } from "../numerics/index.js";
 import { validationStarts } from "./validation-starts.js";
 
 /** Options of `fitAutoregression`. */
@@ -21,6 +21,11 @@ export interface AutoregressionOptions {
    * then.
    */
   readonly standardise?: boolean | undefined;
+  /**
+   * T x K: what is known beforehand of every row, that of the row which is forecast included; each
+   * column has a weight beside those of the p earlier values.
+   */
+  readonly known?: MatrixLike | undefined;
 }
 
 const lambdas = [1e-4, 0.01, 1, 10, 100, 1000];
@@ -36,15 +41,19 @@ export const autoregressionTable = {
   ),
   horizon: optional(whole({ atLeast: 1 }), "Steps of the forecasts that choose lambda."),
   standardise: option(flag, true, "Fit z-scores of each column."),
+  known: optional(anything as Kind<MatrixLike>, "T x K: what is known beforehand of every row."),
 } satisfies TableOf<AutoregressionOptions>;
 
 /**
- * One column's model: z(t) = intercept + sum_j weights[j - 1] z(t - j), z = (y - mean) / deviation.
+ * One column's model: z(t) = intercept + sum_j weights[j - 1] z(t - j) + sum_k knownWeights[k]
+ * x_k(t), z = (y - mean) / deviation.
  */
 interface Column {
   readonly mean: number;
   readonly deviation: number;
   readonly weights: Float64Array;
+  /** Of the known columns in their own units. */
+  readonly knownWeights: Float64Array;
   readonly intercept: number;
   readonly lambda: number;
 }
@@ -56,28 +65,37 @@ interface Column {
  *
  * X the T - p rows of p earlier values, X and y with their means taken off; c from the means and
  * without a penalty (Hastie, Tibshirani and Friedman, Elements of Statistical Learning, section
- * 3.4.1).
+ * 3.4.1). With `known` there are K further columns of X, those of row t itself.
  */
 export class Autoregression {
   readonly order: number;
   /** The ridge parameter of each column. */
   readonly lambdas: readonly number[];
   readonly #columns: readonly Column[];
+  readonly #known: number;
 
   /** @internal Use `fitAutoregression`. */
   constructor(order: number, columns: readonly Column[]) {
     this.order = order;
+    this.#known = columns[0]?.knownWeights.length ?? 0;
     this.lambdas = columns.map((column) => column.lambda);
     this.#columns = columns;
   }
 
   /**
    * The `steps` rows after the last of `history`, each made of those before it.
-   * @param history T x D, T at least p. @returns steps x D
-   * @throws ArgumentError for a history of another shape
+   * @param history T x D, T at least p. @param ahead steps x K: what is known beforehand of them
+   * @returns steps x D
+   * @throws ArgumentError for a history of another shape, or without what is known
    */
-  forecast(history: MatrixLike, steps: number): Matrix<Float64Array> {
+  forecast(history: MatrixLike, steps: number, ahead?: MatrixLike): Matrix<Float64Array> {
     const known = asMatrix(history, "history");
+    const coming = ahead === undefined ? Matrix.zeros(steps, 0) : asMatrix(ahead, "ahead");
+    if (coming.rows !== steps || coming.cols !== this.#known)
+      throw ArgumentError.shape(
+        `ahead is ${coming.rows} x ${coming.cols}; this autoregression takes ${this.#known} known values for each of ${steps} steps`,
+        { field: "ahead" },
+      );
     if (known.cols !== this.#columns.length)
       throw ArgumentError.shape(`history has ${known.cols} columns; this autoregression was fitted to ${this.#columns.length}`, {
         field: "history",
@@ -91,7 +109,7 @@ export class Autoregression {
       const values = new Float64Array(this.order + steps);
       for (let j = 0; j < this.order; j++)
         values[j] = (known.data[(known.rows - this.order + j) * known.cols + c]! - column.mean) / column.deviation;
-      continueLoop(column, values);
+      continueLoop(column, values, coming);
       for (let h = 0; h < steps; h++) out.data[h * known.cols + c] = values[this.order + h]! * column.deviation + column.mean;
     }
     return out;
@@ -105,8 +123,19 @@ export class Autoregression {
  * and lambda 0 if columns depend on one another
  */
 export function fitAutoregression(series: MatrixLike, options: AutoregressionOptions): Autoregression {
-  const { order, lambda: asked, horizon, standardise } = resolve(autoregressionTable, options, "fitAutoregression");
+  const { order, lambda: asked, horizon, standardise, known } = resolve(autoregressionTable, options, "fitAutoregression");
   const given = asMatrix(series, "series");
+  const beside = known === undefined ? Matrix.zeros(given.rows, 0) : asMatrix(known, "known");
+  if (beside.rows !== given.rows)
+    throw ArgumentError.shape(`known has ${beside.rows} rows and series ${given.rows}; they take as many`, { field: "known" });
+  const unknown = firstNonFinite(beside.data);
+  if (unknown >= 0)
+    throw ArgumentError.because(
+      `known[${Math.floor(unknown / beside.cols)}][${unknown % beside.cols}] is ${beside.data[unknown]}; it takes finite numbers`,
+      {
+        field: "known",
+      },
+    );
   if (given.rows < order + 2)
     throw ArgumentError.shape(`an autoregression of order ${order} takes at least ${order + 2} rows; this series has ${given.rows}`, {
       field: "order",
@@ -122,8 +151,8 @@ export function fitAutoregression(series: MatrixLike, options: AutoregressionOpt
     const bad = values.findIndex((value) => !Number.isFinite(value));
     if (bad >= 0)
       throw ArgumentError.because(`series[${bad}][${c}] is ${values[bad]}; an autoregression takes finite numbers`, { field: "series" });
-    const best = candidates.length > 1 ? chooseLambda(values, order, candidates, horizon!, standardise) : candidates[0]!;
-    return new Lagged(values, order, standardise).solve(best);
+    const best = candidates.length > 1 ? chooseLambda(values, beside, order, candidates, horizon!, standardise) : candidates[0]!;
+    return new Lagged(values, beside, order, standardise).solve(best);
   });
   return new Autoregression(order, columns);
 }
@@ -132,9 +161,16 @@ export function fitAutoregression(series: MatrixLike, options: AutoregressionOpt
  * The lambda of the smallest sum of squared errors over starts and steps. A relative difference
  * below 1e-3 of the root is a tie, which the larger lambda wins.
  */
-function chooseLambda(values: Float64Array, order: number, candidates: readonly number[], horizon: number, standardise: boolean): number {
+function chooseLambda(
+  values: Float64Array,
+  known: Matrix,
+  order: number,
+  candidates: readonly number[],
+  horizon: number,
+  standardise: boolean,
+): number {
   const { fitted, starts } = validationStarts(values.length, horizon, order + 2);
-  const lagged = new Lagged(values.subarray(0, fitted), order, standardise);
+  const lagged = new Lagged(values.subarray(0, fitted), known.subarray(0, fitted), order, standardise);
   let best = { lambda: Number.NaN, error: Number.POSITIVE_INFINITY };
   for (const candidate of candidates.toSorted((a, b) => b - a)) {
     const column = lagged.solve(candidate);
@@ -142,7 +178,7 @@ function chooseLambda(values: Float64Array, order: number, candidates: readonly 
     for (const start of starts) {
       const loop = new Float64Array(order + horizon);
       for (let j = 0; j < order; j++) loop[j] = (values[start - order + j]! - column.mean) / column.deviation;
-      continueLoop(column, loop);
+      continueLoop(column, loop, known.subarray(start, start + horizon));
       for (let h = 0; h < horizon; h++) squares += (loop[order + h]! * column.deviation + column.mean - values[start + h]!) ** 2;
     }
     const error = Math.sqrt(squares);
@@ -153,9 +189,10 @@ function chooseLambda(values: Float64Array, order: number, candidates: readonly 
 }
 
 /** Fills a loop of z-scores whose first p values are known. */
-function continueLoop({ weights, intercept }: Column, values: Float64Array): void {
+function continueLoop({ weights, knownWeights, intercept }: Column, values: Float64Array, ahead: Matrix): void {
   for (let t = weights.length; t < values.length; t++) {
     let sum = intercept;
+    for (let k = 0; k < knownWeights.length; k++) sum += knownWeights[k]! * ahead.at(t - weights.length, k);
     for (let j = 0; j < weights.length; j++) sum += weights[j]! * values[t - 1 - j]!;
     values[t] = sum;
   }
@@ -165,21 +202,29 @@ function continueLoop({ weights, intercept }: Column, values: Float64Array): voi
 class Lagged {
   readonly #mean: number;
   readonly #deviation: number;
-  /** Means of z(t - j) over t = p .. T - 1, j = 0 .. p. */
+  readonly #order: number;
+  /** Means of z(t - j) over t = p .. T - 1, j = 0 .. p, then of the known columns' z-scores. */
   readonly #means: Float64Array;
+  /** The mean and the deviation of each known column. */
+  readonly #scales: readonly { readonly mean: number; readonly deviation: number }[];
   /** X' X and X' y about their means. */
   readonly #gram: Matrix<Float64Array>;
   readonly #cross: Matrix<Float64Array>;
 
-  constructor(values: Float64Array, order: number, standardise: boolean) {
+  constructor(values: Float64Array, known: Matrix, order: number, standardise: boolean) {
     const { length } = values;
+    const { cols } = known;
+    this.#order = order;
     const mean = values.reduce((sum, value) => sum + value, 0) / length;
     const spread = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / length);
     this.#mean = mean;
     this.#deviation = standardise && spread > length * 2 ** -53 * Math.abs(mean) ? spread : 1;
     const z = values.map((value) => (value - mean) / this.#deviation);
     const rows = length - order;
-    this.#means = Float64Array.from({ length: order + 1 }, (_, j) => {
+    const columns = Array.from({ length: cols }, (_, k) => scaled(Float64Array.from(known.column(k)), standardise));
+    this.#scales = columns;
+    this.#means = Float64Array.from({ length: order + 1 + cols }, (_, j) => {
+      if (j > order) return columns[j - order - 1]!.z.subarray(order).reduce((sum, value) => sum + value, 0) / rows;
       let sum = 0;
       for (let t = order; t < length; t++) sum += z[t - j]!;
       return sum / rows;
@@ -196,24 +241,47 @@ class Lagged {
       for (let j = i; j <= order; j++)
         products.data[i * (order + 1) + j] =
           products.data[(i - 1) * (order + 1) + j - 1]! + z[order - i]! * z[order - j]! - z[length - i]! * z[length - j]!;
-    const centred = (i: number, j: number): number =>
-      products.data[Math.min(i, j) * (order + 1) + Math.max(i, j)]! - rows * this.#means[i]! * this.#means[j]!;
-    this.#gram = Matrix.zeros(order, order);
-    this.#cross = Matrix.zeros(order, 1);
-    for (let i = 0; i < order; i++) {
-      for (let j = 0; j < order; j++) this.#gram.data[i * order + j] = centred(i + 1, j + 1);
+    const valueOf = (i: number, t: number): number => (i > order ? columns[i - order - 1]!.z[t]! : z[t - i]!);
+    const sumOf = (i: number, j: number): number => {
+      if (j <= order) return products.data[i * (order + 1) + j]!;
+      let sum = 0;
+      for (let t = order; t < length; t++) sum += valueOf(i, t) * valueOf(j, t);
+      return sum;
+    };
+    const centred = (i: number, j: number): number => sumOf(Math.min(i, j), Math.max(i, j)) - rows * this.#means[i]! * this.#means[j]!;
+    const all = order + cols;
+    this.#gram = Matrix.zeros(all, all);
+    this.#cross = Matrix.zeros(all, 1);
+    for (let i = 0; i < all; i++) {
+      for (let j = i; j < all; j++) {
+        const value = centred(i + 1, j + 1);
+        this.#gram.data[i * all + j] = value;
+        this.#gram.data[j * all + i] = value;
+      }
       this.#cross.data[i] = centred(0, i + 1);
     }
   }
 
   solve(lambda: number): Column {
-    const order = this.#gram.rows;
+    const all = this.#gram.rows;
     const isConstant = this.#gram.data.every((value) => value === 0);
-    const weights = isConstant
-      ? new Float64Array(order)
-      : cholesky(this.#gram, new Float64Array(order).fill(lambda)).solve(this.#cross).data;
+    const weights = isConstant ? new Float64Array(all) : cholesky(this.#gram, new Float64Array(all).fill(lambda)).solve(this.#cross).data;
     let intercept = this.#means[0]!;
-    for (let j = 0; j < order; j++) intercept -= weights[j]! * this.#means[j + 1]!;
-    return { mean: this.#mean, deviation: this.#deviation, weights, intercept, lambda };
+    for (let j = 0; j < all; j++) intercept -= weights[j]! * this.#means[j + 1]!;
+    const knownWeights = this.#scales.map(({ deviation }, k) => weights[this.#order + k]! / deviation);
+    for (const [k, { mean }] of this.#scales.entries()) intercept -= knownWeights[k]! * mean;
+    return {
+      ...{ mean: this.#mean, deviation: this.#deviation, intercept, lambda },
+      weights: weights.slice(0, this.#order) as Float64Array,
+      knownWeights: Float64Array.from(knownWeights),
+    };
   }
+}
+
+/** z-scores of a column; a constant one is 0. */
+function scaled(values: Float64Array, standardise: boolean) {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const spread = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length);
+  const deviation = standardise && spread > 1e-12 * Math.abs(mean) ? spread : 1;
+  return { mean, deviation, z: values.map((value) => (value - mean) / deviation) };
 }

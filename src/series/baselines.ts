@@ -28,6 +28,8 @@ export interface SeasonalBaseline {
 export interface AutoregressionBaseline {
   /** How many rows back it looks. */
   readonly autoregression: number;
+  /** Whether it also takes what is known beforehand of each row. */
+  readonly known?: boolean | undefined;
 }
 
 /** A baseline that has seen the training part. */
@@ -37,14 +39,17 @@ export interface FittedBaseline {
   readonly name: string;
   /** The fewest rows of history that a forecast takes. */
   readonly rows: number;
-  /** The `steps` rows after the history, T x D. @throws ArgumentError for too short a history */
-  forecast(history: Matrix, steps: number): Matrix;
+  /**
+   * The `steps` rows after the history, T x D; `ahead` is what is known beforehand of them. @throws
+   * ArgumentError for too short a history
+   */
+  forecast(history: Matrix, steps: number, ahead?: Matrix): Matrix;
 }
 
 /** The name of a baseline in tables. */
 export function baselineName(baseline: SeriesBaseline): string {
   if (typeof baseline !== "object") return baseline;
-  if ("autoregression" in baseline) return `ridge AR(${baseline.autoregression})`;
+  if ("autoregression" in baseline) return `ridge AR${baseline.known ? "X" : ""}(${baseline.autoregression})`;
   const drift = baseline.drift ? ` with ${baseline.drift === "mean" ? "mean " : ""}drift` : "";
   return `seasonal naive${drift} (${baseline.seasonalNaive})`;
 }
@@ -67,9 +72,16 @@ export function standardBaselines(seasons: readonly number[]): SeriesBaseline[] 
 /**
  * Fits a baseline to the training part: one series, or several that do not touch.
  * @param horizon the steps of the forecasts by which an autoregression chooses its penalty.
+ * @param known what is known beforehand of the rows of each part, for an autoregression that takes
+ * it
  * @throws ArgumentError for a training part that is too short
  */
-export function fitBaseline(baseline: SeriesBaseline, training: readonly Matrix[], horizon = 1): FittedBaseline {
+export function fitBaseline(
+  baseline: SeriesBaseline,
+  training: readonly Matrix[],
+  horizon = 1,
+  known: readonly (Matrix | undefined)[] = [],
+): FittedBaseline {
   const fitted = (rows: number, forecast: FittedBaseline["forecast"]) => ({ baseline, name: baselineName(baseline), rows, forecast });
   if (baseline === "mean") {
     const means = meanOf(training);
@@ -82,8 +94,9 @@ export function fitBaseline(baseline: SeriesBaseline, training: readonly Matrix[
     const longest = training.toSorted((a, b) => b.rows - a.rows)[0]!;
     // Too few rows to choose a penalty by forecasts.
     const isShort = Math.ceil(validationShare * longest.rows) < horizon || Math.floor((1 - validationShare) * longest.rows) < order + 2;
-    const model = fitAutoregression(longest, { order, ...(isShort ? { lambda: 1 } : { horizon }) });
-    return fitted(model.order, (history, steps) => model.forecast(history, steps));
+    const beside = baseline.known ? known[training.indexOf(longest)] : undefined;
+    const model = fitAutoregression(longest, { order, known: beside, ...(isShort ? { lambda: 1 } : { horizon }) });
+    return fitted(model.order, (history, steps, ahead) => model.forecast(history, steps, beside && ahead));
   }
   const { seasonalNaive: period, drift = false } = baseline;
   if (!drift) return fitted(period, (history, steps) => seasonalNaive(history, { period, steps }));
