@@ -4,6 +4,7 @@ import { ArgumentError } from "../core/errors.js";
 import { choice, type Option, option } from "../core/options.js";
 import { asMatrix, firstNonFinite, type Matrix, type MatrixLike } from "../numerics/index.js";
 import { isKnownFinite } from "../numerics/known-finite.js";
+import { hasNaN } from "./measured.js";
 
 /** How several columns become one score: an option of several metrics. */
 export const columnsOption: Option<"pooled" | "mean"> = option(choice("pooled", "mean"), "pooled", "How several columns become one score.");
@@ -53,36 +54,61 @@ export function checkFinite(metric: string, name: string, matrix: Matrix): void 
   });
 }
 
-/** The population variance of each column. Exactly 0 for a constant column. */
+/**
+ * The population variance of each column over its measured values (NaN is not). Exactly 0 for a
+ * constant column, NaN for one without a measured value.
+ */
 export function columnVariances(matrix: Matrix): Float64Array {
-  const { rows, cols, data } = matrix;
-  const variances = new Float64Array(cols);
-  for (let c = 0; c < cols; c++) {
-    const first = data[c]!;
+  return Float64Array.from({ length: matrix.cols }, (_, c) => {
+    const own = measuredColumn(matrix, c);
+    const first = own[0]!;
     let sum = 0;
-    for (let r = 0; r < rows; r++) sum += data[r * cols + c]! - first;
-    const mean = sum / rows;
+    for (let r = 0; r < own.length; r++) sum += own[r]! - first;
+    const middle = sum / own.length;
     let squares = 0;
-    for (let r = 0; r < rows; r++) squares += (data[r * cols + c]! - first - mean) ** 2;
-    variances[c] = squares / rows;
-  }
-  return variances;
+    for (let r = 0; r < own.length; r++) squares += (own[r]! - first - middle) ** 2;
+    return squares / own.length;
+  });
 }
 
-/** The mean squared error of each column. */
+/** The mean squared error of each column over its measured values; NaN for one without any. */
 export function columnSquaredErrors({ target, prediction }: { target: Matrix; prediction: Matrix }): Float64Array {
-  const { rows, cols } = target;
+  const { cols } = target;
   const [y, p] = [target.data, prediction.data];
   const errors = new Float64Array(cols);
   for (let c = 0; c < cols; c++) {
     let sum = 0;
+    let measured = 0;
     for (let i = c; i < y.length; i += cols) {
+      if (Number.isNaN(y[i]!)) continue;
       const error = y[i]! - p[i]!;
       sum += error * error;
+      measured++;
     }
-    errors[c] = sum / rows;
+    errors[c] = sum / measured;
   }
   return errors;
+}
+
+/** The mean of a figure of each column over all measured values of the target. */
+export function pooled(figures: Float64Array, target: Matrix): number {
+  if (!hasNaN(target.data)) return mean(figures);
+  const counts = figures.map((_, c) => measuredColumn(target, c).length);
+  let sum = 0;
+  for (let c = 0; c < figures.length; c++) if (counts[c]! > 0) sum += figures[c]! * counts[c]!;
+  return sum / counts.reduce((all, count) => all + count, 0);
+}
+
+function measuredColumn(matrix: Matrix, c: number): ArrayLike<number> {
+  const column = matrix.column(c);
+  return column.some(Number.isNaN) ? column.filter((value) => !Number.isNaN(value)) : column;
+}
+
+/** What came, and what was predicted: T x D each. */
+export interface Pair {
+  /** NaN where a value was not measured. */
+  readonly target: Matrix;
+  readonly prediction: Matrix;
 }
 
 /** The mean of some numbers. */

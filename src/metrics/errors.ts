@@ -1,7 +1,7 @@
 // Scores in the units of the target: mean squared error, its root, mean absolute error. Scores
 // without units are in nrmse.ts and r2.ts.
 import type { MatrixLike } from "../numerics/index.js";
-import { checkedPair, columnSquaredErrors, mean } from "./check.js";
+import { checkedPair, columnSquaredErrors, type Pair, pooled } from "./check.js";
 
 /**
  * Mean squared error: mean over all rows and columns of (y - p)^2.
@@ -10,7 +10,12 @@ import { checkedPair, columnSquaredErrors, mean } from "./check.js";
  * @throws ArgumentError on different shapes, no values, or a value that is not finite.
  */
 export function mse(target: MatrixLike, prediction: MatrixLike): number {
-  return mean(columnSquaredErrors(checkedPair("mse", target, prediction)));
+  return mseOf(checkedPair("mse", target, prediction));
+}
+
+/** The same over the values that were measured. */
+export function mseOf(pair: Pair): number {
+  return pooled(columnSquaredErrors(pair), pair.target);
 }
 
 /**
@@ -20,7 +25,7 @@ export function mse(target: MatrixLike, prediction: MatrixLike): number {
  * @throws ArgumentError on different shapes, no values, or a value that is not finite.
  */
 export function rmse(target: MatrixLike, prediction: MatrixLike): number {
-  return Math.sqrt(mean(columnSquaredErrors(checkedPair("rmse", target, prediction))));
+  return Math.sqrt(mseOf(checkedPair("rmse", target, prediction)));
 }
 
 /**
@@ -30,8 +35,17 @@ export function rmse(target: MatrixLike, prediction: MatrixLike): number {
  * @throws ArgumentError on different shapes, no values, or a value that is not finite.
  */
 export function mae(target: MatrixLike, prediction: MatrixLike): number {
-  const pair = checkedPair("mae", target, prediction);
+  return maeOf(checkedPair("mae", target, prediction));
+}
+
+/** The same over the values that were measured. */
+export function maeOf({ target, prediction }: Pair): number {
   let sum = 0;
-  for (let i = 0; i < pair.target.data.length; i++) sum += Math.abs(pair.target.data[i]! - pair.prediction.data[i]!);
-  return sum / pair.target.data.length;
+  let measured = 0;
+  for (let i = 0; i < target.data.length; i++) {
+    if (Number.isNaN(target.data[i]!)) continue;
+    sum += Math.abs(target.data[i]! - prediction.data[i]!);
+    measured++;
+  }
+  return sum / measured;
 }

@@ -3,9 +3,9 @@ import { callback, choice } from "../core/options.js";
 import { type Part, Registry } from "../core/registry.js";
 import type { Matrix } from "../numerics/index.js";
 import { accuracy } from "./classification.js";
-import { mae, mse, rmse } from "./errors.js";
-import { type NrmseNorm, normOf, nrmse } from "./nrmse.js";
-import { r2 } from "./r2.js";
+import { maeOf, mseOf } from "./errors.js";
+import { type NrmseNorm, normOf, nrmseOf } from "./nrmse.js";
+import { r2Of } from "./r2.js";
 import { validPredictionTime } from "./valid-prediction-time.js";
 
 /** What an experiment knows beside target and prediction. */
@@ -37,6 +37,11 @@ export interface SeriesMetric extends MetricPart {
    * itself; the score is the median over them, and a prediction may be not finite.
    */
   readonly of: "series" | "horizon" | "start";
+  /**
+   * Whether it leaves out values of the target that were not measured, which are NaN. Else it is
+   * given the rows that were measured in every column.
+   */
+  readonly takesMissing?: boolean | undefined;
   /** `options` are checked by the table and filled in. */
   score(target: Matrix, prediction: Matrix, options: object, context: MetricContext): number;
 }
@@ -55,8 +60,10 @@ export type Metric = SeriesMetric | ClassMetric;
 export const noLabel = "(none)";
 
 const scaledError: SeriesMetric["score"] = (target, prediction, _, { norm, reference }) =>
-  nrmse(target, prediction, reference ? { scale: normOf(reference, norm) } : { norm });
+  nrmseOf({ target, prediction }, normOf(reference ?? target, norm));
+const rmse: SeriesMetric["score"] = (target, prediction) => Math.sqrt(mseOf({ target, prediction }));
 const simple = { options: {}, better: "lower" } as const;
+const ofCells = { ...simple, takesMissing: true } as const;
 
 /** Every metric, by name. */
 export const metrics: Registry<Metric> = new Registry<Metric>(
@@ -70,13 +77,32 @@ export const metrics: Registry<Metric> = new Registry<Metric>(
     },
   },
   [
-    { ...simple, name: "nrmse", description: "Normalised root mean squared error.", of: "series", score: scaledError },
-    { ...simple, name: "rmse", description: "Root mean squared error.", of: "series", score: (y, p) => rmse(y, p) },
-    { ...simple, name: "mse", description: "Mean squared error.", of: "series", score: (y, p) => mse(y, p) },
-    { ...simple, name: "mae", description: "Mean absolute error.", of: "series", score: (y, p) => mae(y, p) },
-    { ...simple, name: "r2", description: "Coefficient of determination.", better: "higher", of: "series", score: (y, p) => r2(y, p) },
-    { ...simple, name: "nrmseAtHorizon", description: "nrmse of the last step of every start.", of: "horizon", score: scaledError },
-    { ...simple, name: "rmseAtHorizon", description: "rmse of the last step of every start.", of: "horizon", score: (y, p) => rmse(y, p) },
+    { ...ofCells, name: "nrmse", description: "Normalised root mean squared error.", of: "series", score: scaledError },
+    { ...ofCells, name: "rmse", description: "Root mean squared error.", of: "series", score: rmse },
+    {
+      ...ofCells,
+      name: "mse",
+      description: "Mean squared error.",
+      of: "series",
+      score: (target, prediction) => mseOf({ target, prediction }),
+    },
+    {
+      ...ofCells,
+      name: "mae",
+      description: "Mean absolute error.",
+      of: "series",
+      score: (target, prediction) => maeOf({ target, prediction }),
+    },
+    {
+      ...ofCells,
+      name: "r2",
+      description: "Coefficient of determination.",
+      better: "higher",
+      of: "series",
+      score: (target, prediction) => r2Of({ target, prediction }),
+    },
+    { ...ofCells, name: "nrmseAtHorizon", description: "nrmse of the last step of every start.", of: "horizon", score: scaledError },
+    { ...ofCells, name: "rmseAtHorizon", description: "rmse of the last step of every start.", of: "horizon", score: rmse },
     {
       name: "validPredictionTime",
       description: "How long a forecast stays good.",

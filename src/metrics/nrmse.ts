@@ -4,7 +4,8 @@ import { ArgumentError } from "../core/errors.js";
 import { choice, number, option, optional, resolve, type TableOf } from "../core/options.js";
 import { Matrix, type MatrixLike } from "../numerics/index.js";
 import { isKnownFinite } from "../numerics/known-finite.js";
-import { checkedPair, columnSquaredErrors, columnsOption, columnVariances, mean } from "./check.js";
+import { checkedPair, columnSquaredErrors, columnsOption, columnVariances, mean, type Pair, pooled } from "./check.js";
+import { hasNaN } from "./measured.js";
 
 /** What the root mean squared error is divided by. */
 export type NrmseNorm = "std" | "range" | "mean" | "variance";
@@ -54,9 +55,14 @@ export function nrmse(target: MatrixLike, prediction: MatrixLike, options: Nrmse
   const { norm, scale, columns } = resolve(table, options, "nrmse");
   const pair = checkedPair("nrmse", target, prediction);
   const errors = columnSquaredErrors(pair);
-  if (columns === "pooled") return Math.sqrt(mean(errors)) / (scale ?? normOf(pair.target, norm));
+  if (columns === "pooled") return nrmseOf(pair, scale ?? normOf(pair.target, norm));
   const divisors = scale === undefined ? columnNorms(pair.target, norm) : new Float64Array(errors.length).fill(scale);
   return mean(errors.map((error, c) => Math.sqrt(error) / divisors[c]!));
+}
+
+/** The pooled error over the values that were measured, divided by `scale`. */
+export function nrmseOf(pair: Pair, scale: number): number {
+  return Math.sqrt(pooled(columnSquaredErrors(pair), pair.target)) / scale;
 }
 
 /** Norms of series whose memory nobody writes. */
@@ -73,8 +79,8 @@ export function normOf(target: Matrix, norm: NrmseNorm): number {
 
 function spreadOf(target: Matrix, norm: NrmseNorm): number {
   if (norm === "range") return rangeOf(target.data);
-  if (norm === "mean") return Math.abs(mean(target.data));
-  const variance = mean(columnVariances(target));
+  if (norm === "mean") return Math.abs(mean(hasNaN(target.data) ? target.data.filter((value) => !Number.isNaN(value)) : target.data));
+  const variance = pooled(columnVariances(target), target);
   return norm === "std" ? Math.sqrt(variance) : variance;
 }
 
@@ -95,6 +101,7 @@ function rangeOf(data: ArrayLike<number>): number {
   let low = Infinity;
   let high = -Infinity;
   for (let i = 0; i < data.length; i++) {
+    if (Number.isNaN(data[i]!)) continue;
     low = Math.min(low, data[i]!);
     high = Math.max(high, data[i]!);
   }

@@ -2,7 +2,7 @@
 import { ArgumentError } from "../core/errors.js";
 import { resolve, type TableOf } from "../core/options.js";
 import type { MatrixLike } from "../numerics/index.js";
-import { checkedPair, columnSquaredErrors, columnsOption, columnVariances, mean } from "./check.js";
+import { checkedPair, columnSquaredErrors, columnsOption, columnVariances, mean, type Pair, pooled } from "./check.js";
 
 /** How columns are joined. */
 export interface R2Options {
@@ -28,14 +28,17 @@ const table = { columns: columnsOption } satisfies TableOf<R2Options>;
 export function r2(target: MatrixLike, prediction: MatrixLike, options: R2Options = {}): number {
   const { columns } = resolve(table, options, "r2");
   const pair = checkedPair("r2", target, prediction);
+  if (columns === "pooled") return r2Of(pair);
   const errors = columnSquaredErrors(pair);
   const variances = columnVariances(pair.target);
-  if (columns === "pooled") {
-    const variance = mean(variances);
-    if (variance === 0) throw ArgumentError.because("the target is constant; r2 takes a target that varies", { of: "r2" });
-    return 1 - mean(errors) / variance;
-  }
   const constant = variances.indexOf(0);
   if (constant >= 0) throw ArgumentError.because(`column ${constant} of the target is constant; r2 takes columns that vary`, { of: "r2" });
   return 1 - mean(errors.map((error, c) => error / variances[c]!));
+}
+
+/** The pooled score over the values that were measured. @throws ArgumentError for a constant target */
+export function r2Of(pair: Pair): number {
+  const variance = pooled(columnVariances(pair.target), pair.target);
+  if (variance === 0) throw ArgumentError.because("the target is constant; r2 takes a target that varies", { of: "r2" });
+  return 1 - pooled(columnSquaredErrors(pair), pair.target) / variance;
 }

@@ -5,6 +5,8 @@ import { RandomStream, seedKeys } from "../numerics/index.js";
 export interface StartErrors {
   readonly name: string;
   readonly errors: readonly (readonly number[])[];
+  /** Of how many measured values each start's error is; left out, of as many. */
+  readonly counts?: readonly number[] | undefined;
 }
 
 /** How a model stands against the best of its baselines. */
@@ -46,16 +48,16 @@ export function compareStarts(
   middle: (values: readonly number[]) => number,
 ): Verdict | undefined {
   const ranked = baselines
-    .map((each) => ({ each, name: each.name, rmse: middle(each.errors.map(rootMean)) }))
+    .map((each) => ({ each, name: each.name, rmse: middle(each.errors.map((squares) => Math.sqrt(weightedMean(squares, each.counts)))) }))
     .filter((one) => Number.isFinite(one.rmse))
     .toSorted((a, b) => a.rmse - b.rmse);
   const [best] = ranked;
   if (!best) return undefined;
-  const rmse = worstIfNaN(middle(model.errors.map(rootMean)));
+  const rmse = worstIfNaN(middle(model.errors.map((squares) => Math.sqrt(weightedMean(squares, model.counts)))));
   const starts = model.errors[0]!.length;
   const ofStart = ({ errors }: StartErrors, k: number) => worstIfNaN(middle(errors.map((seed) => seed[k]!)));
   const differences = Array.from({ length: starts }, (_, k) => ofStart(model, k) - ofStart(best.each, k));
-  const interval = bootstrap(differences);
+  const interval = bootstrap(differences, model.counts);
   return {
     against: best.name,
     rmse,
@@ -74,17 +76,24 @@ function worstIfNaN(value: number): number {
   return Number.isNaN(value) ? Number.POSITIVE_INFINITY : value;
 }
 
-function rootMean(squares: readonly number[]): number {
-  return Math.sqrt(squares.reduce((sum, value) => sum + value, 0) / squares.length);
+function weightedMean(values: readonly number[], weights: readonly number[] | undefined): number {
+  const all = weights?.reduce((sum, weight) => sum + weight, 0) ?? values.length;
+  return values.reduce((sum, value, k) => sum + value * (weights?.[k] ?? 1), 0) / all;
 }
 
-function bootstrap(differences: readonly number[]): [number, number] {
+function bootstrap(differences: readonly number[], counts: readonly number[] | undefined): [number, number] {
   const stream = new RandomStream(seedKeys("verdict").weights, 0);
   const n = differences.length;
   const means = Float64Array.from({ length: draws }, (_, draw) => {
     let sum = 0;
-    for (let k = 0; k < n; k++) sum += differences[stream.integer(draw, k, n)]!;
-    return sum / n;
+    let weights = 0;
+    for (let k = 0; k < n; k++) {
+      const start = stream.integer(draw, k, n);
+      const weight = counts?.[start] ?? 1;
+      sum += differences[start]! * weight;
+      weights += weight;
+    }
+    return sum / weights;
   }).sort();
   const tail = ((1 - level) / 2) * draws;
   return [means[Math.floor(tail)]!, means[Math.ceil(draws - tail) - 1]!];
