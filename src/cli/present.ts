@@ -1,7 +1,7 @@
 // A result in a terminal: its first line, the table of scores, and the table of a profile.
 import { type ClassResult, classTable } from "../experiment/classes.js";
 import { clockOf, describeCalls, describeWork, figuresOf } from "../experiment/profile.js";
-import { formatSeconds, statisticOf } from "../experiment/report-section.js";
+import { columnTable, formatSeconds, statisticOf } from "../experiment/report-section.js";
 import type { ExperimentResult } from "../experiment/result.js";
 import { formatNumber } from "../plot/format.js";
 import type { Profile } from "../reservoir/index.js";
@@ -27,6 +27,18 @@ export function scoreTable({ scores }: ExperimentResult): string {
     ...(withPublished ? [score.published ? `${formatNumber(score.published.value)} (${score.published.source})` : ""] : []),
   ]);
   return formatTable(heads, lines);
+}
+
+/** The scores of each column as a table for a terminal; undefined if there are none to show. */
+export function columnLines(result: ExperimentResult): string | undefined {
+  const { heads, lines } = columnTable(result);
+  if (lines.length === 0) return undefined;
+  const figures = heads.flatMap((head, k) => (k === 0 || head === "best baseline" || head === "the model is" ? [] : [k]));
+  return formatTable(
+    heads,
+    lines.map((cells) => cells.map((cell) => (typeof cell === "number" ? formatNumber(cell) : cell))),
+    figures,
+  );
 }
 
 /** Precision, recall and F1 of each class as a table for a terminal. */

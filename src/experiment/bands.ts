@@ -6,7 +6,7 @@ import { Matrix } from "../numerics/index.js";
 import { formatShare } from "../plot/format.js";
 import { type Band, coverage, fewestScores, validationStarts, winklerScore } from "../series/index.js";
 import { measuredRows, type PreparedSeries } from "./prepare.js";
-import type { Outcome } from "./scores.js";
+import { columnAlone, mostColumns, type Outcome } from "./scores.js";
 
 /** Bands around every forecast of a horizon, and how they did. */
 export interface Bands {
@@ -16,6 +16,8 @@ export interface Bands {
   /** The share of the test values inside, and the mean Winkler score. */
   readonly covered: number;
   readonly winkler: number;
+  /** The share of each of several columns. */
+  readonly columns?: readonly number[] | undefined;
   /** What bands of other levels from the same errors hold: how well they are calibrated. */
   readonly calibration: readonly { readonly level: number; readonly covered: number }[];
 }
@@ -72,13 +74,28 @@ export function judgeBands(
   level: number,
   calibratedOn: number,
 ): Bands {
-  const mean = (measure: (outcome: Outcome) => number) => outcomes.reduce((sum, outcome) => sum + measure(outcome), 0) / outcomes.length;
-  const covered = (share: number) => mean(({ prediction, target }) => coverage(target, bandOf(prediction, share)));
+  // Every measured value counts as much.
+  const mean = (measure: (target: Matrix, band: Band) => number, share: number, c?: number) => {
+    let sum = 0;
+    let measured = 0;
+    for (const { prediction, target } of outcomes) {
+      const band = bandOf(prediction, share);
+      const own = c === undefined ? target : columnAlone(target, c);
+      const count = own.data.filter((value) => !Number.isNaN(value)).length;
+      if (count === 0) continue;
+      sum += count * measure(own, c === undefined ? band : { lower: columnOf(band.lower, c), upper: columnOf(band.upper, c) });
+      measured += count;
+    }
+    return sum / measured;
+  };
+  const covered = (share: number, c?: number) => mean(coverage, share, c);
+  const cols = outcomes[0]!.target.cols;
   return {
     level,
     calibratedOn,
     covered: covered(level),
-    winkler: mean(({ prediction, target }) => winklerScore(target, bandOf(prediction, level), level)),
+    columns: cols > 1 && cols <= mostColumns ? Array.from({ length: cols }, (_, c) => covered(level, c)) : undefined,
+    winkler: mean((target, band) => winklerScore(target, band, level), level),
     calibration: shownLevels
       .filter((share) => calibratedOn >= fewestScores(share))
       .map((share) => ({ level: share, covered: covered(share) })),
@@ -99,4 +116,8 @@ function startsIn(rows: number, horizon: number, least: number) {
     if (error instanceof ArgumentError) return undefined;
     throw error;
   }
+}
+
+function columnOf(matrix: Matrix<Float64Array>, c: number): Matrix<Float64Array> {
+  return columnAlone(matrix, c) as Matrix<Float64Array>;
 }

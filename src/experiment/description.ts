@@ -149,7 +149,8 @@ export interface PredictTask {
 export interface ForecastTask {
   readonly type: "forecast";
   readonly horizon: number;
-  readonly starts: number;
+  /** "auto": as many as fit into the test part, at most 50. */
+  readonly starts: number | "auto";
   /** Rows the reservoir is driven with before each start. */
   readonly warmup: number;
   /** Rows from start to start; default equal distances over the test part. */

@@ -1,6 +1,8 @@
 // What forecasts are held against: the baselines that the experiment asks for, and those of every
 // series, on the starts of its forecasts.
+import { beside } from "../model/forecaster/data.js";
 import type { Matrix } from "../numerics/index.js";
+import { type CalendarFeature, calendarInputs } from "../series/calendar.js";
 import {
   type FittedBaseline,
   fitBaseline,
@@ -11,6 +13,7 @@ import {
   type TimeStep,
   type TransformedSeries,
 } from "../series/index.js";
+import { wallsAfter } from "../series/time-grid.js";
 import { asKnownAt, measuredRows, type RowFacts } from "./prepare.js";
 import type { Outcome } from "./scores.js";
 
@@ -21,6 +24,8 @@ export interface TrainingParts {
   /** All rows of the training part, in the units of the data and transformed. */
   readonly original: readonly Matrix<Float64Array>[];
   readonly series: readonly Matrix<Float64Array>[];
+  /** What is known of the rows of each part. */
+  readonly facts: readonly RowFacts[];
 }
 
 /** Where one forecast starts: row `at` of a series. */
@@ -41,8 +46,6 @@ export interface BaselineForecasts {
   readonly outcomes: readonly Outcome[];
   /** What it says from another start. */
   readonly from: (start: StartPoint) => Matrix;
-  /** Whether the experiment names it. */
-  readonly isAsked: boolean;
 }
 
 /** Products that an autoregression may cost, about a second of them, and its longest lag. */
@@ -59,6 +62,7 @@ export function baselineForecasts(
   starts: readonly StartPoint[],
   horizon: number,
   step: TimeStep | undefined,
+  calendar: readonly CalendarFeature[],
 ): BaselineForecasts[] {
   const { original } = starts[0]!.training;
   const longest = original.toSorted((a, b) => b.rows - a.rows)[0]!;
@@ -67,38 +71,72 @@ export function baselineForecasts(
   );
   const seasons = [...new Set([...named, ...seasonsOf(longest, { step })])].sort((a, b) => a - b);
   const isAsked = (baseline: SeriesBaseline) => asked.some((each) => JSON.stringify(each) === JSON.stringify(baseline));
-  const others = standardBaselines(seasons).filter((each) => !isAsked(each) && applies(each, starts, horizon));
-  return [...asked, ...others].map((baseline, k) => ({ ...forecastsOf(baseline, starts, horizon), isAsked: k < asked.length }));
+  // What the model knows beforehand, an autoregression knows too.
+  const isKnown = starts[0]!.facts.known !== undefined || calendar.length > 0;
+  const withKnown = (baseline: SeriesBaseline): SeriesBaseline[] =>
+    isKnown && typeof baseline === "object" && "autoregression" in baseline ? [{ ...baseline, known: true }] : [];
+  const standard = [...standardBaselines(seasons), ...asked.flatMap(withKnown)].flatMap((each) => [each, ...withKnown(each)]);
+  const others = standard
+    .filter((each, k) => standard.findIndex((other) => JSON.stringify(other) === JSON.stringify(each)) === k)
+    .filter((each) => !isAsked(each) && applies(each, starts, horizon));
+  return [...asked, ...others].map((baseline) => forecastsOf(baseline, starts, horizon, calendar));
 }
 
-/** Mean square errors by start, over what was measured. */
-export function startErrors(name: string, outcomes: readonly Outcome[]): StartErrors {
-  return { name, errors: [outcomes.map(meanSquare)] };
+/**
+ * Mean square errors by start, over what was measured. @param scale what errors of each column are
+ * divided by; left out, nothing
+ */
+export function startErrors(name: string, outcomes: readonly Outcome[], scale?: Float64Array): StartErrors {
+  const found = outcomes.map((outcome) => meanSquare(outcome, scale));
+  const counts = found.map(({ measured }) => measured);
+  const isEven = counts.every((count) => count === counts[0]);
+  return { name, errors: [found.map(({ mean }) => mean)], ...(isEven ? {} : { counts }) };
 }
 
-function meanSquare({ prediction, target }: Outcome): number {
+function meanSquare({ prediction, target }: Outcome, scale: Float64Array | undefined) {
+  const { cols } = target;
   let sum = 0;
   let measured = 0;
   for (let i = 0; i < target.data.length; i++) {
     if (Number.isNaN(target.data[i]!)) continue;
     measured++;
-    sum += (prediction.data[i]! - target.data[i]!) ** 2;
+    sum += ((prediction.data[i]! - target.data[i]!) / (scale?.[i % cols] ?? 1)) ** 2;
   }
-  return sum / measured;
+  return { mean: measured === 0 ? 0 : sum / measured, measured };
 }
 
-function forecastsOf(baseline: SeriesBaseline, starts: readonly StartPoint[], horizon: number) {
+/**
+ * What is known beforehand of rows `from` up to (not with) `to` of a series as it was measured:
+ * given columns and the calendar. Undefined if nothing is.
+ */
+function knownBeside({ known, axis }: RowFacts, calendar: readonly CalendarFeature[], from: number, to: number): Matrix | undefined {
+  const given = known?.subarray(from, to);
+  if (calendar.length === 0 || !axis) return given;
+  const walls = new Float64Array(to - from);
+  walls.set(axis.wall.subarray(from, to));
+  const beyond = Math.max(0, to - axis.wall.length);
+  if (beyond > 0) walls.set(wallsAfter(axis.grid, beyond), walls.length - beyond);
+  const cycles = calendarInputs(calendar, walls);
+  return given ? beside(given, cycles) : cycles;
+}
+
+function forecastsOf(baseline: SeriesBaseline, starts: readonly StartPoint[], horizon: number, calendar: readonly CalendarFeature[]) {
   const fits = new Map<TrainingParts, FittedBaseline>();
   // An autoregression sees the series as the reservoir does.
   const isTransformed = typeof baseline === "object" && "autoregression" in baseline;
+  const isKnown = isTransformed && baseline.known === true;
   const from = (start: StartPoint): Matrix => {
-    const { whole, at, training } = asKnownAt(start);
+    const { whole, at, training, facts } = asKnownAt(start);
+    const { lost } = whole;
     const { reference, original, series } = training;
+    const known = () => series.map(({ rows }, k) => knownBeside(training.facts[k]!, calendar, lost, lost + rows));
     const fitted =
-      fits.get(training) ?? fitBaseline(baseline, isTransformed ? series : baseline === "mean" ? [reference] : original, horizon);
+      fits.get(training) ??
+      fitBaseline(baseline, isTransformed ? series : baseline === "mean" ? [reference] : original, horizon, isKnown ? known() : []);
     fits.set(training, fitted);
     if (!isTransformed) return fitted.forecast(whole.original.subarray(0, at), horizon);
-    return whole.undo(fitted.forecast(whole.series.subarray(0, at), horizon), at, true);
+    const ahead = isKnown ? knownBeside(facts, calendar, lost + at, lost + at + horizon) : undefined;
+    return whole.undo(fitted.forecast(whole.series.subarray(0, at), horizon, ahead), at, true);
   };
   const outcomes = starts.map(
     (start): Outcome => ({

@@ -1,10 +1,12 @@
 // Task "forecast": one seed trained on the first rows of a series, then let run in closed loop from
 // several starts.
+import { columnVariances } from "../metrics/check.js";
 import { metrics as metricParts } from "../metrics/index.js";
 import { bandsAround, boundedBands, type MeasuredErrors } from "../model/forecaster/bands.js";
 import { boundsOf } from "../model/forecaster/bounds.js";
 import { Matrix } from "../numerics/index.js";
 import { NonFiniteStateError } from "../reservoir/index.js";
+import { shownCycles } from "../series/calendar.js";
 import { timesAfter, transformSeries } from "../series/index.js";
 import { calibrate, judgeBands } from "./bands.js";
 import { generateIndependent, type SeriesData } from "./data.js";
@@ -15,10 +17,10 @@ import { checkTraining } from "./forecast-choice.js";
 import { forecastFigures, rowsBefore } from "./forecast-figures.js";
 import { type ModelPlan, planModel, type RowPlace, type RunModel } from "./forecast-model.js";
 import type { WrittenForecast } from "./forecasts-file.js";
-import { asKnownAt, measuredRows, type PreparedSeries, prepareAll, rowText, startPlaces } from "./prepare.js";
+import { asKnownAt, measuredRows, mostStarts, type PreparedSeries, prepareAll, rowText, startPlaces } from "./prepare.js";
 import { stackRows } from "./rows.js";
-import { type Outcome, type ScoreContext, scoreSeries, unmeasuredSaid } from "./scores.js";
-import { StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
+import { columnAlone, columnResults, mostColumns, type Outcome, type ScoreContext, scoreSeries, unmeasuredSaid } from "./scores.js";
+import { type ModelErrors, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
 /** What was forecast, from where, and by what. */
 interface Tested {
@@ -78,11 +80,14 @@ export async function runForecast(
     const context: ScoreContext = { scoring, reference, dt, lyapunovExponent: scoring.lyapunovExponent ?? data.lyapunovExponent };
     const asked = experiment.baselines.filter((each) => each !== "majority");
     const isTested = starts.length > 0;
+    const scale = scaleOf(reference);
     const baselines =
       options.withBaselines && isTested
-        ? await watch.time("baselines", async () => baselineForecasts(asked, starts, horizon, data.axis?.grid.step))
+        ? await watch.time("baselines", async () =>
+            baselineForecasts(asked, starts, horizon, data.axis?.grid.step, calendarOf(experiment, data, model, trained)),
+          )
         : [];
-    const ranked = rankedBaselines(baselines);
+    const ranked = rankedBaselines(baselines, scale);
     const lastPlan = whole ? planModel(experiment, options, whole, data.axis?.grid.step) : plan;
     if (whole) saved = await watch.time("refit", () => fit(lastPlan, whole, refitRows));
     const last = { model: saved, warmup: lastPlan.warmup };
@@ -92,16 +97,17 @@ export async function runForecast(
     return {
       ...model.found,
       scores: isTested ? scoreSeries(outcomes, metrics, context) : {},
-      baselines: Object.fromEntries(
-        baselines.filter((each) => each.isAsked).map((each) => [each.name, scoreSeries(each.outcomes, metrics, context)]),
-      ),
+      baselines: Object.fromEntries(baselines.map((each) => [each.name, scoreSeries(each.outcomes, metrics, context)])),
+      columns: isTested ? columnResults(data.names, outcomes, baselines, metrics, context) : undefined,
       forecasts,
       startErrors: isTested
         ? {
-            model: startErrors("model", outcomes),
-            baselines: baselines.map((each) => startErrors(each.name, each.outcomes)),
+            model: startErrors("model", outcomes, scale),
+            baselines: baselines.map((each) => startErrors(each.name, each.outcomes, scale)),
           }
         : undefined,
+      columnErrors:
+        isTested && scale && data.names.length <= mostColumns ? columnErrors(data.names.length, outcomes, baselines) : undefined,
       timing: watch.seconds,
       summary: `closed-loop forecast of ${horizon} steps ${isTested ? `from ${starts.length} start${starts.length === 1 ? "" : "s"}, each after ${warmup} rows` : "without a test part"}; trained on ${trainRows} rows${trained.length > 1 ? ` of ${trained.length} series` : ""} (${washout} of them washout${trained.length > 1 ? " in each" : ""})${tooShort(prepared, trained)}${leftOut(
         places,
@@ -125,6 +131,38 @@ export async function runForecast(
     await dispose();
     throw error;
   }
+}
+
+/**
+ * What of the calendar the model sees, or has as a choice: an autoregression is given the same.
+ */
+function calendarOf({ data: described }: Experiment, { axis }: SeriesData, { found }: RunModel, trained: readonly PreparedSeries[]) {
+  if (!axis || !("file" in described)) return [];
+  const isOpen = found.choice?.among.settings.some(({ calendar }) => calendar) ?? false;
+  const rows = Math.max(...trained.map(({ trainRows }) => trainRows));
+  return described.calendar ?? (isOpen ? shownCycles(axis.grid.step, rows) : []);
+}
+
+/**
+ * What errors of each of several columns are divided by, so that they can be pooled: the deviation
+ * of its training rows. A column that never changes there does not count. Undefined of one column.
+ */
+function scaleOf(reference: Matrix): Float64Array | undefined {
+  return reference.cols > 1
+    ? columnVariances(reference).map((variance) => (variance > 0 ? Math.sqrt(variance) : Number.POSITIVE_INFINITY))
+    : undefined;
+}
+
+/** Errors by start of each column by itself. */
+function columnErrors(cols: number, outcomes: readonly Outcome[], baselines: readonly BaselineForecasts[]): ModelErrors[] {
+  return Array.from({ length: cols }, (_, c) => {
+    const alone = (all: readonly Outcome[]) =>
+      all.map(({ prediction, target }) => ({ prediction: columnAlone(prediction, c), target: columnAlone(target, c) }));
+    return {
+      model: startErrors("model", alone(outcomes)),
+      baselines: baselines.map((each) => startErrors(each.name, alone(each.outcomes))),
+    };
+  });
 }
 
 /** All rows of every series as training rows; undefined if all of them train already. */
@@ -274,6 +312,7 @@ export function startPoints(
       reference: referenceOf(parts, washout),
       original: parts.map(({ whole, trainRows }) => whole.original.subarray(0, trainRows)),
       series: parts.map(({ whole, trainRows }) => whole.series.subarray(0, trainRows)),
+      facts: parts.map(({ facts }) => facts),
     };
   };
   const parts = new Map([...new Set(prepared.map(({ group }) => group))].map((group) => [group, trainsWith(group)]));
@@ -290,16 +329,17 @@ export function startPoints(
   const base = generated.redraw ? seed : (generated.options["seed"] ?? "spillway");
   const [{ fitted }] = prepared as [PreparedSeries];
   const training = parts.get(undefined)!;
-  return Array.from({ length: starts }, (_, k) => {
+  return Array.from({ length: starts === "auto" ? mostStarts : starts }, (_, k) => {
     const series = generateIndependent(generated, fitted.lost + warmup + horizon, `${String(base)}/start ${k}`);
     return { whole: transformSeries(series, fitted), facts: {}, at: warmup, training };
   });
 }
 
 /** The baselines by their mean square error, the smallest first. */
-function rankedBaselines(baselines: readonly BaselineForecasts[]): BaselineForecasts[] {
+function rankedBaselines(baselines: readonly BaselineForecasts[], scale: Float64Array | undefined): BaselineForecasts[] {
   const error = ({ name, outcomes }: BaselineForecasts) => {
-    const mean = startErrors(name, outcomes).errors[0]!.reduce((sum, value) => sum + value, 0);
+    const { errors, counts } = startErrors(name, outcomes, scale);
+    const mean = errors[0]!.reduce((sum, value, k) => sum + value * (counts?.[k] ?? 1), 0);
     return Number.isNaN(mean) ? Number.POSITIVE_INFINITY : mean;
   };
   return baselines

@@ -23,7 +23,7 @@ import {
   standardises,
 } from "./prepare.js";
 import { stackRows } from "./rows.js";
-import { type ScoreContext, scoreSeries, unmeasuredSaid } from "./scores.js";
+import { columnResults, type ScoreContext, scoreSeries, unmeasuredSaid } from "./scores.js";
 import { type Drive, DriveScale, shownSteps, stateFigures, streamStates } from "./states.js";
 import { forecasterOptions, radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
@@ -100,6 +100,12 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
     const predictions = made.map((each) => rows.restore(each).subarray(rows.settle));
     const score = (prediction: Matrix) => scoreSeries([{ prediction, target }], metrics, context);
     const { series, start, training: trainingTargets } = rows.known;
+    const baselines = (isTested ? experiment.baselines : [])
+      .filter((each) => each !== "majority")
+      .map((baseline) => {
+        const prediction = predictBaseline(baseline, series, start + rows.settle, target.rows, Math.max(1, ahead), trainingTargets);
+        return { name: baselineName(baseline), outcomes: [{ prediction, target }] };
+      });
     const { model } = computer;
     const scale = new DriveScale(
       standardises(experiment) ? { inputs: rows.train.inputs, teacher: isFedBack ? rows.train.targets : undefined } : undefined,
@@ -112,14 +118,8 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
       readout: { ...forecaster.readout.training },
       scores: isTested ? score(predictions[0]!) : {},
       ladder: ladder?.byTrainer(predictions.map(score)),
-      baselines: Object.fromEntries(
-        (isTested ? experiment.baselines : [])
-          .filter((each) => each !== "majority")
-          .map((baseline) => {
-            const said = predictBaseline(baseline, series, start + rows.settle, target.rows, Math.max(1, ahead), trainingTargets);
-            return [baselineName(baseline), score(said)];
-          }),
-      ),
+      columns: isTested ? columnResults(data.names, [{ prediction: predictions[0]!, target }], baselines, metrics, context) : undefined,
+      baselines: Object.fromEntries(baselines.map(({ name, outcomes }) => [name, scoreSeries(outcomes, metrics, context)])),
       timing: watch.seconds,
       profile: computer.profile,
       summary: `${wordsOf(data.kind, ahead)}; trained on ${trainRows} rows (${washout} of them washout), ${isTested ? `tested on ${target.rows}` : "without a test part"}${leftOut.map((each) => `; ${each}`).join("")}`,

@@ -274,12 +274,15 @@ function drivenAsKnown({ inputs, targets, filled }: DrivenRows, from: number): P
   };
 }
 
+/** The most starts of forecasts that are not counted in the file. */
+export const mostStarts = 50;
+
 /**
  * The rows at which forecasts start, in the series of the test part. @throws ExperimentError if
  * the series is too short for them.
  */
 export function startRows(task: ForecastTask, { test, trainRows, whole }: PreparedSeries, split: SplitDescription = {}): number[] {
-  const { horizon, starts, stride, warmup } = task;
+  const { horizon, stride, warmup } = task;
   if (test.rows === 0 && split.train === 1) return [];
   const first = test.isSeparate ? warmup : test.from;
   const end = test.from + test.rows;
@@ -293,6 +296,7 @@ export function startRows(task: ForecastTask, { test, trainRows, whole }: Prepar
       `the test part has ${test.rows} rows; a horizon of ${horizon}${test.isSeparate ? ` after a warm-up of ${warmup}` : ""} takes more: take a shorter horizon, ${more}${test.isSeparate ? "" : ", or more of them to test (split.test)"}`,
     );
   }
+  const starts = task.starts === "auto" ? Math.min(mostStarts, Math.floor(room / (stride ?? 1)) + 1) : task.starts;
   if (stride !== undefined && (starts - 1) * stride > room) {
     throw new ExperimentError(
       `task.starts is ${starts}, ${stride} rows apart; the test part of ${test.rows} rows has room for ${Math.floor(room / stride) + 1} with a horizon of ${horizon}`,
@@ -324,12 +328,13 @@ export function startPlaces(task: ForecastTask, prepared: readonly PreparedSerie
   const [only] = prepared;
   if (prepared.length === 1) return startRows(task, only!, split).map((at) => ({ series: only!, at }));
   if (split.train === 1) return [];
-  const { horizon, starts, stride, warmup } = task;
+  const { horizon, stride, warmup } = task;
   const rooms = prepared.map(({ test: { from, rows } }) => {
     const first = Math.max(from, warmup);
     return { first, count: Math.max(0, from + rows - horizon - first + 1) };
   });
   const all = rooms.reduce((sum, { count }) => sum + count, 0);
+  const starts = task.starts === "auto" ? Math.max(1, Math.min(mostStarts, stride ? Math.ceil(all / stride) : all)) : task.starts;
   const step = stride ?? (starts > 1 ? (all - 1) / (starts - 1) : 0);
   if (all < 1 || (stride === undefined ? starts > all : (starts - 1) * stride >= all)) {
     throw new ExperimentError(

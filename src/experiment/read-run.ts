@@ -99,6 +99,16 @@ const result = having(
   {
     engine: optional(having({ name: anyText(), reason: anyText() }), ""),
     verdict: optional(verdict, ""),
+    columns: optional(
+      list(
+        having(
+          { column: anyText(), scores: list(scoreSummary, "a list of scores") },
+          { verdict: optional(verdict, ""), covered: optional(figure, "") },
+        ),
+        "a list of columns",
+      ),
+      "",
+    ),
     bands: optional(bands, ""),
     classes: optional(classes, ""),
   },

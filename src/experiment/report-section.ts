@@ -1,5 +1,5 @@
 // A result for people: the section of a report page, and the words it shares with a terminal.
-import { formatNumber } from "../plot/format.js";
+import { formatNumber, formatShare } from "../plot/format.js";
 import type { Figure, ReportScore, ReportSection } from "../plot/index.js";
 import { isComposite, partsOf } from "../reservoir/composite/config.js";
 import { type AnyReservoirOptions, isSpiking, type ReservoirOptions, type SpikingReservoirOptions } from "../reservoir/index.js";
@@ -9,6 +9,7 @@ import { describeModel } from "./model-options.js";
 import { profileFacts } from "./profile.js";
 import type { ExperimentResult, ScoreSummary } from "./result.js";
 import { timingFigure } from "./timing-figure.js";
+import type { SaidVerdict } from "./verdict.js";
 
 /**
  * How a summary was made of its seeds, in words, with their spread; undefined for a single seed.
@@ -91,10 +92,52 @@ export function reportSection(result: ExperimentResult, figures: readonly Figure
       heads: ["seed", ...scores.map(({ metric }) => metric)],
       lines: seeds.map((seed) => [String(seed.seed), ...scores.map(({ metric }) => seed.scores[metric]!)]),
     },
+    ...(result.columns ? { table: { caption: "Scores by column", ...columnTable(result, Infinity) } } : {}),
     ...(result.classes ? { table: { caption: classCaption(result), ...classTable(result.classes, Infinity) } } : {}),
     figures: time ? [...figures, time] : figures,
     config,
   };
+}
+
+/** Columns that a terminal shows. */
+const mostLines = 40;
+
+/**
+ * Heads and lines: each column with its scores, its best baseline and how it stands against it.
+ * Without lines if there are more columns than are shown.
+ */
+export function columnTable({ columns = [], scores }: ExperimentResult, most = mostLines) {
+  const isForecast = columns.some(({ verdict }) => verdict);
+  const hasBands = columns.some(({ covered }) => covered !== undefined);
+  const heads = [
+    "column",
+    ...scores.map(({ metric }) => metric),
+    "best baseline",
+    ...(isForecast ? ["the model is", "skill"] : []),
+    ...(hasBands ? ["bands hold"] : []),
+  ];
+  const lines = columns
+    .slice(0, columns.length <= most ? most : 0)
+    .map(({ column, scores: own, verdict, covered }) => [
+      column,
+      ...own.map(({ value }) => value),
+      bestOf(own[0], verdict),
+      ...(isForecast ? [standing(verdict), verdict?.skill ?? Number.NaN] : []),
+      ...(hasBands ? [covered === undefined ? "" : formatShare(covered)] : []),
+    ]);
+  return { heads, lines };
+}
+
+function bestOf(first: ScoreSummary | undefined, verdict: SaidVerdict | undefined): string {
+  if (verdict) return `${verdict.against}: rmse ${formatNumber(verdict.baselineRmse)}`;
+  const sign = first?.better === "higher" ? -1 : 1;
+  const [best] = first?.baselines.toSorted((a, b) => sign * (a.value - b.value)) ?? [];
+  return best ? `${best.name}: ${first!.metric} ${formatNumber(best.value)}` : "";
+}
+
+function standing(verdict: SaidVerdict | undefined): string {
+  if (!verdict) return "";
+  return !verdict.differs ? "no different" : verdict.interval[1] < 0 ? "better" : "worse";
 }
 
 /** "Scores by class, 3 seeds together; expected calibration error 0.02" */

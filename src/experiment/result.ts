@@ -2,14 +2,15 @@
 import { metrics } from "../metrics/index.js";
 import type { Seed } from "../numerics/index.js";
 import type { AnyModel, EnginePlan, Profile } from "../reservoir/index.js";
-import type { Verdict } from "../series/index.js";
+import { baselineName } from "../series/index.js";
 import type { Bands } from "./bands.js";
 import type { ClassResult } from "./classes.js";
 import type { MetricName, OpenExperiment } from "./description.js";
 import type { ChosenSettings } from "./forecast-choice.js";
 import type { Machine } from "./machine.js";
 import { modelTypeOf } from "./model-options.js";
-import { meanAndDeviation, median, quantile } from "./scores.js";
+import { type ColumnScores, meanAndDeviation, median, quantile } from "./scores.js";
+import type { SaidVerdict } from "./verdict.js";
 
 /** Scores by metric. */
 export type Scores = Readonly<Record<string, number>>;
@@ -18,8 +19,10 @@ export type Scores = Readonly<Record<string, number>>;
 export interface SeedResult {
   readonly seed: Seed;
   readonly scores: Scores;
-  /** Scores of each baseline on the same data, by its name. */
+  /** Scores of each baseline on the same data, by its name: of forecasts of every one. */
   readonly baselines: Readonly<Record<string, Scores>>;
+  /** Of several columns: each by itself. */
+  readonly columns?: readonly ColumnScores[] | undefined;
   /** How the readout came about: method, lambda, rows. */
   readonly readout: Readonly<Record<string, unknown>>;
   /** Of forecasts whose settings were chosen: which, and among what. */
@@ -54,6 +57,16 @@ export interface ScoreSummary {
   readonly published?: { readonly value: number; readonly source: string } | undefined;
 }
 
+/** One of several columns by itself. */
+export interface ColumnSummary {
+  readonly column: string;
+  readonly scores: readonly ScoreSummary[];
+  /** Of forecasts. */
+  readonly verdict?: SaidVerdict | undefined;
+  /** The share of its test values that bands hold. */
+  readonly covered?: number | undefined;
+}
+
 /**
  * An experiment whose reservoir has every default filled in, once a seed has been run. The seeds
  * stand beside it.
@@ -78,7 +91,9 @@ export interface ExperimentResult {
   /** Of forecasts: what was chosen, in a sentence. */
   readonly choice?: { readonly sentence: string } | undefined;
   /** Of forecasts: how they stand against the best baseline, and that in a sentence. */
-  readonly verdict?: (Verdict & { readonly sentence: string }) | undefined;
+  readonly verdict?: SaidVerdict | undefined;
+  /** Of 2 to 64 columns: each by itself. */
+  readonly columns?: readonly ColumnSummary[] | undefined;
   /** Of forecasts: the bands of forecasts.csv, and how much they hold. */
   readonly bands?: (Bands & { readonly sentence: string }) | undefined;
   /** Of classifications: how well each class was found. */
@@ -98,11 +113,15 @@ export interface ExperimentResult {
   readonly files: readonly string[];
 }
 
-/** One figure a metric out of the seeds that are finished. */
+/**
+ * One figure a metric out of the seeds that are finished, beside the baselines that the experiment
+ * names and the strongest one.
+ */
 export function summarise(
   experiment: OpenExperiment,
-  seeds: readonly SeedResult[],
+  seeds: readonly Pick<SeedResult, "scores" | "baselines">[],
   unit: (metric: MetricName) => string | undefined,
+  strongest?: string,
 ): ScoreSummary[] {
   if (seeds.length === 0) return [];
   const { statistic } = experiment.scoring;
@@ -112,10 +131,10 @@ export function summarise(
   return metricsScored.map((metric) => {
     const values = seeds.map(({ scores }) => scores[metric]!);
     const published = experiment.published.find(({ score }) => score === metric);
-    const baselines = Object.keys(seeds[0]!.baselines).map((name) => ({
-      name,
-      value: middle(seeds.map((seed) => seed.baselines[name]![metric]!)),
-    }));
+    const asked = askedBaselines(experiment);
+    const baselines = Object.keys(seeds[0]!.baselines)
+      .filter((name) => asked.includes(name) || name === strongest)
+      .map((name) => ({ name, value: middle(seeds.map((seed) => seed.baselines[name]![metric]!)) }));
     return {
       metric,
       value: middle(values),
@@ -130,6 +149,11 @@ export function summarise(
       published: published && { value: published.value, source: published.source },
     };
   });
+}
+
+/** The names of the baselines that an experiment asks for. */
+export function askedBaselines({ baselines }: Pick<OpenExperiment, "baselines">): string[] {
+  return baselines.map((each) => (each === "majority" ? each : baselineName(each)));
 }
 
 /**

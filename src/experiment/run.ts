@@ -15,7 +15,16 @@ import { describeBands } from "./bands.js";
 import { classResult } from "./classes.js";
 import { runClassification } from "./classify.js";
 import { type ExperimentData, loadData } from "./data.js";
-import type { ClassifyTask, DetectTask, Experiment, ExperimentInput, ForecastTask, OpenExperiment, PredictTask } from "./description.js";
+import type {
+  ClassifyTask,
+  DetectTask,
+  Experiment,
+  ExperimentInput,
+  ForecastTask,
+  MetricName,
+  OpenExperiment,
+  PredictTask,
+} from "./description.js";
 import { runDetection } from "./detect.js";
 import { ExperimentError } from "./errors.js";
 import { asExperiment, type LoadedExperiment, loadExperiment } from "./file.js";
@@ -28,10 +37,18 @@ import { OutputFolder, type RunFile } from "./output-folder.js";
 import { runPrediction } from "./predict.js";
 import { seriesOf } from "./prepare.js";
 import { reportSection } from "./report-section.js";
-import { type ExperimentResult, formatResult, resolveExperiment, type SeedResult, summarise, totalTiming } from "./result.js";
+import {
+  askedBaselines,
+  type ExperimentResult,
+  formatResult,
+  resolveExperiment,
+  type SeedResult,
+  summarise,
+  totalTiming,
+} from "./result.js";
 import { type ExperimentRunOptions, experimentRunTable } from "./run-options.js";
 import { settleExperiment } from "./settle.js";
-import type { Trial, TrialOptions } from "./trial.js";
+import type { ModelErrors, Trial, TrialOptions } from "./trial.js";
 import { verdictOn } from "./verdict.js";
 
 /**
@@ -122,7 +139,9 @@ class Run {
   readonly #folder: OutputFolder | undefined;
   readonly #options: ExperimentRunOptions & { readonly signal: AbortSignal };
   readonly #seeds: SeedResult[] = [];
-  readonly #startErrors: NonNullable<Trial["startErrors"]>[] = [];
+  readonly #startErrors: ModelErrors[] = [];
+  /** By column, of each seed. */
+  readonly #columnErrors: (readonly ModelErrors[])[] = [];
   readonly #confusions: ConfusionMatrix[] = [];
   readonly #begun = performance.now();
   #loading = 0;
@@ -180,7 +199,7 @@ class Run {
     const { outputs } = this.#experiment;
     const folder = this.#folder;
     try {
-      const { scores, baselines, readout, choice, measuredRadius, radiusMethod, timing, profile } = trial;
+      const { scores, baselines, columns, readout, choice, measuredRadius, radiusMethod, timing, profile } = trial;
       if (this.#seeds.length === 0) {
         const files: RunFile[] = [];
         if (folder && outputs.states === "npy")
@@ -202,7 +221,8 @@ class Run {
       }
       if (trial.confusion) this.#confusions.push(trial.confusion);
       if (trial.startErrors) this.#startErrors.push(trial.startErrors);
-      this.#seeds.push({ seed, scores, baselines, readout, choice, measuredRadius, radiusMethod, timing, profile });
+      if (trial.columnErrors) this.#columnErrors.push(trial.columnErrors);
+      this.#seeds.push({ seed, scores, baselines, columns, readout, choice, measuredRadius, radiusMethod, timing, profile });
     } finally {
       await trial.dispose();
     }
@@ -258,6 +278,10 @@ class Run {
     const data = this.#data;
     const bands = first?.forecasts?.bands;
     const missing = [...(data && "missingSaid" in data ? [data.missingSaid ?? []] : []), first?.leftOut ?? []].flat();
+    const asked = askedBaselines(experiment);
+    const { statistic } = experiment.scoring;
+    const unit = (metric: MetricName) => first?.unit(metric);
+    const verdict = verdictOn(this.#startErrors, statistic, asked, this.#columnErrors.length > 0);
     const chosen = describeChoices(this.#seeds.flatMap(({ choice }) => choice ?? []));
     return {
       format: "spillway-result",
@@ -266,9 +290,23 @@ class Run {
       description: experiment.description,
       interrupted,
       finished: new Date().toISOString(),
-      scores: summarise(experiment, this.#seeds, (metric) => first?.unit(metric)),
+      scores: summarise(experiment, this.#seeds, unit, verdict?.against),
       choice: chosen === undefined ? undefined : { sentence: chosen },
-      verdict: verdictOn(this.#startErrors, experiment.scoring.statistic, Object.keys(this.#seeds[0]?.baselines ?? {})),
+      verdict,
+      columns: this.#seeds[0]?.columns?.map(({ column }, c) => {
+        const own = verdictOn(
+          this.#columnErrors.map((each) => each[c]!),
+          statistic,
+          asked,
+        );
+        const scores = summarise(
+          experiment,
+          this.#seeds.map(({ columns }) => columns![c]!),
+          unit,
+          own?.against,
+        );
+        return { column, scores, verdict: own, covered: bands?.columns?.[c] };
+      }),
       bands: bands && { sentence: describeBands(bands), ...bands },
       classes: classResult(this.#confusions, first?.reliability),
       seeds: this.#seeds,

@@ -37,6 +37,7 @@ import { tasks } from "../tasks/index.js";
 import { modelSchemas } from "./model-options.js";
 
 const washoutTakes = 'a whole number of at least 0, or "auto"';
+const startsTakes = 'a whole number of at least 1, or "auto"';
 const warmupTakes = 'a whole number of at least 1, or "auto"';
 const positive = (takes = "a number above 0") => number({ above: 0, takes });
 const rowsOrShare = number({
@@ -185,7 +186,11 @@ export const taskSchemas = {
   forecast: object({
     type: given(choice("forecast"), ""),
     horizon: given(atLeast(1), "Steps in closed loop."),
-    starts: option(atLeast(1), 1, "Forecasts, from several places of the test part."),
+    starts: option(
+      either(startsTakes, whole({ atLeast: 1, takes: startsTakes }), choice("auto")),
+      "auto",
+      "Forecasts, from several rows of the test part; auto, as many as fit, at most 50.",
+    ),
     warmup: option(
       either(warmupTakes, whole({ atLeast: 1, takes: warmupTakes }), choice("auto")),
       "auto",

@@ -79,8 +79,8 @@ export function seriesScorer(
     const target = isMeasured ? kept(joinedTarget) : joinedTarget;
     return (predictions: readonly Matrix[]) => {
       const whole = { target, prediction: stacked(predictions.map(rows)) };
-      const outcome = isMeasured ? whole : measuredAlone(whole);
-      if (outcome.target.rows === 0) return Number.NaN;
+      const outcome = isMeasured || metric.takesMissing ? whole : measuredAlone(whole);
+      if (outcome.target.rows === 0 || outcome.target.data.every(Number.isNaN)) return Number.NaN;
       // What stands for the score of a prediction that left for infinity.
       if (firstNonFinite(outcome.prediction.data) >= 0)
         return metric.better === "lower" ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
@@ -94,6 +94,53 @@ export function seriesScorer(
 function kept(target: Matrix): Matrix {
   const copy = target.slice();
   return firstNonFinite(copy.data) < 0 ? noteFinite(copy) : copy;
+}
+
+/** The scores of a column by itself, and those of baselines on it. */
+export interface ColumnScores {
+  readonly column: string;
+  readonly scores: Readonly<Record<string, number>>;
+  readonly baselines: Readonly<Record<string, Readonly<Record<string, number>>>>;
+}
+
+/** The most columns that are scored one by one. */
+export const mostColumns = 64;
+
+/**
+ * Each of 2 to 64 columns by itself. A score that a column does not have, such as the nrmse of one
+ * that never changes, is NaN. Undefined for other numbers of columns.
+ */
+export function columnResults(
+  columns: readonly string[],
+  outcomes: readonly Outcome[],
+  baselines: readonly { readonly name: string; readonly outcomes: readonly Outcome[] }[],
+  names: readonly string[],
+  context: ScoreContext,
+): ColumnScores[] | undefined {
+  if (columns.length < 2 || columns.length > mostColumns) return undefined;
+  return columns.map((column, c) => {
+    const own: ScoreContext = { ...context, reference: context.reference && columnAlone(context.reference, c) };
+    const score = (all: readonly Outcome[]) => {
+      const alone = all.map((each) => ({ prediction: columnAlone(each.prediction, c), target: columnAlone(each.target, c) }));
+      return Object.fromEntries(names.map((name) => [name, scoreOrNaN(alone, name, own)]));
+    };
+    return { column, scores: score(outcomes), baselines: Object.fromEntries(baselines.map((each) => [each.name, score(each.outcomes)])) };
+  });
+}
+
+/** A column as a matrix. */
+export function columnAlone(matrix: Matrix, c: number): Matrix {
+  const column = matrix.column(c);
+  return new Matrix(column.length, 1, column);
+}
+
+function scoreOrNaN(outcomes: readonly Outcome[], name: string, context: ScoreContext): number {
+  try {
+    return scoreSeries(outcomes, [name], context)[name]!;
+  } catch (error) {
+    if (error instanceof ArgumentError) return Number.NaN;
+    throw error;
+  }
 }
 
 /** "3 of 90 test values were not measured and do not count" */

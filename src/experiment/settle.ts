@@ -50,7 +50,7 @@ function tooFewRows(experiment: OpenExperiment, data: Exclude<ExperimentData, Ca
   if (parts > 1)
     return new ExperimentError(`the longest of ${parts} parts has ${train} rows to train on; it takes at least ${fewestToTrain}`);
   const isForecast = task.type === "forecast";
-  const test = split.train === 1 ? 0 : isForecast ? task.horizon + (task.starts - 1) * (task.stride ?? 1) : 1;
+  const test = split.train === 1 ? 0 : isForecast ? task.horizon + rowsBetween(task) : 1;
   const hasOwnTest = data.test !== undefined || (isForecast && task.independent);
   const needed = rowsNeeded(split, hasOwnTest, { train: fewestToTrain, test });
   const lost = rowsAhead(experiment, data.kind) + rowsLost(ownTransforms(experiment));
@@ -58,11 +58,16 @@ function tooFewRows(experiment: OpenExperiment, data: Exclude<ExperimentData, Ca
   return new ExperimentError(`${train} rows train, and it takes at least ${fewestToTrain}: ${more}say more of them to train (split.train)`);
 }
 
+/** The rows from the first start to the last one, at least. */
+function rowsBetween({ starts, stride = 1 }: OpenForecastTask): number {
+  return starts === "auto" ? 0 : (starts - 1) * stride;
+}
+
 /** @param test the rows of a test file, in which warm-up and forecasts have to find room. */
 function settleTask(task: OpenForecastTask, train: number, test: number | undefined): TaskDescription {
-  const { warmup, horizon, starts, stride = 1 } = task;
+  const { warmup, horizon } = task;
   if (warmup !== "auto") return { ...task, warmup };
-  const room = test === undefined ? train : test - horizon - (starts - 1) * stride;
+  const room = test === undefined ? train : test - horizon - rowsBetween(task);
   return { ...task, warmup: Math.max(1, Math.min(plannedWarmup(train), room)) };
 }
 

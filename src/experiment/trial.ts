@@ -16,6 +16,7 @@ import type { LadderTrainer } from "./ladder.js";
 import type { RunFile } from "./output-folder.js";
 import { standardises } from "./prepare.js";
 import type { Scores } from "./result.js";
+import type { ColumnScores } from "./scores.js";
 
 /** Which engine an experiment runs on. */
 export interface EngineChoiceOptions {
@@ -50,6 +51,12 @@ export interface TrialOptions extends EngineChoiceOptions {
   readonly onProgress: (share: number) => void;
 }
 
+/** Errors by start: of the model, and of every baseline. */
+export interface ModelErrors {
+  readonly model: StartErrors;
+  readonly baselines: readonly StartErrors[];
+}
+
 /** What one seed gave. */
 export interface Trial {
   /** The engine and the reservoir as it was made; undefined of a model that has none. */
@@ -65,10 +72,14 @@ export interface Trial {
   /** The scores of each trainer of a ladder, undefined for one that could not be solved. */
   readonly ladder?: readonly (Scores | undefined)[] | undefined;
   readonly baselines: Readonly<Record<string, Scores>>;
+  /** Of several columns: each by itself. */
+  readonly columns?: readonly ColumnScores[] | undefined;
   /** Of forecasts of the first seed: every one, and how their bands did. */
   readonly forecasts?: RunForecasts | undefined;
   /** Of forecasts: errors by start, of the model and of every baseline of a series. */
-  readonly startErrors?: { readonly model: StartErrors; readonly baselines: readonly StartErrors[] } | undefined;
+  readonly startErrors?: ModelErrors | undefined;
+  /** The same of each of several columns. */
+  readonly columnErrors?: readonly ModelErrors[] | undefined;
   /** Of classes: how often each was taken for each, and of the first seed, how calibrated it is. */
   readonly confusion?: ConfusionMatrix | undefined;
   readonly reliability?: Reliability | undefined;

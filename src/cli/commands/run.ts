@@ -10,7 +10,7 @@ import { formatResult } from "../../experiment/result.js";
 import { type FinishedRun, runExperiment } from "../../experiment/run.js";
 import type { ExperimentRunOptions } from "../../experiment/run-options.js";
 import { UsageError } from "../exit.js";
-import { classLines, headline, profileTable, scoreTable } from "../present.js";
+import { classLines, columnLines, headline, profileTable, scoreTable } from "../present.js";
 import { type Progress, reportTo } from "../progress.js";
 import { formatTable } from "../table.js";
 
@@ -124,7 +124,13 @@ export async function runReporting(
 /** A run in a terminal: what ran, its scores, where its files are. */
 function describeRun({ result, folder }: WrittenRun): string {
   const report = result.files.includes("report.html") ? join(folder, "report.html") : undefined;
-  const scores = result.seeds.length > 0 ? scoreTable(result) : "No seed was finished, so there are no scores.";
+  const scores =
+    result.seeds.length === 0
+      ? "No seed was finished, so there are no scores."
+      : result.scores.length === 0
+        ? "All rows train, so there are no scores."
+        : scoreTable(result);
+  const columns = columnLines(result);
   const profile = result.profile ? ["", profileTable(result.profile)] : [];
   const verdict = verdictOf(result);
   const said = [...(verdict ? ["", verdict] : []), ...(result.bands ? [`${result.bands.sentence}.`] : [])];
@@ -138,6 +144,7 @@ function describeRun({ result, folder }: WrittenRun): string {
     ...(result.choice ? [`chosen: ${result.choice.sentence}`] : []),
     "",
     scores,
+    ...(columns ? ["", columns] : []),
     ...said,
     ...(result.classes ? ["", `${classCaption(result)}:`, classLines(result.classes)] : []),
     ...profile,
