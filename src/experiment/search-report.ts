@@ -12,13 +12,17 @@ import {
   type ReportScore,
   type ReportSection,
 } from "../plot/index.js";
+import { verdictOf } from "./report-section.js";
+import type { ExperimentResult } from "./result.js";
 import type { SearchResult } from "./search-result.js";
 
 /** A search as a section of a page. `config` is the experiment of the best setting, as YAML. */
-export function searchSection(result: SearchResult, source: PlottedStudy, config?: string): ReportSection {
+export function searchSection(result: SearchResult, source: PlottedStudy, config?: string, refit?: ExperimentResult): ReportSection {
   const { name, score, better, objective, trials, best, validation, freshSeeds, test, importance, interrupted, seconds } = result;
   const scoreOf = (metric: string, value: number | null | undefined): ReportScore[] =>
     typeof value === "number" ? [{ metric: `${score} ${metric}`, value, better }] : [];
+  const tested = refit?.scores.find((each) => each.metric === score);
+  const verdict = refit && verdictOf(refit);
   return {
     title: name,
     lead: "The best of many trials is too good on the rows that chose it: the second and third figures say how much.",
@@ -28,12 +32,14 @@ export function searchSection(result: SearchResult, source: PlottedStudy, config
       ["objective", `${score} on ${objective.on}, ${better} is better`],
       ["best", best ? `trial ${best.trial}` : "no trial is complete"],
       ...Object.entries(best?.values ?? {}).map(([path, value]): [string, string] => [path, JSON.stringify(value)]),
+      ...(verdict ? [["against baselines", verdict] as const] : []),
+      ...(refit?.bands ? [["bands", refit.bands.sentence] as const] : []),
       ["time", `${seconds.toFixed(1)} s`],
     ],
     scores: [
       ...scoreOf("of the trial that was chosen by it", validation),
       ...scoreOf("with seeds that no trial had", freshSeeds),
-      ...scoreOf("on the test part", test),
+      ...scoreOf("on the test part", test).map((each) => ({ ...each, baselines: tested?.baselines, published: tested?.published })),
     ],
     figures: searchFigures(source, importance),
     config,

@@ -237,7 +237,7 @@ class Search {
       if (yaml !== undefined) await writeFileAtomic(join(folder, "best.yaml"), yaml);
       await writeFileAtomic(join(folder, "search.json"), `${JSON.stringify(result, undefined, 2)}\n`);
       if (experiment.outputs.report) {
-        const sections = [searchSection(result, study, yaml)];
+        const sections = [searchSection(result, study, yaml, refit)];
         await writeFileAtomic(join(folder, "report.html"), await reportHtml({ title: result.name, sections }));
       }
     }

@@ -1,4 +1,5 @@
 // Figures of searches, from plain trials and from a study.
+import { parameterAxis } from "../../src/plot/search/trials.js";
 import { describe, expect, it } from "vitest";
 import {
   type PlottedStudy,
@@ -165,4 +166,19 @@ it("what is no study is named", () => {
   expect(() => plotSlices({ ...study([]), direction: "down" })).toThrow('study.direction is "down"; it takes "minimise" or "maximise"');
   expect(() => plotTimeline({ ...study([]), trials: 3 as never })).toThrow("study.trials is 3; it takes a list of trials");
   expect(plotHistory(study([])).description).toContain("None has a value.");
+});
+
+describe("the ticks of a search's axes", () => {
+  it.each([
+    [0.13, 0.97, false, ["0.2", "0.4", "0.6", "0.8"]],
+    [1, 31, false, ["10", "20", "30"]],
+    [1e-6, 1, true, ["1e-6", "1e-5", "1e-4", "1e-3", "0.01", "0.1", "1"]],
+    [0.02, 0.9, true, ["0.02", "0.05", "0.1", "0.2", "0.5"]],
+    [2.1, 4.4, true, ["2.5", "3.0", "3.5", "4.0"]],
+  ] as const)("from %d to %d, of logarithms: %s, are round", (low, high, log, labels) => {
+    const { ticks } = parameterAxis({ name: "p", kind: "number", low, high, log, choices: [] } as never);
+    expect(ticks.ticktext).toEqual(labels);
+    const values = ticks.tickvals.map((at) => (log ? 10 ** at : at));
+    for (const [k, label] of ticks.ticktext.entries()) expect(values[k]).toBeCloseTo(Number(label), 9);
+  });
 });

@@ -7,6 +7,7 @@ import { encodeArray } from "../figure.js";
 import { formatNumber } from "../format.js";
 import { isArrayLike } from "../options.js";
 import { sequentialScale } from "../palette.js";
+import { linearTicks, logTicks } from "../svg/scale.js";
 
 /** A trial of a search, such as `study.trials` holds. */
 export interface PlottedTrial {
@@ -103,12 +104,12 @@ function numberAxis(least: number, most: number, log: boolean): PlotAxis {
   const at = (value: unknown) => (typeof value === "number" && Number.isFinite(value) && (!log || value > 0) ? to(value) : Number.NaN);
   const [from, end] = [to(least), to(most)];
   const room = 0.03 * (end - from || Math.abs(from) || 1);
-  const tickvals = [0, 1, 2, 3, 4].map((k) => from + ((end - from) * k) / 4).filter((_, k) => k === 0 || end > from);
+  const ticks = end > from ? (log ? logTicks(from, end) : linearTicks(from, end)) : [{ at: from, label: formatNumber(least) }];
   return {
     low: from - room,
     high: end + room,
     at,
-    ticks: { tickvals, ticktext: tickvals.map((tick) => formatNumber(log ? 10 ** tick : tick)) },
+    ticks: { tickvals: ticks.map((tick) => tick.at), ticktext: ticks.map(({ label }) => label) },
   };
 }
 

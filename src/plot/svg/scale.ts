@@ -124,7 +124,7 @@ function instantOf(text: string): number {
 }
 
 /** About six ticks at 1, 2 or 5 times a power of ten. */
-function linearTicks(low: number, high: number): Tick[] {
+export function linearTicks(low: number, high: number): Tick[] {
   const raw = (high - low) / 5;
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= raw) ?? 10);
@@ -143,12 +143,24 @@ function linearTicks(low: number, high: number): Tick[] {
   return all.map((at) => ({ at, label: isShort ? (at === 0 ? "0" : short(at)) : at.toFixed(Math.min(digits, 8)) }));
 }
 
-function logTicks(low: number, high: number): Tick[] {
+/**
+ * Ticks of an axis of logarithms to base 10: powers of ten; over less than two of them 1, 2 and 5
+ * times a power, and over less than that as on a linear axis.
+ */
+export function logTicks(low: number, high: number): Tick[] {
   const every = Math.max(1, Math.round((high - low) / 6));
   const ticks: Tick[] = [];
   for (let k = Math.ceil(low - 1e-9); k <= high + 1e-9; k += every)
     ticks.push({ at: k, label: k >= -2 && k <= 4 ? String(10 ** k) : `1e${k}` });
-  return ticks.length >= 2 ? ticks : linearTicks(low, high).map(({ at }) => ({ at, label: Number((10 ** at).toPrecision(2)).toString() }));
+  if (ticks.length >= 2) return ticks;
+  const round: Tick[] = [];
+  for (let k = Math.floor(low); k <= high; k++)
+    for (const factor of [1, 2, 5]) {
+      const at = k + Math.log10(factor);
+      if (at >= low - 1e-9 && at <= high + 1e-9) round.push({ at, label: String(Number((factor * 10 ** k).toPrecision(1))) });
+    }
+  if (round.length >= 2) return round;
+  return linearTicks(10 ** low, 10 ** high).map(({ at, label }) => ({ at: Math.log10(at), label }));
 }
 
 const day = 86_400_000;
