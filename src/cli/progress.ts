@@ -91,6 +91,7 @@ export class LineProgress implements Progress {
   #label = "";
   #total = 0;
   #last = Number.NEGATIVE_INFINITY;
+  #line = "";
 
   constructor(stream: ProgressStream, clock: () => number = () => performance.now()) {
     this.#stream = stream;
@@ -105,10 +106,12 @@ export class LineProgress implements Progress {
 
   update(done: number, label = this.#label): void {
     this.#label = label;
+    const line = `${this.#label}: ${Math.min(100, Math.floor((100 * done) / this.#total))}%\n`;
     const now = this.#clock();
-    if (now - this.#last < 1000) return;
+    if (line === this.#line || now - this.#last < 1000) return;
     this.#last = now;
-    this.#stream.write(`${this.#label}: ${Math.min(100, Math.floor((100 * done) / this.#total))}%\n`);
+    this.#line = line;
+    this.#stream.write(line);
   }
 
   end(): void {}

@@ -31,6 +31,16 @@ describe("progress where there is no terminal", () => {
     expect(lines).toEqual(["work: 0%\n", "work: 50%\n", "more: 10%\n", "more, second part: 20%\n"]);
   });
 
+  it("says each line once, however long it stays", () => {
+    const { lines, stream } = collecting();
+    let now = 0;
+    const progress = new LineProgress(stream, () => now);
+    progress.begin("work", 1000);
+    for (now = 1000; now < 9000; now += 1000) progress.update(now / 1000);
+    progress.update(12);
+    expect(lines).toEqual(["work: 0%\n", "work: 1%\n"]);
+  });
+
   it("is a bar on a terminal, with what is being done", async () => {
     const written: string[] = [];
     const terminal = new Writable({
