@@ -5,7 +5,7 @@ import { Argument, Command, CommanderError, Option } from "commander";
 import { analyseTable, measureNames } from "../analysis/analyse/options.js";
 import { compareTable } from "../analysis/compare/options.js";
 import { mapMeasures } from "../analysis/map/options.js";
-import { list, option, optional, whole } from "../core/options.js";
+import { count, list, option, optional, whole } from "../core/options.js";
 import { visibleLines } from "../core/text.js";
 import { aheadTable } from "../experiment/ahead-options.js";
 import { experimentRunTable } from "../experiment/run-options.js";
@@ -19,6 +19,7 @@ import { targetOption } from "../ptx/builder/targets.js";
 import { planTable } from "../reservoir/options.js";
 import type { ServeOptions } from "../serve/index.js";
 import { serveTable } from "../serve/options.js";
+import type { ClassifyFlags } from "./commands/classify.js";
 import type { ExportFlags } from "./commands/export.js";
 import type { ForecastFlags } from "./commands/forecast.js";
 import type { PlanCommandOptions } from "./commands/plan.js";
@@ -76,10 +77,10 @@ interface CompareFlags {
 
 /** What commands take that no function of the package does. */
 const ownTable = {
-  steps: optional(whole({ atLeast: 1 }), "At most so many steps of the data."),
+  steps: optional(count(1), "At most so many steps of the data."),
   map: optional(whole({ atLeast: 2, atMost: 256 }), "Also a map over spectral radius and input scaling, so many values a side."),
   show: option(whole({ atLeast: 0 }), 16, "Elements of a buffer that are printed."),
-  sizes: optional(list(whole({ atLeast: 1 }), "sizes, whole numbers of at least 1", 1), "Neurons of the reservoirs."),
+  sizes: optional(list(count(1, 10_000_000), "sizes, whole numbers of at least 1", 1), "Neurons of the reservoirs."),
 };
 
 /** What the command line is, and how it is run. */
@@ -177,6 +178,20 @@ export function createProgram(signal: AbortSignal, announce: (what: Announcement
     .action(async (model: string, { import: _, ...flags }: ForecastFlags) => {
       const command = await import("./commands/forecast.js");
       print(await command.forecast(model, { ...flags, signal, progress: await progressOf(flags) }));
+    });
+
+  program
+    .command("classify")
+    .description("name the classes of new cases with a saved classifier or pipeline")
+    .argument("<model>", "a model file, or the folder of a run")
+    .argument("<data>", "the cases: a UEA .ts file, a CSV or NPY file (one case), or a folder of CSV, NPY or WAV files")
+    .option("-o, --out <file>", "a CSV file that receives classes and probabilities")
+    .addOption(engineOption())
+    .addOption(threadsOption())
+    .addOption(importOption())
+    .option("--json", "print the classes as JSON, and nothing else, on standard output")
+    .action(async (model: string, data: string, { import: _, ...flags }: ClassifyFlags) => {
+      print(await (await import("./commands/classify.js")).classify(model, data, { ...flags, signal }));
     });
 
   program

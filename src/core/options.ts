@@ -89,6 +89,23 @@ export function whole(bounds: Bounds = { atLeast: 0 }): Kind<number> {
   return numberOf("integer", bounds, Number.isSafeInteger);
 }
 
+/**
+ * How many of something there are. What no machine holds is refused before anything is made of it.
+ * @param most the largest count, default 100 million
+ */
+export function count(least: number, most = 100_000_000, takes?: string): Kind<number> {
+  const kind = whole({ atLeast: least, ...(takes !== undefined && { takes }) });
+  return {
+    takes: kind.takes,
+    schema: { ...kind.schema, maximum: most },
+    read(value, field) {
+      const read = kind.read(value, field);
+      if (read > most) throw new ArgumentError(field, value, `at most ${most}`);
+      return read;
+    },
+  };
+}
+
 function numberOf(type: "number" | "integer", bounds: Bounds, isOne: (value: unknown) => boolean): Kind<number> {
   const { above = -Infinity, atLeast = -Infinity, below = Infinity, atMost = Infinity, accepts = () => true } = bounds;
   const within = (value: number) => value > above && value >= atLeast && value < below && value <= atMost && accepts(value);

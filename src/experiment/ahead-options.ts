@@ -1,5 +1,5 @@
 // How a saved model forecasts from a table: apart from the work, which loads much more.
-import { callback, choice, list, number, option, optional, type TableOf, text, whole } from "../core/options.js";
+import { callback, choice, count, list, number, option, optional, type TableOf, text } from "../core/options.js";
 import { engineTable, threadsTable } from "../reservoir/options.js";
 import { workTable } from "../reservoir/work.js";
 import type { EngineChoiceOptions } from "./trial.js";
@@ -31,7 +31,7 @@ export interface AheadOptions extends Omit<EngineChoiceOptions, "profile"> {
   readonly gaps?: "error" | "interpolate" | "hold" | undefined;
   /** The column of time stamps, of a model whose file does not name it. */
   readonly time?: string | undefined;
-  /** The decimal mark of the files. Default ".". */
+  /** The decimal mark of the files. Left out, that of the training file. */
   readonly decimal?: "." | "," | undefined;
   /** A CSV file that receives the forecasts, as `forecasts.csv` of a run is written. */
   readonly out?: string | undefined;
@@ -46,7 +46,7 @@ export const aheadTable = {
   ...engineTable,
   ...threadsTable,
   data: optional(text("the path of a CSV file"), "The rows up to now; left out, the model goes on from where it was saved."),
-  steps: optional(whole({ atLeast: 1 }), "Rows to forecast; left out, as many as known rows are given, or the model's horizon."),
+  steps: optional(count(1, 1_000_000), "Rows to forecast; left out, as many as known rows are given, or the model's horizon."),
   inputs: optional(
     text("the path of a CSV file"),
     "What is known of the rows to come; left out, it stands in the data, below the last measured row.",
@@ -59,7 +59,7 @@ export const aheadTable = {
   missing: optional(choice("error", "interpolate", "hold"), "What becomes of missing values; left out, what the model was fitted with."),
   gaps: option(choice("error", "interpolate", "hold"), "error", "What becomes of rows that are missing in time."),
   time: optional(text("the name of a column"), "The column of time stamps, if the model's file does not name it."),
-  decimal: option(choice(".", ","), ".", "The decimal mark of the files."),
+  decimal: optional(choice(".", ","), "The decimal mark of the files; left out, that of the training file."),
   out: optional(text("the path of a file"), "A CSV file that receives the forecasts."),
   signal: workTable.signal,
   onProgress: optional(

@@ -52,9 +52,20 @@ export async function loadSpikes(data: SpikeData, experimentPath: string | undef
   return caseData(path, "spike patterns", `${train.neuronCount} neurons, bins of ${binMs} ms`, train, test, bins);
 }
 
+/** The most spikes that are generated. */
+const mostSpikes = 100_000_000;
+
 /** Patterns that need no file. @throws ExperimentError for what a generator does not take */
 export function loadPatterns({ patterns, ...data }: PatternData, reservoir: AnyReservoirOptions): CaseData {
   const { types, count, seed, ...shape } = patterns;
+  const { neuronCount = 50, durationMs = 1000, rateHz = 20 } = shape;
+  const spikes = types.length * count * neuronCount * rateHz * (durationMs / 1000);
+  if (spikes > mostSpikes)
+    throw new ArgumentError(
+      "data.patterns",
+      patterns,
+      `fewer or shorter patterns: these would have ${Math.round(spikes)} spikes, and at most ${mostSpikes} are generated`,
+    );
   const binMs = binWidth(reservoir, data.binMs);
   const labels = types.flatMap((type) => Array.from({ length: count }, () => type as string));
   const sequences = types.flatMap((type) =>
@@ -82,11 +93,11 @@ async function partsOf<Folder>(
   { names, test }: NamedFiles,
   read: (options: SoundFolderOptions) => Promise<Folder>,
 ): Promise<{ readonly train: Folder; readonly test: Folder | undefined }> {
-  if (!test) return { train: await read({ pattern: names }), test: undefined };
+  if (!test) return { train: await read({ names }), test: undefined };
   const isTest = (fields: Readonly<Record<string, string>>) =>
     Object.entries(test).every(([field, values]) => values.map(String).includes(fields[field] ?? ""));
-  const train = await read({ pattern: names, keep: (fields) => !isTest(fields) });
-  return { train, test: await read({ pattern: names, keep: isTest }) };
+  const train = await read({ names, keep: (fields) => !isTest(fields) });
+  return { train, test: await read({ names, keep: isTest }) };
 }
 
 function caseData<Folder extends Pick<FolderCases, "labels">>(

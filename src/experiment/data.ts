@@ -139,6 +139,9 @@ function generate(experiment: OpenExperiment, data: GeneratedData, seed: Seed | 
   };
 }
 
+/** The most rows that are generated. */
+const mostRows = 100_000_000;
+
 function taskOf(data: GeneratedData) {
   return tasks.get(data.task, "data.task");
 }
@@ -151,6 +154,9 @@ function neededLength(experiment: OpenExperiment, kind: "series" | "driven"): nu
   if (!isCount(train) || train === 1 || !(isCount(test) || (isIndependent && test === undefined))) {
     throw new ArgumentError("data.length", undefined, "a number of rows; or give split.train and split.test as rows, not shares");
   }
+  // The schema bounds data.length; what follows from other fields has the same bound.
+  for (const [field, rows] of Object.entries({ train, test: test ?? 0 }))
+    if (rows > mostRows) throw new ArgumentError(`split.${field}`, rows, `at most ${mostRows}`);
   return train + (test ?? 0) + rowsAhead(experiment, kind) + rowsLost(ownTransforms(experiment));
 }
 

@@ -7,6 +7,7 @@ import {
   checked,
   choice,
   choiceOf,
+  count,
   either,
   filled,
   flag,
@@ -46,7 +47,9 @@ const rowsOrShare = number({
   takes: "a whole number of rows, or a share below 1",
 });
 const trainRows = { ...rowsOrShare, takes: "a whole number of rows, or a share of at most 1, which is all rows" };
-const atLeast = (least: number) => whole({ atLeast: least });
+/** The most seeds, members of an ensemble, and starts of forecasts; and the longest forecast. */
+const most = { seeds: 100_000, members: 1000, starts: 100_000, horizon: 1_000_000 };
+const atLeast = (least: number, largest?: number) => count(least, largest);
 const text = (takes: string): Kind<string> =>
   checked(takes, (value) => typeof value === "string" && value !== "", { type: "string", minLength: 1 });
 const columnTakes = "a column's name, or its index from 0";
@@ -121,7 +124,7 @@ const named = {
     "The files that test, by what their names tell, such as {index: [0, 1, 2]}; left out, split chooses them.",
   ),
 };
-const neurons = atLeast(1);
+const neurons = atLeast(1, 1_000_000);
 const duration = positive("ms above 0");
 const bins = {
   binMs: optional(positive("ms above 0"), "Width of a bin in which spikes are counted; left out, the liquid's time step, or 1 ms."),
@@ -185,14 +188,14 @@ export const taskSchemas = {
   }),
   forecast: object({
     type: given(choice("forecast"), ""),
-    horizon: given(atLeast(1), "Steps in closed loop."),
+    horizon: given(atLeast(1, most.horizon), "Steps in closed loop."),
     starts: option(
-      either(startsTakes, whole({ atLeast: 1, takes: startsTakes }), choice("auto")),
+      either(startsTakes, count(1, most.starts, startsTakes), choice("auto")),
       "auto",
       "Forecasts, from several rows of the test part; auto, as many as fit, at most 50.",
     ),
     warmup: option(
-      either(warmupTakes, whole({ atLeast: 1, takes: warmupTakes }), choice("auto")),
+      either(warmupTakes, count(1, undefined, warmupTakes), choice("auto")),
       "auto",
       "Rows that drive the reservoir before each start; auto, 100, or half of a shorter training part.",
     ),
@@ -207,7 +210,7 @@ export const taskSchemas = {
       forecasterTable.lags,
       "Rows of the series that the readout sees beside the state; left out, they are chosen by the season.",
     ),
-    members: optional(atLeast(1), "Reservoirs whose median is the forecast; left out, 5 if settings are chosen, else 1."),
+    members: optional(atLeast(1, most.members), "Reservoirs whose median is the forecast; left out, 5 if settings are chosen, else 1."),
   }),
   classify: object({
     type: given(choice("classify"), ""),
@@ -223,7 +226,7 @@ export const taskSchemas = {
     scaleFeatures: classifierTable.scaleFeatures,
     sequenceLambda: classifierTable.sequenceLambda,
     vote: classifierTable.vote,
-    members: option(atLeast(1), 1, "Reservoirs that vote, each of another seed."),
+    members: option(atLeast(1, most.members), 1, "Reservoirs that vote, each of another seed."),
   }),
   detect: object({
     type: given(choice("detect"), ""),
@@ -241,7 +244,7 @@ const baseline = either(
 );
 const metric = choiceOf(metrics);
 
-const seeds = either("a list of seeds, or how many: 10 is 0 to 9", list(seed, "at least one seed", 1), atLeast(1));
+const seeds = either("a list of seeds, or how many: 10 is 0 to 9", list(seed, "at least one seed", 1), atLeast(1, most.seeds));
 const isName = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const nameTakes = "letters, digits, points, dashes and underscores, beginning with a letter or a digit";
 
@@ -256,7 +259,7 @@ const mapAxis = object(
         object({
           from: given(number(), "The first value."),
           to: given(number(), "The last one."),
-          count: given(atLeast(1), "How many."),
+          count: given(atLeast(1, 256), "How many."),
           scale: option(choice("linear", "log"), "linear", "Whether values or their logarithms are evenly apart."),
         }),
       ),
@@ -280,10 +283,10 @@ export const common = {
   encode: optional(encode, "For classify and detect: what turns each case into spikes, and the encoder's options."),
   reservoir: optional(
     either("an object that describes a reservoir", reservoirKind, spikingKind, anyRegisteredKind, layeredKind, groupedKind),
-    "The reservoir: a rate reservoir, with kind spiking a network of spiking neurons, or several composed: layers on top of one another, or groups side by side. inputSize follows from the data. Left out, bias is 0.5 (for detect 0), and for a series inputScaling is 0.2 and spectralRadius 1.",
+    "The reservoir: a rate reservoir, with kind spiking a network of spiking neurons, or several composed: layers on top of one another, or groups side by side. inputSize follows from the data. Left out, size is 300 (for classify 100), bias is 0.5 (for detect 0), and for a series inputScaling is 0.2 and spectralRadius 1.",
   ),
   washout: option(
-    either(washoutTakes, whole({ atLeast: 0, takes: washoutTakes }), choice("auto")),
+    either(washoutTakes, count(0, undefined, washoutTakes), choice("auto")),
     "auto",
     "Rows left out of training at the start; auto, 100, or a fifth of a shorter training part (or test file), for classify 0.",
   ),

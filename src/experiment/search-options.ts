@@ -6,6 +6,7 @@ import {
   checkedLater,
   choice,
   choiceOf,
+  count,
   either,
   filled,
   flag,
@@ -30,7 +31,9 @@ import { samplerTable } from "../search/sampler-options.js";
 import { tpeTable } from "../search/tpe.js";
 import type { EngineChoiceOptions } from "./trial.js";
 
-const rows = whole({ atLeast: 1 });
+/** The most trials of a search. */
+const mostTrials = 10_000_000;
+const rows = count(1);
 const batch = optional(
   whole({ atLeast: 1, atMost: 100_000 }),
   "Trials that are asked for and told at once; left out, one is asked for as soon as one is told; with rungs 27.",
@@ -65,13 +68,13 @@ export const searchTable = {
       rows: optional(rows, "Rows at the end of the training part that score; left out, a quarter of it."),
       starts: optional(rows, "closedLoop: forecasts of each trial; left out, the task's."),
       horizon: optional(rows, "closedLoop: steps of each; left out, the task's."),
-      folds: option(whole({ atLeast: 2 }), 5, "folds: how many."),
+      folds: option(count(2, 10_000), 5, "folds: how many."),
     }),
     "What is to be small or large. Trials never see the test part.",
   ),
   statistic: option(choice("median", "mean", "worst"), "median", "How the seeds of a trial become one value."),
   seeds: option(
-    either("a list of seeds, or how many: 3 is 0 to 2", list(seed, "at least one seed", 1), whole({ atLeast: 1 })),
+    either("a list of seeds, or how many: 3 is 0 to 2", list(seed, "at least one seed", 1), count(1, 100_000)),
     3,
     "The seeds of every trial, the same for all.",
   ),
@@ -82,7 +85,7 @@ export const searchTable = {
   ),
   budget: filled(
     object({
-      trials: optional(whole({ atLeast: 1 }), "Finished trials, with those of earlier commands."),
+      trials: optional(count(1, mostTrials), "Finished trials, with those of earlier commands."),
       time: optional(duration, "Time of this command."),
     }),
     "When a search ends; left out, after 100 trials.",
@@ -95,7 +98,7 @@ export const searchTable = {
     }),
     "Successive halving: bad trials stop early.",
   ),
-  refit: filled(object({ seeds: option(whole({ atLeast: 1 }), 10, "Fresh seeds.") }), "The best setting, trained on all training rows."),
+  refit: filled(object({ seeds: option(count(1, 100_000), 10, "Fresh seeds.") }), "The best setting, trained on all training rows."),
 } satisfies OptionTable;
 
 /** How a search runs. */
@@ -163,7 +166,7 @@ export const experimentSearchTable = {
   patience: option(duration, "1h", "How long a storage that is away is waited for."),
   grace: option(duration, "30s", "How long trials in work may go on when the search is to end."),
   stop: { ...workTable.signal, description: "An AbortSignal that asks for an end: no trial is begun any more." },
-  trials: optional(whole({ atLeast: 1 }), "Finished trials in all, in place of the file's."),
+  trials: optional(count(1, mostTrials), "Finished trials in all, in place of the file's."),
   time: optional(duration, "Time of this search, in place of the file's."),
   workers: optional(whole({ atLeast: 1, atMost: 1024 }), "Threads that evaluate trials beside each other; left out, 1."),
   imports: optional(list(text(), "a list of addresses of modules"), "Modules that each worker loads first."),

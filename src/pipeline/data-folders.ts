@@ -54,7 +54,7 @@ export interface SoundFolderOptions {
    * without separators. Default "{label}_{group}_{index}". Files of folders by class:
    * "{label}/{index}".
    */
-  readonly pattern?: string | undefined;
+  readonly names?: string | undefined;
   /**
    * Which files are taken, by what their names tell: `(file) => Number(file.index) < 5`. Default
    * all.
@@ -64,7 +64,7 @@ export interface SoundFolderOptions {
 
 /** The options of `readWavFolder` and `readSeriesFolder`. */
 export const soundFolderTable = {
-  pattern: option(text(), "{label}_{group}_{index}", "How a file's name tells its class and where it comes from."),
+  names: option(text(), "{label}_{group}_{index}", "How a file's name tells its class and where it comes from."),
   keep: optional(callback<NonNullable<SoundFolderOptions["keep"]>>(), "Which files are taken, by what their names tell."),
 } satisfies TableOf<SoundFolderOptions>;
 
@@ -144,7 +144,7 @@ export interface SpikeFolder extends Omit<FolderCases, "sequences"> {
 /**
  * Reads the spike patterns of a folder, a JSON, CSV or NPZ file each, their classes told by their
  * names; or of one HDF5 file of event lists (.h5, .hdf5) as the Spiking Heidelberg Digits are laid
- * out, whose labels and speakers it holds itself: `pattern` has no say there, and `keep` gets
+ * out, whose labels and speakers it holds itself: `names` has no say there, and `keep` gets
  * label, group (the speaker, if there is one) and index. HDF5 takes the package h5wasm.
  * @throws FileError; ArgumentError if nothing matches, an HDF5 file has no labels, or patterns
  * differ in their number of neurons
@@ -196,28 +196,28 @@ interface Found {
 async function matching(
   folder: string,
   extensions: readonly string[],
-  { pattern, keep }: Resolved<typeof soundFolderTable>,
+  { names: form, keep }: Resolved<typeof soundFolderTable>,
 ): Promise<Found[]> {
   const { join } = globalThis.process.getBuiltinModule("node:path");
-  const parts = pattern.split(/\{(\w+)\}/);
-  const names = parts.filter((_, k) => k % 2 === 1);
-  if (!names.includes("label")) throw new ArgumentError("pattern", undefined, "{label} somewhere", { shown: quoted(pattern) });
-  const twice = names.find((name, k) => names.indexOf(name) !== k);
-  if (twice !== undefined) throw new ArgumentError("pattern", undefined, `{${twice}} once`, { shown: quoted(pattern) });
-  const wrong = names.find((name) => /^\d/.test(name));
+  const parts = form.split(/\{(\w+)\}/);
+  const fieldNames = parts.filter((_, k) => k % 2 === 1);
+  if (!fieldNames.includes("label")) throw new ArgumentError("names", undefined, "{label} somewhere", { shown: quoted(form) });
+  const twice = fieldNames.find((name, k) => fieldNames.indexOf(name) !== k);
+  if (twice !== undefined) throw new ArgumentError("names", undefined, `{${twice}} once`, { shown: quoted(form) });
+  const wrong = fieldNames.find((name) => /^\d/.test(name));
   if (wrong !== undefined)
-    throw ArgumentError.because(`pattern is ${quoted(pattern)}; {${wrong}} takes a name that begins with a letter`, { field: "pattern" });
+    throw ArgumentError.because(`names is ${quoted(form)}; {${wrong}} takes a name that begins with a letter`, { field: "names" });
   const escaped = parts.map((part, k) => (k % 2 === 1 ? `(?<${part}>[^/_]+)` : part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")));
-  const form = new RegExp(`^${escaped.join("")}$`);
+  const expression = new RegExp(`^${escaped.join("")}$`);
   const files = await listFiles(folder);
   const found = files.flatMap((file): Found[] => {
     const extension = extensions.find((one) => file.toLowerCase().endsWith(one));
     if (extension === undefined) return [];
-    const fields = form.exec(file.slice(0, -extension.length))?.groups;
+    const fields = expression.exec(file.slice(0, -extension.length))?.groups;
     return fields && (keep?.({ ...fields }) ?? true) ? [{ path: join(folder, file), fields: { ...fields } }] : [];
   });
   if (found.length === 0)
-    throw ArgumentError.because(`${folder} has no ${extensions.join(" or ")} file named ${pattern}${keep ? " that `keep` takes" : ""}`);
+    throw ArgumentError.because(`${folder} has no ${extensions.join(" or ")} file named ${form}${keep ? " that `keep` takes" : ""}`);
   return found;
 }
 

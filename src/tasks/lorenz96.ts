@@ -1,6 +1,6 @@
 // The Lorenz system of 1996: a ring of variables of any number.
 import { ArgumentError } from "../core/errors.js";
-import { number, option, resolve, type TableOf, whole } from "../core/options.js";
+import { count, number, option, resolve, type TableOf } from "../core/options.js";
 import type { Matrix } from "../numerics/index.js";
 import { type FlowOptions, integrate } from "./integrate.js";
 import { discardOption, optionalVectorOption, startSeedOption } from "./options.js";
@@ -19,7 +19,7 @@ export interface Lorenz96Options extends FlowOptions {
 }
 
 const table = {
-  N: option(whole({ atLeast: 4 }), 36, "number of variables"),
+  N: option(count(4, 100_000), 36, "number of variables"),
   F: option(number(), 8, "forcing"),
   dF: option(number(), 0.01, "what the first variable starts above F"),
   initialState: optionalVectorOption("the N variables at time 0; left out: F, and F + dF in the first", "N numbers"),

@@ -1,6 +1,6 @@
 // NARMA: a nonlinear autoregressive moving average that is driven by random input.
 import { ArgumentError } from "../core/errors.js";
-import { checked, choice, number, option, type Resolved, resolve, seed, type TableOf, whole } from "../core/options.js";
+import { checked, choice, count, number, option, type Resolved, resolve, seed, type TableOf } from "../core/options.js";
 import { Matrix, type Seed } from "../numerics/index.js";
 import { checkLength } from "./options.js";
 import { taskStream } from "./streams.js";
@@ -45,7 +45,7 @@ const inputOption = option(
 );
 
 const table = {
-  order: option(whole({ atLeast: 1 }), 10, "how many past outputs and which past input take part"),
+  order: option(count(1, 100_000), 10, "how many past outputs and which past input take part"),
   a1: option(number(), 0.3, "factor on the last output"),
   a2: option(number(), 0.05, "factor on the last output times the sum of outputs"),
   b: option(number(), 1.5, "factor on the product of two inputs"),

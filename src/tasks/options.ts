@@ -1,7 +1,7 @@
 // What the options of benchmark generators have in common. It knows nothing of any one generator.
 import { ArgumentError } from "../core/errors.js";
 import { machineMemory } from "../core/machine-memory.js";
-import { checked, either, list, nothing, number, type Option, option, seed, whole } from "../core/options.js";
+import { checked, count, either, list, nothing, number, type Option, option, seed } from "../core/options.js";
 import type { Seed } from "../numerics/index.js";
 
 /** A fixed number of finite numbers. */
@@ -24,7 +24,7 @@ export function optionalSeedOption(description: string): Option<Seed | null> {
 export const startSeedOption: Option<Seed | null> = optionalSeedOption("moves the start: initialState + 0.1 (U - 0.5); null for none");
 
 /** Samples left out at the start: an option of every generator that has a transient. */
-export const discardOption: Option<number> = option(whole(), 0, "samples left out at the start");
+export const discardOption: Option<number> = option(count(0, 10_000_000), 0, "samples left out at the start");
 
 /** Checks the number of rows that is asked for. */
 export function checkLength(task: string, length: number): void {

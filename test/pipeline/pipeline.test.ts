@@ -286,7 +286,7 @@ describe("folders of data", () => {
 
   it("says what it looked for where nothing matches", async () => {
     await expect(readWavFolder(join(folder, "more"))).rejects.toThrow("has no .wav file named {label}_{group}_{index}");
-    await expect(readWavFolder(folder, { pattern: "{name}" })).rejects.toThrow("it takes {label} somewhere");
+    await expect(readWavFolder(folder, { names: "{name}" })).rejects.toThrow("it takes {label} somewhere");
   });
 
   itWithData("reads both parts of an archive's data set", "GunPoint", async (data) => {

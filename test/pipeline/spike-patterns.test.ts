@@ -89,9 +89,9 @@ describe("readSpikeFolder", () => {
     expect(read.groups).toEqual(["ann", "bob", "ann"]);
     expect(read.neuronCount).toBe(10);
     expect(read.sequences.map(({ times }) => times)).toEqual([0, 2, 1].map((b) => test.sequences[b]!.times));
-    await expect(readSpikeFolder(here, { names: "{label}_{index}" } as never)).rejects.toThrow('unknown field "names"');
-    await expect(readSpikeFolder(here, { pattern: "{label}_{label}" })).rejects.toThrow("it takes {label} once");
-    await expect(readSpikeFolder(here, { pattern: "{label}_{1}" })).rejects.toThrow("{1} takes a name that begins with a letter");
+    await expect(readSpikeFolder(here, { pattern: "{label}_{index}" } as never)).rejects.toThrow('unknown field "pattern"');
+    await expect(readSpikeFolder(here, { names: "{label}_{label}" })).rejects.toThrow("it takes {label} once");
+    await expect(readSpikeFolder(here, { names: "{label}_{1}" })).rejects.toThrow("{1} takes a name that begins with a letter");
     expect((await readSpikeFolder(here, { keep: ({ group }) => group === "bob" })).labels).toEqual(["left"]);
   });
 
@@ -138,14 +138,14 @@ describe("readSeriesFolder", () => {
     const folder = await mkdtemp(join(tmpdir(), "spillway-series-"));
     await writeFile(join(folder, "up_1.csv"), "a,b\n1,2\n3,4\n");
     await writeNpy(join(folder, "down_1.npy"), new Matrix(3, 2, Float64Array.of(6, 5, 4, 3, 2, 1)));
-    const { labels, channels, sequences } = await readSeriesFolder(folder, { pattern: "{label}_{index}" });
+    const { labels, channels, sequences } = await readSeriesFolder(folder, { names: "{label}_{index}" });
     expect([labels, channels]).toEqual([["down", "up"], 2]);
     expect(sequences.map(({ data }) => [...data])).toEqual([
       [6, 5, 4, 3, 2, 1],
       [1, 2, 3, 4],
     ]);
     await writeFile(join(folder, "up_2.csv"), "1\n2\n");
-    await expect(readSeriesFolder(folder, { pattern: "{label}_{index}" })).rejects.toThrow(
+    await expect(readSeriesFolder(folder, { names: "{label}_{index}" })).rejects.toThrow(
       /up_2\.csv has 1 columns and the files before 2; a data set takes one number/,
     );
     await expect(readSeriesFolder(folder)).rejects.toThrow("has no .csv or .npy file named {label}_{group}_{index}");
