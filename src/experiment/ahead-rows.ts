@@ -92,16 +92,18 @@ export async function readRowsToCome(path: string, wanted: Wanted, reading: Read
   );
 }
 
-async function readTable(path: string, wanted: Wanted, { time, decimal }: Reading, predicted: number) {
-  const text = await readText(path, "CSV");
+async function readTable(path: string, wanted: Wanted, { time, decimal: asked }: Reading, predicted: number) {
+  const { encoding, ...written } = wanted.names?.reading ?? {};
+  const csv = { ...written, ...(asked !== undefined && { decimal: asked }) };
+  const text = await readText(path, "CSV", encoding);
   // Columns that the model names stand in a first row of names.
   const hasHeader = wanted.names !== undefined || undefined;
-  const header = (await csvColumns(text, { decimal, source: path, header: hasHeader })).map(({ name }) => name);
+  const header = (await csvColumns(text, { ...csv, source: path, header: hasHeader })).map(({ name }) => name);
   const columns = columnsOf(header, path, wanted, time, predicted);
   const table = await parseCsv(text, {
     columns: [...columns.columns, ...columns.known],
     text: [columns.time, columns.group].filter((name) => name !== undefined),
-    decimal,
+    ...csv,
     header: hasHeader,
     missing: "nan",
     source: path,

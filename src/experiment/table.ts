@@ -5,6 +5,7 @@ import { quoted } from "../core/text.js";
 import type { CsvTable, MissingPolicy } from "../io/index.js";
 import { fillMissing, holdMissing, missingCells } from "../io/missing.js";
 import type { TableNames } from "../model/index.js";
+import type { TableReading } from "../model/table-names.js";
 import { firstNonFinite, Matrix } from "../numerics/index.js";
 import { closeGaps, describeAxis, type TimeAxis } from "../series/index.js";
 import { zonesExplaining } from "../series/local-times.js";
@@ -86,10 +87,20 @@ export async function loadTable(data: FileData, path: string, format: "csv" | "n
   }
 }
 
+/** How the file is written, for a later one; undefined if it is by default. */
+function readingOf(data: FileData): TableReading | undefined {
+  const { delimiter, decimal, thousands, comment, encoding, missingMarkers } = data;
+  const all = { delimiter, decimal, thousands, comment, encoding, missingMarkers };
+  const given = Object.entries(all).filter(([, value]) => value !== undefined);
+  return given.length > 0 ? Object.fromEntries(given) : undefined;
+}
+
 async function readTable(data: FileData, path: string, format: "csv" | "npy" | "wav"): Promise<Table> {
   const { table, known, time, group } = await loadColumns(data, path, format);
   const kept = (columns: readonly string[]) =>
-    format === "csv" ? { columns, ...(known.length > 0 && { known }), time, timeUnit: data.timeUnit, group } : undefined;
+    format === "csv"
+      ? { columns, ...(known.length > 0 && { known }), time, timeUnit: data.timeUnit, group, reading: readingOf(data) }
+      : undefined;
   if (known.length === 0) return { ...table, kept: kept(table.names) };
   const own = table.names.filter((name) => !known.includes(name));
   if (own.length === 0) throw new ExperimentError(`${path}: data.known takes all columns; one at least is left to be forecast`);

@@ -5,6 +5,16 @@ import { ArgumentError } from "../core/errors.js";
 import { choice, given, type Kind, list, object, optional, type TableOf, text, whole } from "../core/options.js";
 import type { TimeUnit } from "../series/index.js";
 
+/** How a CSV file is written: the options by which it was read. */
+export interface TableReading {
+  readonly delimiter?: string | undefined;
+  readonly decimal?: "." | "," | undefined;
+  readonly thousands?: "," | "." | " " | "'" | undefined;
+  readonly comment?: string | undefined;
+  readonly encoding?: string | undefined;
+  readonly missingMarkers?: readonly string[] | undefined;
+}
+
 /**
  * The names of the table that a model's rows come from. They change nothing that is computed: a
  * later table is read by them (`spillway forecast`), whatever the order of its columns.
@@ -27,6 +37,8 @@ export interface TableNames {
    * are.
    */
   readonly warmup?: number | undefined;
+  /** How the file of the table is written, if not as a CSV file by default. */
+  readonly reading?: TableReading | undefined;
   /** The last row that it was trained on: its time stamp, or its number from 0. */
   readonly trainedTo?: string | undefined;
   /**
@@ -46,6 +58,17 @@ export const tableNamesTable = {
   timeUnit: optional(choice("s", "ms"), "The unit of time stamps that are numbers."),
   group: optional(text(), "The column that tells several series apart."),
   warmup: optional(whole(), "Rows that a forecast is warmed up on; left out, all there are."),
+  reading: optional(
+    object({
+      delimiter: optional(text(), "Between the cells."),
+      decimal: optional(choice(".", ","), "The decimal mark."),
+      thousands: optional(choice(",", ".", " ", "'"), "The mark of thousands."),
+      comment: optional(text(), "What a comment begins with."),
+      encoding: optional(text(), "The encoding."),
+      missingMarkers: optional(names, "Texts that mean a missing value."),
+    } satisfies TableOf<TableReading>),
+    "How the file of the table is written.",
+  ),
   trainedTo: optional(text(), "The last row that it was trained on: its time stamp, or its number from 0."),
   scoredFrom: optional(text(), "The first row that a model of these settings, trained on the rows before it, was scored on."),
 } satisfies TableOf<TableNames>;

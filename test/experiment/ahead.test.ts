@@ -62,7 +62,7 @@ beforeAll(async () => {
       task: { type: "forecast", horizon: day, starts: 3, warmup: 200 },
       split: { train: trained, test: rows - trained },
       seed: 1,
-      outputs: { report: false },
+      outputs: { report: false, refit: false },
     },
     { out: folder },
   );
@@ -197,7 +197,7 @@ describe("a run that chose its lambda and has a logarithm", () => {
         readout,
         task: { type: "forecast", horizon: 6, starts: 5, warmup: 100, members: 2, lags: 0 },
         split: { train: 320, test: 80 },
-        outputs: { report: false },
+        outputs: { report: false, refit: false },
       },
       { out: folder },
     );
@@ -370,5 +370,38 @@ describe("a model that a program saved", () => {
     await expect(fitWith({ columns: ["a", "b"] })).rejects.toThrow("table.columns has 2 names and the data 1 column; give one each");
     await expect(fitWith({ columns: ["a"], known: ["b"] })).rejects.toThrow("table.known has 1 name and the data 0 columns");
     await expect(fitWith({ columns: ["a"], time: "a" })).rejects.toThrow('table names "a" twice');
+  });
+});
+
+describe("a table with decimal commas", () => {
+  it("is read again as the training table was, without saying so", async () => {
+    const line = (t: number) =>
+      `${hourOf(t)};${load(t).toFixed(3).replace(".", ",")};${t % 50 === 7 ? "k.A." : temperature(t).toFixed(2).replace(".", ",")}`;
+    const written = ["date;load;temperature", ...Array.from({ length: 300 }, (_, t) => line(t))];
+    await writeFile(at("commas.csv"), `${written.join("\n")}\n`);
+    const data = {
+      file: at("commas.csv"),
+      time: "date",
+      columns: ["load", "temperature"],
+      decimal: ",",
+      missingMarkers: ["k.A."],
+      missing: "hold",
+      calendar: [],
+    };
+    await runExperiment(
+      {
+        name: "commas",
+        data,
+        reservoir: { size: 20 },
+        readout: { lambda: 1e-3 },
+        task: { type: "forecast", horizon: 4, starts: 3, warmup: 60, lags: 0, members: 1 },
+        outputs: { report: false },
+      } as never,
+      { out: folder },
+    );
+    const { forecasts, after } = await forecastAhead(join(folder, "commas"), { data: at("commas.csv"), steps: 4, missing: "hold" });
+    expect(after).toBe(hourOf(299));
+    const last = await lines(join(folder, "commas", "forecasts.csv"), "last");
+    expect([...forecasts[0]!.prediction.data]).toEqual(last.map((cells) => Number(cells[5])));
   });
 });
