@@ -13,7 +13,7 @@ import {
   type TimeStep,
   type TransformedSeries,
 } from "../series/index.js";
-import { wallsAfter } from "../series/time-grid.js";
+import { columnAfter } from "../series/time-grid.js";
 import { asKnownAt, measuredRows, type RowFacts } from "./prepare.js";
 import type { Outcome } from "./scores.js";
 
@@ -115,7 +115,7 @@ function knownBeside({ known, axis }: RowFacts, calendar: readonly CalendarFeatu
   const walls = new Float64Array(to - from);
   walls.set(axis.wall.subarray(from, to));
   const beyond = Math.max(0, to - axis.wall.length);
-  if (beyond > 0) walls.set(wallsAfter(axis.grid, beyond), walls.length - beyond);
+  if (beyond > 0) walls.set(columnAfter(axis.grid, beyond).wall, walls.length - beyond);
   const cycles = calendarInputs(calendar, walls);
   return given ? beside(given, cycles) : cycles;
 }

@@ -1,5 +1,6 @@
 // Task "forecast": one seed trained on the first rows of a series, then let run in closed loop from
 // several starts.
+import { SpillwayError } from "../core/errors.js";
 import { columnVariances } from "../metrics/check.js";
 import { metrics as metricParts } from "../metrics/index.js";
 import { bandsAround, boundedBands, type MeasuredErrors } from "../model/forecaster/bands.js";
@@ -20,7 +21,7 @@ import type { WrittenForecast } from "./forecasts-file.js";
 import { asKnownAt, measuredRows, mostStarts, type PreparedSeries, prepareAll, rowText, startPlaces } from "./prepare.js";
 import { stackRows } from "./rows.js";
 import { columnAlone, columnResults, mostColumns, type Outcome, type ScoreContext, scoreSeries, unmeasuredSaid } from "./scores.js";
-import { type ModelErrors, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
+import { type ModelErrors, notRefittedSaid, orNumericError, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
 /** What was forecast, from where, and by what. */
 interface Tested {
@@ -55,10 +56,10 @@ export async function runForecast(
   const refitRows = whole?.reduce((sum, each) => sum + each.trainRows, 0) ?? 0;
   const progress = new StagedProgress(options.onProgress, trainRows + refitRows + starts.length * (warmup + horizon));
   const watch = new Stopwatch();
-  const fit = (by: ModelPlan, series: readonly PreparedSeries[], rows: number) =>
+  const train = (by: ModelPlan, series: readonly PreparedSeries[], rows: number) =>
     by.fit(series, { table: tableOf(data, by, series, starts), onProgress: progress.stage(rows) });
 
-  const model = await watch.time("train", () => fit(plan, trained, trainRows));
+  const model = await watch.time("train", () => train(plan, trained, trainRows));
   let saved = model;
   const dispose = async () => {
     await model.dispose();
@@ -89,8 +90,10 @@ export async function runForecast(
         : [];
     const ranked = rankedBaselines(baselines, scale);
     const lastPlan = whole ? planModel(experiment, options, whole, data.axis?.grid.step) : plan;
-    if (whole) saved = await watch.time("refit", () => fit(lastPlan, whole, refitRows));
-    const last = { model: saved, warmup: lastPlan.warmup };
+    const refitted = whole && (await watch.time("refit", () => orNumericError(() => train(lastPlan, whole, refitRows))));
+    const notRefitted = refitted instanceof SpillwayError ? [notRefittedSaid(refitted)] : [];
+    if (refitted && !(refitted instanceof SpillwayError)) saved = refitted;
+    const last = { model: saved, warmup: saved === model ? warmup : lastPlan.warmup };
     const forecasts = options.isFirst
       ? await watch.time("bands", () => writtenForecasts(experiment, data, { prepared, starts, outcomes, ranked, model, plan, last }))
       : undefined;
@@ -115,7 +118,7 @@ export async function runForecast(
       )
         .map((each) => `; ${each}`)
         .join("")}`,
-      leftOut: leftOut(places, outcomes),
+      leftOut: [...leftOut(places, outcomes), ...notRefitted],
       figures: options.withFigures
         ? [...(forecasts ? forecastFigures(forecasts) : []), ...(isTested ? await model.stateFigures(starts[0]!, horizon) : [])]
         : [],

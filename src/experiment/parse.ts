@@ -6,7 +6,14 @@ import { nearest } from "../core/near-names.js";
 import { anything, choiceOf, given, type Kind, type OptionTable, object, resolve, withoutDefaults } from "../core/options.js";
 import { metrics as metricParts } from "../metrics/index.js";
 import { classTrainer } from "../model/classifier/class-readout.js";
-import { classifierReservoir, classifierSettings, forecasterReservoir, forecasterTrainer, takesSpikes } from "../model/defaults.js";
+import {
+  classifierReservoir,
+  classifierSize,
+  classifierSettings,
+  forecasterReservoir,
+  forecasterTrainer,
+  takesSpikes,
+} from "../model/defaults.js";
 import { plannedSize } from "../model/forecaster/plan.js";
 import { type Readout, type ReadoutDescription, readouts, type Trainer } from "../readout/index.js";
 import { isComposite } from "../reservoir/composite/config.js";
@@ -69,10 +76,9 @@ function parseFields(source: unknown): OpenExperiment {
   const { liquid } = value;
   if (liquid !== undefined && value["reservoir"] !== undefined)
     throw new ArgumentError("liquid", liquid, "nothing if reservoir is given: one of the two");
-  const isForecast = isObject(value["task"]) && value["task"]["type"] === "forecast";
   const { reservoir: said = {} } = value;
-  if (isForecast && liquid === undefined && isObject(said) && said["kind"] === undefined)
-    value["reservoir"] = { size: plannedSize, ...said };
+  const size = defaultSizes[String(typeOf(value["task"]))];
+  if (size !== undefined && liquid === undefined && isObject(said) && said["kind"] === undefined) value["reservoir"] = { size, ...said };
   if (isObject(value["reservoir"])) checkSizes(value["reservoir"]);
   const data = dataKind(value["data"]);
   const { readout } = value;
@@ -94,6 +100,9 @@ function parseFields(source: unknown): OpenExperiment {
   const { liquid: __, ...parsed } = object(table, "").read(value, "") as unknown as Parsed;
   return complete(parsed, liquid === undefined ? value : { ...value, reservoir: { kind: "spiking", ...liquid } });
 }
+
+/** Neurons of a rate reservoir whose size is not given, by the type of the task. */
+const defaultSizes: Readonly<Record<string, number>> = { predict: plannedSize, forecast: plannedSize, classify: classifierSize };
 
 function typeOf(value: unknown): unknown {
   return isObject(value) ? value["type"] : value;

@@ -1,6 +1,7 @@
 // Task "predict": one seed trained on the first rows, then asked for one output a row: the next
 // value of a series, or the target of an input.
-import { ArgumentError } from "../core/errors.js";
+import { ArgumentError, SpillwayError } from "../core/errors.js";
+import { warnOnce } from "../core/warning.js";
 import { noInputs } from "../model/forecaster/data.js";
 import { oneReadout } from "../model/forecaster/member.js";
 import { Forecaster } from "../model/index.js";
@@ -25,7 +26,16 @@ import {
 import { stackRows } from "./rows.js";
 import { columnResults, type ScoreContext, scoreSeries, unmeasuredSaid } from "./scores.js";
 import { type Drive, DriveScale, shownSteps, stateFigures, streamStates } from "./states.js";
-import { forecasterOptions, radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
+import {
+  forecasterOptions,
+  notRefittedSaid,
+  orNumericError,
+  radiusOf,
+  StagedProgress,
+  Stopwatch,
+  type Trial,
+  type TrialOptions,
+} from "./trial.js";
 
 export type PredictExperiment = Experiment & { readonly task: PredictTask };
 
@@ -62,7 +72,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
   const watch = new Stopwatch();
   const names = { columns: data.names, inputs: data.kind === "driven" ? data.inputNames : isFedBack ? [] : data.names };
   const lost = data.kind === "series" ? rowsLost(ownTransforms(experiment)) : 0;
-  const fit = ({ inputs, targets }: PredictionRows["train"]) => {
+  const train = ({ inputs, targets }: PredictionRows["train"]) => {
     const table = {
       ...names,
       trainedTo: rowText(data.axis, lost + inputs.rows + (isFedBack ? 0 : ahead) - 1),
@@ -73,7 +83,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
       { ...forecasterOptions(experiment, options), table, onProgress: progress.stage(inputs.rows) },
     );
   };
-  const forecaster = await watch.time("train", () => fit(rows.train));
+  const forecaster = await watch.time("train", () => train(rows.train));
   const { computer } = forecaster;
   const trained = forecaster.state;
   try {
@@ -134,11 +144,15 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
       unit: () => undefined,
       save: async (path) => {
         if (all && allRows > 0) {
-          await using refitted = await watch.time("refit", () => fit(all.train));
-          // Inputs whose targets are not there yet: the rows after them can follow.
-          if (all.rest.rows > 0) await refitted.predict(all.rest, { signal });
-          await refitted.save(path);
-          return [];
+          const refitted = await watch.time("refit", () => orNumericError(() => train(all.train)));
+          if (!(refitted instanceof SpillwayError)) {
+            await using saved = refitted;
+            // Inputs whose targets are not there yet: the rows after them can follow.
+            if (all.rest.rows > 0) await saved.predict(all.rest, { signal });
+            await saved.save(path);
+            return [];
+          }
+          warnOnce("SpillwayRefitWarning", notRefittedSaid(refitted));
         }
         forecaster.state = trained;
         await forecaster.save(path);

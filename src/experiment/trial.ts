@@ -1,12 +1,13 @@
 // What one seed of an experiment gives back, for all tasks, and what it gets. The tasks are
 // predict.ts, forecast.ts and classify.ts.
 
+import { SpillwayError } from "../core/errors.js";
 import type { ConfusionMatrix, Reliability } from "../metrics/index.js";
 import type { ForecasterOptions } from "../model/index.js";
 import type { Seed } from "../numerics/index.js";
 import type { Figure } from "../plot/index.js";
 import type { Trainer } from "../readout/index.js";
-import type { AnyModel, EnginePlan, Profile, WorkOptions } from "../reservoir/index.js";
+import { type AnyModel, type EnginePlan, NonFiniteStateError, type Profile, type WorkOptions } from "../reservoir/index.js";
 import type { CalendarFeature } from "../series/calendar.js";
 import type { StartErrors } from "../series/index.js";
 import type { Experiment, MetricName } from "./description.js";
@@ -130,6 +131,21 @@ export function forecasterOptions(
 /** What is known of the spectral radius of a model's weights. */
 export function radiusOf(model: AnyModel): Pick<Trial, "measuredRadius" | "radiusMethod"> {
   return model.kind !== undefined ? {} : { measuredRadius: model.measuredRadius, radiusMethod: model.radiusMethod };
+}
+
+/** What a training gives; the error of one whose states or readout are not finite. */
+export async function orNumericError<Result>(work: () => Promise<Result>): Promise<Result | SpillwayError> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof NonFiniteStateError || (error instanceof SpillwayError && error.code === "numeric")) return error;
+    throw error;
+  }
+}
+
+/** Says that the saved model is the one that was scored. */
+export function notRefittedSaid({ message }: SpillwayError): string {
+  return `the model could not be trained on all rows, and the one that was scored is saved (${message})`;
 }
 
 /** Reports the progress of work in stages: each has a share of the whole that is known before. */

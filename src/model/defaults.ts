@@ -40,6 +40,9 @@ export function forecasterReservoir<Options extends AnyReservoirOptions>(options
   return { ...options, bias, inputScaling, spectralRadius, ...scaled };
 }
 
+/** Neurons of a classifier's reservoir. */
+export const classifierSize = 100;
+
 /**
  * A classifier's rate reservoir: size 100 and bias 0.5; for "statistics" also spectral radius 0.9,
  * leak rates from 0.05 to 1 and ten inputs a neuron, unless a pattern or its density is given.
@@ -47,7 +50,7 @@ export function forecasterReservoir<Options extends AnyReservoirOptions>(options
 export function classifierReservoir(options: ClassifierReservoir, representation: Representation): AnyReservoirOptions {
   if (isSpiking(options)) return options;
   if (isRegistered(options)) return forScores(options);
-  const { size = 100, bias = 0.5, ...rest } = options;
+  const { size = classifierSize, bias = 0.5, ...rest } = options;
   if (representation !== "statistics") return { ...rest, size, bias };
   const { spectralRadius = 0.9, leakRate = rest.cell ? undefined : { from: 0.05, to: 1 }, topology, ...others } = rest;
   const isSaid = topology !== undefined || rest.connectionProbability !== undefined;

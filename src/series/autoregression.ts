@@ -241,11 +241,11 @@ class Lagged {
       for (let j = i; j <= order; j++)
         products.data[i * (order + 1) + j] =
           products.data[(i - 1) * (order + 1) + j - 1]! + z[order - i]! * z[order - j]! - z[length - i]! * z[length - j]!;
-    const valueOf = (i: number, t: number): number => (i > order ? columns[i - order - 1]!.z[t]! : z[t - i]!);
+    const entry = (i: number, t: number): number => (i > order ? columns[i - order - 1]!.z[t]! : z[t - i]!);
     const sumOf = (i: number, j: number): number => {
       if (j <= order) return products.data[i * (order + 1) + j]!;
       let sum = 0;
-      for (let t = order; t < length; t++) sum += valueOf(i, t) * valueOf(j, t);
+      for (let t = order; t < length; t++) sum += entry(i, t) * entry(j, t);
       return sum;
     };
     const centred = (i: number, j: number): number => sumOf(Math.min(i, j), Math.max(i, j)) - rows * this.#means[i]! * this.#means[j]!;

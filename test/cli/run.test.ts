@@ -184,7 +184,7 @@ metrics: [rmse]
     await writeFile(good, predict);
     await writeFile(bad, predict.replace("size: 40", "sice: 40").replace("name: small", "name: other"));
     const options = { out: runs.out, signal: new AbortController().signal, progress: silent };
-    await expect(run([good, bad], options)).rejects.toThrow("bad.yaml:4: reservoir.size is missing");
+    await expect(run([good, bad], options)).rejects.toThrow('bad.yaml:4: unknown field "reservoir.sice": did you mean "size"?');
     await writeFile(bad, predict);
     await expect(run([good, bad], options)).rejects.toThrow('its name is "small", as that of');
     expect((await readdir(runs.out)).sort()).toEqual(["bad.yaml", "good.yaml"]);

@@ -42,7 +42,7 @@ describe("an experiment file", () => {
       scoring: { norm: "std", threshold: 0.4, statistic: "median" },
       baselines: ["persistence", "mean"],
       published: [],
-      outputs: { states: "none", every: 1, report: true, model: true },
+      outputs: { states: "none", every: 1, report: true, model: true, refit: true },
     });
   });
 
@@ -92,13 +92,24 @@ describe("an experiment file", () => {
     expect(parse(least + line).seeds).toEqual(seeds);
   });
 
+  it.each([
+    ["predict", 300],
+    ["{ type: forecast, horizon: 5 }", 300],
+  ] as const)("needs no reservoir for %s", (task, size) => {
+    expect(parse(`name: x\ndata: { task: lorenz, length: 500 }\ntask: ${task}`).reservoir).toMatchObject({ size });
+    expect(parse(`name: x\ndata: { task: lorenz, length: 500 }\nreservoir: { leakRate: 1 }\ntask: ${task}`).reservoir).toMatchObject({
+      size,
+      leakRate: 1,
+    });
+  });
+
   it("takes a reservoir of layers or groups, and names what is wrong in it", () => {
     const text = (reservoir: string) => `name: x\ndata: { task: lorenz }\nreservoir: ${reservoir}\ntask: { type: forecast, horizon: 5 }`;
     expect(parse(text("{ layers: [{ leakRate: 1 }, {}], size: 20, read: last }")).reservoir).toMatchObject({ size: 20, read: "last" });
     expect(parse(text("{ groups: [{ size: 5, inputs: [0] }, { size: 9 }] }")).reservoir).toMatchObject({
       groups: [{ size: 5 }, { size: 9 }],
     });
-    expect(() => parse(text("{ layers: [{ size: 5 }, {}] }").replace("forecast, horizon: 5", "predict"))).toThrow(
+    expect(() => parse(text("{ layers: [{ size: 5 }, {}] }").replace("forecast, horizon: 5", "detect"))).toThrow(
       "reservoir.layers[1].size is missing",
     );
     expect(() => parse(text("{ groups: [{ size: 5, input: [0] }] }"))).toThrow('unknown field "reservoir.groups[0].input"');
@@ -155,7 +166,11 @@ describe("an experiment file", () => {
       `${least}transforms: [standardise, sqash]\n`,
       'x.yaml:5: transforms[1] is "sqash"; it takes "log", "boxCox", "standardise", "squash", {difference: lag}, {log: c}, {boxCox: L} or {transform: name}',
     ],
-    ["no size", least.replace("{ size: 50 }", "{}"), "x.yaml:3: reservoir.size is missing; it takes a whole number of at least 1"],
+    [
+      "no size",
+      least.replace("{ size: 50 }", "{}").replace("predict", "detect"),
+      "x.yaml:3: reservoir.size is missing; it takes a whole number of at least 1",
+    ],
     [
       "no data",
       least.replace(/data: .*\n/, ""),

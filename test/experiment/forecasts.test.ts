@@ -43,7 +43,7 @@ describe("forecasts.csv", () => {
     const { place, text } = await lines("all");
     const [head, ...rows] = text.trimEnd().split("\n");
     expect(head).toMatch(
-      /^start,step,time,column,target,prediction,lower,upper,baseline,baseline ridge AR\(8\),baseline seasonal naive \(7\),/,
+      /^start,step,time,column,target,prediction,lower,upper,baseline,baseline ridge ARX\(8\),baseline ridge AR\(8\),baseline seasonal naive \(7\),/,
     );
     expect(rows).toHaveLength(8 * 5 + 5);
     expect(cells(rows[0]!).slice(0, 4)).toEqual(["340", "1", "2021-12-07", '"load, MW"']);
@@ -76,10 +76,10 @@ describe("forecasts.csv", () => {
     ]);
     const [first, beyond, error, residuals, calibration] = section.figures;
     const names = ({ data }: (typeof section.figures)[number]) => data.map(({ name }) => name);
-    const hidden = result.verdict!.baselines.map(({ name }) => name).filter((name) => name !== "ridge AR(8)");
+    const hidden = result.verdict!.baselines.map(({ name }) => name).filter((name) => name !== "ridge ARX(8)");
     for (const figure of [first!, beyond!]) {
       const shown = figure.data.filter(({ visible }) => visible !== "legendonly").map(({ name }) => name);
-      expect(shown).toEqual(["90 %", "target", "ridge AR(8)", "prediction"]);
+      expect(shown).toEqual(["90 %", "target", "ridge ARX(8)", "prediction"]);
       expect(new Set(names(figure))).toEqual(new Set([...shown, ...hidden]));
     }
     // 15 days before the five of the forecast; beyond the end the target ends with the table.

@@ -36,7 +36,9 @@ describe.each([
   it("is trained and scored beside the baselines of any forecast", () => {
     const { result } = first;
     const [score] = result.scores;
-    expect(score!.baselines.map(({ name }) => name)).toEqual(["persistence", "mean"]);
+    // Those of the file, and the strongest.
+    expect(score!.baselines.map(({ name }) => name)).toEqual(["persistence", "mean", "ridge AR(24)"]);
+    expect(result.verdict?.against).toBe("ridge AR(24)");
     expect(score!.value).toBeLessThan(score!.baselines[0]!.value);
     expect(result.verdict?.baselines.map(({ name }) => name)).toContain("ridge AR(24)");
     expect(result.choice?.sentence).toContain("by 25 forecasts of 10 steps inside the training part");

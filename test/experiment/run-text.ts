@@ -16,7 +16,7 @@ task: predict
 split: { train: 500, test: 200 }
 seeds: [1, 2]
 baselines: []
-outputs: { report: false }
+outputs: { report: false, refit: false }
 `;
 export const forecast = `name: small
 data: { task: mackeyGlass }
@@ -26,7 +26,7 @@ task: { type: forecast, horizon: 20, starts: 3, warmup: 100 }
 split: { train: 600, test: 200 }
 seed: 1
 baselines: [persistence, mean]
-outputs: { report: false }
+outputs: { report: false, refit: false }
 `;
 
 /** What runs experiments in a folder that is new in each test of the file that calls this. */

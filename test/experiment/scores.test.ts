@@ -104,10 +104,11 @@ describe("figures over seeds", () => {
       ({ seed: rmse, scores: { rmse }, baselines: { naive: { rmse: naive } } }) as unknown as SeedResult;
     const experiment = {
       metrics: ["rmse"],
+      baselines: [],
       scoring: { ...scoring, statistic: "mean" },
       published: [{ score: "rmse", value: 2, source: "a paper" }],
     };
-    const summary = summarise(experiment as unknown as Experiment, [seed(1, 5), seed(2, 6), seed(6, 10)], () => "ppm");
+    const summary = summarise(experiment as unknown as Experiment, [seed(1, 5), seed(2, 6), seed(6, 10)], () => "ppm", "naive");
     expect(summary).toEqual([
       {
         metric: "rmse",

@@ -34,8 +34,10 @@ describe("a table that is short", () => {
     expect(result.config).toMatchObject({ washout, task: { warmup } });
     const [score] = result.scores;
     expect(Number.isFinite(score!.value)).toBe(true);
-    expect(score!.baselines.map(({ name }) => name)).toEqual(["persistence", "mean"]);
-    expect(result.verdict?.sentence).toContain(" start can show: rmse ");
+    const { against, starts } = result.verdict!;
+    expect(score!.baselines.map(({ name }) => name)).toEqual([...new Set(["persistence", "mean", against])]);
+    // Every row of the test part that has a horizon after it.
+    expect(starts).toBe(0.2 * rows - horizon + 1);
     expect(result.data["task"]).toContain(`(${washout} of them washout)`);
   });
 

@@ -53,7 +53,7 @@ async function run(data: string, rest = forecast, more: { readonly out?: string 
   const path = join(folder, "x.yaml");
   await writeFile(
     path,
-    `name: x\nreservoir: { size: 20 }\ndata: ${data}\n${rest.includes("outputs:") ? "" : "outputs: { report: false }\n"}${rest}\n`,
+    `name: x\nreservoir: { size: 20 }\ndata: ${data}\n${rest.includes("outputs:") ? "" : "outputs: { report: false, refit: false }\n"}${rest}\n`,
   );
   return runExperiment(path, more);
 }
@@ -187,7 +187,7 @@ describe("what is known beforehand", () => {
     expect([...data.known!.data.subarray(0, 6)]).toEqual([1, 0, 0, 0, 0, 1]);
     const out = join(folder, "known");
     const knowing = "{ file: driven.csv, columns: [load], known: [open], time: time }";
-    const { result } = await run(knowing, `${forecast}\noutputs: { states: npy }`, { out });
+    const { result } = await run(knowing, `${forecast}\noutputs: { states: npy, refit: false }`, { out });
     expect(result.files).toEqual(["result.json", "states.npy", "model.safetensors", "forecasts.csv", "history.csv", "report.html"]);
     const { result: alone } = await run("{ file: driven.csv, columns: [load], time: time }");
     expect(result.scores[0]!.value).toBeLessThan(0.8 * alone.scores[0]!.value);

@@ -95,4 +95,22 @@ describe("validation starts", () => {
     const { starts } = validationStarts(1000, 24, 10);
     expect([starts.length, starts[0], starts.at(-1)]).toEqual([25, 750, 976]);
   });
+
+  it("takes what is known beforehand of every row beside its lags", () => {
+    // y(t) = 2 + 0.5 y(t - 1) - 3 u(t) without noise: least squares finds it, and goes on by it.
+    const rows = 80;
+    const u = Array.from({ length: rows + 5 }, (_, t) => ((t * 7) % 11) - 5);
+    const y = [1];
+    for (let t = 1; t < rows + 5; t++) y.push(2 + 0.5 * y[t - 1]! - 3 * u[t]!);
+    const known = u.slice(0, rows).map((value) => [value]);
+    const model = fitAutoregression(y.slice(0, rows), { order: 1, lambda: 0, known });
+    const ahead = u.slice(rows).map((value) => [value]);
+    const said = model.forecast(y.slice(0, rows), 5, ahead).data;
+    for (let h = 0; h < 5; h++) expect(said[h]).toBeCloseTo(y[rows + h]!, 8);
+    // Of several lambdas the closed loops, which know the column too, choose one that is next to none.
+    const chosen = fitAutoregression(y.slice(0, rows), { order: 1, horizon: 4, known });
+    expect(Math.abs(chosen.forecast(y.slice(0, rows), 1, ahead.slice(0, 1)).data[0]! - y[rows]!)).toBeLessThan(0.01);
+    expect(() => model.forecast(y, 2)).toThrow("ahead is 2 x 0; this autoregression takes 1 known values for each of 2 steps");
+    expect(() => fitAutoregression(y, { order: 1, lambda: 1, known: [[1]] })).toThrow("known has 1 rows and series 85");
+  });
 });
