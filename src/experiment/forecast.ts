@@ -8,7 +8,7 @@ import { boundsOf } from "../model/forecaster/bounds.js";
 import { Matrix } from "../numerics/index.js";
 import { NonFiniteStateError } from "../reservoir/index.js";
 import { shownCycles } from "../series/calendar.js";
-import { timesAfter, transformSeries } from "../series/index.js";
+import { fewestScores, timesAfter, transformSeries } from "../series/index.js";
 import { calibrate, judgeBands } from "./bands.js";
 import { generateIndependent, type SeriesData } from "./data.js";
 import type { Experiment, ForecastTask, GeneratedData } from "./description.js";
@@ -220,12 +220,13 @@ async function writtenForecasts(
   );
   const bandWith = (errors: MeasuredErrors, prediction: Matrix, share: number) =>
     boundedBands(bandsAround(prediction as Matrix<Float64Array>, errors, [longest.fitted], [share]), bounds)[0]!;
-  const bandOf = (prediction: Matrix) => measured && bandWith(measured, prediction, level);
+  const bandOf = (errors: MeasuredErrors | undefined, prediction: Matrix) =>
+    errors && errors.errors.rows / horizon >= fewestScores(level) ? bandWith(errors, prediction, level) : undefined;
   const scored = starts.map(({ whole, at, times, group }, k): WrittenForecast => {
     const { prediction, target } = outcomes[k]!;
     const row = whole.lost + at;
     const baselines = ranked.map(({ name, outcomes: said }) => ({ name, prediction: said[k]!.prediction }));
-    const own = { prediction, target, band: bandOf(prediction), baselines };
+    const own = { prediction, target, band: bandOf(measured, prediction), baselines };
     const before = rowsBefore(whole.original, at, experiment.task, times);
     return { start: independent ? k : row, row, times: times?.slice(at, at + horizon), group, before, ...own };
   });
@@ -240,8 +241,7 @@ async function writtenForecasts(
     const prediction = await closedLoop(last.model, horizon, { whole, facts, at });
     const times = facts.axis && timesAfter(facts.axis.grid, horizon);
     const baselines = ranked.map(({ name, from }) => ({ name, prediction: from({ whole, facts, at, training: training! }) }));
-    const lastErrors = last.model.measured ?? measured;
-    const own = { prediction, band: lastErrors && bandWith(lastErrors, prediction, level), baselines };
+    const own = { prediction, band: bandOf(last.model.measured ?? measured, prediction), baselines };
     const before = rowsBefore(whole.original, at, experiment.task, test.isSeparate ? undefined : texts);
     beyond.push({ start: "last", row: whole.lost + at, times, group, before, ...own });
   }
