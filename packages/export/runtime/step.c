@@ -41,7 +41,7 @@ static void advance(const reservoir *m, neuron *x, neuron *next, const real *u, 
   (void)u;
   (void)y;
 #if INPUTS
-  for (i = 0; i < inputs; i++) driven[i] = in_steps(u[i]);
+  for (i = 0; i < MOST_INPUTS; i++) driven[i] = i < inputs ? in_steps(u[i]) : 0;
 #endif
   for (r = 0; r < m->size; r++) {
     const int32_t before = x[r];
