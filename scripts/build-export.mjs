@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { zlibSync } from "fflate";
 import { tsImport } from "tsx/esm/api";
 
 const { preprocess } = await tsImport("../src/model/c/preprocess.ts", import.meta.url);
@@ -124,7 +125,7 @@ function compile(kind, number) {
     run(linker, "wasm.o", "wasm-rows.o", "-o", "wasm.wasm");
     const { names, bytes } = namesOf(readFileSync(join(cwd, "wasm.wasm")));
     const functions = names.map((name) => [name, ...[...(calls.get(name) ?? [])].map((called) => names.indexOf(called))].join(" "));
-    return { bytes: bytes.toString("base64"), functions };
+    return { bytes, functions };
   } finally {
     rmSync(cwd, { recursive: true });
   }
@@ -134,9 +135,15 @@ const before = readFileSync(target, "utf8");
 const isSourcesOnly = process.argv.includes("--sources");
 const kinds = ["FORECASTER", "PLAIN", "CLASSIFIER"].flatMap((kind) => ["SINGLE", "DOUBLE", "INTEGER"].map((number) => [kind, number]));
 const name = ([kind, number]) => `${kind.toLowerCase()}-${number.toLowerCase()}`;
-const modules = isSourcesOnly
-  ? /^export const modules.*= (.*);$/m.exec(before)[1]
-  : JSON.stringify(Object.fromEntries(kinds.map((each) => [name(each), compile(...each)])));
+/** What stands in runtime.ts for the compiled modules: their bytes as one zlib stream, and a table. */
+function packed() {
+  const compiled = kinds.map((each) => ({ name: name(each), ...compile(...each) }));
+  const stream = zlibSync(Buffer.concat(compiled.map(({ bytes }) => bytes)), { level: 9 });
+  const table = Object.fromEntries(compiled.map(({ name, bytes, functions }) => [name, { length: bytes.length, functions }]));
+  return [JSON.stringify(Buffer.from(stream).toString("base64")), JSON.stringify(table)];
+}
+const writtenBefore = (name) => new RegExp(`^export const ${name}.*? = (.*);$`, "m").exec(before)[1];
+const [stream, modules] = isSourcesOnly ? [writtenBefore("packedModules"), writtenBefore("modules")] : packed();
 const written = Object.fromEntries(Object.entries(sources).filter(([name]) => !name.startsWith("wasm")));
 const hash = createHash("sha256").update(JSON.stringify(sources)).digest("hex");
 const after = `// Written by scripts/build-export.mjs from packages/export/runtime; not to be edited.
@@ -150,8 +157,11 @@ export const beyondPlain: readonly string[] = ${JSON.stringify(beyondPlain)};
 /** The C of the runtime by its files. */
 export const sources: Readonly<Record<string, string>> = ${JSON.stringify(written)};
 
-/** WebAssembly modules in base64, and of each function its name and the numbers of those that it calls. */
-export const modules: Readonly<Record<string, { readonly bytes: string; readonly functions: readonly string[] }>> = ${modules};
+/** The WebAssembly modules one after the other, as a zlib stream in base64. */
+export const packedModules: string = ${stream};
+
+/** Bytes of each module, and of each function its name and the numbers of those that it calls. */
+export const modules: Readonly<Record<string, { readonly length: number; readonly functions: readonly string[] }>> = ${modules};
 `;
 if (process.argv.includes("--check")) {
   if (after !== before) throw new Error(`${target} is not what ${folder} makes: run node scripts/build-export.mjs`);

@@ -1,10 +1,11 @@
 // The compiled runtime with the constants of a model in its memory, without the functions that the
 // model does not call.
+import { unzlibSync } from "fflate";
 import { ArgumentError } from "../../core/errors.js";
 import { toLittleEndian } from "../../io/typed-bytes.js";
 import { wasmMemoryLimit } from "../../numerics/wasm/index.js";
 import type { Constants, Field } from "../c/constants.js";
-import { modules } from "../c/runtime.js";
+import { modules, packedModules } from "../c/runtime.js";
 import { constant, joined, Reader, section, sectionIds, sectionsOf, unsigned } from "./binary.js";
 
 const pageBytes = 65536;
@@ -86,10 +87,28 @@ function memoryOf({ arrays, tables }: Constants, first: number) {
 
 const words = (values: readonly number[]): Uint8Array => toLittleEndian(Int32Array.from(values, (value) => value | 0));
 
+let unpacked: ReadonlyMap<string, Uint8Array> | undefined;
+
+/** The bytes of a compiled module. */
+function moduleBytes(runtime: string): Uint8Array {
+  if (unpacked === undefined) {
+    const stream = Uint8Array.from(atob(packedModules), (letter) => letter.charCodeAt(0));
+    const all = unzlibSync(stream);
+    const found = new Map<string, Uint8Array>();
+    let at = 0;
+    for (const [name, { length }] of Object.entries(modules)) {
+      found.set(name, all.subarray(at, at + length));
+      at += length;
+    }
+    unpacked = found;
+  }
+  return unpacked.get(runtime)!;
+}
+
 /** A module, and the address behind everything that is in its memory. @throws ArgumentError */
 export function link({ runtime, constants, model, stack, calls, without }: Linked): { readonly module: Uint8Array; readonly end: number } {
-  const { bytes, functions } = modules[runtime]!;
-  const sections = sectionsOf(Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0)));
+  const { functions } = modules[runtime]!;
+  const sections = sectionsOf(moduleBytes(runtime));
   const content = (id: number) => sections.find((each) => each.id === id)?.content ?? Uint8Array.of(0);
   const exported = exportsOf(content(sectionIds.exports));
   const globals = globalsOf(content(sectionIds.globals));
