@@ -2,6 +2,7 @@
  * Reservoirs, their kinds and engines, and what extensions of them need: options as tables, registries, the engine contract.
  * @module spillway/reservoir
  */
+export { accumulate, checkSummary } from "../engine/index.js";
 export {
   anything,
   byName,
@@ -51,7 +52,6 @@ export {
   type ArgumentCode,
   type ArgumentDetails,
   ArgumentError,
-  type accumulate,
   activationOf,
   addMeasurements,
   addProfiles,
@@ -70,11 +70,10 @@ export {
   type CountsNeighbours,
   type CreateOptions,
   checkFinite,
-  type checkSummary,
   checkWashout,
   chooseEngine,
-  type DeviceMatrix,
-  type DeviceSequences,
+  DeviceMatrix,
+  DeviceSequences,
   type DeviceShape,
   type DeviceSide,
   type DeviceWork,

@@ -39,6 +39,8 @@ export interface Stepper extends StatePlace {
   readonly outputs: FloatArray;
   /** capacity x N. */
   readonly states: FloatArray;
+  /** Refuses inputs of steps from `step` on before any step is made. @throws ArgumentError */
+  check?(inputs: FloatArray, step: number): void;
   /**
    * Takes rows [from, to) of inputs on its device for the next steps, in place of `inputs`; left
    * out by steppers of the host.
@@ -229,6 +231,7 @@ export class ChunkedSession implements EngineSession {
     const stepper = this.#stepper;
     const record = this.#record;
     let from = 0;
+    if (inputs instanceof Matrix) stepper.check?.(inputs.data, record.step);
     const next = async () => {
       record.alive();
       if (from === inputs.rows) return undefined;

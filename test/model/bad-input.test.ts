@@ -96,7 +96,7 @@ describe("a forecaster says what is wrong with", () => {
     [
       "an unknown option that resembles none",
       () => train(wave(300), { lambda: 3 }),
-      'unknown field "lambda"; known fields are reservoir, model, matrices, engine, threads, profile, washout, horizon, targets, season, members, choose, missing, transforms, standardise, hold, bounds, lags, calendar, table, hybrid, readout',
+      'unknown field "lambda"; known fields are reservoir, model, matrices, engine, context, plan, threads, profile, washout, horizon, targets, season, members, choose, missing, transforms, standardise, hold, bounds, lags, calendar, table, hybrid, readout',
     ],
     [
       "an option it does not take",

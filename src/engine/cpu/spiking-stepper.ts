@@ -139,9 +139,12 @@ export class WasmSpikingStepper implements Stepper {
     this.#row = 0;
   }
 
+  check(inputs: FloatArray, step: number): void {
+    checkAmplitudes(this.#model, inputs, step);
+  }
+
   advance(steps: number, step: number, sequence: number): number {
-    const { inputSize, ringRows } = this.#model;
-    checkAmplitudes(this.#model, this.inputs.subarray(0, steps * inputSize), step);
+    const { ringRows } = this.#model;
     const done = this.#run(this.#map.regions.fields.address, steps, this.#row, step | 0, sequence | 0);
     this.#row = (this.#row + done) % ringRows;
     return done;

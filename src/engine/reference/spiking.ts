@@ -39,9 +39,12 @@ export class ReferenceSpikingStepper implements Stepper {
     this.#network.state = state;
   }
 
+  check(inputs: FloatArray, step: number): void {
+    checkAmplitudes(this.#model, inputs, step);
+  }
+
   advance(steps: number, step: number, sequence: number): number {
     const { size, inputSize } = this.#model;
-    checkAmplitudes(this.#model, this.inputs.subarray(0, steps * inputSize), step);
     for (let t = 0; t < steps; t++) {
       const input = this.inputs.subarray(t * inputSize, (t + 1) * inputSize);
       const next = this.states.subarray(t * size, (t + 1) * size);

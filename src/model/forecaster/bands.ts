@@ -106,7 +106,7 @@ export function boundedBands(bands: readonly ForecastBand[], bounds: readonly Bo
 }
 
 /** The bands of some columns. */
-export function selectedBands(bands: readonly ForecastBand[], columns: readonly number[] | undefined) {
+export function selectedBands(bands: readonly ForecastBand[], columns: readonly number[] | undefined): readonly ForecastBand[] {
   return bands.map(({ level, lower, upper }) => ({ level, lower: selected(lower, columns), upper: selected(upper, columns) }));
 }
 
