@@ -86,6 +86,14 @@ export const manuals: Readonly<Record<string, Manual>> = {
     files: [["FILE of --out", "the columns of a run's forecasts.csv"]],
     pages: ["forecasting"],
   },
+  classify: {
+    examples: ["spillway classify runs/digits new/", "spillway classify model.safetensors cases.ts --out classes.csv"],
+    notes: [
+      "A folder is one case for each CSV, NPY or WAV file in it; a .ts file has many, and if it names their classes, the accuracy is printed. Recordings are encoded as those of the run were, so give the run's folder.",
+    ],
+    files: [["FILE of --out", "case, class, and the probability of each class"]],
+    pages: ["classification"],
+  },
   export: {
     examples: [
       "spillway export runs/mackey-glass --to c --name tide",

@@ -45,7 +45,7 @@ beforeEach(() => {
 
 async function forecast(reservoir = "{ size: 20 }", more = ""): Promise<void> {
   const path = join(folder, "road.yaml");
-  const text = `name: road\ndata: { file: series.csv }\nreservoir: ${reservoir}\ntask: { type: forecast, horizon: 5 }\nsplit: { train: 617 }\noutputs: { report: false }\n${more}\n`;
+  const text = `name: road\ndata: { file: series.csv }\nreservoir: ${reservoir}\ntask: { type: forecast, horizon: 5, starts: 1 }\nsplit: { train: 617 }\noutputs: { report: false }\n${more}\n`;
   await writeFile(path, text);
   await runExperiment(path);
 }
