@@ -77,8 +77,8 @@ export function listZip(bytes: Uint8Array, source: string): ZipMember[] {
 /** Packed bytes that are unpacked at once: at most 17 MiB come of them. */
 const pieceBytes = 16_384;
 
-/** Unpacks a deflated member, and no more than a piece beyond the size that it is said to have. */
-async function inflated({ packed, size }: ZipMember): Promise<Uint8Array> {
+/** Unpacks a deflated member; undefined if it has more bytes than the directory says. */
+async function inflated({ packed, size }: ZipMember): Promise<Uint8Array | undefined> {
   const { Inflate } = await import("fflate");
   const out = new Uint8Array(size);
   let at = 0;
@@ -88,7 +88,7 @@ async function inflated({ packed, size }: ZipMember): Promise<Uint8Array> {
   });
   for (let from = 0; from < packed.length; from += pieceBytes) {
     stream.push(packed.subarray(from, from + pieceBytes), from + pieceBytes >= packed.length);
-    if (at > size) throw new Error(`it unpacks to more than the ${size} bytes that the directory says`);
+    if (at > size) return undefined;
   }
   return out.subarray(0, at);
 }
@@ -97,7 +97,7 @@ async function inflated({ packed, size }: ZipMember): Promise<Uint8Array> {
 export async function unpack(member: ZipMember, source: string): Promise<Uint8Array> {
   const fail = (reason: string, cause?: unknown): FormatError =>
     new FormatError("NPZ", source, `${quoted(member.name)} ${reason}`, {}, cause);
-  let bytes = member.packed;
+  let bytes: Uint8Array | undefined = member.packed;
   if (member.method === 8) {
     try {
       bytes = await inflated(member);
@@ -105,6 +105,7 @@ export async function unpack(member: ZipMember, source: string): Promise<Uint8Ar
       throw fail(`cannot be unpacked: ${error instanceof Error ? error.message : String(error)}`, error);
     }
   }
+  if (bytes === undefined) throw fail(`cannot be unpacked: it unpacks to more than the ${member.size} bytes that the directory says`);
   if (bytes.length !== member.size) throw fail(`unpacks to ${bytes.length} bytes; the directory says ${member.size}`);
   if (crc32(bytes) !== member.crc) throw fail("is corrupted: its checksum is not the one in the directory");
   return bytes;

@@ -1,7 +1,8 @@
 // Work that is dealt over devices, by the calls of its one thread: every device has something to do
 // before the thread waits for any. Kernels are not run.
 import { expect, it } from "vitest";
-import { contextEngine } from "../../src/engine/cuda/index.js";
+import { limitChunks } from "../../src/engine/cuda/chunk-limit.js";
+import { contextEngine, simulatedChunk } from "../../src/engine/cuda/index.js";
 import { type Context, type Driver, type DriverCall, openDevice } from "../../src/gpu/index.js";
 import { Matrix } from "../../src/numerics/index.js";
 import { dealtEngine } from "../../src/reservoir/engine/dealt.js";
@@ -66,7 +67,10 @@ async function callsOf(work: (engine: Engine) => Promise<unknown>): Promise<read
   };
   for (const device of devices) contexts.push(openDevice({ driver, device, onLeak: () => undefined }));
   try {
-    await work(dealtEngine("several", contexts.map(contextEngine)));
+    const engines = contexts.map(contextEngine);
+    // As many steps at once as for a small reservoir: the kernels are not run.
+    for (const context of contexts) limitChunks(context, simulatedChunk, Number.POSITIVE_INFINITY);
+    await work(dealtEngine("several", engines));
   } finally {
     clearImmediate(turns);
     for (const context of contexts) context.dispose();
@@ -88,8 +92,7 @@ function checkedLaunches(calls: readonly Call[], kernel: RegExp): readonly numbe
 }
 
 it("a batch is launched on every device before the next chunk of any, in launches of many steps", async () => {
-  // Few weights: a simulated device takes fewer steps at once of a larger reservoir.
-  const of = model({ size: 20, inputSize: 3, storage: "dense", connectionProbability: 0, spectralRadius: null });
+  const of = model({ size: 500, inputSize: 3, storage: "dense", connectionProbability: 0, spectralRadius: null });
   const inputs = randomMatrix(28, 3, "float32", 1);
   const calls = await callsOf(async (engine) => {
     const session = await engine.open(of);

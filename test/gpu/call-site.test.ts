@@ -78,7 +78,7 @@ it("has a stack printed once for a line, not each time it comes by", () => {
 
 it.each([
   ["the sources", source("gpu/index.ts"), source("sim/index.ts")],
-  ["the bundle", "./dist/api/gpu.js", "./dist/api/gpu.js"],
+  ["the bundle", "./dist/gpu/index.js", "./dist/sim/index.js"],
 ])("under tsx, of %s", async (_, gpu, sim) => {
   const path = join(folder, "with tsx.ts");
   writeFileSync(path, program(gpu, sim));
@@ -90,7 +90,7 @@ it.each([
   ["with source maps", ["--enable-source-maps"], "compiled.ts:6:32"],
 ])("under node, %s", async (_, flags, place) => {
   const path = join(folder, "compiled.ts");
-  writeFileSync(path, program("./dist/api/gpu.js", "./dist/api/gpu.js"));
+  writeFileSync(path, program("./dist/gpu/index.js", "./dist/sim/index.js"));
   await build({ ...bundled, entryPoints: [path], outfile: join(folder, "compiled.js") });
   expect(await told(...flags, join(folder, "compiled.js"))).toContain(`made at ${join(folder, place)}`);
 });
