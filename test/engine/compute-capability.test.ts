@@ -19,7 +19,10 @@ const dense = model({ ...everything, size: 140, storage: "dense", connectionProb
 const sparse = model({ ...everything, size: 150, storage: "sparse", connectionProbability: 0.1, precision: "float64" });
 const wide = model({ ...everything, size: 300, storage: "dense", connectionProbability: 1, spectralRadius: null });
 
-/** States of a run, what it leaves to train on, and outputs of a closed loop. */
+/**
+ * States of a run, what it leaves to train on, and outputs of a closed loop, unless the plan that was
+ * named closes none.
+ */
 async function everyWay(engine: Engine, of: ReservoirModel, options: EngineOptions): Promise<readonly (Uint32Array | Float64Array)[]> {
   const session = await engine.open(of, options);
   const inputs = randomMatrix(6, 2, of.precision, 1);
@@ -33,9 +36,12 @@ async function everyWay(engine: Engine, of: ReservoirModel, options: EngineOptio
   });
   await accumulate(session, { inputs, teacher }, { targets, washout: 1, sink });
   expect(sink.rows).toBe(5);
-  const outputs = await session.generate({ readout: randomReadout(of, 1), steps: 3, inputs });
+  const outputs = await session.generate({ readout: randomReadout(of, 1), steps: 3, inputs }).catch((error: unknown) => {
+    if (options.plan === undefined || !String(error).includes("closes no loop")) throw error;
+    return undefined;
+  });
   await session.dispose();
-  return [bits(states.data), sink.sums().gram.data, bits(outputs.data)];
+  return [bits(states.data), sink.sums().gram.data, ...(outputs ? [bits(outputs.data)] : [])];
 }
 
 async function batch(engine: Engine, of: ReservoirModel, count: number): Promise<readonly Uint32Array[]> {
@@ -58,7 +64,10 @@ describe.each(casesOf(["7.5", "8.0", "8.6", "12.0"] as const, (each) => each ===
   ])("runs, trains and closes the loop by every plan that it has: %s", async (_what, of) => {
     const plans = ["grid", "streamed", ...(Number(capability) >= 9 && of === dense ? ["cluster"] : [])];
     const expected = await everyWay(cpuEngine, of, {});
-    for (const plan of plans) expect(await everyWay(device, of, { plan }), plan).toEqual(expected);
+    for (const plan of plans) {
+      const found = await everyWay(device, of, { plan });
+      expect(found, plan).toEqual(expected.slice(0, plan === "grid" ? found.length : expected.length));
+    }
     if (Number(capability) < 9) await expect(device.open(of, { plan: "cluster" })).rejects.toThrow('the plan "cluster" does not take');
   });
 

@@ -32,7 +32,7 @@ const described = (data: object, task: object = {}): ExperimentInput =>
   ({
     name: "gaps",
     data: { file: join(folder, "gaps.csv"), columns: ["load"], time: "time", gaps: "hold", missing: "mask", calendar: [], ...data },
-    reservoir: { size: 40 },
+    reservoir: { size: 80 },
     task: { type: "forecast", horizon: 12, starts: 12, warmup: 30, members: 1, season: 24, ...task },
     washout: 30,
     metrics: ["rmse"],

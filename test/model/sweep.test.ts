@@ -12,7 +12,7 @@ import { ridge } from "../../src/readout/index.js";
 import { ReservoirComputer, type registerTopology as register, registerEngine, type SweepWork } from "../../src/reservoir/index.js";
 import { randomMatrix } from "../engine/contract.js";
 
-const builtFile = (part: string) => new URL(`../../dist/${part}/index.js`, import.meta.url).href;
+const builtFile = (part: string) => new URL(`../../dist/api/${part}.js`, import.meta.url).href;
 const built = (await import(builtFile("model"))) as { sweepReadouts: typeof sweepReadouts };
 const { registerTopology } = (await import(builtFile("reservoir"))) as { registerTopology: typeof register };
 
