@@ -73,13 +73,17 @@ export class ChunkedSession implements EngineSession {
   readonly #record: SessionRecord;
   /** x before the chunk. */
   readonly #before: FloatArray;
-  /** Steps of the next chunk: as many as take about the time that a signal may wait. */
-  #chunkSteps = 1;
+  /**
+   * Steps of the next chunk: as many as take about the time that a signal may wait. Steps that are
+   * made elsewhere hold up nothing, so their chunks are as long as fits.
+   */
+  #chunkSteps: number;
 
   /** @param clock times phases; left out, nothing is timed. */
   constructor(model: EngineModel | RegisteredModel, plan: EnginePlan, stepper: Stepper, clock?: PhaseClock) {
     this.model = model;
     this.plan = plan;
+    this.#chunkSteps = stepper.advanceLater ? Number.POSITIVE_INFINITY : 1;
     this.#stepper = stepper;
     this.#clock = clock;
     this.#record = new SessionRecord(model, stepper);
@@ -242,7 +246,7 @@ export class ChunkedSession implements EngineSession {
       const begun = performance.now();
       const finite = await this.#advanceChunk(to - from, index, keep);
       const each = (performance.now() - begun) / (to - from);
-      this.#chunkSteps = Math.max(1, Math.floor(chunkMilliseconds / Math.max(each, 1e-6)));
+      if (!stepper.advanceLater) this.#chunkSteps = Math.max(1, Math.floor(chunkMilliseconds / Math.max(each, 1e-6)));
       const chunk = { from, to, finite, neuron: finite < to - from ? this.#badNeuron(finite) : -1 };
       from = to;
       return chunk;
