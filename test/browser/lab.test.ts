@@ -477,7 +477,7 @@ describe("the lab in Chromium", () => {
     await page.setInputFiles("#own-file", csv(`${markup}.csv`, wave.replace("load", markup).replace(row(100), "2016-07-01,x,1")));
     expect(await untilText(page, "#own-problem", /row 102/)).toContain("is not a number");
     await dropFile(page, "gap.csv", wave.replace("load", markup).replace(/\n2016-07-02,[^,]*/, "\n2016-07-02,"));
-    expect(await untilText(page, "#own-problem", /missing/)).toContain("gap.csv: row 3");
+    expect(await untilText(page, "#own-problem", /^gap\.csv/)).toContain("gap.csv: row 3");
     await page.selectOption("#own-missing", "interpolate");
     expect(await untilText(page, "#own-summary", /missing values/)).toContain(`gap.csv: ${markup}, 900 rows`);
     expect(await page.textContent("#own-problem")).toBe("");
