@@ -13,6 +13,7 @@ import {
   type ReservoirModel,
   type SessionState,
 } from "../reservoir/index.js";
+import { checkSteps } from "../reservoir/integer/weights.js";
 import { isRegistered } from "../reservoir/registered/model.js";
 import { floats, type MutableContent } from "./mutable-content.js";
 import { getRegistered, putRegistered } from "./registered-content.js";
@@ -174,12 +175,16 @@ export function putState(content: MutableContent, prefix: string, state: Session
 export async function getState(reader: TensorReader, prefix: string, model: AnyModel): Promise<SessionState> {
   const { parseStateNote } = await import("./schemas.js");
   const { precision } = model;
-  return reader.check("state", () => ({
-    values: reader.vector(`${prefix}state.values`, model.size, precision),
-    input: reader.vector(`${prefix}state.input`, model.inputSize, precision),
-    output: reader.vector(`${prefix}state.output`, model.outputSize, precision),
-    step: parseStateNote(reader.json(`${prefix}state`)).step,
-    ...(model.kind === "spiking" ? { network: getNetwork(reader, prefix, model) } : {}),
-    ...("below" in model && model.below > 0 ? { below: reader.vector(`${prefix}state.below`, model.below, precision) } : {}),
-  }));
+  return reader.check("state", () => {
+    const values = reader.vector(`${prefix}state.values`, model.size, precision);
+    if (model.kind === undefined && model.config.arithmetic === "integer") checkSteps(values);
+    return {
+      values,
+      input: reader.vector(`${prefix}state.input`, model.inputSize, precision),
+      output: reader.vector(`${prefix}state.output`, model.outputSize, precision),
+      step: parseStateNote(reader.json(`${prefix}state`)).step,
+      ...(model.kind === "spiking" ? { network: getNetwork(reader, prefix, model) } : {}),
+      ...("below" in model && model.below > 0 ? { below: reader.vector(`${prefix}state.below`, model.below, precision) } : {}),
+    };
+  });
 }

@@ -403,6 +403,16 @@ describe("a bare reservoir", () => {
     await loaded.dispose();
   });
 
+  it("of integers is refused with a state that is no whole steps", async () => {
+    await using made = await ReservoirComputer.create({ size: 3, connectionProbability: 1, arithmetic: "integer" });
+    const file = rewritten(await encodeReservoir(made), ({ tensors }) => {
+      tensors["state.values"] = { ...tensors["state.values"]!, data: Float32Array.of(0, 0.1, 0) };
+    });
+    const reading = decodeReservoir(file, { source: "my.safetensors" });
+    await expect(reading).rejects.toThrow(FileError);
+    await expect(reading).rejects.toThrow(/my\.safetensors: .*its state cannot be used: .* at neuron 1; it takes whole steps/);
+  });
+
   it("of a user's own matrices comes back with them", async () => {
     const weights = toSparse(Matrix.from([[0, 0.5, 0], [0, 0, 0.5], [0.25, 0, 0]])); // biome-ignore format: a matrix
     const matrices = { weights, bias: [1, 2, 3], feedbackWeights: [1, 0, -1], initialState: [0.1, 0.2, 0.3] };
