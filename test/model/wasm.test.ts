@@ -59,6 +59,7 @@ describe("a forecaster as WebAssembly", () => {
       { reservoir: { ...small, activation: "relu" }, readout: { type: "ridge", transform: "squareHalf" }, standardise: "inputs" },
     ],
     ["members with lags, chosen by a horizon", 2, { reservoir: { size: 20 }, horizon: 10, season: 30, members: 4 }],
+    ["nine members without noise, whose steps are counted beside the rows", 1, { reservoir: { size: 6 }, members: 9 }],
     ["linear units, held outputs", 1, { reservoir: { ...small, activation: "identity" } }],
     ["integers, sparse", 1, { reservoir: { ...integers, size: 60 } }],
     ["integers, dense, in 8 bits", 2, { reservoir: { ...integers, connectionProbability: 1, weightPrecision: "int8", bias: 0.3 } }],

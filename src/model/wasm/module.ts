@@ -3,11 +3,11 @@ import { calendarColumns } from "../../series/calendar.js";
 import { cClassifier } from "../c/classifier.js";
 import type { Program } from "../c/constants.js";
 import { cProgram } from "../c/program.js";
+import { beyondPlain } from "../c/runtime.js";
 import { givenOf, observes, outsideOf, stateFields } from "../c/shape.js";
 import type { ClassifierParts } from "../classifier/file.js";
 import type { Label } from "../classifier/options.js";
 import type { ForecasterParts } from "../forecaster/file.js";
-import { beyondPlain } from "../c/runtime.js";
 import { customSection, joined } from "./binary.js";
 import { link } from "./link.js";
 
@@ -102,7 +102,8 @@ export function forecasterModule(
   const { offsets, end } = offsetsOf([
     ...["x", "next"].map((field) => neuron * fields.get(field)!),
     ...["u", "fed", "recent"].map((field) => real * (fields.get(field) ?? 0)),
-    ...[8 * numbers["PAST"]! * members, 8 * shape.fills, 8 * shape.fillsFed, shape.noise ? 4 * members : 0, 4],
+    // The runtime counts the steps of every member, with noise or without.
+    ...[8 * numbers["PAST"]! * members, 8 * shape.fills, 8 * shape.fillsFed, 4 * members, 4],
   ]);
   const { outputs, known } = shape;
   // Arrays of local variables: at most those of a forecast and of what it calls.
