@@ -239,7 +239,10 @@ describe("a W drawn on the device", () => {
           };
           const outside = of.outputSize > 0 ? of.inputSize : of.inputSize - 1;
           const inputs = outside > 0 ? { inputs: randomMatrix(3, outside, of.precision, 8) } : {};
-          await session.generate({ steps: 3, readout, ...inputs } as never);
+          // A plan that was named and closes no loop says so.
+          await session.generate({ steps: 3, readout, ...inputs } as never).catch((error: unknown) => {
+            if (!String(error).includes("closes no loop")) throw error;
+          });
         }
         await session.dispose();
       }),
