@@ -696,7 +696,12 @@ export const casesOfC: readonly CCase[] = [
     reservoir: { size: 14, seed: 9, groups: [{ inputs: [1] }, { size: 20 }, { inputs: [0], activation: "sigmoid" }] },
   }),
   withKnown("groups with known inputs", { reservoir: { size: 14, groups: [{ inputs: [0, 2] }, { inputs: [1] }] } }),
-  ofTransformed("squashed z-scores", 2, { reservoir: small, transforms: ["standardise", "squash", { difference: 1 }] }),
+  ofTransformed("squashed z-scores", 2, {
+    reservoir: small,
+    transforms: ["standardise", "squash", { difference: 1 }],
+    // An exported program does not clip what transforms give back.
+    bounds: [null, null],
+  }),
   ofTransformed("candidates of other transforms and lags", 1, {
     reservoir: { size: 20 },
     horizon: 8,
