@@ -181,7 +181,7 @@ function allRows(
   return count(whole) > count(trained) ? whole : undefined;
 }
 
-/** What a model file keeps of the table, and of which rows it was trained and scored. */
+/** What a model file keeps of the table, and the rows that trained and scored it. */
 function tableOf({ kept, test }: SeriesData, { warmup }: ModelPlan, series: readonly PreparedSeries[], starts: readonly StartPoint[]) {
   if (!kept) return undefined;
   const { whole, trainRows, facts } = series.at(-1)!;

@@ -44,7 +44,7 @@ export interface PredictionRows {
   readonly train: Drive & { readonly targets: Matrix };
   /** `teacher` is what may be fed back while it predicts: what is known by then. */
   readonly test: Drive & { readonly rows: number; readonly targets: Matrix };
-  /** Inputs at the end, of which no target is known. */
+  /** Inputs at the end, whose targets are not known. */
   readonly rest: Matrix;
   /** Rows at the start of a separate test part that only drive the reservoir. */
   readonly settle: number;

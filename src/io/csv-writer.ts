@@ -85,7 +85,7 @@ function* pieces(matrix: Matrix, options: CsvWriteOptions): Generator<string> {
 const formula = /^[=@\t\r]|^[+-](?![\d.]+(?:[eE][+-]?\d+)?$|inf)/i;
 
 /**
- * A text as it stands in a line, in quotes if it has to be. What a spreadsheet would run as a
+ * A text as a cell of a line, in quotes if needed. What a spreadsheet would run as a
  * formula has an apostrophe before it.
  */
 export function csvCell(cell: string, delimiter = ","): string {

@@ -78,7 +78,7 @@ export function experimentDataOf({
 /** Steps that a forecast is shown for. */
 export const shownRows = 400;
 
-/** What is shown of a series: that it goes on by itself after the training rows, or predictions. */
+/** What is shown of a series: its closed loop after the training rows, or predictions. */
 export function taskOf(free: boolean, testRows: number): Readonly<Record<string, unknown>> {
   return free ? { type: "forecast", horizon: Math.max(1, Math.min(shownRows, testRows)), starts: 1, lags: 0 } : { type: "predict" };
 }

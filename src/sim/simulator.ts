@@ -14,7 +14,7 @@ const handleStep = 0x100n;
 const streamLegacy = 1n;
 const streamPerThread = 2n;
 
-/** Pieces of work that may wait in a stream before it goes on by itself. */
+/** Pieces of work that may wait in a stream before it runs them. */
 const mostWaiting = 256;
 
 interface Entry {

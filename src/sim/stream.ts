@@ -39,7 +39,7 @@ export class WorkStream {
   capture: Capture | undefined;
   /** Pieces of work put into the capture, which tells whether it was joined since. */
   captured = 0;
-  /** Its handle is gone; its work goes on. */
+  /** Its handle is gone; its work still runs. */
   destroyed = false;
   #queue: Work[] = [];
   /** What was begun of the first piece of work. */

@@ -699,8 +699,6 @@ export const casesOfC: readonly CCase[] = [
   ofTransformed("squashed z-scores", 2, {
     reservoir: small,
     transforms: ["standardise", "squash", { difference: 1 }],
-    // An exported program does not clip what transforms give back.
-    bounds: [null, null],
   }),
   ofTransformed("candidates of other transforms and lags", 1, {
     reservoir: { size: 20 },

@@ -443,6 +443,18 @@ static void hold(const member *m, real *y)
 }
 
 #endif
+#if BOUNDED
+/* Moves a forecast to the nearer end of its bounds. */
+static void bound(double *output)
+{
+  int o;
+  for (o = 0; o < OUTPUTS; o++) {
+    if (output[o] < lowest[o]) output[o] = lowest[o];
+    if (output[o] > highest[o]) output[o] = highest[o];
+  }
+}
+
+#endif
 static void say(const member *m, const own *s, real *y)
 {
   answer(m, m->loop_readout, m->loop_intercept, s->x, s->recent, s->u, y);
@@ -514,6 +526,9 @@ int model_forecast(model_state *state, int steps,
         if (!(y[o] - y[o] == 0)) return t;
     }
     medians(made, output);
+#if BOUNDED
+    if (BOUNDED) bound(output);
+#endif
     output += OUTPUTS;
 #if OUTSIDE
     outside += OUTSIDE;

@@ -18,12 +18,14 @@ typedef struct {
 } model_state;
 
 typedef struct {
-  int MEMBERS, INPUTS, OUTPUTS, GROUPS, LAGS, MOST_INPUTS, MOST_ROWS, LEAST_ROWS, TRAINED_ROWS, MOST_LOST, PAST, LARGEST, FILLS, FILLS_FED, FEEDBACK, FED, OBSERVES, DRIVEN, HOLDS, SQUARE_HALF, SQUARES, KNOWN, MASKS, CALENDAR_COLUMNS, CALENDAR, OUTSIDE;
+  int MEMBERS, INPUTS, OUTPUTS, GROUPS, LAGS, MOST_INPUTS, MOST_ROWS, LEAST_ROWS, TRAINED_ROWS, MOST_LOST, PAST, LARGEST, FILLS, FILLS_FED, FEEDBACK, FED, OBSERVES, DRIVEN, HOLDS, SQUARE_HALF, SQUARES, KNOWN, MASKS, CALENDAR_COLUMNS, CALENDAR, OUTSIDE, BOUNDED;
   int X_AT, NEXT_AT, U_AT, FED_AT, RECENT_AT, PAST_AT, LAST_AT, LAST_FED_AT, STEP_AT, ROWS_AT;
   const member *members;
   const unsigned char *groups;
   const double *last_row;
   const double *last_fed_row;
+  const double *lowest;
+  const double *highest;
   const feature *calendar_features;
   const int16_t *tanh_table;
 } constants;
@@ -55,10 +57,13 @@ constants model;
 #define CALENDAR_COLUMNS model.CALENDAR_COLUMNS
 #define CALENDAR model.CALENDAR
 #define OUTSIDE model.OUTSIDE
+#define BOUNDED model.BOUNDED
 #define members model.members
 #define groups model.groups
 #define last_row model.last_row
 #define last_fed_row model.last_fed_row
+#define lowest model.lowest
+#define highest model.highest
 #define calendar_features model.calendar_features
 #define tanh_table model.tanh_table
 #endif

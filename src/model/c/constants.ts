@@ -31,7 +31,7 @@ export interface ConstantTable {
 /** The null pointer. */
 export const nowhere: Field = 0;
 
-/** Constant arrays, of which two of the same values are one, and tables that point to them. */
+/** Constant arrays, one for equal values, and tables that point to them. */
 export class Constants {
   readonly #arrays = new Map<string, ConstantArray>();
   readonly tables: ConstantTable[] = [];

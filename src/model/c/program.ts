@@ -48,6 +48,8 @@ export function cProgram(parts: ForecasterParts, { name, version, calendar }: Pr
   constants.tables.push({ name: "members", type: "member", rows });
   const { rows: days, hasYears } = calendarRows(calendar, constants);
   if (days.length > 0) constants.tables.push({ name: "calendar_features", type: "feature", rows: days });
+  const given = members[0]!.road.bounds;
+  const bounds = shape.closes && given?.some((ends) => ends.some((end) => end !== null)) ? given : undefined;
   const isObserving = observes(shape);
   const hasFed = shape.feedback || isObserving;
   const lost = transforms ? mostLost(transforms) : 0;
@@ -63,6 +65,7 @@ export function cProgram(parts: ForecasterParts, { name, version, calendar }: Pr
     ...{ SQUARE_HALF: Number(features.state === "squareHalf"), SQUARES: Number(features.squares), KNOWN: known },
     ...{ MASKS: isObserving ? shape.masks : 0, CALENDAR_COLUMNS: calendarColumns(calendar), CALENDAR: calendar.length },
     OUTSIDE: shape.closes ? Math.max(0, outsideOf(shape)) : 0,
+    BOUNDED: Number(bounds !== undefined),
   };
   const has: Readonly<Record<string, boolean>> = {
     ...{ PREDICTS: !isObserving, TEACHES: shape.feedback, CLOSES: shape.closes, GIVEN: givenOf(shape) > 0 },
@@ -82,6 +85,16 @@ export function cProgram(parts: ForecasterParts, { name, version, calendar }: Pr
       groups: constants.to("uint8_t", "groups", members.length > 1 ? parts.groups : []),
       last_row: constants.to("float64", "last_row", shape.fills > 0 ? parts.last.inputs : []),
       last_fed_row: constants.to("float64", "last_fed_row", shape.fillsFed > 0 ? parts.last.targets : []),
+      lowest: constants.to(
+        "float64",
+        "lowest",
+        bounds?.map(([low]) => low ?? -Number.MAX_VALUE),
+      ),
+      highest: constants.to(
+        "float64",
+        "highest",
+        bounds?.map(([, high]) => high ?? Number.MAX_VALUE),
+      ),
       calendar_features: timed ? { to: "calendar_features" } : nowhere,
       tanh_table: reservoirs.tanhTable,
     },

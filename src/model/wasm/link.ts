@@ -14,7 +14,7 @@ const pageBytes = 65536;
 export interface Linked {
   readonly runtime: string;
   readonly constants: Constants;
-  /** What stands in the runtime's `model`, in order. */
+  /** The fields of the runtime's `model`, in order. */
   readonly model: readonly Field[];
   /** Bytes of the stack. */
   readonly stack: number;
@@ -41,7 +41,7 @@ function exportsOf(content: Uint8Array): Exported[] {
   }));
 }
 
-/** The values of the globals, of which the first is where the stack begins. */
+/** The values of the globals; the first is the start of the stack. */
 function globalsOf(content: Uint8Array): number[] {
   const reader = new Reader(content);
   return Array.from({ length: reader.number() }, () => {
