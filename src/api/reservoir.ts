@@ -2,7 +2,7 @@
  * Reservoirs, their kinds and engines, and what extensions of them need: options as tables, registries, the engine contract.
  * @module spillway/reservoir
  */
-export { accumulate, checkSummary } from "../engine/index.js";
+
 export {
   anything,
   byName,
@@ -38,6 +38,7 @@ export {
   whole,
   withoutDefaults,
 } from "../core/options.js";
+export { accumulate, checkSummary } from "../engine/index.js";
 export { type ColouringOptions, colourGraph, conflictsOf, type VertexGraph } from "../oscillators/index.js";
 export {
   type AccumulateOptions,

@@ -8,8 +8,8 @@ import { metrics as metricParts } from "../metrics/index.js";
 import { classTrainer } from "../model/classifier/class-readout.js";
 import {
   classifierReservoir,
-  classifierSize,
   classifierSettings,
+  classifierSize,
   forecasterReservoir,
   forecasterTrainer,
   takesSpikes,

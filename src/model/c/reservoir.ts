@@ -1,8 +1,8 @@
 // The reservoirs of a program: their tables, and what of the runtime they need.
 import { isSparse } from "../../numerics/index.js";
 import type { ReservoirModel } from "../../reservoir/index.js";
-import { tanhTable } from "../../reservoir/integer/tanh.js";
 import { unit } from "../../reservoir/integer/step.js";
+import { tanhTable } from "../../reservoir/integer/tanh.js";
 import { integerRows } from "../../reservoir/integer/weights.js";
 import { type Constants, type Field, nowhere } from "./constants.js";
 import { activationsInC, type Part } from "./refuse.js";
