@@ -92,7 +92,13 @@ const entries = parts
   .flatMap(({ browser, default: path }) => [path, ...(browser ? [browser] : [])])
   .map((path) => path.replace("./dist/", "src/").replace(/\.js$/, ".ts"));
 const { metafile } = await build({
-  entryPoints: ["src/cli/main.ts", "src/cli/command.ts", "src/experiment/trial-worker.ts", "src/model/sweep/draw-worker.ts", ...entries],
+  entryPoints: [
+    "src/cli/main.ts",
+    "src/cli/command.ts",
+    "src/experiment/search/trial-worker.ts",
+    "src/model/sweep/draw-worker.ts",
+    ...entries,
+  ],
   outbase: "src",
   outdir: "dist",
   chunkNames: "[name]-[hash]",
@@ -112,7 +118,7 @@ const { metafile } = await build({
 
 for (const name of readdirSync("dist", { recursive: true })) if (name.endsWith(".js")) restoreClassNames(`dist/${name}`);
 // By the package's own name, so that a bundler for browsers takes the index of browsers here too.
-for (const path of [...computing.map((part) => `dist/api/${part}.js`), "dist/experiment/trial-worker.js"])
+for (const path of [...computing.map((part) => `dist/api/${part}.js`), "dist/experiment/search/trial-worker.js"])
   writeFileSync(path, `import "spillway"; ${readFileSync(path, "utf8")}`);
 for (const name of ["spillway.wasm", "spillway-fused.wasm", "spillway-threads.wasm"]) cpSync(`src/numerics/wasm/${name}`, `dist/${name}`);
 cpSync("src/engine/cpu/spillway-worker.js", "dist/spillway-worker.js");

@@ -3,7 +3,7 @@
 // it, <!-- given: ... -->, does before what a reader has done already.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseExperimentText } from "../src/experiment/file.js";
+import { parseExperimentText } from "../src/experiment/description/file.js";
 
 export interface Block {
   /** The file, such as docs/search.md, and the number of the block's first line. */

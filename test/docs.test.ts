@@ -4,10 +4,10 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { optionsPage } from "../scripts/option-tables.js";
-import { parseExperimentText } from "../src/experiment/file.js";
-import { readNetworkExperiment } from "../src/experiment/network-file.js";
-import { readSearch, type SearchInput } from "../src/experiment/search-plan.js";
-import { readYaml } from "../src/experiment/yaml.js";
+import { parseExperimentText } from "../src/experiment/description/file.js";
+import { readNetworkExperiment } from "../src/experiment/description/network-file.js";
+import { readSearch, type SearchInput } from "../src/experiment/search/search-plan.js";
+import { readYaml } from "../src/experiment/description/yaml.js";
 import { type AnyReservoirOptions, Classifier, Forecaster, mackeyGlass, nrmse, recursiveLeastSquares, ridge } from "../src/index.js";
 import { decodeSafetensors } from "../src/io/index.js";
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parseExperimentText } from "../src/experiment/file.js";
+import { parseExperimentText } from "../src/experiment/description/file.js";
 import { blocksOf, commandsOf, tableFor } from "./docs-pages.js";
 
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };

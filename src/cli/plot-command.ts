@@ -1,7 +1,7 @@
 // `spillway plot` and the flags that all have which write figures. The work is loaded when it is
 // called.
 import { type Command, Option } from "commander";
-import { runFiguresTable } from "../experiment/plot-options.js";
+import { runFiguresTable } from "../experiment/report/plot-options.js";
 import { svgTable } from "../plot/svg/options.js";
 import type { PlotFlags } from "./commands/plot.js";
 import { flagOf } from "./flag.js";

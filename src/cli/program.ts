@@ -7,9 +7,9 @@ import { compareTable } from "../analysis/compare/options.js";
 import { mapMeasures } from "../analysis/map/options.js";
 import { count, list, option, optional, whole } from "../core/options.js";
 import { visibleLines } from "../core/text.js";
-import { aheadTable } from "../experiment/ahead-options.js";
-import { experimentRunTable } from "../experiment/run-options.js";
-import { experimentSearchTable } from "../experiment/search-options.js";
+import { aheadTable } from "../experiment/runs/ahead-options.js";
+import { experimentRunTable } from "../experiment/runs/run-options.js";
+import { experimentSearchTable } from "../experiment/search/search-options.js";
 import { launchTable } from "../gpu/launch-config.js";
 import { labTable } from "../lab/options.js";
 import { cTable } from "../model/c/options.js";
@@ -385,7 +385,9 @@ export function createProgram(signal: AbortSignal, announce: (what: Announcement
     .command("schema")
     .description("the JSON Schema of experiment files, for editors")
     .addOption(importOption())
-    .action(async () => print(JSON.stringify((await import("../experiment/json-schema.js")).experimentJsonSchema(), undefined, 2)));
+    .action(async () =>
+      print(JSON.stringify((await import("../experiment/description/json-schema.js")).experimentJsonSchema(), undefined, 2)),
+    );
 
   const ptx = program
     .command("ptx")

@@ -106,7 +106,7 @@ async function explainEnd(
 ): Promise<void> {
   const places: string[] = [];
   if (outputs.size > 0) {
-    const { mendOutputs } = await import("../experiment/output-folder.js");
+    const { mendOutputs } = await import("../experiment/runs/output-folder.js");
     for (const folder of outputs) places.push(...(await mendOutputs(folder)));
   }
   const why = stoppedBy ? "the command did not stop by itself and was ended" : `the command was ended by ${signal}`;

@@ -2,11 +2,11 @@
 import { FieldForecaster } from "../model/index.js";
 import type { RidgeOptions } from "../readout/index.js";
 import type { ReservoirOptions } from "../reservoir/index.js";
-import { choiceOf, isLongEnough, longestOf } from "./forecast-choice.js";
+import { choiceOf, isLongEnough, longestOf } from "./tasks/forecast-choice.js";
 import type { FitWork, ForecastExperiment, ModelPlan, RunModel, TrainingRows } from "./forecast-model.js";
-import { type FieldDescription, underModel } from "./model-options.js";
-import { describedRows, ownTransforms, type PreparedSeries, standardises } from "./prepare.js";
-import { radiusOf, seenBeside, type TrialOptions } from "./trial.js";
+import { type FieldDescription, underModel } from "./description/model-options.js";
+import { describedRows, ownTransforms, type PreparedSeries, standardises } from "./data/prepare.js";
+import { radiusOf, seenBeside, type TrialOptions } from "./tasks/trial.js";
 
 /**
  * Lambda is chosen by forecasts, if the file leaves it out and the training part is long enough.

@@ -1,10 +1,10 @@
 // The model "nvar" of a forecast: polynomials of delays.
 import { NvarForecaster } from "../model/index.js";
-import { choiceOf, isLongEnough, longestOf } from "./forecast-choice.js";
+import { choiceOf, isLongEnough, longestOf } from "./tasks/forecast-choice.js";
 import type { FitWork, ForecastExperiment, ModelPlan, RunModel, TrainingRows } from "./forecast-model.js";
-import { historyOf, type NvarDescription, underModel } from "./model-options.js";
-import { describedRows, type PreparedSeries, standardises } from "./prepare.js";
-import { seenBeside, type TrialOptions } from "./trial.js";
+import { historyOf, type NvarDescription, underModel } from "./description/model-options.js";
+import { describedRows, type PreparedSeries, standardises } from "./data/prepare.js";
+import { seenBeside, type TrialOptions } from "./tasks/trial.js";
 
 /**
  * Lambda is chosen by forecasts, if the file leaves it out and the training part is long enough.

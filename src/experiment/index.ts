@@ -4,9 +4,9 @@
  */
 
 export type { JsonSchema } from "../core/options.js";
-export type { Bands } from "./bands.js";
-export type { ClassResult } from "./classes.js";
-export { type CaseData, type Cases, type DrivenData, type ExperimentData, loadData, type SeriesData } from "./data.js";
+export type { Bands } from "./tasks/bands.js";
+export type { ClassResult } from "./tasks/classes.js";
+export { type CaseData, type Cases, type DrivenData, type ExperimentData, loadData, type SeriesData } from "./data/data.js";
 export type {
   BaselineDescription,
   ClassifyTask,
@@ -38,28 +38,35 @@ export type {
   SplitDescription,
   TaskDescription,
   TransformDescription,
-} from "./description.js";
-export { ExperimentError, type ExperimentErrorPlace } from "./errors.js";
-export { asExperiment, type LoadedExperiment, loadExperiment, parseExperimentText } from "./file.js";
-export type { ChosenSettings } from "./forecast-choice.js";
-export { experimentJsonSchema } from "./json-schema.js";
-export type { Machine } from "./machine.js";
-export type { FieldDescription, ForecasterDescription, ModelDescription, ModelType, NvarDescription } from "./model-options.js";
-export { loadNetworkExperiment, type NetworkExperiment, type NetworkReference, readNetworkExperiment } from "./network-file.js";
-export { type FinishedNetworkRun, type NetworkResult, type NetworkSeedResult, runNetworkExperiment } from "./network-run.js";
-export { type CheckedExperiment, parseExperiment } from "./parse.js";
-export { resolveDataPath } from "./paths.js";
-export type { RunFiguresOptions } from "./plot-options.js";
-export { readRun } from "./read-run.js";
-export { type ExperimentResult, formatResult, type ResolvedExperiment, type ScoreSummary, type Scores, type SeedResult } from "./result.js";
-export { type ExperimentSource, type FinishedRun, runExperiment } from "./run.js";
-export { type RunFigures, runFigures } from "./run-figures.js";
-export type { ExperimentRunOptions } from "./run-options.js";
-export { searchExperiment } from "./search.js";
-export type { SearchObjective } from "./search-objective.js";
-export type { ExperimentSearchOptions } from "./search-options.js";
-export { readSearch, type SearchInput, type SearchPlan } from "./search-plan.js";
-export type { PassedOver } from "./search-refit.js";
-export { type FinishedSearch, readSearchResult, type SearchBest, type SearchResult } from "./search-result.js";
-export type { SeriesPart } from "./table.js";
-export type { EngineChoiceOptions } from "./trial.js";
+} from "./description/description.js";
+export { ExperimentError, type ExperimentErrorPlace } from "./description/errors.js";
+export { asExperiment, type LoadedExperiment, loadExperiment, parseExperimentText } from "./description/file.js";
+export type { ChosenSettings } from "./tasks/forecast-choice.js";
+export { experimentJsonSchema } from "./description/json-schema.js";
+export type { Machine } from "./runs/machine.js";
+export type { FieldDescription, ForecasterDescription, ModelDescription, ModelType, NvarDescription } from "./description/model-options.js";
+export { loadNetworkExperiment, type NetworkExperiment, type NetworkReference, readNetworkExperiment } from "./description/network-file.js";
+export { type FinishedNetworkRun, type NetworkResult, type NetworkSeedResult, runNetworkExperiment } from "./runs/network-run.js";
+export { type CheckedExperiment, parseExperiment } from "./description/parse.js";
+export { resolveDataPath } from "./description/paths.js";
+export type { RunFiguresOptions } from "./report/plot-options.js";
+export { readRun } from "./runs/read-run.js";
+export {
+  type ExperimentResult,
+  formatResult,
+  type ResolvedExperiment,
+  type ScoreSummary,
+  type Scores,
+  type SeedResult,
+} from "./runs/result.js";
+export { type ExperimentSource, type FinishedRun, runExperiment } from "./runs/run.js";
+export { type RunFigures, runFigures } from "./report/run-figures.js";
+export type { ExperimentRunOptions } from "./runs/run-options.js";
+export { searchExperiment } from "./search/search.js";
+export type { SearchObjective } from "./search/search-objective.js";
+export type { ExperimentSearchOptions } from "./search/search-options.js";
+export { readSearch, type SearchInput, type SearchPlan } from "./search/search-plan.js";
+export type { PassedOver } from "./search/search-refit.js";
+export { type FinishedSearch, readSearchResult, type SearchBest, type SearchResult } from "./search/search-result.js";
+export type { SeriesPart } from "./data/table.js";
+export type { EngineChoiceOptions } from "./tasks/trial.js";

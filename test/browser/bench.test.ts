@@ -7,7 +7,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { BenchResult } from "../../src/cli/commands/bench.js";
 import { benchSection } from "../../src/cli/commands/bench-report.js";
-import { timingFigure } from "../../src/experiment/timing-figure.js";
+import { timingFigure } from "../../src/experiment/report/timing-figure.js";
 import { reportHtml } from "../../src/plot/index.js";
 import { coloursOf, openChromium, openPage } from "./chromium.js";
 

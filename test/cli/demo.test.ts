@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { demo } from "../../src/cli/commands/demo.js";
 import { run } from "../../src/cli/commands/run.js";
 import { silent } from "../../src/cli/progress.js";
-import type { ExperimentResult } from "../../src/experiment/result.js";
+import type { ExperimentResult } from "../../src/experiment/runs/result.js";
 import { itWithData } from "../data.js";
 
 let out: string;

@@ -8,9 +8,9 @@ import { kernelNumbers, kernelSwitches, kernelWords } from "../../src/cli/comman
 import { helpOf, TableFlag } from "../../src/cli/flag.js";
 import { createProgram } from "../../src/cli/program.js";
 import type { OptionTable } from "../../src/core/options.js";
-import { aheadTable } from "../../src/experiment/ahead-options.js";
-import { runFiguresTable } from "../../src/experiment/plot-options.js";
-import { experimentRunTable } from "../../src/experiment/run-options.js";
+import { aheadTable } from "../../src/experiment/runs/ahead-options.js";
+import { runFiguresTable } from "../../src/experiment/report/plot-options.js";
+import { experimentRunTable } from "../../src/experiment/runs/run-options.js";
 import { launchTable } from "../../src/gpu/launch-config.js";
 import { openTable as deviceTable } from "../../src/gpu/open-device.js";
 import { labTable } from "../../src/lab/options.js";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { stopAt } from "../io/file-faults.mjs";
 
-type Output = typeof import("../../src/experiment/output-folder.js");
+type Output = typeof import("../../src/experiment/runs/output-folder.js");
 type Io = typeof import("../../src/io/index.js");
 
 const { pid } = process;
@@ -42,7 +42,7 @@ async function killedAt(n: number, program: () => Promise<unknown>, as = deadPid
   }
 }
 
-const output = (): Promise<Output> => import("../../src/experiment/output-folder.js");
+const output = (): Promise<Output> => import("../../src/experiment/runs/output-folder.js");
 const io = (): Promise<Io> => import("../../src/io/index.js");
 
 async function write(folder: string, files: Readonly<Record<string, string>>): Promise<void> {

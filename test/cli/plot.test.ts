@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { formatForecasts } from "../../src/experiment/forecasts-file.js";
+import { formatForecasts } from "../../src/experiment/runs/forecasts-file.js";
 import { Matrix } from "../../src/numerics/index.js";
 import { spillway } from "./spillway.js";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { run } from "../../src/cli/commands/run.js";
 import { silent } from "../../src/cli/progress.js";
-import type { ExperimentResult } from "../../src/experiment/result.js";
+import type { ExperimentResult } from "../../src/experiment/runs/result.js";
 import { rmse } from "../../src/metrics/index.js";
 import { narma } from "../../src/tasks/index.js";
 import { forecast, predict, runsInFolder, scoresOf } from "../experiment/run-text.js";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { ExperimentResult } from "../../src/experiment/result.js";
+import type { ExperimentResult } from "../../src/experiment/runs/result.js";
 import { spillway } from "./spillway.js";
 
 const faults = pathToFileURL(fileURLToPath(new URL("../io/file-faults.mjs", import.meta.url))).href;

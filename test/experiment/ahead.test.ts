@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { forecastAhead } from "../../src/experiment/ahead.js";
+import { forecastAhead } from "../../src/experiment/runs/ahead.js";
 import { runExperiment } from "../../src/experiment/index.js";
 import { Classifier, FieldForecaster, Forecaster, NvarForecaster } from "../../src/model/index.js";
 import { Matrix } from "../../src/numerics/index.js";

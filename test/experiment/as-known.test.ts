@@ -6,7 +6,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ExperimentInput } from "../../src/experiment/index.js";
-import { runExperiment } from "../../src/experiment/run.js";
+import { runExperiment } from "../../src/experiment/runs/run.js";
 import "../../src/index.js";
 
 let folder: string;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { classLines } from "../../src/cli/present.js";
-import { classResult } from "../../src/experiment/classes.js";
+import { classResult } from "../../src/experiment/tasks/classes.js";
 import { readRun, runExperiment } from "../../src/experiment/index.js";
 import "../../src/index.js";
 

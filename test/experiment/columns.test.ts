@@ -4,11 +4,11 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { columnTable } from "../../src/experiment/report-section.js";
+import { columnTable } from "../../src/experiment/report/report-section.js";
 import type { ExperimentInput } from "../../src/experiment/index.js";
-import { readRun } from "../../src/experiment/read-run.js";
-import type { ExperimentResult } from "../../src/experiment/result.js";
-import { runExperiment } from "../../src/experiment/run.js";
+import { readRun } from "../../src/experiment/runs/read-run.js";
+import type { ExperimentResult } from "../../src/experiment/runs/result.js";
+import { runExperiment } from "../../src/experiment/runs/run.js";
 import "../../src/index.js";
 
 let folder: string;

@@ -2,12 +2,12 @@ import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type ExperimentData, loadData } from "../../src/experiment/data.js";
-import { parseExperimentText } from "../../src/experiment/file.js";
-import { resolveDataPath } from "../../src/experiment/paths.js";
-import { prepareSeries, startRows } from "../../src/experiment/prepare.js";
-import { settleExperiment } from "../../src/experiment/settle.js";
-import { splitRows } from "../../src/experiment/split.js";
+import { type ExperimentData, loadData } from "../../src/experiment/data/data.js";
+import { parseExperimentText } from "../../src/experiment/description/file.js";
+import { resolveDataPath } from "../../src/experiment/description/paths.js";
+import { prepareSeries, startRows } from "../../src/experiment/data/prepare.js";
+import { settleExperiment } from "../../src/experiment/data/settle.js";
+import { splitRows } from "../../src/experiment/data/split.js";
 import { encodeNpy, encodeWav } from "../../src/io/index.js";
 import { Matrix } from "../../src/numerics/index.js";
 

@@ -2,8 +2,8 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ExperimentError } from "../../src/experiment/errors.js";
-import { loadExperiment, parseExperimentText } from "../../src/experiment/file.js";
+import { ExperimentError } from "../../src/experiment/description/errors.js";
+import { loadExperiment, parseExperimentText } from "../../src/experiment/description/file.js";
 
 const least = `name: least
 data: { task: narma, length: 500 }

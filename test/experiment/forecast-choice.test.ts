@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { ChosenSettings, ExperimentInput } from "../../src/experiment/index.js";
-import { runExperiment } from "../../src/experiment/run.js";
+import { runExperiment } from "../../src/experiment/runs/run.js";
 import { Forecaster } from "../../src/model/index.js";
 import type { CalendarFeature } from "../../src/series/index.js";
 import "../../src/index.js";

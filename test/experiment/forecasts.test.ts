@@ -4,9 +4,9 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { formatForecasts } from "../../src/experiment/forecasts-file.js";
+import { formatForecasts } from "../../src/experiment/runs/forecasts-file.js";
 import { readRun } from "../../src/experiment/index.js";
-import { runExperiment } from "../../src/experiment/run.js";
+import { runExperiment } from "../../src/experiment/runs/run.js";
 import { Matrix } from "../../src/numerics/index.js";
 import "../../src/index.js";
 

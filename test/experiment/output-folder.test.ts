@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { OutputFolder } from "../../src/experiment/output-folder.js";
+import { OutputFolder } from "../../src/experiment/runs/output-folder.js";
 
 let parent: string;
 let target: string;

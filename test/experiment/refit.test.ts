@@ -4,9 +4,9 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { forecastAhead } from "../../src/experiment/ahead.js";
+import { forecastAhead } from "../../src/experiment/runs/ahead.js";
 import type { ExperimentInput } from "../../src/experiment/index.js";
-import { runExperiment } from "../../src/experiment/run.js";
+import { runExperiment } from "../../src/experiment/runs/run.js";
 import { Forecaster, NvarForecaster } from "../../src/model/index.js";
 import "../../src/index.js";
 

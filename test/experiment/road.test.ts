@@ -81,12 +81,12 @@ describe("the road of a forecast", () => {
     const text = await readFile("docs/architecture.md", "utf8");
     const list = text.slice(text.indexOf("## How a forecast runs")).split("\n## ")[0]!;
     const modules = Array.from(list.matchAll(/^\d+\. `([\w/-]+\.ts)`/gm), ([, module]) => module!);
-    expect(modules[0]).toBe("experiment/run.ts");
+    expect(modules[0]).toBe("experiment/runs/run.ts");
     expect(modules.length).toBeLessThanOrEqual(9);
     const names: Readonly<Record<string, RegExp>> = {
-      "experiment/file.ts": /loadExperiment\(/,
-      "experiment/data.ts": /loadData\(/,
-      "experiment/forecast.ts": /runForecast\(/,
+      "experiment/description/file.ts": /loadExperiment\(/,
+      "experiment/data/data.ts": /loadData\(/,
+      "experiment/tasks/forecast.ts": /runForecast\(/,
       "experiment/forecast-reservoir.ts": /plan\.fit\(/,
       "model/forecaster/forecaster.ts": /Forecaster\.fit\(/,
       "model/forecaster/fit.ts": /fitMembers\(/,

@@ -2,7 +2,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { ExperimentResult } from "../../src/experiment/result.js";
+import type { ExperimentResult } from "../../src/experiment/runs/result.js";
 import { readNpy } from "../../src/io/index.js";
 import { rmse } from "../../src/metrics/index.js";
 import { Classifier, Forecaster } from "../../src/model/index.js";

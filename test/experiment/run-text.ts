@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { beforeEach } from "vitest";
 import { type RunCommandOptions, run } from "../../src/cli/commands/run.js";
 import { silent } from "../../src/cli/progress.js";
-import type { ExperimentResult } from "../../src/experiment/result.js";
+import type { ExperimentResult } from "../../src/experiment/runs/result.js";
 
 export const predict = `name: small
 data: { task: narma, length: 700, options: { seed: 3 } }

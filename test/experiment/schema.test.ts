@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { parseExperimentText } from "../../src/experiment/file.js";
-import { experimentJsonSchema } from "../../src/experiment/json-schema.js";
+import { parseExperimentText } from "../../src/experiment/description/file.js";
+import { experimentJsonSchema } from "../../src/experiment/description/json-schema.js";
 import { tasks } from "../../src/tasks/index.js";
 
 interface Node {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { stratifiedSplit } from "../../src/experiment/classify.js";
-import type { Experiment } from "../../src/experiment/description.js";
-import { verdictOf } from "../../src/experiment/report-section.js";
-import type { ExperimentResult } from "../../src/experiment/result.js";
-import { type SeedResult, summarise } from "../../src/experiment/result.js";
-import { meanAndDeviation, median, quantile, type ScoreContext, scoreSeries, seriesScorer } from "../../src/experiment/scores.js";
+import { stratifiedSplit } from "../../src/experiment/tasks/classify.js";
+import type { Experiment } from "../../src/experiment/description/description.js";
+import { verdictOf } from "../../src/experiment/report/report-section.js";
+import type { ExperimentResult } from "../../src/experiment/runs/result.js";
+import { type SeedResult, summarise } from "../../src/experiment/runs/result.js";
+import { meanAndDeviation, median, quantile, type ScoreContext, scoreSeries, seriesScorer } from "../../src/experiment/tasks/scores.js";
 import { Matrix } from "../../src/numerics/index.js";
 
 const column = (...values: number[]) => new Matrix(values.length, 1, Float64Array.from(values));

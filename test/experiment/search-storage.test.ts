@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openStorage } from "../../src/experiment/search-storage.js";
+import { openStorage } from "../../src/experiment/search/search-storage.js";
 
 describe("the storage that a text names", () => {
   it("has its folder made, and says what stands in the way of one", async () => {

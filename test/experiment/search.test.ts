@@ -14,8 +14,8 @@ import {
   type SearchInput,
   searchExperiment,
 } from "../../src/experiment/index.js";
-import { objectiveOf, SettingEvaluator } from "../../src/experiment/search-objective.js";
-import { refitBest } from "../../src/experiment/search-refit.js";
+import { objectiveOf, SettingEvaluator } from "../../src/experiment/search/search-objective.js";
+import { refitBest } from "../../src/experiment/search/search-refit.js";
 import { writeCsv } from "../../src/io/index.js";
 import { packageVersion } from "../../src/model/version.js";
 import { Matrix } from "../../src/numerics/index.js";

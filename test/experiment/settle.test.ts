@@ -4,8 +4,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseExperiment, runExperiment, searchExperiment } from "../../src/experiment/index.js";
-import { settleExperiment } from "../../src/experiment/settle.js";
-import { rowsNeeded } from "../../src/experiment/split.js";
+import { settleExperiment } from "../../src/experiment/data/settle.js";
+import { rowsNeeded } from "../../src/experiment/data/split.js";
 import { Matrix } from "../../src/index.js";
 import { runsInFolder } from "./run-text.js";
 

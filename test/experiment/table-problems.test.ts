@@ -6,8 +6,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import type { SpillwayError } from "../../src/core/errors.js";
-import { loadData, type SeriesData } from "../../src/experiment/data.js";
-import { parseExperimentText } from "../../src/experiment/file.js";
+import { loadData, type SeriesData } from "../../src/experiment/data/data.js";
+import { parseExperimentText } from "../../src/experiment/description/file.js";
 import { runExperiment } from "../../src/experiment/index.js";
 import "../../src/index.js";
 

@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadData, type SeriesData } from "../../src/experiment/data.js";
-import { parseExperimentText } from "../../src/experiment/file.js";
+import { loadData, type SeriesData } from "../../src/experiment/data/data.js";
+import { parseExperimentText } from "../../src/experiment/description/file.js";
 import { type FinishedRun, runExperiment } from "../../src/experiment/index.js";
 import { Forecaster } from "../../src/index.js";
 

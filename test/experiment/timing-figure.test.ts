@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { timingFigure } from "../../src/experiment/timing-figure.js";
+import { timingFigure } from "../../src/experiment/report/timing-figure.js";
 
 describe("where the time of a run went", () => {
   it("is a bar a phase in the order of the run, and what no phase covers", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
-import { parseExperimentText } from "../../src/experiment/file.js";
+import { parseExperimentText } from "../../src/experiment/description/file.js";
 import "../../src/index.js";
 import { defaultSettings } from "../../src/lab/index.js";
 import { defaultChoices, experimentDataOf, mostRows } from "../../src/lab/own-data.js";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
-import { parseExperimentText } from "../../src/experiment/file.js";
+import { parseExperimentText } from "../../src/experiment/description/file.js";
 import { tasks } from "../../src/tasks/index.js";
 import "../../src/index.js";
 import {

@@ -1,6 +1,6 @@
 // Whether a model beats a baseline, and whether the starts can show it.
 import { describe, expect, it } from "vitest";
-import { sentenceOf, verdictOn } from "../../src/experiment/verdict.js";
+import { sentenceOf, verdictOn } from "../../src/experiment/tasks/verdict.js";
 import { RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { compareStarts, type StartErrors } from "../../src/series/index.js";
 

@@ -1,6 +1,6 @@
 // The one road from a case to the rows that drive a reservoir, and that every entry takes it.
 import { describe, expect, it } from "vitest";
-import { encoded } from "../../src/experiment/encode.js";
+import { encoded } from "../../src/experiment/data/encode.js";
 import { parseExperiment } from "../../src/experiment/index.js";
 import { Matrix } from "../../src/index.js";
 import { Front } from "../../src/pipeline/front.js";

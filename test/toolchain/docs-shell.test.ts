@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
-import { readYaml } from "../../src/experiment/yaml.js";
+import { readYaml } from "../../src/experiment/description/yaml.js";
 import { type Block, blocksOf, pages, tableFor } from "../docs-pages.js";
 import { wronglySaid } from "../docs-printed.js";
 

@@ -16,11 +16,11 @@ import {
 } from "../../analysis/index.js";
 import { axisValues, usualAxes } from "../../analysis/map/options.js";
 import { ArgumentError } from "../../core/errors.js";
-import { loadData } from "../../experiment/data.js";
-import type { MapAxisDescription, OpenExperiment } from "../../experiment/description.js";
-import { loadExperiment } from "../../experiment/file.js";
-import { inputsOf } from "../../experiment/inputs.js";
-import { describeMachine, versions } from "../../experiment/machine.js";
+import { loadData } from "../../experiment/data/data.js";
+import type { MapAxisDescription, OpenExperiment } from "../../experiment/description/description.js";
+import { loadExperiment } from "../../experiment/description/file.js";
+import { inputsOf } from "../../experiment/data/inputs.js";
+import { describeMachine, versions } from "../../experiment/runs/machine.js";
 import { ensureFolder, writeFileAtomic } from "../../io/index.js";
 import { formatNumber } from "../../plot/format.js";
 import { type Figure, plotCapacity, plotMemoryCapacity, plotQualityMap, plotSeries, reportHtml, toSvg } from "../../plot/index.js";

@@ -2,8 +2,8 @@
 // comparisons with other packages are elsewhere.
 import "../../index.js";
 import { join } from "node:path";
-import { describeMachine, type Machine, versions } from "../../experiment/machine.js";
-import { median } from "../../experiment/scores.js";
+import { describeMachine, type Machine, versions } from "../../experiment/runs/machine.js";
+import { median } from "../../experiment/tasks/scores.js";
 import { ensureFolder, writeFileAtomic } from "../../io/index.js";
 import { reportHtml } from "../../plot/index.js";
 import { Matrix, ReservoirComputer } from "../../reservoir/index.js";

@@ -2,8 +2,8 @@
 import "../../index.js";
 import { stat } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
-import { modelFileOf } from "../../experiment/ahead.js";
-import { readNewCases } from "../../experiment/new-cases.js";
+import { modelFileOf } from "../../experiment/runs/ahead.js";
+import { readNewCases } from "../../experiment/data/new-cases.js";
 import { csvCell } from "../../io/csv-writer.js";
 import { readBytes, writeFileAtomic } from "../../io/index.js";
 import { Classifier, ModelFileError } from "../../model/index.js";

@@ -2,7 +2,7 @@
 import "../../index.js";
 import { join, normalize } from "node:path";
 import { ArgumentError } from "../../core/errors.js";
-import { modelFileOf } from "../../experiment/ahead.js";
+import { modelFileOf } from "../../experiment/runs/ahead.js";
 import { ensureFolder, readBytes } from "../../io/index.js";
 import {
   type Classifier,

@@ -1,8 +1,8 @@
 // `spillway forecast`: a saved model's forecasts, as a table, a file or JSON.
 import "../../index.js";
-import { type Ahead, forecastAhead } from "../../experiment/ahead.js";
-import type { AheadOptions } from "../../experiment/ahead-options.js";
-import type { WrittenForecast } from "../../experiment/forecasts-file.js";
+import { type Ahead, forecastAhead } from "../../experiment/runs/ahead.js";
+import type { AheadOptions } from "../../experiment/runs/ahead-options.js";
+import type { WrittenForecast } from "../../experiment/runs/forecasts-file.js";
 import { type Progress, reportTo } from "../progress.js";
 import { formatTable } from "../table.js";
 

@@ -1,7 +1,7 @@
 // `spillway info`: which engines there are and why, and what they run on, CUDA among it.
 import { type Context, type GpuProbe, openDevices, probe, shippedPtxVersion } from "../../gpu/index.js";
 import "../../index.js";
-import { describeMachine, versions } from "../../experiment/machine.js";
+import { describeMachine, versions } from "../../experiment/runs/machine.js";
 import { packageVersion } from "../../model/version.js";
 import { formatBytes, probeEngines } from "../../reservoir/index.js";
 

@@ -1,9 +1,9 @@
 // `spillway plan FILE`: how an engine would run the reservoir of an experiment. The weights
 // are drawn, without a radius; nothing is run.
 import "../../index.js";
-import { loadData } from "../../experiment/data.js";
-import { loadExperiment } from "../../experiment/file.js";
-import { inputsOf } from "../../experiment/inputs.js";
+import { loadData } from "../../experiment/data/data.js";
+import { loadExperiment } from "../../experiment/description/file.js";
+import { inputsOf } from "../../experiment/data/inputs.js";
 import type { EngineOptions } from "../../reservoir/engine.js";
 import { checkPlanOptions } from "../../reservoir/engines.js";
 import { chooseEngine, formatBytes, modelOf } from "../../reservoir/index.js";

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ArgumentError } from "../../core/errors.js";
 import { runFigures } from "../../experiment/index.js";
-import type { RunFiguresOptions } from "../../experiment/plot-options.js";
+import type { RunFiguresOptions } from "../../experiment/report/plot-options.js";
 import { ensureFolder, FileError, writeFileAtomic } from "../../io/index.js";
 import { type Figure, type SvgOptions, toHtml, toSvg } from "../../plot/index.js";
 

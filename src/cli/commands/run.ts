@@ -1,14 +1,14 @@
 // `spillway run`: experiments from files, one after the other, and what is printed about them.
 import "../../index.js";
 import { join } from "node:path";
-import { type LoadedExperiment, loadExperiment } from "../../experiment/file.js";
-import { describeModel } from "../../experiment/model-options.js";
-import { loadNetworkExperiment, type NetworkExperiment } from "../../experiment/network-file.js";
-import { type FinishedNetworkRun, networkHeadline, networkTable, runNetworkExperiment } from "../../experiment/network-run.js";
-import { classCaption, verdictOf } from "../../experiment/report-section.js";
-import { formatResult } from "../../experiment/result.js";
-import { type FinishedRun, runExperiment } from "../../experiment/run.js";
-import type { ExperimentRunOptions } from "../../experiment/run-options.js";
+import { type LoadedExperiment, loadExperiment } from "../../experiment/description/file.js";
+import { describeModel } from "../../experiment/description/model-options.js";
+import { loadNetworkExperiment, type NetworkExperiment } from "../../experiment/description/network-file.js";
+import { type FinishedNetworkRun, networkHeadline, networkTable, runNetworkExperiment } from "../../experiment/runs/network-run.js";
+import { classCaption, verdictOf } from "../../experiment/report/report-section.js";
+import { formatResult } from "../../experiment/runs/result.js";
+import { type FinishedRun, runExperiment } from "../../experiment/runs/run.js";
+import type { ExperimentRunOptions } from "../../experiment/runs/run-options.js";
 import { UsageError } from "../exit.js";
 import { classLines, columnLines, headline, profileTable, scoreTable } from "../present.js";
 import { type Progress, reportTo } from "../progress.js";

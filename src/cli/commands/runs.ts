@@ -3,11 +3,11 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { visible, visibleLines } from "../../core/text.js";
-import { comparisonFigures, studyFigures } from "../../experiment/compared-runs.js";
-import { runFigures } from "../../experiment/run-figures.js";
-import type { SearchResult } from "../../experiment/search-result.js";
-import { openStorage } from "../../experiment/search-storage.js";
-import { storedStudies, storedStudy } from "../../experiment/stored-study.js";
+import { comparisonFigures, studyFigures } from "../../experiment/report/compared-runs.js";
+import { runFigures } from "../../experiment/report/run-figures.js";
+import type { SearchResult } from "../../experiment/search/search-result.js";
+import { openStorage } from "../../experiment/search/search-storage.js";
+import { storedStudies, storedStudy } from "../../experiment/search/stored-study.js";
 import { csvCell } from "../../io/csv-writer.js";
 import { FileError } from "../../io/index.js";
 import type { Figure } from "../../plot/index.js";

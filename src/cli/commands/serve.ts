@@ -1,6 +1,6 @@
 // `spillway serve`: answers requests until it is stopped.
 import "../../index.js";
-import { modelFileOf } from "../../experiment/ahead.js";
+import { modelFileOf } from "../../experiment/runs/ahead.js";
 import { type ServeOptions, serveModel } from "../../serve/index.js";
 
 export interface ServeCommandOptions extends ServeOptions {

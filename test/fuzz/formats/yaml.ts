@@ -1,8 +1,8 @@
 // Experiment files: parseExperimentText.
 
 import { parse, stringify } from "yaml";
-import { ExperimentError } from "../../../src/experiment/errors.js";
-import { parseExperimentText } from "../../../src/experiment/file.js";
+import { ExperimentError } from "../../../src/experiment/description/errors.js";
+import { parseExperimentText } from "../../../src/experiment/description/file.js";
 import type { FuzzFormat } from "../format.js";
 import { mutateJson } from "../mutate.js";
 import { bytesOf } from "../text.js";

@@ -1,0 +1,126 @@
+// Brings the cases of an experiment: folders of recordings, of series or of spike patterns whose
+// names tell their classes, or patterns that are generated.
+
+import { basename } from "node:path";
+import { ArgumentError } from "../../core/errors.js";
+import { Matrix } from "../../numerics/index.js";
+import { type FolderCases, readSeriesFolder, readSpikeFolder, readWavFolder, type SoundFolderOptions } from "../../pipeline/index.js";
+import type { AnyReservoirOptions } from "../../reservoir/index.js";
+import { binWidth, drivingRows } from "../../spikes/drive.js";
+import { patternMeasures, poissonPattern, type SpikePattern } from "../../spikes/index.js";
+import type { CaseData, Cases } from "./data.js";
+import type { NamedFiles, PatternData, SeriesFolderData, SoundData, SpikeData } from "../description/description.js";
+import { ExperimentError } from "../description/errors.js";
+import { resolveDataPath } from "../description/paths.js";
+
+/** @throws FileError, ArgumentError, ExperimentError if no recording tests or none trains */
+export async function loadSounds(data: SoundData, experimentPath: string | undefined): Promise<CaseData> {
+  const folder = resolveDataPath(data.sounds, experimentPath);
+  const { train, test } = await partsOf(data, (options) => readWavFolder(folder, options));
+  const { sampleRate } = train;
+  if (test && test.sampleRate !== sampleRate) {
+    throw new ExperimentError(
+      `${folder}: test recordings have ${test.sampleRate} samples a second and the others ${sampleRate}; they take one rate`,
+    );
+  }
+  const sounds = ({ sequences }: FolderCases) => sequences.map((sound) => sound.slice());
+  return caseData(folder, "recordings", `${sampleRate} Hz`, train, test, sounds, { sampleRate });
+}
+
+/** @throws FileError, ArgumentError, ExperimentError if no series tests or none trains */
+export async function loadSeriesFolder(data: SeriesFolderData, experimentPath: string | undefined): Promise<CaseData> {
+  const folder = resolveDataPath(data.cases, experimentPath);
+  const { train, test } = await partsOf(data, (options) => readSeriesFolder(folder, options));
+  if (test && test.channels !== train.channels)
+    throw new ExperimentError(
+      `${folder}: test series have ${test.channels} columns and the others ${train.channels}; they take one number`,
+    );
+  return caseData(folder, "series", channelsOf(train.channels), train, test, ({ sequences }) => sequences);
+}
+
+/** @throws FileError, ArgumentError, ExperimentError if no pattern tests or none trains */
+export async function loadSpikes(data: SpikeData, experimentPath: string | undefined, reservoir: AnyReservoirOptions): Promise<CaseData> {
+  const path = resolveDataPath(data.spikes, experimentPath);
+  const { neuronCount, durationMs } = data;
+  const { train, test } = await partsOf(data, (options) => readSpikeFolder(path, { ...options, neuronCount, durationMs }));
+  if (test && test.neuronCount !== train.neuronCount)
+    throw new ExperimentError(
+      `${path}: test patterns have ${test.neuronCount} neurons and the others ${train.neuronCount}; give neuronCount`,
+    );
+  const binMs = binWidth(reservoir, data.binMs);
+  const bins = ({ sequences }: typeof train) => sequences.map((pattern) => binned(pattern, binMs));
+  return caseData(path, "spike patterns", `${train.neuronCount} neurons, bins of ${binMs} ms`, train, test, bins);
+}
+
+/** The most spikes that are generated. */
+const mostSpikes = 100_000_000;
+
+/** Patterns that need no file. @throws ExperimentError for what a generator does not take */
+export function loadPatterns({ patterns, ...data }: PatternData, reservoir: AnyReservoirOptions): CaseData {
+  const { types, count, seed, ...shape } = patterns;
+  const { neuronCount = 50, durationMs = 1000, rateHz = 20 } = shape;
+  const spikes = types.length * count * neuronCount * rateHz * (durationMs / 1000);
+  if (spikes > mostSpikes)
+    throw new ArgumentError(
+      "data.patterns",
+      patterns,
+      `fewer or shorter patterns: these would have ${Math.round(spikes)} spikes, and at most ${mostSpikes} are generated`,
+    );
+  const binMs = binWidth(reservoir, data.binMs);
+  const labels = types.flatMap((type) => Array.from({ length: count }, () => type as string));
+  const sequences = types.flatMap((type) =>
+    Array.from({ length: count }, (_, k) => {
+      const options = { ...shape, seed: `${seed}/${type}/${k}` };
+      try {
+        return binned(type === "poisson" ? poissonPattern(options) : patternMeasures[type].generate(options), binMs);
+      } catch (error) {
+        if (error instanceof ArgumentError) throw new ExperimentError(`data.patterns: ${error.message}`, { cause: error });
+        throw error;
+      }
+    }),
+  );
+  const neurons = sequences[0]!.cols;
+  const summary = `${labels.length} generated spike patterns, ${types.length} types, ${neurons} neurons, bins of ${binMs} ms`;
+  return { kind: "cases", train: { sequences, labels }, classes: [...types].sort(), summary };
+}
+
+function binned(pattern: SpikePattern, binMs: number): Matrix<Float64Array> {
+  return Matrix.from(drivingRows(pattern, { bins: { binMs } }));
+}
+
+/** The files that train, and those that test if names choose them. */
+async function partsOf<Folder>(
+  { names, test }: NamedFiles,
+  read: (options: SoundFolderOptions) => Promise<Folder>,
+): Promise<{ readonly train: Folder; readonly test: Folder | undefined }> {
+  if (!test) return { train: await read({ names }), test: undefined };
+  const isTest = (fields: Readonly<Record<string, string>>) =>
+    Object.entries(test).every(([field, values]) => values.map(String).includes(fields[field] ?? ""));
+  const train = await read({ names, keep: (fields) => !isTest(fields) });
+  return { train, test: await read({ names, keep: isTest }) };
+}
+
+function caseData<Folder extends Pick<FolderCases, "labels">>(
+  path: string,
+  what: string,
+  about: string,
+  train: Folder,
+  test: Folder | undefined,
+  sequencesOf: (folder: Folder) => readonly Matrix[],
+  more: Pick<CaseData, "sampleRate"> = {},
+): CaseData {
+  const classes = [...new Set(train.labels.map(String))].sort();
+  const unknown = test?.labels.map(String).find((label) => !classes.includes(label));
+  if (unknown !== undefined) throw new ExperimentError(`${path}: the class ${JSON.stringify(unknown)} occurs in test ${what} only`);
+  const cases = (folder: Folder): Cases => ({
+    sequences: sequencesOf(folder).map((sequence) => Matrix.from(sequence)),
+    labels: folder.labels.map(String),
+  });
+  const count = `${train.labels.length}${test ? ` + ${test.labels.length}` : ""}`;
+  const summary = `${basename(path)}: ${count} ${what}, ${classes.length} classes, ${about}`;
+  return { kind: "cases", train: cases(train), test: test && cases(test), classes, ...more, summary };
+}
+
+function channelsOf(channels: number): string {
+  return `${channels} channel${channels === 1 ? "" : "s"}`;
+}

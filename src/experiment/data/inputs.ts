@@ -1,0 +1,23 @@
+// All rows that an experiment drives its reservoir with, to run them without training.
+import { ArgumentError } from "../../core/errors.js";
+import { fitStandardisation, standardised } from "../../model/standardisation.js";
+import type { Matrix } from "../../numerics/index.js";
+import type { ExperimentData } from "./data.js";
+import type { OpenExperiment } from "../description/description.js";
+import { encoded } from "./encode.js";
+import { modelTypeOf } from "../description/model-options.js";
+import { prepareSeries, standardises } from "./prepare.js";
+import { stackRows } from "./rows.js";
+
+/** What the experiment would drive its reservoir with, test part included. */
+export function inputsOf(experiment: OpenExperiment, data: ExperimentData): Matrix {
+  const type = modelTypeOf(experiment);
+  if (type !== "forecaster") throw new ArgumentError("model.type", type, '"forecaster" here: what is asked for is of one reservoir');
+  const raw =
+    data.kind === "series"
+      ? prepareSeries(experiment, data).whole.series
+      : data.kind === "driven"
+        ? data.inputs
+        : stackRows([...encoded(experiment, { train: data.train, test: { sequences: [], labels: [] } }, data).train.sequences]);
+  return standardises(experiment) ? standardised(fitStandardisation([raw]), raw) : raw;
+}

@@ -1,0 +1,115 @@
+// Everything that keeps a CSV table from being read, in one error: each problem with the options of
+// `data` that solve it, which are tried before they are proposed.
+import { SpillwayError } from "../../core/errors.js";
+import { quoted } from "../../core/text.js";
+import { FileError, readCsv } from "../../io/index.js";
+import { parseStamp } from "../../series/time-form.js";
+import { fittingForms } from "../../series/time-formats.js";
+import type { FileData } from "../description/description.js";
+import { ExperimentError } from "../description/errors.js";
+
+type Settings = Partial<FileData>;
+
+/** More problems than these are not looked for. */
+const mostProblems = 12;
+
+/**
+ * The error of a table with all that is wrong with it.
+ * @param load reads the table with other options
+ * @param isForecast whether it is the series of a forecast, which can be told what was missing
+ * @returns the error itself if options would not solve it
+ */
+export async function tableProblems(
+  error: unknown,
+  { data, path, isForecast }: { readonly data: FileData; readonly path: string; readonly isForecast: boolean },
+  load: (data: FileData) => Promise<unknown>,
+): Promise<unknown> {
+  if (!(error instanceof SpillwayError)) return error;
+  const reasons = [reasonOf(error, path)];
+  let settings: Settings = {};
+  let now: SpillwayError = error;
+  let isSolved = false;
+  while (now.settings && reasons.length <= mostProblems) {
+    const more = await settingsFor(now.settings, { ...data, ...settings }, path, isForecast);
+    settings = { ...settings, ...more };
+    try {
+      await load({ ...data, ...settings });
+      isSolved = true;
+      break;
+    } catch (next) {
+      if (!(next instanceof SpillwayError)) break;
+      const reason = reasonOf(next, path);
+      // The same again: what was proposed does not help.
+      if (reasons.includes(reason)) break;
+      reasons.push(reason);
+      now = next;
+    }
+  }
+  if (Object.keys(settings).length === 0) return error;
+  const list = reasons.length === 1 ? error.message : `${path}: ${reasons.map((reason, k) => `(${k + 1}) ${reason}`).join(". ")}`;
+  const cure = `${isSolved ? "The table can be read" : "Some of it is solved"} with data: { file: ${data.file}, ${Object.entries({
+    ...said(data),
+    ...settings,
+  })
+    .map(([name, value]) => `${name}: ${inYaml(value)}`)
+    .join(", ")} }`;
+  return new ExperimentError(`${list}. ${cure}`, { field: error.field, settings, cause: error });
+}
+
+/** What a file says beside its name. */
+function said(data: FileData): Settings {
+  const entries = Object.entries(data).filter(
+    ([name, value]) => value !== undefined && name !== "file" && !(name === "missing" && value === "error"),
+  );
+  return Object.fromEntries(entries);
+}
+
+function inYaml(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(inYaml).join(", ")}]`;
+  if (typeof value === "string" && /^[A-Za-z][\w/+-]*$/.test(value) && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(value))
+    return value;
+  return JSON.stringify(value);
+}
+
+function reasonOf(error: SpillwayError, path: string): string {
+  const reason = error instanceof FileError ? error.reason : error.message;
+  return reason.startsWith(path) ? reason.slice(path.length).replace(/^[:,]? */, "") : reason;
+}
+
+/** Options as an error proposes them, as this table takes them. */
+async function settingsFor(given: Readonly<Record<string, unknown>>, data: FileData, path: string, isForecast: boolean): Promise<Settings> {
+  const { text = [], missing, ...rest } = given as Settings;
+  const settings: { -readonly [Name in keyof Settings]: Settings[Name] } = rest;
+  if (missing !== undefined) settings.missing = isForecast ? "mask" : missing;
+  const stamps = data.time === undefined && data.inputs === undefined ? await timeColumn(text, { ...data, ...rest }, path) : undefined;
+  if (stamps) {
+    settings.time = stamps.name;
+    if (stamps.form !== undefined) settings.timeFormat = stamps.form;
+  }
+  const others = text.filter((name) => name !== stamps?.name);
+  if (others.length > 0) settings.text = [...(data.text ?? []), ...others];
+  // A column that is kept as text is none of the series.
+  if (data.columns) settings.columns = data.columns.filter((column) => !text.includes(column));
+  if (settings.columns === undefined || settings.columns.length === data.columns?.length) delete settings.columns;
+  return settings;
+}
+
+/** The first of some columns that holds time stamps, and their form if it is none of ISO 8601. */
+async function timeColumn(names: readonly (string | number)[], data: FileData, path: string) {
+  const { header, delimiter, comment, encoding } = data;
+  for (const name of names) {
+    const { text } = await readCsv(path, { header, delimiter, comment, encoding, decimal: data.decimal, text: [name], columns: [] });
+    const cells = Object.values(text)[0]!;
+    if (cells.every((cell) => typeof parseStamp(cell) === "object")) return { name, form: undefined };
+    const [form] = fittingForms(cells);
+    if (form !== undefined) return { name, form };
+  }
+  return undefined;
+}
+
+/** Options in a sentence: `set timeZone to "Europe/Berlin"`. */
+export function proposed(name: string, values: readonly string[]): string {
+  const most = 12;
+  const all = values.slice(0, most).map(quoted).join(", ");
+  return values.length === 1 ? `set ${name} to ${all}` : `set ${name} to the right one of ${all}${values.length > most ? ", ..." : ""}`;
+}

@@ -1,0 +1,65 @@
+// What goes with the `model` of an experiment, and what it would ignore silently.
+import { ArgumentError } from "../../core/errors.js";
+import { isComposite } from "../../reservoir/composite/config.js";
+import { isSpiking } from "../../reservoir/index.js";
+import { isRegistered } from "../../reservoir/registered/model.js";
+import type { OpenExperiment } from "./description.js";
+import { historyOf, modelTypeOf, type NvarDescription } from "./model-options.js";
+
+/**
+ * What a model in place of a reservoir has no use for, by where it stands; before defaults are
+ * filled in.
+ */
+const unusedByNvar = ["reservoir", "liquid", "readout"] as const;
+
+/** @throws ArgumentError for fields that a model without a reservoir does not read */
+export function checkModelSource(type: unknown, task: unknown, source: Readonly<Record<string, unknown>>): void {
+  if ((type === "nvar" || type === "field") && typeof task === "string" && task !== "forecast")
+    throw new ArgumentError("model.type", type, `"forecaster" for ${task}; ${type} is for tasks of type "forecast"`);
+  if (type === "field" && source["liquid"] !== undefined)
+    throw new ArgumentError("liquid", source["liquid"], "nothing for model field, whose reservoirs are rate reservoirs");
+  if (type !== "nvar") return;
+  const field = unusedByNvar.find((each) => source[each] !== undefined);
+  if (field === undefined) return;
+  const advice = field === "readout" ? "; its penalty is model.lambda" : ", which has none";
+  throw new ArgumentError(field, source[field], `nothing for model nvar${advice}`);
+}
+
+/** @throws ArgumentError for what does not go with the model, or would be ignored silently */
+export function checkModel(experiment: Omit<OpenExperiment, "seeds" | "metrics">): void {
+  const type = modelTypeOf(experiment);
+  const { task, transforms, outputs, reservoir, readout } = experiment;
+  if (type === "forecaster" || task.type !== "forecast") return;
+  const nothing = (field: string, value: unknown, why: string) => new ArgumentError(field, value, `nothing for model ${type}${why}`);
+  for (const field of ["lags", "season"] as const)
+    if (task[field] !== undefined)
+      throw nothing(`task.${field}`, task[field], type === "nvar" ? "; model.delays says how far it sees" : "");
+  if (type === "nvar" && task.members !== undefined) throw nothing("task.members", task.members, ", which has one");
+  if (outputs.states !== "none") throw new ArgumentError("outputs.states", outputs.states, `"none" for model ${type}`);
+  if (type === "nvar") {
+    const other = transforms.find((each) => each !== "standardise");
+    if (other !== undefined) throw new ArgumentError("transforms", other, "only standardise for model nvar");
+    return;
+  }
+  if (isSpiking(reservoir) || isRegistered(reservoir) || isComposite(reservoir))
+    throw new ArgumentError("reservoir", reservoir, "one rate reservoir, that of a group, for model field");
+  if ((readout.type ?? "ridge") !== "ridge") throw new ArgumentError("readout.type", readout.type, '"ridge" for model field');
+}
+
+/**
+ * The rows that an NVAR model's delays reach over, which train nothing; `washout` may be as many or
+ * more. @throws ArgumentError
+ */
+export function nvarWashout(model: NvarDescription, washout: number | "auto", train: number): number {
+  const reach = historyOf(model) - 1;
+  if (reach >= train - 1)
+    throw new ArgumentError(
+      "model.delays",
+      model.delays,
+      `fewer, or more rows: with stride ${model.stride} they reach over ${reach + 1} rows, and ${train} train`,
+    );
+  if (washout === "auto") return reach;
+  if (washout < reach)
+    throw new ArgumentError("washout", washout, `"auto", or at least ${reach}, the rows that the delays of model nvar reach over`);
+  return washout;
+}

@@ -1,0 +1,378 @@
+// What the fields of an experiment file take, one by one. How they go together is checked in
+// parse.ts.
+import {
+  text as anyText,
+  anything,
+  byType,
+  checked,
+  choice,
+  choiceOf,
+  count,
+  either,
+  filled,
+  flag,
+  given,
+  type Kind,
+  list,
+  number,
+  object,
+  option,
+  optional,
+  record,
+  seed,
+  whole,
+} from "../../core/options.js";
+import { metrics } from "../../metrics/index.js";
+import { classifierTable, forecasterTable } from "../../model/schemas.js";
+import { readouts } from "../../readout/index.js";
+import { groupedKind, layeredKind } from "../../reservoir/composite/schema.js";
+import { reservoirKind } from "../../reservoir/config-schema.js";
+import { anyRegisteredKind } from "../../reservoir/registered/kind.js";
+import { calendarKind } from "../../series/calendar.js";
+import { gapKind } from "../../series/gaps.js";
+import { timeTable } from "../../series/time-stamps.js";
+import { transformKind } from "../../series/transform-kinds.js";
+import { encoders, patternTypes } from "../../spikes/index.js";
+import { liquidKind, spikingKind } from "../../spikes/liquid/schema.js";
+import { tasks } from "../../tasks/index.js";
+import { modelSchemas } from "./model-options.js";
+
+const washoutTakes = 'a whole number of at least 0, or "auto"';
+const startsTakes = 'a whole number of at least 1, or "auto"';
+const warmupTakes = 'a whole number of at least 1, or "auto"';
+const positive = (takes = "a number above 0") => number({ above: 0, takes });
+const rowsOrShare = number({
+  above: 0,
+  accepts: (value) => value < 1 || Number.isInteger(value),
+  takes: "a whole number of rows, or a share below 1",
+});
+const trainRows = { ...rowsOrShare, takes: "a whole number of rows, or a share of at most 1, which is all rows" };
+/** The most seeds, members of an ensemble, and starts of forecasts; and the longest forecast. */
+const most = { seeds: 100_000, members: 1000, starts: 100_000, horizon: 1_000_000 };
+const atLeast = (least: number, largest?: number) => count(least, largest);
+const text = (takes: string): Kind<string> =>
+  checked(takes, (value) => typeof value === "string" && value !== "", { type: "string", minLength: 1 });
+const columnTakes = "a column's name, or its index from 0";
+const column = either(columnTakes, text(columnTakes), atLeast(0));
+const columns = list(column, "a list of columns, by name or by index from 0, at least one", 1);
+
+export const generated = object({
+  task: given(choiceOf(tasks), "A benchmark series; `spillway tasks` lists them."),
+  length: optional(atLeast(1), "Rows; left out, what split and task need."),
+  options: option(record(anything, "the generator's options by name"), {}, "The generator's own options."),
+  redraw: option(flag, false, "Draw the series anew for every seed."),
+});
+
+export const fromFile = object({
+  file: given(
+    text("the path of a file"),
+    "A CSV, NPY, UEA .ts or WAV file: a path from this file's folder; npm:package/path for a file of an installed package; $NAME and \u0024{NAME:-default} for environment variables.",
+  ),
+  format: optional(choice("csv", "npy", "ts", "wav"), "Left out, the name's ending says it."),
+  test: optional(text("the path of a file"), "A second file of the same form: the test part."),
+  columns: optional(columns, "The columns of the series; left out, all."),
+  inputs: optional(columns, "For predict: the columns that drive the reservoir."),
+  targets: optional(columns, "For predict: the columns to be predicted."),
+  rows: optional(
+    object({ from: optional(atLeast(0), ""), to: optional(atLeast(1), "") }, "an object with from, to or both"),
+    "Rows to use: from this one, up to (not with) that one, counted from 0 after the header.",
+  ),
+  header: optional(flag, "CSV: whether the first row names the columns; left out, it is found."),
+  delimiter: optional(text("one character"), "CSV: left out, it is found."),
+  decimal: optional(choice(".", ","), "CSV: the decimal mark."),
+  thousands: optional(choice(",", ".", " ", "'"), "CSV: what separates thousands; left out, nothing."),
+  comment: optional(text("the text that begins a comment line"), "CSV: lines that begin with this are skipped."),
+  encoding: optional(text('the name of an encoding, such as "utf-8"'), "CSV: left out, UTF-8."),
+  text: optional(columns, "CSV: columns that are not numbers."),
+  time: optional(column, "CSV: the column of time stamps; order, step and gaps are checked, and forecasts carry their own."),
+  timeUnit: optional(timeTable.unit, "CSV: the unit of time stamps that are numbers, which count from 1970: seconds or milliseconds."),
+  timeFormat: optional(timeTable.format, "CSV: how time stamps are written, such as DD.MM.YYYY hh:mm; left out, a form of ISO 8601."),
+  timeZone: optional(
+    timeTable.zone,
+    "CSV: the time zone whose clock the time stamps show, through its daylight saving time; left out, UTC or what a stamp says.",
+  ),
+  gaps: optional(
+    gapKind,
+    "CSV: rows that are missing in time are refused (error, the default), filled by a line (interpolate) or the last row (hold), or end a series (split).",
+  ),
+  known: optional(columns, "CSV: columns that are known beforehand, for the rows that are forecast too; for forecasts."),
+  calendar: optional(
+    calendarKind,
+    "CSV: what of the calendar is known beforehand, by the time stamps: hour, weekday, yearday, or {holidays: days}; for forecasts.",
+  ),
+  group: optional(column, "CSV: the column that tells several series apart, which stand in one table; for forecasts."),
+  missing: option(
+    choice("error", "interpolate", "hold", "mask", "drop"),
+    "error",
+    "What becomes of a missing value; mask, of a forecast: it is held, and the reservoir is told.",
+  ),
+  missingMarkers: optional(
+    list(anyText(), "a list of texts", 1),
+    "CSV: the cells that mean a missing value; left out, blank cells, NA, N/A, NaN and the like.",
+  ),
+});
+
+const namePart = list(either("a text or a number", anyText(), number()), "a list of texts or numbers", 1);
+const named = {
+  names: option(
+    text("a pattern such as {label}_{group}_{index}"),
+    "{label}_{group}_{index}",
+    "How a file's name, without its ending, tells its class (label) and more.",
+  ),
+  test: optional(
+    record(namePart, "an object such as {index: [0, 1, 2]}"),
+    "The files that test, by what their names tell, such as {index: [0, 1, 2]}; left out, split chooses them.",
+  ),
+};
+const neurons = atLeast(1, 1_000_000);
+const duration = positive("ms above 0");
+const bins = {
+  binMs: optional(positive("ms above 0"), "Width of a bin in which spikes are counted; left out, the liquid's time step, or 1 ms."),
+};
+
+export const fromSounds = object({ sounds: given(text("the path of a folder"), "A folder of WAV files: a path as for file."), ...named });
+
+export const fromCases = object({
+  cases: given(text("the path of a folder"), "A folder of CSV or NPY files, a case each, rows in time: a path as for file."),
+  ...named,
+});
+
+export const fromSpikes = object({
+  spikes: given(
+    text("the path of a folder or of an HDF5 file"),
+    "A folder of spike patterns, a JSON, CSV or NPZ file each, or one HDF5 file of event lists with labels: a path as for file.",
+  ),
+  ...named,
+  ...bins,
+  neuronCount: optional(neurons, "Neurons of each pattern, if the files do not say."),
+  durationMs: optional(duration, "How long each pattern lasts in ms, if the files do not say."),
+});
+
+export const fromPatterns = object({
+  patterns: given(
+    object(
+      {
+        types: given(
+          list(choice(...patternTypes, "poisson"), "a list of at least two types", 2),
+          "The types to generate, which are the classes; poisson is independent neurons.",
+        ),
+        count: given(whole({ atLeast: 2, atMost: 10_000 }), "Patterns of each type."),
+        neuronCount: optional(neurons, "Neurons of a pattern; left out, 50."),
+        durationMs: optional(duration, "How long a pattern lasts in ms; left out, 1000."),
+        rateHz: optional(positive("Hz above 0"), "Mean rate of a neuron in Hz; left out, 20."),
+        seed: option(seed, 1, "What the patterns are drawn from."),
+      },
+      "an object with types and count",
+    ),
+    "Spike patterns that are generated, each type a class.",
+  ),
+  ...bins,
+});
+
+const encode = object(
+  {
+    encoder: given(choiceOf(encoders), "What gives spikes, or as cochleagram levels by frequency."),
+    binMs: optional(positive("ms above 0"), "Width of a bin in which spikes are counted; left out, the liquid's time step, or 1 ms."),
+  },
+  "an object with encoder and its options",
+  "kept",
+);
+
+export const taskSchemas = {
+  predict: object({
+    type: given(choice("predict"), ""),
+    ahead: optional(
+      atLeast(1),
+      "How many rows ahead the value to predict is; left out, 1 for a series, and the same row if inputs are given with targets.",
+    ),
+  }),
+  forecast: object({
+    type: given(choice("forecast"), ""),
+    horizon: given(atLeast(1, most.horizon), "Steps in closed loop."),
+    starts: option(
+      either(startsTakes, count(1, most.starts, startsTakes), choice("auto")),
+      "auto",
+      "Forecasts, from several rows of the test part; auto, as many as fit, at most 50.",
+    ),
+    warmup: option(
+      either(warmupTakes, count(1, undefined, warmupTakes), choice("auto")),
+      "auto",
+      "Rows that drive the reservoir before each start; auto, 100, or half of a shorter training part.",
+    ),
+    stride: optional(atLeast(1), "Rows from start to start; left out, equal distances over the test part."),
+    independent: option(flag, false, "Every start on a generated series of its own."),
+    level: option(number({ above: 0, below: 1 }), 0.9, "The share of values that the bands of forecasts.csv are to hold."),
+    season: optional(
+      forecasterTable.season,
+      "Rows of a season, or of each of several; left out, those that baselines names and those of the step in time.",
+    ),
+    lags: optional(
+      forecasterTable.lags,
+      "Rows of the series that the readout sees beside the state; left out, they are chosen by the season.",
+    ),
+    members: optional(atLeast(1, most.members), "Reservoirs whose median is the forecast; left out, 5 if settings are chosen, else 1."),
+  }),
+  classify: object({
+    type: given(choice("classify"), ""),
+    representation: optional(
+      classifierTable.representation,
+      "What of a sequence the readout sees; left out, statistics, but last+mean for liquids and online readouts.",
+    ),
+    thresholds: classifierTable.thresholds,
+    differences: optional(classifierTable.differences, classifierTable.differences.description),
+    directions: classifierTable.directions,
+    input: classifierTable.input,
+    layerNorm: classifierTable.layerNorm,
+    scaleFeatures: classifierTable.scaleFeatures,
+    sequenceLambda: classifierTable.sequenceLambda,
+    vote: classifierTable.vote,
+    members: option(atLeast(1, most.members), 1, "Reservoirs that vote, each of another seed."),
+  }),
+  detect: object({
+    type: given(choice("detect"), ""),
+    state: option(choice("last", "mean"), "last", "The state that is held against the templates."),
+    threshold: option(number({ atLeast: -1, atMost: 1 }), 0.5, "The smallest cosine that is a match."),
+    types: option(flag, false, "Also look for the eight types of pattern in the spikes of the liquid's own neurons."),
+  }),
+};
+
+const baseline = either(
+  '"persistence", "mean", "drift", "majority", {seasonalNaive: period, drift: true, false or mean} or {autoregression: rows}',
+  choice("persistence", "mean", "drift", "majority"),
+  object({ seasonalNaive: given(atLeast(1), ""), drift: optional(either("true, false or mean", flag, choice("mean")), "") }),
+  object({ autoregression: given(atLeast(1), "") }),
+);
+const metric = choiceOf(metrics);
+
+const seeds = either("a list of seeds, or how many: 10 is 0 to 9", list(seed, "at least one seed", 1), atLeast(1, most.seeds));
+const isName = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+const nameTakes = "letters, digits, points, dashes and underscores, beginning with a letter or a digit";
+
+/** An axis of a map, for `spillway analyse`. */
+const mapAxis = object(
+  {
+    parameter: given(text("the name of a field"), "A number of the reservoir's description."),
+    values: given(
+      either(
+        "a list of numbers, or {from, to, count, scale}",
+        list(number(), "a list of numbers", 1),
+        object({
+          from: given(number(), "The first value."),
+          to: given(number(), "The last one."),
+          count: given(atLeast(1, 256), "How many."),
+          scale: option(choice("linear", "log"), "linear", "Whether values or their logarithms are evenly apart."),
+        }),
+      ),
+      "Its values, or from where to where and how many.",
+    ),
+  },
+  "an object with parameter and values",
+);
+
+/** The fields that every experiment has, for all data, readouts and tasks. */
+export const common = {
+  name: given(
+    checked<string>(nameTakes, (value) => typeof value === "string" && isName.test(value), { type: "string", pattern: isName.source }),
+    "Names the folder of the results.",
+  ),
+  description: optional(anyText("a sentence"), "A sentence for the report."),
+  transforms: optional(
+    list(transformKind, "a list of transforms"),
+    "Done to the series, in order, and undone on predictions. Left out, standardise; nothing for spikes, detect, rls and lms.",
+  ),
+  encode: optional(encode, "For classify and detect: what turns each case into spikes, and the encoder's options."),
+  reservoir: optional(
+    either("an object that describes a reservoir", reservoirKind, spikingKind, anyRegisteredKind, layeredKind, groupedKind),
+    "The reservoir: a rate reservoir, with kind spiking a network of spiking neurons, or several composed: layers on top of one another, or groups side by side. inputSize follows from the data. Left out, size is 300 (for classify 100), bias is 0.5 (for detect 0), and for a series inputScaling is 0.2 and spectralRadius 1.",
+  ),
+  washout: option(
+    either(washoutTakes, count(0, undefined, washoutTakes), choice("auto")),
+    "auto",
+    "Rows left out of training at the start; auto, 100, or a fifth of a shorter training part (or test file), for classify 0.",
+  ),
+  split: filled(
+    object({ train: optional(trainRows, ""), test: optional(rowsOrShare, "") }, "an object with train, test or both, such as {train: 0.8}"),
+    "Rows (or shares below 1) for training and test; default 0.8 and the rest. train: 1 is all rows, and no test.",
+  ),
+  seed: optional(seed, "The seed; instead of reservoir.seed."),
+  seeds: optional(seeds, "Several seeds: each is run and reported."),
+  metrics: optional(list(metric, "a list of metrics", 1), "The scores, by name; left out, those of the task."),
+  scoring: filled(
+    object({
+      norm: option(choice("std", "range", "mean", "variance"), "std", "What nrmse divides by."),
+      threshold: option(positive(), 0.4, "The error that ends the valid prediction time."),
+      dt: optional(positive(), "Time between two rows."),
+      lyapunovExponent: optional(positive(), "Largest Lyapunov exponent, per unit of the time of dt."),
+      options: optional(
+        record(anything, "an object of options by metric") as unknown as Kind<Readonly<Record<string, object>>>,
+        "Options of metrics, by their names.",
+      ),
+      statistic: option(choice("median", "mean"), "median", "How several seeds become one figure."),
+    }),
+    "How scores are computed.",
+  ),
+  baselines: optional(
+    list(baseline, "a list of baselines"),
+    "What scores are held against; left out, persistence and mean, and for cases majority.",
+  ),
+  published: option(
+    list(
+      object({
+        score: given(metric, ""),
+        value: given(number(), ""),
+        source: given(text("where the figure comes from"), ""),
+      }),
+      "a list of {score, value, source}",
+    ),
+    [],
+    "Figures from the literature, to stand beside the scores.",
+  ),
+  outputs: filled(
+    object({
+      states: option(choice("none", "npy"), "none", "Write the states of the first seed to states.npy."),
+      every: option(atLeast(1), 1, "Keep every k-th state."),
+      report: option(flag, true, ""),
+      model: option(flag, true, ""),
+      refit: option(flag, true, "Of forecast and predict: train the saved model on all rows, after the test part was scored."),
+    }),
+    "What is kept beside the result.",
+  ),
+  map: optional(
+    object(
+      {
+        x: optional(mapAxis, "Across; left out, the spectral radius, 16 values from 0.1 to 2.5."),
+        y: optional(mapAxis, "Upwards; left out, the input scaling, 16 values from 0.01 to 3 on a scale of logarithms."),
+        measures: optional(
+          list(text("a measure"), "a list of measures", 1),
+          "What is measured at each point; left out, exponent, memory capacity and both ranks.",
+        ),
+        estimator: optional(choice("gaussian", "nearestNeighbours"), "Of storage and transfer; left out, gaussian."),
+      },
+      "an object with x, y, measures and estimator",
+    ),
+    "A map that `spillway analyse` draws of the reservoir; other commands do not look at it.",
+  ),
+};
+
+/** Data by the field that says what they are. */
+export const dataKinds = {
+  task: generated,
+  file: fromFile,
+  sounds: fromSounds,
+  cases: fromCases,
+  spikes: fromSpikes,
+  patterns: fromPatterns,
+};
+
+/** Every field of every experiment there can be, for editors. */
+export const experimentTable = {
+  ...common,
+  data: given(either("", ...Object.values(dataKinds)), "Where the series comes from."),
+  readout: optional(either("", byType(readouts), object(readouts.table("ridge"))), "How outputs are learnt; default ridge."),
+  liquid: optional(liquidKind, "In place of reservoir: a spiking one, without its kind."),
+  model: optional(
+    either("", choice("forecaster", "nvar"), ...Object.values(modelSchemas)),
+    "What forecasts: forecaster (a reservoir and its readout, the default), nvar (polynomials of delays) or field (local reservoirs), with its options.",
+  ),
+  task: given(either("", choice("predict", "classify", "detect"), ...Object.values(taskSchemas)), "What is to be learnt."),
+};

@@ -1,0 +1,218 @@
+// A saved model forecasts from a table: rows that it goes on from, and rows that follow.
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { ArgumentError } from "../../core/errors.js";
+import { type Resolved, resolve } from "../../core/options.js";
+import {
+  type FieldForecaster,
+  type Forecast,
+  type Forecaster,
+  type LoadedModel,
+  loadModel,
+  ModelFileError,
+  type NvarForecaster,
+  type TableNames,
+} from "../../model/index.js";
+import { fewestScores, rowsLost, timesAfter } from "../../series/index.js";
+import { axisRows, gridText } from "../../series/time-grid.js";
+import { type AheadOptions, aheadTable } from "./ahead-options.js";
+import { type RowsToCome, type RowsUpToNow, readRowsToCome, readRowsUpToNow, type Wanted } from "./ahead-rows.js";
+import { type WrittenForecast, writeForecasts } from "./forecasts-file.js";
+
+/** What a saved model forecast. */
+export interface Ahead {
+  /** The model file. */
+  readonly path: string;
+  readonly kind: "forecaster" | "nvar" | "field";
+  readonly steps: number;
+  /** One a series. */
+  readonly forecasts: readonly WrittenForecast[];
+  readonly names: readonly string[];
+  /** The shares that the bands hold. */
+  readonly levels: readonly number[];
+  /** The last row before the forecasts: its time stamp, or its number from 0; of one series. */
+  readonly after?: string | undefined;
+  /** The last row that the model was trained on, and the first one that its scores are of. */
+  readonly trainedTo?: string | undefined;
+  readonly scoredFrom?: string | undefined;
+  /** Columns of the table that the model does not take. */
+  readonly unused: readonly string[];
+}
+
+type Given = Resolved<typeof aheadTable>;
+type Model = Extract<LoadedModel, { readonly kind: "forecaster" | "nvar" | "field" }>;
+
+/** The model file of a run's folder, or the path itself. */
+export async function modelFileOf(path: string): Promise<string> {
+  const isFolder = (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
+  return isFolder ? join(path, "model.safetensors") : path;
+}
+
+/**
+ * Forecasts with a saved model from the rows of a table, or from where it was saved.
+ * @param path a model file, or the folder of a run
+ * @throws FileError if the model or a table cannot be used, ExperimentError naming what is wrong in
+ * a table, ArgumentError
+ */
+export async function forecastAhead(path: string, options: AheadOptions = {}): Promise<Ahead> {
+  const given = resolve(aheadTable, options);
+  const file = await modelFileOf(path);
+  const loaded = await loadModel(file, { engine: given.engine, threads: given.threads });
+  if (loaded.kind === "classifier") {
+    await loaded.classifier.dispose();
+    throw new ModelFileError(file, "it holds a classifier, which says classes and forecasts nothing; spillway serve answers with classes");
+  }
+  if (loaded.kind === "reservoir") {
+    await loaded.computer.dispose();
+    throw new ModelFileError(file, "it holds a reservoir, which was not trained to forecast; save a Forecaster");
+  }
+  try {
+    return await aheadOf(loaded, file, given);
+  } finally {
+    await modelOf(loaded).dispose();
+  }
+}
+
+function modelOf(loaded: Model): Forecaster | NvarForecaster | FieldForecaster {
+  return loaded.kind === "forecaster" ? loaded.forecaster : loaded.kind === "nvar" ? loaded.nvar : loaded.field;
+}
+
+async function aheadOf(loaded: Model, path: string, given: Given): Promise<Ahead> {
+  const names = modelOf(loaded).settings.table;
+  if (names?.inputs)
+    throw new ModelFileError(
+      path,
+      `it predicts ${[names.columns.join(", "), names.inputs.join(", ")].filter(Boolean).join(" from ")}, a row for each row, and was not trained to forecast (a task of type ` +
+        `"forecast" does that); spillway serve answers with its predictions`,
+    );
+  const wanted = wantedBy(loaded, names);
+  const table = given.data === undefined ? undefined : await readRowsUpToNow(given.data, wanted, given);
+  if (given.inputs !== undefined && wanted.known === 0)
+    throw ArgumentError.because("inputs was given; the model takes nothing that is known beforehand", { field: "inputs" });
+  const separate = given.inputs === undefined ? undefined : await readRowsToCome(given.inputs, wanted, given);
+  const series = (table?.series ?? [undefined]).map((rows) => ({
+    rows,
+    coming: separate ? separate.get(rows?.group) : comingOf(rows, wanted),
+  }));
+  const steps = given.steps ?? stepsGiven(series) ?? horizonOf(loaded);
+  if (steps === undefined)
+    throw ArgumentError.because("steps is missing; the model was fitted without a horizon, so say how many rows to forecast", {
+      field: "steps",
+    });
+  const levels = given.intervals ?? defaultLevels(loaded, steps, given.bandsFrom);
+  const forecasts: WrittenForecast[] = [];
+  for (const [k, one] of series.entries()) {
+    forecasts.push(await forecastOne(loaded, { ...one, names, steps, levels, bandsFrom: given.bandsFrom, signal: given.signal }));
+    if (series.length > 1) given.onProgress?.(k + 1, series.length);
+  }
+  const all = table?.columns ?? names?.columns ?? namesByPlace(wanted.columns);
+  const columns = targetsOf(loaded)?.map((c) => all[c]!) ?? all;
+  if (given.out !== undefined) await writeForecasts(given.out, forecasts, columns);
+  const [first] = series;
+  const saved = table === undefined ? modelOf(loaded).state.time : undefined;
+  const grid = series.length === 1 ? (first!.rows?.axis?.grid ?? saved) : undefined;
+  const row = first!.rows ? first!.rows.series.rows - 1 : lastRowOf(names);
+  return {
+    path,
+    kind: loaded.kind,
+    steps,
+    forecasts,
+    names: columns,
+    levels,
+    after: grid ? gridText(grid) : series.length === 1 && row !== undefined ? `row ${row}` : undefined,
+    trainedTo: names?.trainedTo,
+    scoredFrom: names?.scoredFrom,
+    unused: table?.unused ?? [],
+  };
+}
+
+function wantedBy(loaded: Model, names: TableNames | undefined): Wanted {
+  const { grid, known, settings } = modelOf(loaded);
+  const { missing = "error" } = settings;
+  const columns =
+    loaded.kind === "forecaster" ? loaded.forecaster.readout.outputSize : (modelOf(loaded) as NvarForecaster | FieldForecaster).columns;
+  return { names, columns, known, grid, fills: missing !== "error", masks: missing === "mask" };
+}
+
+/** What is known of the rows to come, if it stands below the rows up to now. */
+function comingOf(rows: RowsUpToNow | undefined, { known }: Wanted): RowsToCome | undefined {
+  return known > 0 && rows && rows.ahead.known.rows > 0 ? rows.ahead : undefined;
+}
+
+/** The fewest rows to come that a series has; undefined if none has any. */
+function stepsGiven(series: readonly { readonly rows: RowsUpToNow | undefined; readonly coming: RowsToCome | undefined }[]) {
+  const rows = Math.min(...series.map(({ rows, coming }) => coming?.known.rows ?? rows?.ahead.rows ?? 0));
+  return rows > 0 ? rows : undefined;
+}
+
+function horizonOf(loaded: Model): number | undefined {
+  return modelOf(loaded).choice?.horizon;
+}
+
+/** 90 %, if there are errors of that many steps from enough starts, or members to differ. */
+function defaultLevels(loaded: Model, steps: number, from: "errors" | "members"): readonly number[] {
+  if (from === "members") return [usualLevel];
+  const { choice } = modelOf(loaded);
+  return choice && steps <= choice.horizon && (choice.errorStarts ?? choice.starts).length >= fewestScores(usualLevel) ? [usualLevel] : [];
+}
+
+const usualLevel = 0.9;
+
+/** The columns that a model forecasts; undefined if that is all. */
+function targetsOf(loaded: Model): readonly number[] | undefined {
+  return loaded.kind === "field" ? undefined : (modelOf(loaded) as Forecaster | NvarForecaster).settings.targets;
+}
+
+function namesByPlace(columns: number): readonly string[] {
+  return columns === 1 ? ["value"] : Array.from({ length: columns }, (_, c) => `column ${c}`);
+}
+
+/** The number of the last row that trained, of a table without time stamps. */
+function lastRowOf(names: TableNames | undefined): number | undefined {
+  return names?.trainedTo !== undefined && names.time === undefined ? Number(names.trainedTo) : undefined;
+}
+
+interface One {
+  readonly names: TableNames | undefined;
+  readonly rows: RowsUpToNow | undefined;
+  readonly coming: RowsToCome | undefined;
+  readonly steps: number;
+  readonly levels: readonly number[];
+  readonly bandsFrom: "errors" | "members";
+  readonly signal: AbortSignal | undefined;
+}
+
+async function forecastOne(loaded: Model, { names, rows, coming, steps, levels, bandsFrom, signal }: One): Promise<WrittenForecast> {
+  const place = { start: "last", row: rows?.series.rows ?? (lastRowOf(names) ?? -1) + 1, group: rows?.group } as const;
+  const times = rows?.axis && timesAfter(rows.axis.grid, steps);
+  const written = (said: Forecast): WrittenForecast => {
+    const [band, ...more] = said.bands ?? [];
+    return { ...place, times: times ?? said.times, prediction: said, band, more };
+  };
+  if (loaded.kind === "nvar" && bandsFrom === "members")
+    throw ArgumentError.because(`bandsFrom is "members" and a model of kind nvar has one; leave it out`, { field: "bandsFrom" });
+  const { settings, grid, known } = modelOf(loaded);
+  const options = {
+    warmup: rows && warmupOf(rows, { ...settings, grid, known }),
+    known: coming && (coming.times ? { values: coming.known, times: coming.times } : coming.known.subarray(0, steps)),
+    intervals: levels,
+    signal,
+  };
+  if (loaded.kind === "nvar") return written(await loaded.nvar.forecast(steps, options));
+  return written(await (modelOf(loaded) as Forecaster | FieldForecaster).forecast(steps, { ...options, bandsFrom }));
+}
+
+/** The last rows, as many as a forecast is warmed up on. */
+function warmupOf(
+  { series, known, axis, filled }: RowsUpToNow,
+  { table, transforms, grid, known: takes }: Pick<Forecaster["settings"], "table" | "transforms"> & Pick<Forecaster, "grid" | "known">,
+) {
+  const rows = table?.warmup === undefined ? series.rows : table.warmup + rowsLost(transforms ?? []);
+  const from = Math.max(0, series.rows - rows);
+  return {
+    series: series.subarray(from),
+    filled: filled?.subarray(from),
+    known: takes > 0 ? known?.subarray(from) : undefined,
+    times: grid && axis && axisRows(axis, from, series.rows),
+  };
+}

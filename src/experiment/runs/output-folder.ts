@@ -1,0 +1,222 @@
+// The folder a run writes into: made beside its place under a temporary name, and put there when
+// the run is over. A command that is killed at any moment leaves the old or the new folder, and
+// what the next one needs to put it in its place.
+import { mkdir, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { removeAbandonedFiles } from "../../io/atomic.js";
+import { writeError } from "../../io/files.js";
+import { ensureFolder, FileError } from "../../io/index.js";
+import { abandonedIn, type TemporaryKind, temporaryName } from "../../io/temporary-names.js";
+
+/**
+ * The files a run writes. Others in its folder are the user's, and are kept when a run is replaced.
+ */
+const runFiles = [
+  "result.json",
+  "model.safetensors",
+  "forecasts.csv",
+  "history.csv",
+  "templates.safetensors",
+  "spikes.npz",
+  "weights.npz",
+  "states.npy",
+  "lengths.npy",
+  "report.html",
+] as const;
+
+/** The name of a file that a run writes. */
+export type RunFile = (typeof runFiles)[number];
+
+const ownFiles: ReadonlySet<string> = new Set(runFiles);
+
+/**
+ * Milliseconds between two signs of life: commands on other machines take an untouched folder for
+ * abandoned after a day.
+ */
+const beat = 3600 * 1000;
+
+/** A run's folder in the making. */
+export class OutputFolder {
+  /** Where the run writes while it runs. */
+  readonly working: string;
+  /** Where its folder stands in the end. */
+  readonly target: string;
+  readonly #beat: NodeJS.Timeout;
+
+  private constructor(working: string, target: string) {
+    this.working = working;
+    this.target = target;
+    this.#beat = setInterval(() => void utimes(working, new Date(), new Date()).catch(() => undefined), beat).unref();
+  }
+
+  /**
+   * Makes the folder, and finishes what killed commands left beside it.
+   * @throws FileError if no folder can be made there, or if `target` is a folder of something else,
+   * which a run must not replace.
+   */
+  static async create(target: string): Promise<OutputFolder> {
+    const parent = dirname(resolve(target));
+    await ensureFolder(parent);
+    await mendOutputs(parent);
+    const standing = await namesIn(target);
+    if (standing && standing.length > 0 && !standing.includes("result.json")) {
+      throw new FileError(
+        target,
+        "this folder is there already and holds no run (no result.json); choose another name, or another folder with --out",
+        "notWritable",
+      );
+    }
+    const working = beside(target, "partial");
+    try {
+      await mkdir(working);
+    } catch (error) {
+      throw writeError(target, error, "the folder cannot be made");
+    }
+    return new OutputFolder(working, target);
+  }
+
+  /** The path of a file while the run runs. */
+  path(name: RunFile): string {
+    return join(this.working, name);
+  }
+
+  /** An error about a file of the run, by the name that the file would have had in its place. */
+  named(error: unknown): unknown {
+    if (!(error instanceof FileError) || dirname(error.path) !== this.working) return error;
+    return new FileError(join(this.target, basename(error.path)), error.reason, error.problem, error);
+  }
+
+  /**
+   * Puts the folder in its place. A run that stood there is replaced; files beside it that no run
+   * writes are carried over. Returns whether one was replaced.
+   * @throws FileError
+   */
+  async commit(): Promise<boolean> {
+    return this.#moveTo(this.target);
+  }
+
+  /**
+   * Puts the folder of an unfinished run in its place, or, if a finished one stands there, beside
+   * it. Returns where it is.
+   */
+  async keepInterrupted(): Promise<string> {
+    const place = await placeOfInterrupted(this.target);
+    await this.#moveTo(place);
+    return place;
+  }
+
+  /** Removes what was written. Never throws. */
+  async discard(): Promise<void> {
+    clearInterval(this.#beat);
+    await rm(this.working, { recursive: true, force: true }).catch(() => undefined);
+  }
+
+  async #moveTo(place: string): Promise<boolean> {
+    clearInterval(this.#beat);
+    try {
+      return await putInPlace(this.working, resolve(place));
+    } catch (error) {
+      throw writeError(place, error, "the finished run cannot be put in its place (the next command tries again)");
+    }
+  }
+}
+
+/**
+ * Finishes what commands that were killed left in a folder of runs. A run with its result.json,
+ * which is written last, is put in its place; of several seeds that is there after the first, and
+ * makes it an interrupted run. Anything else is removed, and the user's files are given back.
+ * Returns where runs were put. Never throws.
+ */
+export async function mendOutputs(parent: string): Promise<string[]> {
+  const places: string[] = [];
+  const left = await abandonedIn(parent);
+  for (const { path, base, kind } of left) {
+    if (kind !== "partial") continue;
+    const place = await placeOf(path, join(parent, base)).catch(() => undefined);
+    await removeAbandonedFiles(path);
+    if (place === undefined) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+    else
+      await putInPlace(path, place).then(
+        () => places.push(place),
+        () => undefined,
+      );
+  }
+  for (const { path, base, kind } of left) if (kind === "replaced") await carryOver(path, join(parent, base)).catch(() => undefined);
+  return places;
+}
+
+/** Where a run belongs that was killed. @throws Error if it has no result */
+async function placeOf(working: string, target: string): Promise<string> {
+  const { interrupted } = JSON.parse(await readFile(join(working, "result.json"), "utf8")) as { readonly interrupted: boolean };
+  return interrupted ? placeOfInterrupted(target) : target;
+}
+
+/**
+ * Renames a whole folder to its place. What stood there steps aside before; several commands may do
+ * this at once. Returns whether that was a run.
+ */
+async function putInPlace(finished: string, place: string): Promise<boolean> {
+  let wasRun = false;
+  for (;;) {
+    const standing = await namesIn(place);
+    const old = beside(place, "replaced");
+    if (standing) {
+      if (!(await renamed(place, old, ["ENOENT"]))) continue;
+      wasRun ||= standing.includes("result.json");
+    }
+    const isThere = await renamed(finished, place, ["ENOTEMPTY", "EEXIST"]);
+    if (standing) await carryOver(old, place);
+    if (isThere) return wasRun;
+  }
+}
+
+/**
+ * Moves the user's files from a replaced folder to the one in its place, and removes it; with none
+ * in its place, puts it back.
+ */
+async function carryOver(old: string, place: string): Promise<void> {
+  if (!(await namesIn(place)) && (await renamed(old, place, ["ENOTEMPTY", "EEXIST"]))) return;
+  for (const name of await readdir(old)) if (!ownFiles.has(name)) await rename(join(old, name), await freePath(place, name));
+  await rm(old, { recursive: true, force: true });
+}
+
+/** The path for a file that is carried over: a newer one of the same name stays. */
+async function freePath(folder: string, name: string): Promise<string> {
+  const standing = new Set(await readdir(folder));
+  let free = name;
+  for (let k = 1; standing.has(free); k++) free = `${name}.${k}`;
+  return join(folder, free);
+}
+
+/** Renames; false if that fails with one of these codes. */
+async function renamed(from: string, to: string, codes: readonly string[]): Promise<boolean> {
+  try {
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && codes.includes(String(error.code))) return false;
+    throw error;
+  }
+}
+
+/** A path beside another, of a name that no other process has. */
+function beside(target: string, kind: TemporaryKind): string {
+  const full = resolve(target);
+  return join(dirname(full), temporaryName(basename(full), kind));
+}
+
+async function placeOfInterrupted(target: string): Promise<string> {
+  return (await namesIn(target)) ? `${target}.interrupted` : target;
+}
+
+/**
+ * What a folder holds, or undefined if there is none. @throws FileError if a file stands at the
+ * path.
+ */
+async function namesIn(path: string): Promise<readonly string[] | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  if (!found) return undefined;
+  if (!found.isDirectory())
+    throw new FileError(path, "a file of that name is there already; a folder cannot take its place", "notWritable");
+  return readdir(path).catch(() => []);
+}

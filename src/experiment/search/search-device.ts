@@ -1,0 +1,281 @@
+// Trials of a search on a device: all seeds and penalties of a batch side by side, with the scores
+// that the CPU gives, to the bit. Some of them are evaluated there as well, and compared.
+import { SpillwayError } from "../../core/errors.js";
+import { CandidateSweep, type SweepCandidate } from "../../model/sweep/candidates.js";
+import type { Matrix } from "../../numerics/index.js";
+import type { RidgeOptions, RidgeTrainer } from "../../readout/index.js";
+import { isComposite } from "../../reservoir/composite/config.js";
+import { resolveConfig } from "../../reservoir/config-schema.js";
+import type { Engine } from "../../reservoir/engine.js";
+import { isSpiking, type ReservoirOptions } from "../../reservoir/index.js";
+import { isRegistered } from "../../reservoir/registered/model.js";
+import { engineFor } from "../../reservoir/swept.js";
+import { DifferentResultsError } from "../../search/different-results.js";
+import type { Experiment } from "../description/description.js";
+import { LadderTrainer } from "./ladder.js";
+import { modelTypeOf } from "../description/model-options.js";
+import { type PlainForecast, plainForecast } from "../tasks/plain-forecast.js";
+import { type PredictionRows, predictionRows } from "../tasks/predict.js";
+import { standardises } from "../data/prepare.js";
+import type { Scores } from "../runs/result.js";
+import { seriesScorer } from "../tasks/scores.js";
+import type { SeedJob } from "./search-objective.js";
+import type { SearchPlan } from "./search-plan.js";
+import {
+  TrialEvaluator,
+  type TrialOutcomeScores,
+  type TrialPlaces,
+  type TrialSetup,
+  type TrialTask,
+  type TrialWork,
+} from "./search-trials.js";
+
+/** The share of a search's time that goes into comparing with the CPU, beside its first batch. */
+const comparedShare = 0.03;
+
+/** Trials that are asked for and told at once, if nothing is said: a quarter of all, 16 to 64. */
+export function deviceBatch(trials: number): number {
+  return Math.max(16, Math.min(64, Math.ceil(trials / 4)));
+}
+
+/** What the jobs of a group have in common: the rows, and how what is made of them is scored. */
+type SharedRows = { readonly prediction: PredictionRows } | { readonly forecast: PlainForecast };
+
+/** Scores of the metrics of an experiment. */
+type Scorer = (prediction: Matrix) => Scores;
+
+/** Jobs over the same rows, whose readouts see the same of them. */
+interface JobGroup {
+  readonly shared: SharedRows;
+  readonly jobs: SeedJob[];
+}
+
+/** Evaluates batches of trials on an engine that has sweeps. */
+export class DeviceTrials implements TrialPlaces {
+  readonly count = 1;
+  /** The engine that sweeps. */
+  readonly engine: Engine;
+  readonly #evaluator: TrialEvaluator;
+  readonly #compared: TrialEvaluator;
+  readonly #signal: AbortSignal;
+  readonly #sweep: CandidateSweep;
+  readonly #rows = new WeakMap<object, Map<string, SharedRows | undefined>>();
+  readonly #begun = performance.now();
+  #comparedMs = 0;
+  #batches = 0;
+
+  private constructor(engine: Engine, setup: TrialSetup, evaluator: TrialEvaluator, signal: AbortSignal) {
+    this.engine = engine;
+    this.#evaluator = evaluator;
+    this.#compared = new TrialEvaluator({ ...setup, run: { ...setup.run, engine: "cpu" } }, signal);
+    this.#signal = signal;
+    this.#sweep = new CandidateSweep(engine);
+  }
+
+  /**
+   * Undefined if the engine that is asked for, or that suits the batches of this search, takes one
+   * reservoir after the other.
+   * @throws EngineUnavailableError for an engine that is asked for and not there
+   */
+  static async of(
+    { space, seeds }: Pick<SearchPlan, "space" | "seeds">,
+    setup: TrialSetup,
+    evaluator: TrialEvaluator,
+    trials: number,
+    signal: AbortSignal,
+  ): Promise<DeviceTrials | undefined> {
+    // A setting that cannot be evaluated says so as a trial.
+    const low = await evaluator.workAt(space, "low", seeds);
+    const work = isWork(low) ? low : await evaluator.workAt(space, "high", seeds);
+    if (!isWork(work)) return undefined;
+    const { jobs } = work;
+    const [first] = jobs;
+    if (!first || !isSummed(first) || sharedRowsOrNone(first) === undefined) return undefined;
+    const { data, experiment } = first;
+    const rows = data.kind === "series" ? data.series.rows : data.kind === "driven" ? data.inputs.rows : 0;
+    const steps = rows * jobs.length * deviceBatch(trials);
+    const { engine } = await engineFor(setup.run.engine, resolveConfig({ ...(experiment.reservoir as ReservoirOptions), seed: 0 }), steps);
+    return engine.sweep ? new DeviceTrials(engine, setup, evaluator, signal) : undefined;
+  }
+
+  async evaluate(task: TrialTask): Promise<TrialOutcomeScores> {
+    return (await this.evaluateAll([task]))[0];
+  }
+
+  async evaluateAll(tasks: readonly TrialTask[]): Promise<readonly TrialOutcomeScores[]> {
+    const works: (TrialWork | SpillwayError | undefined)[] = [];
+    for (const task of tasks) works.push(await this.#evaluator.orError(() => this.#evaluator.work(task)));
+    const jobs = works.flatMap((work) => (isWork(work) ? work.jobs : []));
+    const scores = await this.#evaluator.orError(() => this.#scores(jobs));
+    if (scores instanceof Error) throw scores;
+    const outcomes: TrialOutcomeScores[] = [];
+    for (const work of works) outcomes.push(isWork(work) ? await this.#settle(work, scores) : work);
+    // A batch that was stopped is none: all of it is given back.
+    return this.#signal.aborted ? outcomes.map(() => undefined) : outcomes;
+  }
+
+  /**
+   * What the scores of a trial come to; jobs that the engine did not take are evaluated one by one.
+   */
+  #settle(work: TrialWork, scores: ReadonlyMap<SeedJob, readonly number[]> | undefined): Promise<TrialOutcomeScores> {
+    return this.#evaluator.orError(async () => {
+      const own: (readonly number[])[] = [];
+      for (const job of work.jobs) own.push(scores?.get(job) ?? (await this.#evaluator.score(job)));
+      return work.settle(own);
+    });
+  }
+
+  /** Ends nothing: a device stays open for the process. */
+  async dispose(): Promise<void> {}
+
+  /** The scores of jobs by each of their trainers; without those that the engine does not take. */
+  async #scores(jobs: readonly SeedJob[]): Promise<Map<SeedJob, readonly number[]>> {
+    const scores = new Map<SeedJob, number[]>();
+    for (const { shared, jobs: group } of this.#groups(jobs)) {
+      for (const job of group) scores.set(job, new Array<number>(job.trainers.length).fill(Number.NaN));
+      const set = (place: number, k: number, found: Scores) => {
+        const job = group[place]!;
+        scores.get(job)![k] = found[job.experiment.metrics[0]!]!;
+      };
+      for (const place of await this.#sweepGroup(group, shared, set)) scores.delete(group[place]!);
+    }
+    await this.#compare(scores);
+    return scores;
+  }
+
+  /** @returns the places of jobs that the engine does not take */
+  #sweepGroup(
+    jobs: readonly SeedJob[],
+    shared: SharedRows,
+    set: (place: number, trainer: number, scores: Scores) => void,
+  ): Promise<readonly number[]> {
+    const [{ experiment, trainers }] = jobs as [SeedJob];
+    const { washout } = experiment;
+    const { intercept: constant = true } = (trainers[0] as RidgeTrainer).description;
+    const common = { washout, constant, standardise: standardises(experiment), features: trainers[0]!.features };
+    const templates = new Map<Experiment, Pick<SweepCandidate, "reservoir" | "lambdas">>();
+    const candidates = jobs.map(({ experiment, trainers, seed }): SweepCandidate => {
+      const template = templates.get(experiment) ?? {
+        reservoir: experiment.reservoir as ReservoirOptions,
+        lambdas: trainers.map((trainer) => (trainer as RidgeTrainer).description.lambda!),
+      };
+      templates.set(experiment, template);
+      return { reservoir: template.reservoir, lambdas: template.lambdas, seed };
+    });
+    if ("forecast" in shared)
+      return this.#sweep.forecast(
+        candidates,
+        { ...common, ...shared.forecast },
+        (place, k, forecasts) => forecasts && set(place, k, shared.forecast.score(forecasts, jobs[place]!.experiment)),
+        this.#signal,
+      );
+    const { train, test, restore, settle, target } = shared.prediction;
+    const scored = target.subarray(settle);
+    const scorers = new Map<Experiment, Scorer>();
+    const scorerOf = (experiment: Experiment): Scorer => {
+      const { metrics, scoring } = experiment;
+      const score = seriesScorer([scored], metrics, { scoring });
+      const scorer: Scorer = (made) => score([settle > 0 ? restore(made).subarray(settle) : restore(made)]);
+      scorers.set(experiment, scorer);
+      return scorer;
+    };
+    return this.#sweep.predict(
+      candidates,
+      { ...common, train, test },
+      (place, k, made) => {
+        const { experiment } = jobs[place]!;
+        if (made) set(place, k, (scorers.get(experiment) ?? scorerOf(experiment))(made));
+      },
+      this.#signal,
+    );
+  }
+
+  /** Jobs over the same rows together; those that no sweep takes are left out. */
+  #groups(jobs: readonly SeedJob[]): readonly JobGroup[] {
+    const groups = new Map<SharedRows, Map<string, JobGroup>>();
+    const groupOf = (job: SeedJob): JobGroup | undefined => {
+      const shared = isSummed(job) ? this.#sharedRows(job) : undefined;
+      if (!shared) return undefined;
+      const { features, description } = job.trainers[0] as RidgeTrainer;
+      const name = JSON.stringify([features, description.intercept]);
+      const alike = groups.get(shared) ?? new Map<string, JobGroup>();
+      groups.set(shared, alike);
+      const group = alike.get(name) ?? { shared, jobs: [] };
+      alike.set(name, group);
+      return group;
+    };
+    const known = new Map<Experiment, JobGroup | undefined>();
+    for (const job of jobs) {
+      if (!known.has(job.experiment)) known.set(job.experiment, groupOf(job));
+      known.get(job.experiment)?.jobs.push(job);
+    }
+    return [...groups.values()].flatMap((alike) => [...alike.values()]);
+  }
+
+  /** The rows of a job, made once for the jobs of all batches. */
+  #sharedRows(job: SeedJob): SharedRows | undefined {
+    const { split, transforms, task, washout, readout } = job.experiment;
+    const { lambda, selection } = readout as RidgeOptions;
+    const name = JSON.stringify([split, transforms, task, washout, lambda === undefined, selection, job.experiment.baselines]);
+    const known = this.#rows.get(job.data) ?? new Map<string, SharedRows | undefined>();
+    this.#rows.set(job.data, known);
+    if (!known.has(name)) known.set(name, sharedRowsOrNone(job));
+    return known.get(name);
+  }
+
+  /**
+   * Evaluates a job on the CPU as well, another one of each batch, for a small share of the time.
+   * @throws DifferentResultsError
+   */
+  async #compare(scores: ReadonlyMap<SeedJob, readonly number[]>): Promise<void> {
+    const place = this.#batches++;
+    if (scores.size === 0 || this.#comparedMs > comparedShare * (performance.now() - this.#begun)) return;
+    const begun = performance.now();
+    const [job, found] = [...scores][(place * 0x9e3779b1) % scores.size]!;
+    const wanted = await this.#compared.score(job);
+    const k = wanted.findIndex((score, i) => !Object.is(score, found[i]));
+    this.#comparedMs += performance.now() - begun;
+    if (k < 0) return;
+    const { reason } = await this.engine.probe();
+    throw new DifferentResultsError(
+      `${this.engine.name} (${reason}) scored a reservoir of seed ${JSON.stringify(job.seed)} with ${found[k]}, and the CPU ${wanted[k]}: the device or its driver is not sound, and no trial of this batch was kept`,
+    );
+  }
+}
+
+function isWork(work: TrialWork | SpillwayError | undefined): work is TrialWork {
+  return work !== undefined && "jobs" in work;
+}
+
+/** Whether sums of a plain reservoir's states train ridge. */
+function isSummed({ experiment, trainers }: SeedJob): boolean {
+  const { reservoir, encode } = experiment;
+  if (modelTypeOf(experiment) !== "forecaster") return false;
+  if (encode || isSpiking(reservoir) || isRegistered(reservoir) || isComposite(reservoir) || reservoir.feedback || reservoir.cell)
+    return false;
+  if (!LadderTrainer.of(trainers)) return false;
+  return trainers.every((trainer) => {
+    const { lambda = 0, subtractMean, blas } = (trainer as RidgeTrainer).description;
+    return lambda > 0 && !subtractMean && (blas === undefined || blas === "portable");
+  });
+}
+
+/** The same; undefined for a job that cannot be, which says why if it is evaluated by itself. */
+function sharedRowsOrNone(job: SeedJob): SharedRows | undefined {
+  try {
+    return sharedRows(job);
+  } catch (error) {
+    if (error instanceof SpillwayError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * The rows of a job, if all its readouts do is to predict them, or to go on from places in them.
+ */
+function sharedRows({ experiment, data, seed }: SeedJob): SharedRows | undefined {
+  const { task } = experiment;
+  if (task.type === "predict" && data.kind !== "cases") return { prediction: predictionRows({ ...experiment, task }, data) };
+  const forecast = task.type === "forecast" && data.kind === "series" && plainForecast({ ...experiment, task }, data, seed);
+  return forecast ? { forecast } : undefined;
+}

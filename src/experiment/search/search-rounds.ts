@@ -1,0 +1,97 @@
+// How a search gets from one trial to the next: so many at once, halved at rungs; or one trial as
+// soon as the oldest in work is told. Either way what is told when depends on nothing that takes
+// time, so that a search over threads gives the same trials each time.
+import type { AskedTrial, Study } from "../../search/index.js";
+import type { ResultKeeper } from "./search-keeper.js";
+import type { SearchPlan } from "./search-plan.js";
+import { type Climber, type Outcome, outcomeOf, RungLadder } from "./search-rungs.js";
+import type { TrialOutcomeScores, TrialPlaces, TrialTask } from "./search-trials.js";
+
+/** What the search still wants, and who takes what trials come to. */
+export interface Demand {
+  readonly keeper: ResultKeeper;
+  /**
+   * How many more trials may be asked for beside those in work; 0 or less if the search is over.
+   */
+  readonly wanted: (inWork: number) => number;
+  /** Called after trials were told. */
+  readonly onTold: () => void;
+}
+
+/**
+ * `width` trials at once, all told at once. At a rung a trial goes on if it is among the best share
+ * of all that have reached it so far, by asynchronous halving that stops the others (Li et al.
+ * 2018, arXiv 1810.05934); a new trial takes the place of each that stops.
+ */
+export async function runBatches(plan: SearchPlan, study: Study, places: TrialPlaces, width: number, demand: Demand): Promise<void> {
+  const ladder = new RungLadder(plan, study.trials);
+  let climbing: readonly Climber[] = [];
+  for (;;) {
+    const wanted = Math.min(width - climbing.length, demand.wanted(climbing.length));
+    const fresh = wanted > 0 ? await study.ask(wanted) : [];
+    const all = [...climbing, ...fresh.map((trial): Climber => ({ trial, rung: 0, intermediate: {} }))];
+    if (all.length === 0) return;
+    const found = await evaluateAll(
+      places,
+      all.map(({ trial, rung }) => ({ params: trial.params, ...ladder.resource(rung) })),
+    );
+    const { over, goingOn } = ladder.climb(all, found);
+    await settle(
+      study,
+      demand.keeper,
+      over.map(({ trial }) => trial),
+      over.map(({ outcome }) => outcome),
+    );
+    climbing = goingOn;
+    demand.onTold();
+  }
+}
+
+function evaluateAll(places: TrialPlaces, tasks: readonly TrialTask[]): Promise<readonly TrialOutcomeScores[]> {
+  return places.evaluateAll?.(tasks) ?? Promise.all(tasks.map((task) => places.evaluate(task)));
+}
+
+/**
+ * `width` trials in work. They are told in the order of their numbers, and each that is told lets
+ * one be asked for. Those that are done when the search ends are told as well.
+ */
+export async function runStream(plan: SearchPlan, study: Study, places: TrialPlaces, width: number, demand: Demand): Promise<void> {
+  const work: { readonly trial: AskedTrial; readonly outcome: Promise<Outcome> }[] = [];
+  try {
+    for (;;) {
+      const wanted = Math.min(width - work.length, demand.wanted(work.length));
+      if (wanted > 0)
+        for (const trial of await study.ask(wanted)) {
+          const outcome = places.evaluate({ params: trial.params, seeds: plan.seeds }).then(async (found) => {
+            const came = outcomeOf(found);
+            if (came !== undefined) await demand.keeper.add(trial, came);
+            return came;
+          });
+          outcome.catch(() => undefined);
+          work.push({ trial, outcome });
+        }
+      const first = work[0];
+      if (!first) return;
+      const outcome = await first.outcome;
+      if (outcome === undefined) break;
+      await settle(study, demand.keeper, [first.trial], [outcome]);
+      work.shift();
+      demand.onTold();
+    }
+    const outcomes = await Promise.all(work.map(({ outcome }) => outcome));
+    const trials = work.map(({ trial }) => trial);
+    await settle(study, demand.keeper, trials, outcomes);
+    work.length = 0;
+    demand.onTold();
+  } finally {
+    if (work.length > 0) await places.dispose();
+  }
+}
+
+/** Tells what came to an end, and gives back the rest. */
+async function settle(study: Study, keeper: ResultKeeper, trials: readonly AskedTrial[], outcomes: readonly Outcome[]): Promise<void> {
+  const told = trials.flatMap((trial, i) => (outcomes[i] === undefined ? [] : [[trial, outcomes[i]] as const]));
+  if (told.length > 0) await keeper.tell(told);
+  const stopped = trials.filter((_, i) => outcomes[i] === undefined);
+  if (stopped.length > 0) await study.giveBack(stopped);
+}

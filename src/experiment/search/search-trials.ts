@@ -1,0 +1,161 @@
+// A trial of a search: a setting, with every value of its ladders and all its seeds. It knows
+// nothing of studies.
+import { SpillwayError } from "../../core/errors.js";
+import type { Seed } from "../../numerics/index.js";
+import type { SearchSpace } from "../../search/index.js";
+import {
+  isLowerBetter,
+  type SearchObjective,
+  type SeedJob,
+  type SeedStatistic,
+  SettingEvaluator,
+  type SettingScores,
+  type SettingWork,
+} from "./search-objective.js";
+import type { SearchPlan } from "./search-plan.js";
+import type { EngineChoiceOptions } from "../tasks/trial.js";
+
+/** What a trial is evaluated with, the same for all of a search. It can be sent to a thread. */
+export interface TrialSetup {
+  /** The experiment as it was written, without its search. */
+  readonly source: unknown;
+  readonly path: string | undefined;
+  readonly objective: SearchObjective;
+  readonly statistic: SeedStatistic;
+  /** Values that every trial tries, by paths. */
+  readonly ladders: Readonly<Record<string, readonly number[]>>;
+  readonly run: EngineChoiceOptions;
+}
+
+/** What is asked of one trial. */
+export interface TrialTask {
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly seeds: readonly Seed[];
+  /** Training rows; left out, all. */
+  readonly rows?: number | undefined;
+}
+
+/** What a trial gave, at the best values of its ladders. */
+export interface TrialScores extends SettingScores {
+  readonly ladder: Readonly<Record<string, number>>;
+}
+
+/** What a trial comes to; an Error for one that failed, undefined for one that was stopped. */
+export type TrialOutcomeScores = TrialScores | Error | undefined;
+
+/** Where trials are evaluated: in this thread, in several, or on a device. */
+export interface TrialPlaces {
+  /** How many are evaluated beside each other. */
+  readonly count: number;
+  evaluate(task: TrialTask): Promise<TrialOutcomeScores>;
+  /** All of them together, if that is faster than beside each other. */
+  evaluateAll?(tasks: readonly TrialTask[]): Promise<readonly TrialOutcomeScores[]>;
+  dispose(): Promise<void>;
+}
+
+/** The jobs of a trial, with all rungs of its ladders, and what their scores come to. */
+export interface TrialWork {
+  readonly jobs: readonly SeedJob[];
+  settle(scores: readonly (readonly number[])[]): TrialScores;
+}
+
+/** Evaluates trials in this thread, one after the other. */
+export class TrialEvaluator implements TrialPlaces {
+  readonly count = 1;
+  readonly #setup: TrialSetup;
+  readonly #signal: AbortSignal;
+  readonly #settings: SettingEvaluator;
+
+  constructor(setup: TrialSetup, signal: AbortSignal) {
+    this.#setup = setup;
+    this.#signal = signal;
+    this.#settings = new SettingEvaluator({ ...setup, run: { ...setup.run, signal } });
+  }
+
+  /** The value of a setting over seeds. */
+  setting(values: Readonly<Record<string, unknown>>, seeds: readonly Seed[]): Promise<SettingScores> {
+    return this.#settings.evaluate(values, seeds);
+  }
+
+  evaluate(task: TrialTask): Promise<TrialOutcomeScores> {
+    return this.orError(async () => {
+      const { jobs, settle } = await this.work(task);
+      const scores: (readonly number[])[] = [];
+      for (const job of jobs) scores.push(await this.score(job));
+      return settle(scores);
+    });
+  }
+
+  /** What there is to do for a trial. @throws what its description gets wrong */
+  async work({ params, seeds, rows }: TrialTask): Promise<TrialWork> {
+    const settings = this.#settings;
+    const { "readout.lambda": lambdas, ...others } = this.#setup.ladders;
+    const parts: { readonly work: SettingWork; readonly ladders: readonly Record<string, number>[] }[] = [];
+    for (const rung of rungsOfLadders(others)) {
+      const setting = (ladder: Record<string, number>) => ({ values: { ...params, ...ladder }, seeds, trainRows: rows });
+      const ladders = lambdas ? lambdas.map((lambda) => ({ ...rung, "readout.lambda": lambda })) : [rung];
+      const along = lambdas && settings.ladderWork(setting(rung), lambdas);
+      if (along) parts.push({ work: await along, ladders });
+      else for (const ladder of ladders) parts.push({ work: await settings.work(setting(ladder)), ladders: [ladder] });
+    }
+    const sign = isLowerBetter(this.#setup.objective.score) ? 1 : -1;
+    const settle = (scores: readonly (readonly number[])[]) => {
+      let best: TrialScores | undefined;
+      let at = 0;
+      for (const { work, ladders } of parts) {
+        const found = work.settle(scores.slice(at, at + work.jobs.length));
+        at += work.jobs.length;
+        for (const [k, ladder] of ladders.entries())
+          if (best === undefined || sign * found[k]!.value < sign * best.value) best = { ...found[k]!, ladder };
+      }
+      return best!;
+    };
+    return { jobs: parts.flatMap(({ work }) => work.jobs), settle };
+  }
+
+  /**
+   * @throws what neither end of the space gets past before anything is trained: a file that is not
+   * there, a column that it does not have, more rows at a rung than there are
+   */
+  async checkWork({ space, seeds, rungs }: Pick<SearchPlan, "space" | "seeds" | "rungs">): Promise<void> {
+    for (const rows of rungs?.of === "rows" ? [rungs.steps[0], rungs.steps.at(-1)] : [undefined]) {
+      const low = await this.workAt(space, "low", seeds.slice(0, 1), rows);
+      if (!(low instanceof SpillwayError)) continue;
+      const high = await this.workAt(space, "high", seeds.slice(0, 1), rows);
+      if (high instanceof SpillwayError && high.message === low.message) throw low;
+    }
+  }
+
+  /** What there is to do at one end of all parameters. */
+  workAt(space: SearchSpace, end: "low" | "high", seeds: readonly Seed[], rows?: number): Promise<TrialWork | SpillwayError | undefined> {
+    const params = space.toParameters(space.fill((place) => space.parameters[place]![end]));
+    return this.orError(() => this.work({ params, seeds, rows }));
+  }
+
+  /** The scores of a job by each of its trainers. */
+  score(job: SeedJob): Promise<readonly number[]> {
+    return this.#settings.score(job);
+  }
+
+  /** What work gives; the error of a trial that failed, and undefined if it was stopped. */
+  async orError<Result>(work: () => Promise<Result>): Promise<Result | SpillwayError | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      if (this.#signal.aborted) return undefined;
+      if (error instanceof SpillwayError) return error;
+      throw error;
+    }
+  }
+
+  /** Does nothing: it holds nothing. */
+  async dispose(): Promise<void> {}
+}
+
+/** Every combination of the values of ladders; one empty one without any. */
+function rungsOfLadders(ladders: Readonly<Record<string, readonly number[]>>): Record<string, number>[] {
+  return Object.entries(ladders).reduce<Record<string, number>[]>(
+    (all, [name, values]) => all.flatMap((chosen) => values.map((value) => ({ ...chosen, [name]: value }))),
+    [{}],
+  );
+}

@@ -1,0 +1,352 @@
+// Task "forecast": one seed trained on the first rows of a series, then let run in closed loop from
+// several starts.
+import { SpillwayError } from "../../core/errors.js";
+import { columnVariances } from "../../metrics/check.js";
+import { metrics as metricParts } from "../../metrics/index.js";
+import { bandsAround, boundedBands, type MeasuredErrors } from "../../model/forecaster/bands.js";
+import { boundsOf } from "../../model/forecaster/bounds.js";
+import { Matrix } from "../../numerics/index.js";
+import { NonFiniteStateError } from "../../reservoir/index.js";
+import { shownCycles } from "../../series/calendar.js";
+import { fewestScores, timesAfter, transformSeries } from "../../series/index.js";
+import { calibrate, judgeBands } from "./bands.js";
+import { generateIndependent, type SeriesData } from "../data/data.js";
+import type { Experiment, ForecastTask, GeneratedData } from "../description/description.js";
+import { ExperimentError } from "../description/errors.js";
+import { type BaselineForecasts, baselineForecasts, type StartPoint, startErrors, type TrainingParts } from "./forecast-baselines.js";
+import { checkTraining } from "./forecast-choice.js";
+import { forecastFigures, rowsBefore } from "./forecast-figures.js";
+import { type ModelPlan, planModel, type RowPlace, type RunModel } from "../forecast-model.js";
+import type { WrittenForecast } from "../runs/forecasts-file.js";
+import { asKnownAt, measuredRows, mostStarts, type PreparedSeries, prepareAll, rowText, startPlaces } from "../data/prepare.js";
+import { stackRows } from "../data/rows.js";
+import { columnAlone, columnResults, mostColumns, type Outcome, type ScoreContext, scoreSeries, unmeasuredSaid } from "./scores.js";
+import { type ModelErrors, notRefittedSaid, orNumericError, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
+
+/** What was forecast, from where, and by what. */
+interface Tested {
+  readonly prepared: readonly PreparedSeries[];
+  readonly starts: readonly StartPoint[];
+  readonly outcomes: readonly Outcome[];
+  /** The best first. */
+  readonly ranked: readonly BaselineForecasts[];
+  readonly model: RunModel;
+  readonly plan: ModelPlan;
+  /** What forecasts beyond the end: the model, or one that was trained on all rows. */
+  readonly last: { readonly model: RunModel; readonly warmup: number };
+}
+
+export async function runForecast(
+  experiment: Experiment & { readonly task: ForecastTask },
+  data: SeriesData,
+  options: TrialOptions,
+): Promise<Trial> {
+  const { task, scoring, metrics } = experiment;
+  const { horizon } = task;
+  const prepared = prepareAll(experiment, data);
+  const { washout } = experiment;
+  const trained = prepared.length === 1 ? prepared : prepared.filter((each) => each.trainRows > washout + 1);
+  const trainRows = trained.reduce((sum, each) => sum + each.trainRows, 0);
+  checkTraining(task, trained);
+  const plan = planModel(experiment, options, trained, data.axis?.grid.step);
+  const { warmup } = plan;
+  const places = startPoints({ ...experiment, task: { ...task, warmup } }, prepared, options);
+  const starts = measuredStarts(places, horizon);
+  const whole = options.refits ? allRows(experiment, data, trained) : undefined;
+  const refitRows = whole?.reduce((sum, each) => sum + each.trainRows, 0) ?? 0;
+  const progress = new StagedProgress(options.onProgress, trainRows + refitRows + starts.length * (warmup + horizon));
+  const watch = new Stopwatch();
+  const train = (by: ModelPlan, series: readonly PreparedSeries[], rows: number) =>
+    by.fit(series, { table: tableOf(data, by, series, starts), onProgress: progress.stage(rows) });
+
+  const model = await watch.time("train", () => train(plan, trained, trainRows));
+  let saved = model;
+  const dispose = async () => {
+    await model.dispose();
+    if (saved !== model) await saved.dispose();
+  };
+  try {
+    const outcomes: Outcome[] = [];
+    await watch.time("test", async () => {
+      for (const start of starts) {
+        progress.stage(warmup + horizon);
+        outcomes.push({
+          prediction: await closedLoop(model, horizon, start),
+          target: measuredRows(start.whole, start.facts, start.at, horizon),
+        });
+      }
+    });
+    const reference = referenceOf(trained, washout);
+    const dt = scoring.dt ?? data.dt;
+    const context: ScoreContext = { scoring, reference, dt, lyapunovExponent: scoring.lyapunovExponent ?? data.lyapunovExponent };
+    const asked = experiment.baselines.filter((each) => each !== "majority");
+    const isTested = starts.length > 0;
+    const scale = scaleOf(reference);
+    const baselines =
+      options.withBaselines && isTested
+        ? await watch.time("baselines", async () =>
+            baselineForecasts(asked, starts, horizon, data.axis?.grid.step, calendarOf(experiment, data, model, trained)),
+          )
+        : [];
+    const ranked = rankedBaselines(baselines, scale);
+    const lastPlan = whole ? planModel(experiment, options, whole, data.axis?.grid.step) : plan;
+    const refitted = whole && (await watch.time("refit", () => orNumericError(() => train(lastPlan, whole, refitRows))));
+    const notRefitted = refitted instanceof SpillwayError ? [notRefittedSaid(refitted)] : [];
+    if (refitted && !(refitted instanceof SpillwayError)) saved = refitted;
+    const last = { model: saved, warmup: saved === model ? warmup : lastPlan.warmup };
+    const forecasts = options.isFirst
+      ? await watch.time("bands", () => writtenForecasts(experiment, data, { prepared, starts, outcomes, ranked, model, plan, last }))
+      : undefined;
+    return {
+      ...model.found,
+      scores: isTested ? scoreSeries(outcomes, metrics, context) : {},
+      baselines: Object.fromEntries(baselines.map((each) => [each.name, scoreSeries(each.outcomes, metrics, context)])),
+      columns: isTested ? columnResults(data.names, outcomes, baselines, metrics, context) : undefined,
+      forecasts,
+      startErrors: isTested
+        ? {
+            model: startErrors("model", outcomes, scale),
+            baselines: baselines.map((each) => startErrors(each.name, each.outcomes, scale)),
+          }
+        : undefined,
+      columnErrors:
+        isTested && scale && data.names.length <= mostColumns ? columnErrors(data.names.length, outcomes, baselines) : undefined,
+      timing: watch.seconds,
+      summary: `closed-loop forecast of ${horizon} steps ${isTested ? `from ${starts.length} start${starts.length === 1 ? "" : "s"}, each after ${warmup} rows` : "without a test part"}; trained on ${trainRows} rows${trained.length > 1 ? ` of ${trained.length} series` : ""} (${washout} of them washout${trained.length > 1 ? " in each" : ""})${tooShort(prepared, trained)}${leftOut(
+        places,
+        outcomes,
+      )
+        .map((each) => `; ${each}`)
+        .join("")}`,
+      leftOut: [...leftOut(places, outcomes), ...notRefitted],
+      figures: options.withFigures
+        ? [...(forecasts ? forecastFigures(forecasts) : []), ...(isTested ? await model.stateFigures(starts[0]!, horizon) : [])]
+        : [],
+      unit: (metric) => metricParts.get(metric).unit?.(context),
+      save: async (path) => {
+        await saved.save(path);
+        return [];
+      },
+      saveStates: (folder, every, stop) => model.saveStates(prepared[0]!, folder, every, stop),
+      dispose,
+    };
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+}
+
+/**
+ * What of the calendar the model sees, or has as a choice: an autoregression is given the same.
+ */
+function calendarOf({ data: described }: Experiment, { axis }: SeriesData, { found }: RunModel, trained: readonly PreparedSeries[]) {
+  if (!axis || !("file" in described)) return [];
+  const isOpen = found.choice?.among.settings.some(({ calendar }) => calendar) ?? false;
+  const rows = Math.max(...trained.map(({ trainRows }) => trainRows));
+  return described.calendar ?? (isOpen ? shownCycles(axis.grid.step, rows) : []);
+}
+
+/**
+ * What errors of each of several columns are divided by, so that they can be pooled: the deviation
+ * of its training rows. A column that never changes there does not count. Undefined of one column.
+ */
+function scaleOf(reference: Matrix): Float64Array | undefined {
+  return reference.cols > 1
+    ? columnVariances(reference).map((variance) => (variance > 0 ? Math.sqrt(variance) : Number.POSITIVE_INFINITY))
+    : undefined;
+}
+
+/** Errors by start of each column by itself. */
+function columnErrors(cols: number, outcomes: readonly Outcome[], baselines: readonly BaselineForecasts[]): ModelErrors[] {
+  return Array.from({ length: cols }, (_, c) => {
+    const alone = (all: readonly Outcome[]) =>
+      all.map(({ prediction, target }) => ({ prediction: columnAlone(prediction, c), target: columnAlone(target, c) }));
+    return {
+      model: startErrors("model", alone(outcomes)),
+      baselines: baselines.map((each) => startErrors(each.name, alone(each.outcomes))),
+    };
+  });
+}
+
+/** All rows of every series as training rows; undefined if all of them train already. */
+function allRows(
+  experiment: Experiment & { readonly task: ForecastTask },
+  data: SeriesData,
+  trained: readonly PreparedSeries[],
+): PreparedSeries[] | undefined {
+  const { washout } = experiment;
+  const all = prepareAll({ ...experiment, split: { train: 1 } }, data);
+  const whole = all.length === 1 ? all : all.filter((each) => each.trainRows > washout + 1);
+  const count = (series: readonly PreparedSeries[]) => series.reduce((sum, { trainRows }) => sum + trainRows, 0);
+  return count(whole) > count(trained) ? whole : undefined;
+}
+
+/** What a model file keeps of the table, and the rows that trained and scored it. */
+function tableOf({ kept, test }: SeriesData, { warmup }: ModelPlan, series: readonly PreparedSeries[], starts: readonly StartPoint[]) {
+  if (!kept) return undefined;
+  const { whole, trainRows, facts } = series.at(-1)!;
+  const [first] = starts;
+  return {
+    ...kept,
+    warmup,
+    trainedTo: rowText(facts.axis, whole.lost + trainRows - 1),
+    ...(first && { scoredFrom: `${test ? "the test file, " : ""}${rowText(first.facts.axis, first.whole.lost + first.at)}` }),
+  };
+}
+
+/**
+ * Every forecast with its band and what baselines say, and those beyond the end of each series.
+ * The bands are made of the errors that the settings were chosen by; if none were chosen, of those
+ * of the longest training part.
+ */
+async function writtenForecasts(
+  experiment: Experiment & { readonly task: ForecastTask },
+  data: SeriesData,
+  { prepared, starts, outcomes, ranked, model, plan, last }: Tested,
+): Promise<Trial["forecasts"]> {
+  const { horizon, level, independent } = experiment.task;
+  const { warmup } = plan;
+  const longest = prepared.toSorted((a, b) => b.trainRows - a.trainRows)[0]!;
+  const least = Math.max(experiment.washout + 2, warmup);
+  const measured =
+    model.measured ??
+    (await calibrate(longest, { horizon, least }, async (fitted) => {
+      const earlier = await plan.fit([{ ...asKnownAt({ ...longest, at: fitted }), trainRows: fitted }], {});
+      return { forecast: (at) => closedLoop(earlier, horizon, { ...longest, at }), dispose: () => earlier.dispose() };
+    }));
+  const bounds = boundsOf(
+    undefined,
+    prepared.map(({ whole, trainRows }) => whole.original.subarray(0, trainRows)),
+  );
+  const bandWith = (errors: MeasuredErrors, prediction: Matrix, share: number) =>
+    boundedBands(bandsAround(prediction as Matrix<Float64Array>, errors, [longest.fitted], [share]), bounds)[0]!;
+  const bandOf = (errors: MeasuredErrors | undefined, prediction: Matrix) =>
+    errors && errors.errors.rows / horizon >= fewestScores(level) ? bandWith(errors, prediction, level) : undefined;
+  const scored = starts.map(({ whole, at, times, group }, k): WrittenForecast => {
+    const { prediction, target } = outcomes[k]!;
+    const row = whole.lost + at;
+    const baselines = ranked.map(({ name, outcomes: said }) => ({ name, prediction: said[k]!.prediction }));
+    const own = { prediction, target, band: bandOf(measured, prediction), baselines };
+    const before = rowsBefore(whole.original, at, experiment.task, times);
+    return { start: independent ? k : row, row, times: times?.slice(at, at + horizon), group, before, ...own };
+  });
+  const beyond: WrittenForecast[] = [];
+  const ends = independent ? [] : prepared.filter(({ group }, k) => !prepared.slice(k + 1).some((later) => later.group === group));
+  for (const { test, group, times: texts } of ends) {
+    const { whole, facts } = test;
+    const at = whole.series.rows;
+    const training = starts.find((start) => start.group === group)?.training ?? starts[0]?.training;
+    // Inputs that are known beforehand end with the table.
+    if (at < last.warmup || facts.known) continue;
+    const prediction = await closedLoop(last.model, horizon, { whole, facts, at });
+    const times = facts.axis && timesAfter(facts.axis.grid, horizon);
+    const baselines = ranked.map(({ name, from }) => ({ name, prediction: from({ whole, facts, at, training: training! }) }));
+    const own = { prediction, band: bandOf(last.model.measured ?? measured, prediction), baselines };
+    const before = rowsBefore(whole.original, at, experiment.task, test.isSeparate ? undefined : texts);
+    beyond.push({ start: "last", row: whole.lost + at, times, group, before, ...own });
+  }
+  const bands =
+    measured && outcomes.length > 0
+      ? judgeBands(outcomes, (said, share) => bandWith(measured, said, share), level, measured.errors.rows / horizon)
+      : undefined;
+  return { written: [...scored, ...beyond], names: data.names, bands, level };
+}
+
+/** A forecast whose states leave for infinity is all NaN: it scores as worst. */
+async function closedLoop(model: RunModel, steps: number, place: RowPlace): Promise<Matrix> {
+  try {
+    return await model.forecast(steps, asKnownAt(place));
+  } catch (error) {
+    if (!(error instanceof NonFiniteStateError)) throw error;
+    const out = Matrix.zeros(steps, place.whole.original.cols);
+    out.data.fill(Number.NaN);
+    return out;
+  }
+}
+
+/** The rows that train the readout, in the units of the data. */
+export function referenceOf(trained: readonly PreparedSeries[], washout: number): Matrix<Float64Array> {
+  const parts = trained.map(({ whole, trainRows }) => whole.original.subarray(washout, trainRows));
+  return parts.length === 1 ? parts[0]! : (stackRows(parts) as Matrix<Float64Array>);
+}
+
+/** Says which of several series are too short to train. */
+function tooShort(prepared: readonly PreparedSeries[], trained: readonly PreparedSeries[]): string {
+  const short = prepared.filter(({ trainRows }) => trainRows > 0).length - trained.length;
+  return short > 0 ? `; ${short} parts are too short to train` : "";
+}
+
+/** Starts of whose rows a value at least was measured. @throws ExperimentError if there is none */
+export function measuredStarts(starts: readonly StartPoint[], horizon: number): readonly StartPoint[] {
+  if (starts.length === 0) return starts;
+  const measured = starts.filter(({ whole, facts, at }) => !measuredRows(whole, facts, at, horizon).data.every(Number.isNaN));
+  if (measured.length > 0) return measured;
+  throw new ExperimentError(
+    `the test part has no measured value: all that its ${starts.length} forecasts are held against were missing; take other rows to test (split.test)`,
+  );
+}
+
+/** Says what counts for nothing, since it was not measured. */
+function leftOut(places: readonly StartPoint[], outcomes: readonly Outcome[]): readonly string[] {
+  const count = outcomes.reduce((sum, { target }) => sum + target.data.filter(Number.isNaN).length, 0);
+  const values = outcomes.reduce((sum, { target }) => sum + target.data.length, 0);
+  const starts = places.length - outcomes.length;
+  return [
+    ...(starts > 0
+      ? [`${starts} start${starts === 1 ? " is" : "s are"} left out, since no value after ${starts === 1 ? "it" : "them"} was measured`]
+      : []),
+    ...(count > 0 ? [unmeasuredSaid(count, values)] : []),
+  ];
+}
+
+/** Where the forecasts of a task start. */
+export function startPoints(
+  experiment: Experiment & { readonly task: ForecastTask },
+  prepared: readonly PreparedSeries[],
+  { seed }: Pick<TrialOptions, "seed">,
+): StartPoint[] {
+  const { task, data, washout } = experiment;
+  const { horizon, starts, warmup } = task;
+  const trainsWith = (group: string | undefined): TrainingParts => {
+    const all = prepared.filter(({ trainRows }) => trainRows > washout + 1);
+    const own = all.filter((each) => each.group === group);
+    const parts = own.length > 0 ? own : all;
+    return {
+      reference: referenceOf(parts, washout),
+      original: parts.map(({ whole, trainRows }) => whole.original.subarray(0, trainRows)),
+      series: parts.map(({ whole, trainRows }) => whole.series.subarray(0, trainRows)),
+      facts: parts.map(({ facts }) => facts),
+    };
+  };
+  const parts = new Map([...new Set(prepared.map(({ group }) => group))].map((group) => [group, trainsWith(group)]));
+  if (!task.independent)
+    return startPlaces(task, prepared, experiment.split).map(({ series, at }) => ({
+      whole: series.test.whole,
+      facts: series.test.facts,
+      at,
+      times: series.test.isSeparate ? undefined : series.times,
+      training: parts.get(series.group)!,
+      group: series.group,
+    }));
+  const generated = data as GeneratedData;
+  const base = generated.redraw ? seed : (generated.options["seed"] ?? "spillway");
+  const [{ fitted }] = prepared as [PreparedSeries];
+  const training = parts.get(undefined)!;
+  return Array.from({ length: starts === "auto" ? mostStarts : starts }, (_, k) => {
+    const series = generateIndependent(generated, fitted.lost + warmup + horizon, `${String(base)}/start ${k}`);
+    return { whole: transformSeries(series, fitted), facts: {}, at: warmup, training };
+  });
+}
+
+/** The baselines by their mean square error, the smallest first. */
+function rankedBaselines(baselines: readonly BaselineForecasts[], scale: Float64Array | undefined): BaselineForecasts[] {
+  const error = ({ name, outcomes }: BaselineForecasts) => {
+    const { errors, counts } = startErrors(name, outcomes, scale);
+    const mean = errors[0]!.reduce((sum, value, k) => sum + value * (counts?.[k] ?? 1), 0);
+    return Number.isNaN(mean) ? Number.POSITIVE_INFINITY : mean;
+  };
+  return baselines
+    .map((each) => ({ each, rank: error(each) }))
+    .sort((a, b) => (a.rank === b.rank ? 0 : a.rank - b.rank))
+    .map(({ each }) => each);
+}
