@@ -6,7 +6,8 @@
 export type { JsonSchema } from "../core/options.js";
 export type { Bands } from "./tasks/bands.js";
 export type { ClassResult } from "./tasks/classes.js";
-export { type CaseData, type Cases, type DrivenData, type ExperimentData, loadData, type SeriesData } from "./data/data.js";
+export { loadData } from "./data/data.js";
+export type { CaseData, Cases, DrivenData, ExperimentData, SeriesData } from "./data/experiment-data.js";
 export type {
   BaselineDescription,
   ClassifyTask,

@@ -8,7 +8,7 @@ import { type FolderCases, readSeriesFolder, readSpikeFolder, readWavFolder, typ
 import type { AnyReservoirOptions } from "../../reservoir/index.js";
 import { binWidth, drivingRows } from "../../spikes/drive.js";
 import { patternMeasures, poissonPattern, type SpikePattern } from "../../spikes/index.js";
-import type { CaseData, Cases } from "./data.js";
+import type { CaseData, Cases } from "./experiment-data.js";
 import type { NamedFiles, PatternData, SeriesFolderData, SoundData, SpikeData } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
 import { resolveDataPath } from "../description/paths.js";

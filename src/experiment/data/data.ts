@@ -4,83 +4,16 @@
 import { stat } from "node:fs/promises";
 import { ArgumentError } from "../../core/errors.js";
 import { FileError } from "../../io/index.js";
-import type { TableNames } from "../../model/index.js";
 import { Matrix, type Seed } from "../../numerics/index.js";
-import { rowsLost, type TimeAxis } from "../../series/index.js";
+import { rowsLost } from "../../series/index.js";
 import { generateTask, knownLyapunovExponent, tasks } from "../../tasks/index.js";
 import { loadPatterns, loadSeriesFolder, loadSounds, loadSpikes } from "./cases.js";
 import type { FileData, GeneratedData, OpenExperiment } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
+import type { DrivenRows, CaseData, ExperimentData } from "./experiment-data.js";
 import { resolveDataPath } from "../description/paths.js";
 import { ownTransforms, rowsAhead } from "./prepare.js";
 import { loadTable, type SeriesPart, type Table } from "./table.js";
-
-/** One series, T x D, to be predicted from its own past, or several by `more`. */
-export interface SeriesData extends SeriesPart {
-  readonly kind: "series";
-  /** Series after the first, if the table holds several or is split at its gaps. */
-  readonly more?: readonly SeriesPart[] | undefined;
-  /** The test part, if it has a file of its own. */
-  readonly test?: Matrix<Float64Array> | undefined;
-  readonly testKnown?: Matrix<Float64Array> | undefined;
-  readonly testFilled?: Matrix<Float64Array> | undefined;
-  /** The time stamps of the test file. */
-  readonly testAxis?: TimeAxis | undefined;
-  readonly names: readonly string[];
-  /** What a model file keeps of a CSV file's columns. */
-  readonly kept?: TableNames | undefined;
-  /** Step, span and gaps of the time stamps, in words. */
-  readonly timesSaid?: string | undefined;
-  /** How many values were missing and what became of them, in words; undefined if none was. */
-  readonly missingSaid?: string | undefined;
-  readonly summary: string;
-  readonly dt?: number | undefined;
-  readonly lyapunovExponent?: number | undefined;
-}
-
-/** Inputs T x I and targets T x O. */
-export interface DrivenRows {
-  readonly inputs: Matrix<Float64Array>;
-  readonly targets: Matrix<Float64Array>;
-  /** 1 where a value was missing and was filled, else 0; undefined if none was. */
-  readonly filled?: { readonly inputs: Matrix<Float64Array>; readonly targets: Matrix<Float64Array> } | undefined;
-}
-
-/** Inputs that drive a reservoir, and what is to be predicted from them. */
-export interface DrivenData extends DrivenRows {
-  readonly kind: "driven";
-  readonly inputNames: readonly string[];
-  /** The time stamps of the rows. */
-  readonly axis?: TimeAxis | undefined;
-  readonly test?: DrivenRows | undefined;
-  readonly names: readonly string[];
-  /** How many values were missing and what became of them, in words; undefined if none was. */
-  readonly missingSaid?: string | undefined;
-  /** Step, span and gaps of the time stamps, in words. */
-  readonly timesSaid?: string | undefined;
-  readonly summary: string;
-}
-
-/** Labelled sequences. */
-export interface Cases {
-  readonly sequences: readonly Matrix<Float64Array>[];
-  readonly labels: readonly string[];
-}
-
-/** Labelled sequences of an experiment, and their classes. */
-export interface CaseData {
-  readonly kind: "cases";
-  readonly train: Cases;
-  /** Undefined if `split` takes the test cases from the one file. */
-  readonly test?: Cases | undefined;
-  readonly classes: readonly string[];
-  /** Of sounds. */
-  readonly sampleRate?: number | undefined;
-  readonly summary: string;
-}
-
-/** What the data of an experiment may be. */
-export type ExperimentData = SeriesData | DrivenData | CaseData;
 
 /**
  * The data of an experiment for one seed.

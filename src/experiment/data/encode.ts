@@ -4,7 +4,7 @@ import { ArgumentError } from "../../core/errors.js";
 import { Matrix } from "../../numerics/index.js";
 import { binWidth, type DriveOptions, drivingRows, rangeOf } from "../../spikes/drive.js";
 import { type EncoderConfig, encoders } from "../../spikes/index.js";
-import type { CaseData, Cases } from "./data.js";
+import type { CaseData, Cases } from "./experiment-data.js";
 import type { OpenExperiment } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
 

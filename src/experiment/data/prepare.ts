@@ -14,7 +14,7 @@ import {
   transformSeries,
 } from "../../series/index.js";
 import { axisRows, stampText } from "../../series/time-grid.js";
-import type { DrivenData, DrivenRows, SeriesData } from "./data.js";
+import type { DrivenData, DrivenRows, SeriesData } from "./experiment-data.js";
 import type { ForecastTask, OpenExperiment, SplitDescription } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
 import { rowsNeeded, splitRows } from "./split.js";

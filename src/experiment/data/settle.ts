@@ -3,7 +3,7 @@
 import { ArgumentError } from "../../core/errors.js";
 import { plannedWashout } from "../../model/forecaster/plan.js";
 import { rowsLost } from "../../series/index.js";
-import type { CaseData, ExperimentData } from "./data.js";
+import type { CaseData, ExperimentData } from "./experiment-data.js";
 import type { Experiment, OpenExperiment, OpenForecastTask, TaskDescription } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
 import { nvarWashout } from "../description/model-fits.js";

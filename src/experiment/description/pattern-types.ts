@@ -2,7 +2,7 @@
 // experiment. Nothing is learnt here.
 import type { ReservoirComputer, SpikingModel } from "../../reservoir/index.js";
 import { type DetectionStatistics, PatternDetector, type PatternType, patternTypes, reservoirSpikes } from "../../spikes/index.js";
-import type { Cases } from "../data/data.js";
+import type { Cases } from "../data/experiment-data.js";
 
 /** What was found, as result.json has it. */
 export interface TypesFound {

@@ -13,28 +13,16 @@ import type { Trainer } from "../../readout/index.js";
 import { addProfiles } from "../../reservoir/index.js";
 import { describeBands } from "../tasks/bands.js";
 import { classResult } from "../tasks/classes.js";
-import { runClassification } from "../tasks/classify.js";
-import { type ExperimentData, loadData } from "../data/data.js";
-import type {
-  ClassifyTask,
-  DetectTask,
-  Experiment,
-  ExperimentInput,
-  ForecastTask,
-  MetricName,
-  OpenExperiment,
-  PredictTask,
-} from "../description/description.js";
-import { runDetection } from "../tasks/detect.js";
+import { loadData } from "../data/data.js";
+import type { ExperimentData } from "../data/experiment-data.js";
+import type { Experiment, ExperimentInput, MetricName, OpenExperiment } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
 import { asExperiment, type LoadedExperiment, loadExperiment } from "../description/file.js";
-import { runForecast } from "../tasks/forecast.js";
 import { describeChoices } from "../tasks/forecast-choice.js";
 import { writeForecasts } from "./forecasts-file.js";
 import { formatHistory } from "./history-file.js";
 import { describeMachine, versions } from "./machine.js";
 import { OutputFolder, type RunFile } from "./output-folder.js";
-import { runPrediction } from "../tasks/predict.js";
 import { seriesOf } from "../data/prepare.js";
 import { reportSection } from "../report/report-section.js";
 import {
@@ -48,7 +36,8 @@ import {
 } from "./result.js";
 import { type ExperimentRunOptions, experimentRunTable } from "./run-options.js";
 import { settleExperiment } from "../data/settle.js";
-import type { ModelErrors, Trial, TrialOptions } from "../tasks/trial.js";
+import { runTask } from "../tasks/run-task.js";
+import type { ModelErrors, Trial } from "../tasks/trial.js";
 import { verdictOn } from "../tasks/verdict.js";
 
 /**
@@ -334,19 +323,6 @@ async function writeResult(folder: OutputFolder, result: ExperimentResult): Prom
 /** The last line of a page. */
 export function footerOf({ versions: { spillway, node }, finished, machine }: ExperimentResult): string {
   return `spillway ${spillway} on Node.js ${node}, ${machine.processor}, ${finished.slice(0, 16).replace("T", " ")} UTC`;
-}
-
-/** One seed of an experiment over data that is there. */
-export function runTask(experiment: Experiment, data: ExperimentData, options: TrialOptions): Promise<Trial> {
-  const { task } = experiment;
-  if (task.type === "classify" && data.kind === "cases")
-    return runClassification(experiment as Experiment & { task: ClassifyTask }, data, options);
-  if (task.type === "detect" && data.kind === "cases") return runDetection(experiment as Experiment & { task: DetectTask }, data, options);
-  if (task.type === "forecast" && data.kind === "series")
-    return runForecast(experiment as Experiment & { task: ForecastTask }, data, options);
-  if (task.type === "predict" && data.kind !== "cases")
-    return runPrediction(experiment as Experiment & { task: PredictTask }, data, options);
-  throw ArgumentError.because(`there is no task ${task.type} for ${data.kind}`);
 }
 
 function configAsYaml({ config }: ExperimentResult): string {

@@ -9,7 +9,7 @@ import { type Matrix, RandomStream, type Seed, seedKeys } from "../../numerics/i
 import { plotConfusion, plotStateHeatmap, plotTrajectories } from "../../plot/index.js";
 import { type AnyReservoirComputer, addProfiles, type WorkOptions } from "../../reservoir/index.js";
 import { reliabilityFigure } from "./classes.js";
-import type { CaseData, Cases } from "../data/data.js";
+import type { CaseData, Cases } from "../data/experiment-data.js";
 import type { ClassifyTask, Experiment } from "../description/description.js";
 import { encoded } from "../data/encode.js";
 import type { RunFile } from "../runs/output-folder.js";

@@ -9,7 +9,7 @@ import { plotConfusion, plotStateHeatmap } from "../../plot/index.js";
 import { type AnyReservoirComputer, ReservoirComputer, type SpikingModel } from "../../reservoir/index.js";
 import { PatternTemplates } from "../../spikes/index.js";
 import { firstCases, saveCaseStates, scoreBaselines, stratifiedSplit } from "./classify.js";
-import type { CaseData, Cases } from "../data/data.js";
+import type { CaseData, Cases } from "../data/experiment-data.js";
 import type { DetectTask, Experiment } from "../description/description.js";
 import { encoded } from "../data/encode.js";
 import { describeTypes, typesIn } from "../description/pattern-types.js";

@@ -2,7 +2,7 @@
 // the same work for many reservoirs, so that a device can do it for all of them at once.
 import type { CandidateSeries } from "../../model/sweep/candidates.js";
 import type { Matrix, Seed } from "../../numerics/index.js";
-import type { SeriesData } from "../data/data.js";
+import type { SeriesData } from "../data/experiment-data.js";
 import type { Experiment, ForecastTask } from "../description/description.js";
 import { measuredStarts, referenceOf, startPoints } from "./forecast.js";
 import { checkTraining, planForecast } from "./forecast-choice.js";

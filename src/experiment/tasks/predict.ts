@@ -8,7 +8,7 @@ import { Forecaster } from "../../model/index.js";
 import type { Matrix } from "../../numerics/index.js";
 import { plotError, plotForecast } from "../../plot/index.js";
 import { baselineName, predictBaseline, rowsLost } from "../../series/index.js";
-import type { DrivenData, SeriesData } from "../data/data.js";
+import type { DrivenData, SeriesData } from "../data/experiment-data.js";
 import type { Experiment, PredictTask } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
 import { learns } from "../description/parse.js";
