@@ -2,10 +2,10 @@
 import { FieldForecaster } from "../model/index.js";
 import type { RidgeOptions } from "../readout/index.js";
 import type { ReservoirOptions } from "../reservoir/index.js";
-import { choiceOf, isLongEnough, longestOf } from "./tasks/forecast-choice.js";
-import type { FitWork, ForecastExperiment, ModelPlan, RunModel, TrainingRows } from "./forecast-model.js";
-import { type FieldDescription, underModel } from "./description/model-options.js";
 import { describedRows, ownTransforms, type PreparedSeries, standardises } from "./data/prepare.js";
+import { type FieldDescription, underModel } from "./description/model-options.js";
+import type { FitWork, ForecastExperiment, ModelPlan, RunModel, TrainingRows } from "./forecast-model.js";
+import { choiceOf, isLongEnough, longestOf } from "./tasks/forecast-choice.js";
 import { radiusOf, seenBeside, type TrialOptions } from "./tasks/trial.js";
 
 /**

@@ -6,13 +6,13 @@ import type { TableNames } from "../model/index.js";
 import type { Matrix } from "../numerics/index.js";
 import type { Figure } from "../plot/index.js";
 import type { TimeStep } from "../series/index.js";
+import type { PreparedSeries } from "./data/prepare.js";
 import type { Experiment, ForecastTask } from "./description/description.js";
+import { modelTypeOf } from "./description/model-options.js";
 import { planField } from "./forecast-field.js";
 import { planNvar } from "./forecast-nvar.js";
 import { planReservoir } from "./forecast-reservoir.js";
-import { modelTypeOf } from "./description/model-options.js";
 import type { RunFile } from "./runs/output-folder.js";
-import type { PreparedSeries } from "./data/prepare.js";
 import type { Trial, TrialOptions } from "./tasks/trial.js";
 
 export type ForecastExperiment = Experiment & { readonly task: ForecastTask };

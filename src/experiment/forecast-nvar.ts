@@ -1,9 +1,9 @@
 // The model "nvar" of a forecast: polynomials of delays.
 import { NvarForecaster } from "../model/index.js";
-import { choiceOf, isLongEnough, longestOf } from "./tasks/forecast-choice.js";
-import type { FitWork, ForecastExperiment, ModelPlan, RunModel, TrainingRows } from "./forecast-model.js";
-import { historyOf, type NvarDescription, underModel } from "./description/model-options.js";
 import { describedRows, type PreparedSeries, standardises } from "./data/prepare.js";
+import { historyOf, type NvarDescription, underModel } from "./description/model-options.js";
+import type { FitWork, ForecastExperiment, ModelPlan, RunModel, TrainingRows } from "./forecast-model.js";
+import { choiceOf, isLongEnough, longestOf } from "./tasks/forecast-choice.js";
 import { seenBeside, type TrialOptions } from "./tasks/trial.js";
 
 /**

@@ -5,10 +5,10 @@ import { Matrix } from "../numerics/index.js";
 import type { WorkOptions } from "../reservoir/index.js";
 import { type CalendarFeature, calendarInputs } from "../series/calendar.js";
 import type { TimeStep, TransformedSeries } from "../series/index.js";
-import { choiceOf, type ForecastPlan, planForecast } from "./tasks/forecast-choice.js";
-import type { FitWork, ForecastExperiment, ModelPlan, RowPlace, RunModel, TrainingRows } from "./forecast-model.js";
 import { describedRows, ownTransforms, type PreparedSeries, type RowFacts, standardises } from "./data/prepare.js";
 import { stackRows } from "./data/rows.js";
+import type { FitWork, ForecastExperiment, ModelPlan, RowPlace, RunModel, TrainingRows } from "./forecast-model.js";
+import { choiceOf, type ForecastPlan, planForecast } from "./tasks/forecast-choice.js";
 import { type Drive, DriveScale, stateFigures, streamStates } from "./tasks/states.js";
 import { forecasterOptions, radiusOf, type TrialOptions } from "./tasks/trial.js";
 

@@ -4,10 +4,9 @@
  */
 
 export type { JsonSchema } from "../core/options.js";
-export type { Bands } from "./tasks/bands.js";
-export type { ClassResult } from "./tasks/classes.js";
 export { loadData } from "./data/data.js";
 export type { CaseData, Cases, DrivenData, ExperimentData, SeriesData } from "./data/experiment-data.js";
+export type { SeriesPart } from "./data/table.js";
 export type {
   BaselineDescription,
   ClassifyTask,
@@ -42,15 +41,15 @@ export type {
 } from "./description/description.js";
 export { ExperimentError, type ExperimentErrorPlace } from "./description/errors.js";
 export { asExperiment, type LoadedExperiment, loadExperiment, parseExperimentText } from "./description/file.js";
-export type { ChosenSettings } from "./tasks/forecast-choice.js";
 export { experimentJsonSchema } from "./description/json-schema.js";
-export type { Machine } from "./runs/machine.js";
 export type { FieldDescription, ForecasterDescription, ModelDescription, ModelType, NvarDescription } from "./description/model-options.js";
 export { loadNetworkExperiment, type NetworkExperiment, type NetworkReference, readNetworkExperiment } from "./description/network-file.js";
-export { type FinishedNetworkRun, type NetworkResult, type NetworkSeedResult, runNetworkExperiment } from "./runs/network-run.js";
 export { type CheckedExperiment, parseExperiment } from "./description/parse.js";
 export { resolveDataPath } from "./description/paths.js";
 export type { RunFiguresOptions } from "./report/plot-options.js";
+export { type RunFigures, runFigures } from "./report/run-figures.js";
+export type { Machine } from "./runs/machine.js";
+export { type FinishedNetworkRun, type NetworkResult, type NetworkSeedResult, runNetworkExperiment } from "./runs/network-run.js";
 export { readRun } from "./runs/read-run.js";
 export {
   type ExperimentResult,
@@ -61,7 +60,6 @@ export {
   type SeedResult,
 } from "./runs/result.js";
 export { type ExperimentSource, type FinishedRun, runExperiment } from "./runs/run.js";
-export { type RunFigures, runFigures } from "./report/run-figures.js";
 export type { ExperimentRunOptions } from "./runs/run-options.js";
 export { searchExperiment } from "./search/search.js";
 export type { SearchObjective } from "./search/search-objective.js";
@@ -69,5 +67,7 @@ export type { ExperimentSearchOptions } from "./search/search-options.js";
 export { readSearch, type SearchInput, type SearchPlan } from "./search/search-plan.js";
 export type { PassedOver } from "./search/search-refit.js";
 export { type FinishedSearch, readSearchResult, type SearchBest, type SearchResult } from "./search/search-result.js";
-export type { SeriesPart } from "./data/table.js";
+export type { Bands } from "./tasks/bands.js";
+export type { ClassResult } from "./tasks/classes.js";
+export type { ChosenSettings } from "./tasks/forecast-choice.js";
 export type { EngineChoiceOptions } from "./tasks/trial.js";

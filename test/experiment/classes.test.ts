@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { classLines } from "../../src/cli/present.js";
-import { classResult } from "../../src/experiment/tasks/classes.js";
 import { readRun, runExperiment } from "../../src/experiment/index.js";
+import { classResult } from "../../src/experiment/tasks/classes.js";
 import "../../src/index.js";
 
 let folder: string;

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { loadData } from "../../src/experiment/data/data.js";
 import type { ExperimentData } from "../../src/experiment/data/experiment-data.js";
+import { prepareSeries, startRows } from "../../src/experiment/data/prepare.js";
+import { resolveRows } from "../../src/experiment/data/resolve-rows.js";
+import { splitRows } from "../../src/experiment/data/split.js";
 import { parseExperimentText } from "../../src/experiment/description/file.js";
 import { resolveDataPath } from "../../src/experiment/description/paths.js";
-import { prepareSeries, startRows } from "../../src/experiment/data/prepare.js";
-import { settleExperiment } from "../../src/experiment/data/settle.js";
-import { splitRows } from "../../src/experiment/data/split.js";
 import { encodeNpy, encodeWav } from "../../src/io/index.js";
 import { Matrix } from "../../src/numerics/index.js";
 
@@ -207,7 +207,7 @@ describe("training and test part", () => {
       Float64Array.from({ length: 100 }, (_, t) => t),
     );
     const data = { kind: "series" as const, series, names: ["x"], summary: "" };
-    return { experiment: settleExperiment(experiment, data), parts: prepareSeries(experiment, data) };
+    return { experiment: resolveRows(experiment, data), parts: prepareSeries(experiment, data) };
   };
 
   it("forecasts start at equal distances over the test part, the first one at its start", () => {

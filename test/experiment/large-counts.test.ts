@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createProgram } from "../../src/cli/program.js";
-import { runExperiment, searchExperiment } from "../../src/experiment/index.js";
 import { withFields } from "../../src/experiment/description/overrides.js";
+import { runExperiment, searchExperiment } from "../../src/experiment/index.js";
 import { tasks } from "../../src/tasks/index.js";
 import "../../src/index.js";
 

@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { forecastAhead } from "../../src/experiment/runs/ahead.js";
-import { asExperiment, loadData, parseExperiment, readRun, runExperiment, searchExperiment } from "../../src/experiment/index.js";
 import { inputsOf } from "../../src/experiment/data/inputs.js";
+import { asExperiment, loadData, parseExperiment, readRun, runExperiment, searchExperiment } from "../../src/experiment/index.js";
+import { forecastAhead } from "../../src/experiment/runs/ahead.js";
 import { loadModel } from "../../src/model/index.js";
 import { runsInFolder } from "./run-text.js";
 

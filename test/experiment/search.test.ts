@@ -184,7 +184,7 @@ describe("a search over an experiment", () => {
     const values = { "reservoir.spectralRadius": 0.8 };
     const work = (await evaluator.ladderWork({ values, seeds: [3, 4] }, lambdas))!;
     expect(work.jobs).toHaveLength(2);
-    const along = work.settle([await evaluator.score(work.jobs[0]!), await evaluator.score(work.jobs[1]!)]);
+    const along = work.combine([await evaluator.score(work.jobs[0]!), await evaluator.score(work.jobs[1]!)]);
     const each = [];
     for (const lambda of lambdas) each.push(await evaluator.evaluate({ ...values, "readout.lambda": lambda }, [3, 4]));
     expect(along).toEqual(each);

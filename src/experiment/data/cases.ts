@@ -8,10 +8,10 @@ import { type FolderCases, readSeriesFolder, readSpikeFolder, readWavFolder, typ
 import type { AnyReservoirOptions } from "../../reservoir/index.js";
 import { binWidth, drivingRows } from "../../spikes/drive.js";
 import { patternMeasures, poissonPattern, type SpikePattern } from "../../spikes/index.js";
-import type { CaseData, Cases } from "./experiment-data.js";
 import type { NamedFiles, PatternData, SeriesFolderData, SoundData, SpikeData } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
 import { resolveDataPath } from "../description/paths.js";
+import type { CaseData, Cases } from "./experiment-data.js";
 
 /** @throws FileError, ArgumentError, ExperimentError if no recording tests or none trains */
 export async function loadSounds(data: SoundData, experimentPath: string | undefined): Promise<CaseData> {

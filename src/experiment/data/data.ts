@@ -7,11 +7,11 @@ import { FileError } from "../../io/index.js";
 import { Matrix, type Seed } from "../../numerics/index.js";
 import { rowsLost } from "../../series/index.js";
 import { generateTask, knownLyapunovExponent, tasks } from "../../tasks/index.js";
-import { loadPatterns, loadSeriesFolder, loadSounds, loadSpikes } from "./cases.js";
 import type { FileData, GeneratedData, OpenExperiment } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
-import type { DrivenRows, CaseData, ExperimentData } from "./experiment-data.js";
 import { resolveDataPath } from "../description/paths.js";
+import { loadPatterns, loadSeriesFolder, loadSounds, loadSpikes } from "./cases.js";
+import type { CaseData, DrivenRows, ExperimentData } from "./experiment-data.js";
 import { ownTransforms, rowsAhead } from "./prepare.js";
 import { loadTable, type SeriesPart, type Table } from "./table.js";
 

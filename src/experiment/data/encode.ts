@@ -4,9 +4,9 @@ import { ArgumentError } from "../../core/errors.js";
 import { Matrix } from "../../numerics/index.js";
 import { binWidth, type DriveOptions, drivingRows, rangeOf } from "../../spikes/drive.js";
 import { type EncoderConfig, encoders } from "../../spikes/index.js";
-import type { CaseData, Cases } from "./experiment-data.js";
 import type { OpenExperiment } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
+import type { CaseData, Cases } from "./experiment-data.js";
 
 /**
  * Both parts encoded; as they are if the experiment encodes nothing. A seeded encoder draws anew

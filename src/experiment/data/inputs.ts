@@ -2,10 +2,10 @@
 import { ArgumentError } from "../../core/errors.js";
 import { fitStandardisation, standardised } from "../../model/standardisation.js";
 import type { Matrix } from "../../numerics/index.js";
-import type { ExperimentData } from "./experiment-data.js";
 import type { OpenExperiment } from "../description/description.js";
-import { encoded } from "./encode.js";
 import { modelTypeOf } from "../description/model-options.js";
+import { encoded } from "./encode.js";
+import type { ExperimentData } from "./experiment-data.js";
 import { prepareSeries, standardises } from "./prepare.js";
 import { stackRows } from "./rows.js";
 

@@ -7,9 +7,9 @@ import { listFiles, npyToMatrix, readCsv, readNpy, readUea, readWav } from "../.
 import type { Matrix } from "../../numerics/index.js";
 import { encoders } from "../../spikes/index.js";
 import type { OpenExperiment } from "../description/description.js";
-import { encoded } from "./encode.js";
 import { ExperimentError } from "../description/errors.js";
 import { readRun } from "../runs/read-run.js";
+import { encoded } from "./encode.js";
 
 /** Cases by their names. */
 export interface NewCases {

@@ -14,9 +14,9 @@ import {
   transformSeries,
 } from "../../series/index.js";
 import { axisRows, stampText } from "../../series/time-grid.js";
-import type { DrivenData, DrivenRows, SeriesData } from "./experiment-data.js";
 import type { ForecastTask, OpenExperiment, SplitDescription } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
+import type { DrivenData, DrivenRows, SeriesData } from "./experiment-data.js";
 import { rowsNeeded, splitRows } from "./split.js";
 
 /** The series of the data, one or more. */

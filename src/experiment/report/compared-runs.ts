@@ -8,9 +8,9 @@ import { viewStored } from "../../search/stored-view.js";
 import type { WrittenForecast } from "../runs/forecasts-file.js";
 import { readForecasts } from "../runs/read-forecasts.js";
 import { readRun } from "../runs/read-run.js";
-import { searchFigures } from "./search-report.js";
 import { readSearchResult } from "../search/search-result.js";
 import { storedStudy } from "../search/stored-study.js";
+import { searchFigures } from "./search-report.js";
 
 /** Runs whose errors by step are drawn: more lines cannot be told apart. */
 const mostLines = 12;

@@ -4,12 +4,12 @@ import type { Figure, ReportScore, ReportSection } from "../../plot/index.js";
 import { isComposite, partsOf } from "../../reservoir/composite/config.js";
 import { type AnyReservoirOptions, isSpiking, type ReservoirOptions, type SpikingReservoirOptions } from "../../reservoir/index.js";
 import { isRegistered } from "../../reservoir/registered/model.js";
-import { classTable } from "../tasks/classes.js";
 import { describeModel } from "../description/model-options.js";
 import { profileFacts } from "../runs/profile.js";
 import type { ExperimentResult, ScoreSummary } from "../runs/result.js";
-import { timingFigure } from "./timing-figure.js";
+import { classTable } from "../tasks/classes.js";
 import type { SaidVerdict } from "../tasks/verdict.js";
+import { timingFigure } from "./timing-figure.js";
 
 /**
  * How a summary was made of its seeds, in words, with their spread; undefined for a single seed.

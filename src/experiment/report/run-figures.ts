@@ -8,14 +8,14 @@ import { quoted } from "../../core/text.js";
 import { FileError, readText } from "../../io/index.js";
 import { type Figure, plotConfusion } from "../../plot/index.js";
 import { figuresOfReport } from "../../plot/report-figures.js";
-import { reliabilityFigure } from "../tasks/classes.js";
-import { studyFigures } from "./compared-runs.js";
-import { forecastFigures, isForecastFigure } from "../tasks/forecast-figures.js";
 import type { WrittenForecast } from "../runs/forecasts-file.js";
-import { type RunFiguresOptions, runFiguresTable } from "./plot-options.js";
 import { readForecasts } from "../runs/read-forecasts.js";
 import { readRun } from "../runs/read-run.js";
 import type { ExperimentResult } from "../runs/result.js";
+import { reliabilityFigure } from "../tasks/classes.js";
+import { forecastFigures, isForecastFigure } from "../tasks/forecast-figures.js";
+import { studyFigures } from "./compared-runs.js";
+import { type RunFiguresOptions, runFiguresTable } from "./plot-options.js";
 
 /** The figures of a run. */
 export interface RunFigures {

@@ -12,9 +12,9 @@ import {
   type ReportScore,
   type ReportSection,
 } from "../../plot/index.js";
-import { verdictOf } from "./report-section.js";
 import type { ExperimentResult } from "../runs/result.js";
 import type { SearchResult } from "../search/search-result.js";
+import { verdictOf } from "./report-section.js";
 
 /** A search as a section of a page. `config` is the experiment of the best setting, as YAML. */
 export function searchSection(result: SearchResult, source: PlottedStudy, config?: string, refit?: ExperimentResult): ReportSection {

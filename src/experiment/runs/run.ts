@@ -35,7 +35,7 @@ import {
   totalTiming,
 } from "./result.js";
 import { type ExperimentRunOptions, experimentRunTable } from "./run-options.js";
-import { settleExperiment } from "../data/settle.js";
+import { resolveRows } from "../data/resolve-rows.js";
 import { runTask } from "../tasks/run-task.js";
 import type { ModelErrors, Trial } from "../tasks/trial.js";
 import { verdictOn } from "../tasks/verdict.js";
@@ -92,7 +92,7 @@ export async function runExperiment(source: ExperimentSource, options: Experimen
       if (signal.aborted) break;
       const redraw = "task" in experiment.data && experiment.data.redraw;
       if (data === undefined || redraw) data = await run.watchLoading(() => loadData(experiment, path, seed));
-      const trial = await run.trial(settleExperiment(experiment, data), data, k);
+      const trial = await run.trial(resolveRows(experiment, data), data, k);
       await run.take(trial, seed);
     }
   } catch (error) {

@@ -11,14 +11,14 @@ import { isSpiking, type ReservoirOptions } from "../../reservoir/index.js";
 import { isRegistered } from "../../reservoir/registered/model.js";
 import { engineFor } from "../../reservoir/swept.js";
 import { DifferentResultsError } from "../../search/different-results.js";
+import { standardises } from "../data/prepare.js";
 import type { Experiment } from "../description/description.js";
-import { LadderTrainer } from "./ladder.js";
 import { modelTypeOf } from "../description/model-options.js";
+import type { Scores } from "../runs/result.js";
 import { type PlainForecast, plainForecast } from "../tasks/plain-forecast.js";
 import { type PredictionRows, predictionRows } from "../tasks/predict.js";
-import { standardises } from "../data/prepare.js";
-import type { Scores } from "../runs/result.js";
 import { seriesScorer } from "../tasks/scores.js";
+import { LadderTrainer } from "./ladder.js";
 import type { SeedJob } from "./search-objective.js";
 import type { SearchPlan } from "./search-plan.js";
 import {
@@ -109,7 +109,7 @@ export class DeviceTrials implements TrialPlaces {
     const scores = await this.#evaluator.orError(() => this.#scores(jobs));
     if (scores instanceof Error) throw scores;
     const outcomes: TrialOutcomeScores[] = [];
-    for (const work of works) outcomes.push(isWork(work) ? await this.#settle(work, scores) : work);
+    for (const work of works) outcomes.push(isWork(work) ? await this.#combine(work, scores) : work);
     // A batch that was stopped is none: all of it is given back.
     return this.#signal.aborted ? outcomes.map(() => undefined) : outcomes;
   }
@@ -117,11 +117,11 @@ export class DeviceTrials implements TrialPlaces {
   /**
    * What the scores of a trial come to; jobs that the engine did not take are evaluated one by one.
    */
-  #settle(work: TrialWork, scores: ReadonlyMap<SeedJob, readonly number[]> | undefined): Promise<TrialOutcomeScores> {
+  #combine(work: TrialWork, scores: ReadonlyMap<SeedJob, readonly number[]> | undefined): Promise<TrialOutcomeScores> {
     return this.#evaluator.orError(async () => {
       const own: (readonly number[])[] = [];
       for (const job of work.jobs) own.push(scores?.get(job) ?? (await this.#evaluator.score(job)));
-      return work.settle(own);
+      return work.combine(own);
     });
   }
 
@@ -169,13 +169,13 @@ export class DeviceTrials implements TrialPlaces {
         (place, k, forecasts) => forecasts && set(place, k, shared.forecast.score(forecasts, jobs[place]!.experiment)),
         this.#signal,
       );
-    const { train, test, restore, settle, target } = shared.prediction;
-    const scored = target.subarray(settle);
+    const { train, test, restore, skipped, target } = shared.prediction;
+    const scored = target.subarray(skipped);
     const scorers = new Map<Experiment, Scorer>();
     const scorerOf = (experiment: Experiment): Scorer => {
       const { metrics, scoring } = experiment;
       const score = seriesScorer([scored], metrics, { scoring });
-      const scorer: Scorer = (made) => score([settle > 0 ? restore(made).subarray(settle) : restore(made)]);
+      const scorer: Scorer = (made) => score([skipped > 0 ? restore(made).subarray(skipped) : restore(made)]);
       scorers.set(experiment, scorer);
       return scorer;
     };

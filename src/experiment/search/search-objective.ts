@@ -8,19 +8,20 @@ import type { Trainer } from "../../readout/index.js";
 import { NonFiniteStateError } from "../../reservoir/index.js";
 import { rowsLost } from "../../series/index.js";
 import { axisRows } from "../../series/time-grid.js";
-import { stratifiedSplit } from "../tasks/classify.js";
 import { loadData } from "../data/data.js";
 import type { CaseData, DrivenRows, ExperimentData } from "../data/experiment-data.js";
+import { ownTransforms, rowsAhead } from "../data/prepare.js";
+
+import { resolveRows } from "../data/resolve-rows.js";
+import { splitRows } from "../data/split.js";
 import type { Experiment, OpenExperiment, OpenForecastTask } from "../description/description.js";
-import { LadderTrainer } from "./ladder.js";
 import { withFields } from "../description/overrides.js";
 import { readExperiment } from "../description/parse.js";
-import { ownTransforms, rowsAhead } from "../data/prepare.js";
+import { stratifiedSplit } from "../tasks/classify.js";
 import { runTask } from "../tasks/run-task.js";
 import { median } from "../tasks/scores.js";
-import { settleExperiment } from "../data/settle.js";
-import { splitRows } from "../data/split.js";
 import type { EngineChoiceOptions } from "../tasks/trial.js";
+import { LadderTrainer } from "./ladder.js";
 
 /** What a trial is measured by. */
 export interface SearchObjective {
@@ -87,7 +88,7 @@ type JobPart = Pick<SeedJob, "experiment" | "data">;
 /** The jobs of a setting, and what their scores come to for each trainer. */
 export interface SettingWork {
   readonly jobs: readonly SeedJob[];
-  settle(scores: readonly (readonly number[])[]): SettingScores[];
+  combine(scores: readonly (readonly number[])[]): SettingScores[];
 }
 
 /** Evaluates settings of one experiment. Data that several settings share is loaded once. */
@@ -121,10 +122,10 @@ export class SettingEvaluator {
    * @param trainRows train on the last so many rows before those that score; left out, on all
    */
   async evaluate(values: Readonly<Record<string, unknown>>, seeds: readonly Seed[], trainRows?: number): Promise<SettingScores> {
-    const { jobs, settle } = await this.work({ values, seeds, trainRows });
+    const { jobs, combine } = await this.work({ values, seeds, trainRows });
     const scores: (readonly number[])[] = [];
     for (const job of jobs) scores.push(await this.score(job));
-    return settle(scores)[0]!;
+    return combine(scores)[0]!;
   }
 
   /** What there is to do for a setting. */
@@ -158,10 +159,10 @@ export class SettingEvaluator {
       partsOfSeeds.push(parts.length);
       for (const part of parts) jobs.push({ ...part, seed, trainers });
     }
-    const settle = (scores: readonly (readonly number[])[]) =>
+    const combine = (scores: readonly (readonly number[])[]) =>
       trainers.map((_, k) => {
         let at = 0;
-        return this.#settled(
+        return this.#combineSeeds(
           partsOfSeeds.map((parts) => {
             let sum = 0;
             for (const end = at + parts; at < end; at++) sum += scores[at]![k]! / parts;
@@ -169,10 +170,10 @@ export class SettingEvaluator {
           }),
         );
       });
-    return { jobs, settle };
+    return { jobs, combine };
   }
 
-  #settled(scores: readonly number[]): SettingScores {
+  #combineSeeds(scores: readonly number[]): SettingScores {
     const worst = isLowerBetter(this.#objective.score) ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
     const finite = scores.filter(Number.isFinite);
     const diverged = scores.length - finite.length;
@@ -224,7 +225,7 @@ export class SettingEvaluator {
   #parts(experiment: OpenExperiment, data: ExperimentData, seed: Seed, trainRows: number | undefined): readonly JobPart[] {
     const { score } = this.#objective;
     const bare: OpenExperiment = { ...experiment, metrics: [score], baselines: [], published: [] };
-    if (data.kind === "cases") return this.#folds(settleExperiment(bare, data), data, seed);
+    if (data.kind === "cases") return this.#folds(resolveRows(bare, data), data, seed);
     if (data.kind === "series" && data.more)
       throw ArgumentError.because("a search takes one series; data.group or gaps: split gives several", { field: "data" });
     const ahead = rowsAhead(experiment, data.kind);
@@ -250,7 +251,7 @@ export class SettingEvaluator {
     const cut = this.#cut(data, from, end);
     const task = experiment.task.type === "forecast" ? this.#closedLoop(experiment.task) : experiment.task;
     const part = { ...bare, task, split: { train: training, test: validation } };
-    return [{ experiment: settleExperiment(part, cut), data: cut }];
+    return [{ experiment: resolveRows(part, cut), data: cut }];
   }
 
   /**

@@ -8,9 +8,9 @@ import type { ExperimentInput, OpenExperiment } from "../description/description
 import { ExperimentError } from "../description/errors.js";
 import { applyOverrides, withFields } from "../description/overrides.js";
 import { readExperiment } from "../description/parse.js";
+import { readYaml, YamlError } from "../description/yaml.js";
 import { objectiveOf, type SearchObjective } from "./search-objective.js";
 import { searchTable } from "./search-options.js";
-import { readYaml, YamlError } from "../description/yaml.js";
 
 /** An experiment with a search, as a file or a program says it. */
 export type SearchInput = ExperimentInput & { readonly search: object };

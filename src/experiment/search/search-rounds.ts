@@ -36,7 +36,7 @@ export async function runBatches(plan: SearchPlan, study: Study, places: TrialPl
       all.map(({ trial, rung }) => ({ params: trial.params, ...ladder.resource(rung) })),
     );
     const { over, goingOn } = ladder.climb(all, found);
-    await settle(
+    await tellOutcomes(
       study,
       demand.keeper,
       over.map(({ trial }) => trial),
@@ -74,13 +74,13 @@ export async function runStream(plan: SearchPlan, study: Study, places: TrialPla
       if (!first) return;
       const outcome = await first.outcome;
       if (outcome === undefined) break;
-      await settle(study, demand.keeper, [first.trial], [outcome]);
+      await tellOutcomes(study, demand.keeper, [first.trial], [outcome]);
       work.shift();
       demand.onTold();
     }
     const outcomes = await Promise.all(work.map(({ outcome }) => outcome));
     const trials = work.map(({ trial }) => trial);
-    await settle(study, demand.keeper, trials, outcomes);
+    await tellOutcomes(study, demand.keeper, trials, outcomes);
     work.length = 0;
     demand.onTold();
   } finally {
@@ -89,7 +89,12 @@ export async function runStream(plan: SearchPlan, study: Study, places: TrialPla
 }
 
 /** Tells what came to an end, and gives back the rest. */
-async function settle(study: Study, keeper: ResultKeeper, trials: readonly AskedTrial[], outcomes: readonly Outcome[]): Promise<void> {
+async function tellOutcomes(
+  study: Study,
+  keeper: ResultKeeper,
+  trials: readonly AskedTrial[],
+  outcomes: readonly Outcome[],
+): Promise<void> {
   const told = trials.flatMap((trial, i) => (outcomes[i] === undefined ? [] : [[trial, outcomes[i]] as const]));
   if (told.length > 0) await keeper.tell(told);
   const stopped = trials.filter((_, i) => outcomes[i] === undefined);

@@ -3,6 +3,7 @@
 import { SpillwayError } from "../../core/errors.js";
 import type { Seed } from "../../numerics/index.js";
 import type { SearchSpace } from "../../search/index.js";
+import type { EngineChoiceOptions } from "../tasks/trial.js";
 import {
   isLowerBetter,
   type SearchObjective,
@@ -13,7 +14,6 @@ import {
   type SettingWork,
 } from "./search-objective.js";
 import type { SearchPlan } from "./search-plan.js";
-import type { EngineChoiceOptions } from "../tasks/trial.js";
 
 /** What a trial is evaluated with, the same for all of a search. It can be sent to a thread. */
 export interface TrialSetup {
@@ -56,7 +56,7 @@ export interface TrialPlaces {
 /** The jobs of a trial, with all rungs of its ladders, and what their scores come to. */
 export interface TrialWork {
   readonly jobs: readonly SeedJob[];
-  settle(scores: readonly (readonly number[])[]): TrialScores;
+  combine(scores: readonly (readonly number[])[]): TrialScores;
 }
 
 /** Evaluates trials in this thread, one after the other. */
@@ -79,10 +79,10 @@ export class TrialEvaluator implements TrialPlaces {
 
   evaluate(task: TrialTask): Promise<TrialOutcomeScores> {
     return this.orError(async () => {
-      const { jobs, settle } = await this.work(task);
+      const { jobs, combine } = await this.work(task);
       const scores: (readonly number[])[] = [];
       for (const job of jobs) scores.push(await this.score(job));
-      return settle(scores);
+      return combine(scores);
     });
   }
 
@@ -99,18 +99,18 @@ export class TrialEvaluator implements TrialPlaces {
       else for (const ladder of ladders) parts.push({ work: await settings.work(setting(ladder)), ladders: [ladder] });
     }
     const sign = isLowerBetter(this.#setup.objective.score) ? 1 : -1;
-    const settle = (scores: readonly (readonly number[])[]) => {
+    const combine = (scores: readonly (readonly number[])[]) => {
       let best: TrialScores | undefined;
       let at = 0;
       for (const { work, ladders } of parts) {
-        const found = work.settle(scores.slice(at, at + work.jobs.length));
+        const found = work.combine(scores.slice(at, at + work.jobs.length));
         at += work.jobs.length;
         for (const [k, ladder] of ladders.entries())
           if (best === undefined || sign * found[k]!.value < sign * best.value) best = { ...found[k]!, ladder };
       }
       return best!;
     };
-    return { jobs: parts.flatMap(({ work }) => work.jobs), settle };
+    return { jobs: parts.flatMap(({ work }) => work.jobs), combine };
   }
 
   /**

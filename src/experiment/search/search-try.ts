@@ -2,10 +2,10 @@
 // it gives, and what the search will take.
 import { availableParallelism } from "node:os";
 import { Study, type TrialParameters } from "../../search/index.js";
+import type { EngineChoiceOptions } from "../tasks/trial.js";
 import { DeviceTrials, deviceBatch } from "./search-device.js";
 import type { SearchPlan } from "./search-plan.js";
 import { TrialEvaluator, type TrialOutcomeScores } from "./search-trials.js";
-import type { EngineChoiceOptions } from "../tasks/trial.js";
 
 /** What the first trial of a search gave. */
 export interface TriedTrial {

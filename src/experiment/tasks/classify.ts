@@ -8,16 +8,16 @@ import { fitStandardisation, standardised } from "../../model/standardisation.js
 import { type Matrix, RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
 import { plotConfusion, plotStateHeatmap, plotTrajectories } from "../../plot/index.js";
 import { type AnyReservoirComputer, addProfiles, type WorkOptions } from "../../reservoir/index.js";
-import { reliabilityFigure } from "./classes.js";
-import type { CaseData, Cases } from "../data/experiment-data.js";
-import type { ClassifyTask, Experiment } from "../description/description.js";
 import { encoded } from "../data/encode.js";
-import type { RunFile } from "../runs/output-folder.js";
+import type { CaseData, Cases } from "../data/experiment-data.js";
 import { standardises } from "../data/prepare.js";
-import type { Scores } from "../runs/result.js";
 import { everyRow, stackRows } from "../data/rows.js";
-import { scoreClasses } from "./scores.js";
 import { splitRows } from "../data/split.js";
+import type { ClassifyTask, Experiment } from "../description/description.js";
+import type { RunFile } from "../runs/output-folder.js";
+import type { Scores } from "../runs/result.js";
+import { reliabilityFigure } from "./classes.js";
+import { scoreClasses } from "./scores.js";
 import { shownSteps } from "./states.js";
 import { radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 

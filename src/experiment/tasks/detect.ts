@@ -8,12 +8,12 @@ import { Matrix } from "../../numerics/index.js";
 import { plotConfusion, plotStateHeatmap } from "../../plot/index.js";
 import { type AnyReservoirComputer, ReservoirComputer, type SpikingModel } from "../../reservoir/index.js";
 import { PatternTemplates } from "../../spikes/index.js";
-import { firstCases, saveCaseStates, scoreBaselines, stratifiedSplit } from "./classify.js";
-import type { CaseData, Cases } from "../data/experiment-data.js";
-import type { DetectTask, Experiment } from "../description/description.js";
 import { encoded } from "../data/encode.js";
-import { describeTypes, typesIn } from "../description/pattern-types.js";
+import type { CaseData, Cases } from "../data/experiment-data.js";
 import { columnMeans, stackRows } from "../data/rows.js";
+import type { DetectTask, Experiment } from "../description/description.js";
+import { describeTypes, typesIn } from "../description/pattern-types.js";
+import { firstCases, saveCaseStates, scoreBaselines, stratifiedSplit } from "./classify.js";
 import { scoreClasses } from "./scores.js";
 import { radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 

@@ -10,9 +10,9 @@ import { formatNumber } from "../../plot/format.js";
 import type { RidgeOptions } from "../../readout/index.js";
 import { type CalendarFeature, shownCycles } from "../../series/calendar.js";
 import { seasonsOf, type TimeStep } from "../../series/index.js";
+import type { PreparedSeries } from "../data/prepare.js";
 import type { Experiment, ForecastTask } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
-import type { PreparedSeries } from "../data/prepare.js";
 
 /** A forecast's settings: what it chooses by and among, or what stands in its place. */
 export interface ForecastPlan {

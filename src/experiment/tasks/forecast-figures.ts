@@ -2,9 +2,9 @@
 // how well the bands are calibrated. What is drawn is what forecasts.csv and result.json hold.
 import type { Matrix } from "../../numerics/index.js";
 import { type BaselinePredictions, type Figure, plotCalibration, plotError, plotForecast, plotResiduals } from "../../plot/index.js";
-import type { Bands } from "./bands.js";
 import type { ForecastTask } from "../description/description.js";
 import type { WrittenForecast } from "../runs/forecasts-file.js";
+import type { Bands } from "./bands.js";
 
 /** The forecasts of a run's first seed. */
 export interface RunForecasts {

@@ -3,11 +3,11 @@
 import type { CandidateSeries } from "../../model/sweep/candidates.js";
 import type { Matrix, Seed } from "../../numerics/index.js";
 import type { SeriesData } from "../data/experiment-data.js";
+import { asKnown, measuredRows, ownTransforms, prepareSeries } from "../data/prepare.js";
 import type { Experiment, ForecastTask } from "../description/description.js";
+import type { Scores } from "../runs/result.js";
 import { measuredStarts, referenceOf, startPoints } from "./forecast.js";
 import { checkTraining, planForecast } from "./forecast-choice.js";
-import { asKnown, measuredRows, ownTransforms, prepareSeries } from "../data/prepare.js";
-import type { Scores } from "../runs/result.js";
 import { scoreSeries } from "./scores.js";
 
 export type ForecastExperiment = Experiment & { readonly task: ForecastTask };

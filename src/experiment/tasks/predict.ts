@@ -9,9 +9,6 @@ import type { Matrix } from "../../numerics/index.js";
 import { plotError, plotForecast } from "../../plot/index.js";
 import { baselineName, predictBaseline, rowsLost } from "../../series/index.js";
 import type { DrivenData, SeriesData } from "../data/experiment-data.js";
-import type { Experiment, PredictTask } from "../description/description.js";
-import { ExperimentError } from "../description/errors.js";
-import { learns } from "../description/parse.js";
 import {
   asKnown,
   measuredRows,
@@ -24,6 +21,9 @@ import {
   standardises,
 } from "../data/prepare.js";
 import { stackRows } from "../data/rows.js";
+import type { Experiment, PredictTask } from "../description/description.js";
+import { ExperimentError } from "../description/errors.js";
+import { learns } from "../description/parse.js";
 import { columnResults, type ScoreContext, scoreSeries, unmeasuredSaid } from "./scores.js";
 import { type Drive, DriveScale, shownSteps, stateFigures, streamStates } from "./states.js";
 import {
@@ -47,7 +47,7 @@ export interface PredictionRows {
   /** Inputs at the end, whose targets are not known. */
   readonly rest: Matrix;
   /** Rows at the start of a separate test part that only drive the reservoir. */
-  readonly settle: number;
+  readonly skipped: number;
   readonly isSeparate: boolean;
   /** What came in the test part, in the units of the data; NaN where it was not measured. */
   readonly target: Matrix<Float64Array>;
@@ -93,7 +93,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
     // Outputs of readouts that learn row by row are scored in binary64, others as the
     // reservoir rounds them.
     const precision = learns(experiment.readout).online ? "float64" : undefined;
-    const target = rows.target.subarray(rows.settle);
+    const target = rows.target.subarray(rows.skipped);
     const isTested = target.rows > 0;
     const unmeasured = target.data.filter(Number.isNaN).length;
     if (isTested && unmeasured === target.data.length)
@@ -107,13 +107,13 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
         ? []
         : forecaster.predictEach(inputs, { signal, onProgress, precision, teacher: rows.test.teacher }, ladder?.readouts ?? oneReadout),
     );
-    const predictions = made.map((each) => rows.restore(each).subarray(rows.settle));
+    const predictions = made.map((each) => rows.restore(each).subarray(rows.skipped));
     const score = (prediction: Matrix) => scoreSeries([{ prediction, target }], metrics, context);
     const { series, start, training: trainingTargets } = rows.known;
     const baselines = (isTested ? experiment.baselines : [])
       .filter((each) => each !== "majority")
       .map((baseline) => {
-        const prediction = predictBaseline(baseline, series, start + rows.settle, target.rows, Math.max(1, ahead), trainingTargets);
+        const prediction = predictBaseline(baseline, series, start + rows.skipped, target.rows, Math.max(1, ahead), trainingTargets);
         return { name: baselineName(baseline), outcomes: [{ prediction, target }] };
       });
     const { model } = computer;
@@ -195,7 +195,7 @@ function seriesRows(experiment: PredictExperiment, data: SeriesData, isFedBack: 
       rows: test.rows,
     },
     rest: isFedBack ? noInputs(0) : test.whole.series.subarray(from + test.rows),
-    settle: settleRows(experiment, test.isSeparate, test.rows),
+    skipped: skippedRows(experiment, test.isSeparate, test.rows),
     isSeparate: test.isSeparate,
     target: measuredRows(test.whole, test.facts, from + ahead, test.rows),
     restore: (prediction) => test.whole.undo(prediction, from + ahead, false),
@@ -227,7 +227,7 @@ function drivenRows(experiment: PredictExperiment, data: DrivenData): Prediction
     train: training,
     test: { inputs: test.inputs, targets, rows: targets.rows },
     rest: (known.test ?? known).inputs.subarray((test.isSeparate ? 0 : training.targets.rows) + targets.rows),
-    settle: settleRows(experiment, test.isSeparate, targets.rows),
+    skipped: skippedRows(experiment, test.isSeparate, targets.rows),
     isSeparate: test.isSeparate,
     target: test.came,
     restore: (prediction) => prediction,
@@ -243,7 +243,7 @@ function drivenRows(experiment: PredictExperiment, data: DrivenData): Prediction
  * A test part that does not follow the training part begins in the initial state, whose trace the
  * washout leaves out of the score.
  */
-function settleRows({ washout }: Experiment, isSeparate: boolean, rows: number): number {
+function skippedRows({ washout }: Experiment, isSeparate: boolean, rows: number): number {
   if (!isSeparate) return 0;
   if (washout >= rows)
     throw new ArgumentError("washout", washout, `fewer than the ${rows} rows of the test file: some must be left to test`);

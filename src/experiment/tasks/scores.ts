@@ -6,8 +6,8 @@ import { type Metric, type MetricContext, metrics } from "../../metrics/index.js
 import { hasNaN, measuredAlone } from "../../metrics/measured.js";
 import { firstNonFinite, Matrix } from "../../numerics/index.js";
 import { noteFinite } from "../../numerics/known-finite.js";
-import type { ScoringDescription, TaskDescription } from "../description/description.js";
 import { stackRows } from "../data/rows.js";
+import type { ScoringDescription, TaskDescription } from "../description/description.js";
 
 /**
  * A prediction of one start (or of the whole test part), and what came; NaN if it was not measured.

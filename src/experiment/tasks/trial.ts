@@ -10,13 +10,13 @@ import type { Trainer } from "../../readout/index.js";
 import { type AnyModel, type EnginePlan, NonFiniteStateError, type Profile, type WorkOptions } from "../../reservoir/index.js";
 import type { CalendarFeature } from "../../series/calendar.js";
 import type { StartErrors } from "../../series/index.js";
+import { standardises } from "../data/prepare.js";
 import type { Experiment, MetricName } from "../description/description.js";
+import type { RunFile } from "../runs/output-folder.js";
+import type { Scores } from "../runs/result.js";
+import type { LadderTrainer } from "../search/ladder.js";
 import type { ChosenSettings } from "./forecast-choice.js";
 import type { RunForecasts } from "./forecast-figures.js";
-import type { LadderTrainer } from "../search/ladder.js";
-import type { RunFile } from "../runs/output-folder.js";
-import { standardises } from "../data/prepare.js";
-import type { Scores } from "../runs/result.js";
 import type { ColumnScores } from "./scores.js";
 
 /** Which engine an experiment runs on. */

@@ -3,10 +3,10 @@
 import { ArgumentError } from "../../core/errors.js";
 import { plannedWashout } from "../../model/forecaster/plan.js";
 import { rowsLost } from "../../series/index.js";
-import type { CaseData, ExperimentData } from "./experiment-data.js";
 import type { Experiment, OpenExperiment, OpenForecastTask, TaskDescription } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
 import { nvarWashout } from "../description/model-fits.js";
+import type { CaseData, ExperimentData } from "./experiment-data.js";
 import { ownTransforms, rowsAhead, splitDriven, splitParts, splitSeries } from "./prepare.js";
 import { rowsNeeded } from "./split.js";
 
@@ -24,24 +24,24 @@ function plannedWarmup(rows: number): number {
  * Both are at most 100. Of several series the longest counts.
  * @throws ExperimentError if a part has no rows, ArgumentError if the washout takes all that train
  */
-export function settleExperiment(experiment: OpenExperiment, data: ExperimentData): Experiment {
+export function resolveRows(experiment: OpenExperiment, data: ExperimentData): Experiment {
   const { washout, task } = experiment;
   if (data.kind === "cases") return { ...experiment, washout: washout === "auto" ? 0 : washout, task: task as TaskDescription };
   const { train, test, parts } = rowsOf(experiment, data);
   const scored = task.type === "predict" && test !== undefined ? test : train;
   if (washout === "auto" && train < fewestToTrain) throw tooFewRows(experiment, data, train, parts);
   const { model } = experiment;
-  const settled =
+  const resolved =
     model?.type === "nvar" ? nvarWashout(model, washout, train) : washout === "auto" ? plannedWashout(Math.min(train, scored)) : washout;
-  if (parts === 1 && settled >= train)
-    throw new ArgumentError("washout", settled, `fewer than the ${train} rows of the training part: some must be left to train on`);
-  if (parts > 1 && settled + 1 >= train)
+  if (parts === 1 && resolved >= train)
+    throw new ArgumentError("washout", resolved, `fewer than the ${train} rows of the training part: some must be left to train on`);
+  if (parts > 1 && resolved + 1 >= train)
     throw new ArgumentError(
       "washout",
-      settled,
+      resolved,
       `fewer than ${Math.max(0, train - 1)} rows: the longest of ${parts} parts has ${train} to train on`,
     );
-  return { ...experiment, washout: settled, task: task.type === "forecast" ? settleTask(task, train, test) : task };
+  return { ...experiment, washout: resolved, task: task.type === "forecast" ? resolveTask(task, train, test) : task };
 }
 
 /** Says how many rows there have to be. */
@@ -64,7 +64,7 @@ function rowsBetween({ starts, stride = 1 }: OpenForecastTask): number {
 }
 
 /** @param test the rows of a test file, in which warm-up and forecasts have to find room. */
-function settleTask(task: OpenForecastTask, train: number, test: number | undefined): TaskDescription {
+function resolveTask(task: OpenForecastTask, train: number, test: number | undefined): TaskDescription {
   const { warmup, horizon } = task;
   if (warmup !== "auto") return { ...task, warmup };
   const room = test === undefined ? train : test - horizon - rowsBetween(task);

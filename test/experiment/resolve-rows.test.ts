@@ -3,9 +3,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { parseExperiment, runExperiment, searchExperiment } from "../../src/experiment/index.js";
-import { settleExperiment } from "../../src/experiment/data/settle.js";
+import { resolveRows } from "../../src/experiment/data/resolve-rows.js";
 import { rowsNeeded } from "../../src/experiment/data/split.js";
+import { parseExperiment, runExperiment, searchExperiment } from "../../src/experiment/index.js";
 import { Matrix } from "../../src/index.js";
 import { runsInFolder } from "./run-text.js";
 
@@ -90,34 +90,34 @@ describe("auto", () => {
     names: ["x"],
     summary: "",
   });
-  const settled = (rest: object, data: Parameters<typeof settleExperiment>[1]) => {
-    const { washout, task } = settleExperiment(experiment(rest), data);
+  const resolved = (rest: object, data: Parameters<typeof resolveRows>[1]) => {
+    const { washout, task } = resolveRows(experiment(rest), data);
     return [washout, "warmup" in task ? task.warmup : undefined];
   };
   const forecasting = { task: { type: "forecast", horizon: 10 } };
 
   it("is 100 rows of washout and of warm-up if 500 rows train", () => {
-    expect(settled(forecasting, series(625))).toEqual([100, 100]);
-    expect(settled(forecasting, series(100_000))).toEqual([100, 100]);
+    expect(resolved(forecasting, series(625))).toEqual([100, 100]);
+    expect(resolved(forecasting, series(100_000))).toEqual([100, 100]);
   });
 
   it("is a fifth and a half of a shorter training part", () => {
-    expect(settled(forecasting, series(200))).toEqual([32, 80]);
+    expect(resolved(forecasting, series(200))).toEqual([32, 80]);
   });
 
   it("leaves what is named as it is", () => {
-    expect(settled({ ...forecasting, washout: 7, task: { ...forecasting.task, warmup: 9 } }, series(200))).toEqual([7, 9]);
+    expect(resolved({ ...forecasting, washout: 7, task: { ...forecasting.task, warmup: 9 } }, series(200))).toEqual([7, 9]);
   });
 
   it("leaves rows of a short test file to score, and room for its forecasts", () => {
     const data = { ...series(1000), test: series(40).series };
-    expect(settled({ task: "predict" }, data)).toEqual([7, undefined]);
-    expect(settled(forecasting, data)).toEqual([100, 30]);
+    expect(resolved({ task: "predict" }, data)).toEqual([7, undefined]);
+    expect(resolved(forecasting, data)).toEqual([100, 30]);
   });
 
   it("is of the longest of several series", () => {
     const data = { ...series(100), group: "a", more: [{ series: series(400).series, group: "b" }] };
-    expect(settled(forecasting, data)).toEqual([64, 100]);
+    expect(resolved(forecasting, data)).toEqual([64, 100]);
   });
 
   it("is no washout for classes", () => {
@@ -125,7 +125,7 @@ describe("auto", () => {
   });
 
   it("is counted behind the rows that transforms take", () => {
-    expect(settled({ ...forecasting, transforms: [{ difference: 50 }] }, series(250))).toEqual([32, 80]);
+    expect(resolved({ ...forecasting, transforms: [{ difference: 50 }] }, series(250))).toEqual([32, 80]);
   });
 
   it("is the washout of a saved result, which runs again as it was", async () => {
