@@ -1,4 +1,4 @@
-// Persistent kernels made for a model's shape beside the shipped ones, and fast arithmetic beside
+// Persistent kernels compiled for a model's shape beside the shipped ones, and fast arithmetic beside
 // portable: the same weights and drive, all states kept on the device, times by events, every bit
 // compared. Usage: npx tsx bench/gpu/made-kernels.ts [--shapes] [CASE...], a case such as 1500 or
 // 1000:0.1 (neurons, and the share of connections if W is sparse); with --shapes every shape
@@ -18,7 +18,7 @@ import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
 import { buildModel } from "../../src/reservoir/weights.js";
 
-type Source = "shipped" | "nvrtc" | "builder";
+type Source = "shipped" | "nvrtc";
 
 const engine = cudaEngine(0);
 const context = engine.context();
@@ -90,8 +90,8 @@ function shapesOf(model: ReservoirModel): TimeLoopPlan[] {
   const { weights } = model;
   const plans =
     "rowOffsets" in weights
-      ? madeSparseFits(sizes, longestRow(weights), context.info, "nvrtc").map((fit) => sparsePlan(fit, made))
-      : madeDenseFits(sizes, context.info, "nvrtc").map((fit) => densePlan(fit, made));
+      ? madeSparseFits(sizes, longestRow(weights), context.info).map((fit) => sparsePlan(fit, made))
+      : madeDenseFits(sizes, context.info).map((fit) => densePlan(fit, made));
   return plans.filter(({ microsecondsPerStep }) => microsecondsPerStep <= 2 * plans[0]!.microsecondsPerStep);
 }
 
@@ -156,9 +156,10 @@ for (const [size, density] of cases) {
   const drives = uniform(size * (size > 2000 ? 1000 : 2000), 0.5, 4);
   const automatic = engine.plan(portable).details["kernelSource"];
   const runs = [
-    ...(["shipped", "nvrtc", "builder"] as const).map((source) => [source, portable] as const),
-    ...(["nvrtc", "builder"] as const).map((source) => [source, fast] as const),
-  ];
+    ["shipped", portable],
+    ["nvrtc", portable],
+    ["nvrtc", fast],
+  ] as const;
   let shipped: Measured | undefined;
   for (const [source, model] of runs) {
     const measured = await measure(model, source, drives).catch((error: unknown) => String(error));

@@ -27,8 +27,8 @@ export interface CreateOptions {
    */
   readonly plan?: string | undefined;
   /**
-   * Where a device's kernels for the time loop come from: "auto" (default), "shipped", "nvrtc" or
-   * "builder". See `EngineOptions.kernelSource`.
+   * Where a device's kernels for the time loop come from: "auto" (default), "shipped" or
+   * "nvrtc". See `EngineOptions.kernelSource`.
    */
   readonly kernelSource?: EngineOptions["kernelSource"];
   /**

@@ -61,11 +61,11 @@ export interface EngineOptions {
   readonly plan?: string | undefined;
   /**
    * Where a device's kernels for the time loop come from, if not from a plan's modelled cost
-   * ("auto", default): "shipped" with the package, "nvrtc", compiled here for the model's shape (of
-   * the plan "named" from the package's source), or "builder", written here without a compiler.
-   * With the same arithmetic all give the same bits.
+   * ("auto", default): "shipped" with the package, or "nvrtc", compiled here for the model's shape
+   * (of the plan "named" from the package's source). With the same arithmetic both give the same
+   * bits.
    */
-  readonly kernelSource?: "auto" | "shipped" | "nvrtc" | "builder" | undefined;
+  readonly kernelSource?: "auto" | "shipped" | "nvrtc" | undefined;
   /**
    * Clock ticks after which a wait between blocks on a device is an error (persistent plans,
    * batches, spiking networks). Default SPILLWAY_SPIN_LIMIT, else 8e9.

@@ -51,7 +51,7 @@ export const planTable = {
     text('"auto" or the name of a plan, such as "streamed"'),
     'How a device runs the time loop: "auto", or a plan such as "streamed".',
   ),
-  kernelSource: optional(choice("auto", "shipped", "nvrtc", "builder"), "Where a device's kernels for the time loop come from."),
+  kernelSource: optional(choice("auto", "shipped", "nvrtc"), "Where a device's kernels for the time loop come from."),
 };
 
 export const profileTable = {

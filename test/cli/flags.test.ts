@@ -145,7 +145,7 @@ describe("flags", () => {
     [["lab", "--port", ""], '--port is ""; it takes a whole number from 0 to 65535'],
     [
       ["plan", "a.yaml", "--kernel-source", "shiped"],
-      '--kernel-source is "shiped"; it takes "auto", "shipped", "nvrtc" or "builder" (did you mean "shipped"?)',
+      '--kernel-source is "shiped"; it takes "auto", "shipped" or "nvrtc" (did you mean "shipped"?)',
     ],
     [["ptx", "softmax", "--target", "sm_81"], '--target is "sm_81"; it takes "sm_75"'],
     [["ptx", "run", "a.ptx", "--shared", "-1"], "--shared is -1; it takes a whole number of bytes of at least 0"],

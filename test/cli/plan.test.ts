@@ -29,8 +29,8 @@ describe("the plan of an experiment", () => {
   });
 
   it("says where the kernels come from, which may be named", async () => {
-    const text = await describePlan(file, { engine: "sim", kernelSource: "builder" });
-    expect(text).toMatch(/kernelSource +builder/);
+    const text = await describePlan(file, { engine: "sim", kernelSource: "shipped" });
+    expect(text).toMatch(/kernelSource +shipped/);
     expect(text).toMatch(/arithmetic +portable/);
   });
 

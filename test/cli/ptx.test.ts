@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { ptxOfKernel } from "../../src/cli/commands/ptx.js";
 import { presetSizes } from "../../src/cli/commands/ptx-options.js";
 import { runPtxFile } from "../../src/cli/commands/ptx-run.js";
-import { classShares, gemmTiled, generateKernel, PtxModule, persistentGrid, presets } from "../../src/ptx/index.js";
+import { classShares, elementwise, gemmTiled, generateKernel, PtxModule, presets } from "../../src/ptx/index.js";
 
 describe("spillway ptx", () => {
   it("prints the kernel for the sizes and the target, however its name is written", () => {
@@ -22,18 +22,13 @@ describe("spillway ptx", () => {
       grid: [1, 1, 1],
       block: [128, 1, 1],
       dynamicSharedBytes: 49152,
-      cooperative: false,
     });
     expect(made.parameters.map(({ name }: { name: string }) => name)).toEqual(["q", "k", "v", "o"]);
   });
 
   it("takes what else a kernel has to choose", () => {
-    const flags = { target: "sm_90", size: "200", activation: "relu", arithmetic: "fast", range: "any", feedback: true, noise: true };
-    const { ptx } = persistentGrid(
-      { size: 200, activation: "relu", arithmetic: "fast", range: "any", feedback: true, noise: true },
-      { target: "sm_90" },
-    );
-    expect(ptxOfKernel("persistent-grid", flags)).toBe(ptx.trimEnd());
+    const { ptx } = elementwise({ operation: "broadcast_add", count: 200 }, { target: "sm_90" });
+    expect(ptxOfKernel("elementwise", { target: "sm_90", operation: "broadcast_add", count: "200" })).toBe(ptx.trimEnd());
     const shares = JSON.parse(ptxOfKernel("classShares", { target: "sm_90", features: "20", classes: "3", layerNorm: true, json: true }));
     expect(shares.ptx).toBe(classShares({ features: 20, classes: 3, layerNorm: true }, { target: "sm_90" }).ptx);
   });
@@ -53,7 +48,7 @@ describe("spillway ptx", () => {
       n: "32",
       k: "256",
     };
-    const all = { ...sizes, hiddenSize: "64", size: "200", longestRow: "20" };
+    const all = { ...sizes, hiddenSize: "64" };
     for (const [name, taken] of Object.entries(presetSizes)) {
       const flags = Object.fromEntries(taken.flatMap((size) => (size in all ? [[size, all[size as keyof typeof all]]] : [])));
       expect(ptxOfKernel(name, { target: "sm_90", ...flags }), name).toContain(".entry");

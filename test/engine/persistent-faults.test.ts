@@ -19,14 +19,11 @@ const variant = (plan: "cluster" | "grid") => denseVariants.find((each) => each.
 const dense = model({ size: 10, storage: "dense", seed: 1 });
 const sparse = model({ size: 10, storage: "sparse", seed: 1 });
 const longest = isSparse(sparse.weights) ? longestRow(sparse.weights) : 0;
-const built = { source: "builder", arithmetic: "portable" } as const;
 const kinds: readonly (readonly [string, ReservoirModel, (context: Context) => TimeLoopPlan])[] = [
   ["cluster", dense, ({ info }) => densePlan(fitDense(variant("cluster"), 10, info)!)],
   ["grid", dense, ({ info }) => densePlan(fitDense(variant("grid"), 10, info)!)],
   ["sparse grid", sparse, ({ info }) => sparsePlan(fitSparse(sparseVariants[0]!, 10, longest, info)!)],
   ["sorted sparse grid", sparse, ({ info }) => sortedPlan(fitSorted(sortedVariants[0]!, shapeOf(sparse), info)!)],
-  ["builder's grid", dense, ({ info }) => densePlan(fitDense(variant("grid"), 10, info)!, built)],
-  ["builder's sparse grid", sparse, ({ info }) => sparsePlan(fitSparse(sparseVariants[0]!, 10, longest, info)!, built)],
 ];
 
 /**
@@ -37,7 +34,7 @@ async function open(of: ReservoirModel, plan: (context: Context) => TimeLoopPlan
   const context = openDevice({ driver, onLeak: () => undefined });
   const before = new Map(driver.uses);
   const outcome = await Promise.resolve()
-    .then(() => plan(context).open(context, of, { kernelSource: "builder" }))
+    .then(() => plan(context).open(context, of, { kernelSource: "shipped" }))
     .then(
       (loop) => {
         loop!.dispose();

@@ -13,7 +13,6 @@ const cases = [
   ["attention in f32", 2],
   ["quantizedGemm", 8],
   ["quantizedGemm on tensor cores", 8],
-  ["persistent step", 4],
   ["attention", 8],
 ] as const;
 

@@ -18,10 +18,7 @@ export const kernelNumbers = {
   keyLength: "keys of attention, if not as many as queries",
   scale: "factor of attention's scores",
   size: "neurons of a reservoir's step",
-  longestRow: "entries of the longest row of a sparse reservoir",
-  rowsPerWarp: "of persistent and four-bit kernels",
-  warps: "of a block of a persistent kernel",
-  multiprocessors: "of the device, for persistentGrid",
+  rowsPerWarp: "of four-bit kernels",
   count: "elements of an element-wise kernel",
   sequences: "of stateStatistics",
   features: "numbers of a row of a classifier's features",
@@ -38,9 +35,6 @@ export const presetSizes = {
   ffnGemmHalf: ["batch", "hidden", "intermediate"],
   q4kInference: ["m", "n", "k"],
   rmsNorm: ["hiddenSize", "rows"],
-  smallReservoir: ["size"],
-  denseReservoir: ["size", "multiprocessors"],
-  sparseReservoir: ["size", "longestRow", "multiprocessors"],
 } as const satisfies Record<keyof typeof presets, readonly (keyof typeof kernelNumbers)[]>;
 
 export const kernelWords = {
@@ -49,16 +43,11 @@ export const kernelWords = {
   format: "of four-bit weights: superblock or block32",
   transform: "what classShares sees of features: plain, squareHalf or squares",
   shares: "of classShares: softmax or positive",
-  activation: "of a persistent kernel: tanh, identity, relu or sigmoid",
-  arithmetic: "of a persistent kernel: portable or fast",
-  range: "of persistentGrid's states: unit or any",
   operation: "of elementwise: relu, sigmoid, vector_add, ...",
 } as const;
 
 /** True if given. */
 export const kernelSwitches = {
   causal: "attention: a query sees no later keys",
-  feedback: "persistent kernels: with feedback",
-  noise: "persistent kernels: with noise",
   layerNorm: "classShares: layer norm of each row first",
 } as const;

@@ -47,7 +47,7 @@ export interface Place {
 }
 
 /** What the option `kernelSource` takes. */
-const kernelSources: readonly string[] = ["auto", "shipped", "nvrtc", "builder"];
+const kernelSources: readonly string[] = ["auto", "shipped", "nvrtc"];
 
 /** A kind of reservoir with one way to run takes no plan's name. @throws ArgumentError */
 export function checkOneWay(kind: string, { plan = "auto", kernelSource = "auto" }: EngineOptions = {}): void {

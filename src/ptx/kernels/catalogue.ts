@@ -17,8 +17,6 @@ import { type GemmTiledShape, gemmTiled, gemmTiledName } from "./gemm-tiled.js";
 import { type GemvShape, gemv, gemvName, leakyStep, leakyStepName } from "./gemv.js";
 import type { GeneratedKernel, KernelGeneratorOptions } from "./generated-kernel.js";
 import { layerNorm, layerNormName, type NormShape, rmsNorm, rmsNormName } from "./norms.js";
-import { type PersistentShape, persistentGrid, persistentGridName } from "./persistent.js";
-import { type PersistentClusterShape, persistentCluster, persistentClusterName } from "./persistent-cluster.js";
 import { type QuantizedGemmShape, quantizedGemm, quantizedGemmName } from "./quantized-gemm.js";
 import { rowSoftmax, type SoftmaxShape, softmaxName } from "./softmax.js";
 
@@ -33,8 +31,6 @@ interface Shapes {
   quantizedGemm: QuantizedGemmShape;
   gemv: GemvShape;
   leakyStep: { readonly size: number };
-  persistentGrid: PersistentShape;
-  persistentCluster: PersistentClusterShape;
   stateStatistics: StateStatisticsShape;
   classShares: ClassSharesShape;
   elementwise: { readonly operation: ElementwiseName; readonly count: number };
@@ -61,8 +57,6 @@ const catalogue: { readonly [K in KernelKind]: Entry<Shapes[K]> } = {
   quantizedGemm: { name: quantizedGemmName, make: quantizedGemm },
   gemv: { name: () => gemvName, make: gemv },
   leakyStep: { name: () => leakyStepName, make: leakyStep },
-  persistentGrid: { name: persistentGridName, make: persistentGrid },
-  persistentCluster: { name: () => persistentClusterName, make: persistentCluster },
   stateStatistics: { name: stateStatisticsName, make: stateStatistics },
   classShares: { name: classSharesName, make: classShares },
   elementwise: { name: ({ operation }) => operation, make: elementwise },
@@ -118,11 +112,4 @@ export const presets = {
   q4kInference: (m: number, n: number, k: number) => ({ kind: "quantizedGemm", m, n, k, format: "superblock" }) as const,
   /** Root-mean-square norm with a weight for each number. */
   rmsNorm: (hiddenSize: number, rows = 1) => ({ kind: "rmsNorm", rows, hiddenSize, epsilon: 1e-6, affine: true }) as const,
-  /** A run of a small dense reservoir within one cluster. */
-  smallReservoir: (size: number) => ({ kind: "persistentCluster", size, rowsPerWarp: 4, warps: size <= 256 ? 4 : 8 }) as const,
-  /** A run of a dense reservoir over the whole device. */
-  denseReservoir: (size: number, multiprocessors = 132) => ({ kind: "persistentGrid", size, multiprocessors }) as const,
-  /** A run of a sparse reservoir over the whole device; `longestRow` entries at most a row. */
-  sparseReservoir: (size: number, longestRow: number, multiprocessors = 132) =>
-    ({ kind: "persistentGrid", size, longestRow, multiprocessors }) as const,
 } as const;

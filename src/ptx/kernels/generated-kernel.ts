@@ -4,7 +4,6 @@ import { resolve, type TableOf } from "../../core/options.js";
 import {
   type BuiltKernelResources,
   type DeclaredParameter,
-  type LaunchBounds,
   PtxBuildError,
   type PtxKernel,
   PtxModule,
@@ -29,11 +28,7 @@ export interface GeneratedKernel {
   readonly grid: Size3;
   readonly block: Size3;
   readonly dynamicSharedBytes: number;
-  /** True if the blocks wait for one another and the launch must be cooperative. */
-  readonly cooperative: boolean;
-  /** Blocks of a cluster; 1 if there is none. */
-  readonly cluster: number;
-  /** Grid, block, shared memory and the rest, as `Stream.launch` of spillway/gpu takes them. */
+  /** Grid, block and shared memory, as `Stream.launch` of spillway/gpu takes them. */
   readonly launch: GeneratedLaunch;
   readonly resources: BuiltKernelResources;
 }
@@ -43,8 +38,6 @@ export interface GeneratedLaunch {
   readonly grid: [x: number, y: number, z: number];
   readonly block: [x: number, y: number, z: number];
   readonly shared: number;
-  readonly cooperative: boolean;
-  readonly cluster?: number;
 }
 
 /** The target that a kernel is generated for. */
@@ -63,28 +56,19 @@ interface Shape {
   readonly grid: readonly [number, number?, number?];
   readonly block: readonly [number, number?, number?];
   readonly minBlocks?: number;
-  readonly cluster?: number;
-  readonly cooperative?: boolean;
 }
 
 /** Builds, checks and prints one kernel. @throws ArgumentError, PtxBuildError, PtxTargetError */
 export function generate(shape: Shape, options: KernelGeneratorOptions, body: (k: PtxKernel) => void): GeneratedKernel {
   const { target } = resolve(generatorTable, options, "generateKernel");
-  const { name, grid, block, minBlocks, cluster, cooperative = false } = shape;
+  const { name, grid, block, minBlocks } = shape;
   const module = new PtxModule({ target });
-  const bounds: LaunchBounds = {
-    block,
-    ...(minBlocks === undefined ? {} : { minBlocks }),
-    ...(cluster === undefined ? {} : { cluster }),
-  };
-  const kernel = module.kernel(name, bounds, body);
+  const kernel = module.kernel(name, { block, ...(minBlocks === undefined ? {} : { minBlocks }) }, body);
   const { ptx, resources } = module.compile();
   const launch: GeneratedLaunch = {
     grid: [grid[0], grid[1] ?? 1, grid[2] ?? 1],
     block: [block[0], block[1] ?? 1, block[2] ?? 1],
     shared: kernel.dynamicSharedBytes,
-    cooperative,
-    ...(cluster !== undefined && cluster > 1 ? { cluster } : {}),
   };
   return {
     name,
@@ -94,8 +78,6 @@ export function generate(shape: Shape, options: KernelGeneratorOptions, body: (k
     grid: launch.grid,
     block: launch.block,
     dynamicSharedBytes: kernel.dynamicSharedBytes,
-    cooperative,
-    cluster: cluster ?? 1,
     launch,
     resources: resources.get(name)!,
   };

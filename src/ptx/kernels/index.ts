@@ -1,6 +1,5 @@
-// Kernels that the builder makes for given sizes, without any toolkit: matrix products, softmax,
-// norms, attention, four-bit weights, and the steps of a reservoir. What each computes and takes
-// stands at its generator.
+// Kernels that the builder generates for given sizes, without any toolkit: matrix products, softmax,
+// norms, attention, four-bit weights, and the leaky step. Each generator documents its kernel.
 export { type AttentionShape, attention } from "./attention.js";
 export { generateKernel, type KernelKind, type KernelType, kernelKinds, kernelName, presets } from "./catalogue.js";
 export { type ClassSharesShape, classShares, type StateStatisticsShape, stateStatistics } from "./classify.js";
@@ -11,9 +10,6 @@ export { type GemmTiledShape, gemmTiled } from "./gemm-tiled.js";
 export { type GemvShape, gemv, leakyStep } from "./gemv.js";
 export type { GeneratedKernel, GeneratedLaunch, KernelGeneratorOptions, Size3 } from "./generated-kernel.js";
 export { layerNorm, type NormShape, rmsNorm } from "./norms.js";
-export { type PersistentShape, persistentGrid, persistentPlaces, statesOutOfRange } from "./persistent.js";
-export { type PersistentClusterShape, persistentCluster } from "./persistent-cluster.js";
-export type { GroupStorage, PersistentArithmetic } from "./persistent-rows.js";
 export { dequantizeQ4, type Q4Format, type Q4Matrix, q4Blocks, q4BlocksPerRow, quantizeQ4 } from "./q4k.js";
 export { type QuantizedGemmShape, quantizedGemm } from "./quantized-gemm.js";
 export { rowSoftmax, type SoftmaxShape } from "./softmax.js";

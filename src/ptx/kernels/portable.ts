@@ -32,15 +32,6 @@ export function portableTanh(k: PtxKernel, x: Value<"f32">): Value<"f32"> {
   return k.copysign(k.select(k.compare("ge", clamped, 0.699999988079071), big, small), x);
 }
 
-/**
- * tanh(x) of fast arithmetic, by the approximate exponential and reciprocal: absolute error below
- * 3e-7.
- */
-export function approximateTanh(k: PtxKernel, x: Value<"f32">): Value<"f32"> {
-  const power = k.approximate("ex2", k.mul(x, 2.885390082));
-  return k.fma(k.approximate("rcp", k.add(power, 1)), -2, k.constant("f32", 1));
-}
-
 /** .5 + .5 tanh(.5 x) */
 export function portableSigmoid(k: PtxKernel, x: Value<"f32">): Value<"f32"> {
   return k.add(k.mul(portableTanh(k, k.mul(x, 0.5)), 0.5), 0.5);
@@ -58,7 +49,6 @@ export function leakyIntegration(
 }
 
 /** The butterfly of rule 1: the sum of the 32 partial sums, the same in every lane. */
-export function butterfly(k: PtxKernel, partial: Value<"f32">, lanes: 8 | 32 = 32): Value<"f32"> {
-  const distances = lanes === 32 ? [16, 8, 4, 2, 1] : [4, 2, 1];
-  return distances.reduce((sum, distance) => k.add(sum, k.shuffle("bfly", sum, distance)), partial);
+export function butterfly(k: PtxKernel, partial: Value<"f32">): Value<"f32"> {
+  return [16, 8, 4, 2, 1].reduce((sum, distance) => k.add(sum, k.shuffle("bfly", sum, distance)), partial);
 }

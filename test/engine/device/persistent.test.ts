@@ -285,52 +285,6 @@ describe("sparse shapes with sorted rows", () => {
   });
 });
 
-describe("kernels that the builder writes", () => {
-  const built = { source: "builder", arithmetic: "portable" } as const;
-  const variant = (plan: "grid" | "cluster", rows: number, held: number, warps: number, mixed = false): DenseVariant => ({
-    ...({ plan, precision: "float32", weights: "full", rows, held, warps, mixed, closed: false } as const),
-  });
-
-  it.each([
-    ["grid", 1, 1, 3],
-    ["grid", 2, 1, 6],
-    ["grid", 8, 1, 2],
-    ["cluster", 4, 1, 4],
-    ["cluster", 2, 1, 8],
-  ] as const)(
-    "%s, %i rows a warp, %i groups, %i warps: drive, noise, feedback and leak have the step function's bits",
-    async (plan, rows, held, warps) => {
-      const fit = fitDense(variant(plan, rows, held, warps), 100, device.info)!;
-      await holds(device, densePlan(fit, built), denseModel(100, "float32"), [2, 1, 1]);
-    },
-  );
-
-  it.each(["identity", "relu", "sigmoid"] as const)("states of %s, whatever their size, go from block to block", async (activation) => {
-    const of = denseModel(40, "float32", { activation, spectralRadius: 1.5 });
-    of.initialState.fill(3);
-    await holds(device, densePlan(fitDense(variant("grid", 2, 1, 4), 40, device.info)!, built), of, [4, 1, 3]);
-    await holds(device, densePlan(fitDense(variant("cluster", 4, 1, 4), 40, device.info)!, built), of, [2, 1, 1]);
-  });
-
-  it("a run leaves [-1, 1] and comes back in the same loop", async () => {
-    const of = denseModel(40, "float32", { leakRate: 0.9, noiseLevel: 0, feedback: undefined as never });
-    of.initialState.fill(-1.9);
-    await holds(device, densePlan(fitDense(variant("grid", 4, 1, 4), 40, device.info)!, built), of, [1, 1, 3, 2]);
-  });
-
-  it("columns lie in registers, in shared memory and elsewhere", async () => {
-    const fit = fitDense(variant("grid", 2, 2, 4, true), 600, withShared(64 + (7 + 8) * 512))!;
-    expect([fit.shared, fit.streamed]).toEqual([1, 2]);
-    await holds(device, densePlan(fit, built), denseModel(600, "float32", { noiseLevel: 0 }), [1, 1]);
-  });
-
-  it.each([1, 2, 4] as const)("sparse, %i rows an octet", async (rounds) => {
-    const of = sparseModel(90, "float32", 0.2);
-    const sizes = { precision: "float32", rounds, held: 2, warps: 3, mixed: false, closed: false } as const;
-    await holds(device, sparsePlan(fitSparse(sizes, of.size, longestRow(of.weights as SparseMatrix), device.info)!, built), of, [3, 1, 2]);
-  });
-});
-
 /** Where NVRTC is; a GPU's tests take it for granted. */
 const compiler = whyNoCompiler(device) === undefined;
 
@@ -360,19 +314,10 @@ describe.skipIf(!onHardware && !compiler)("kernels that NVRTC compiles", () => {
   });
 });
 
-describe("fast arithmetic", () => {
-  const makers = (["builder", "nvrtc"] as const).filter((source) => source === "builder" || onHardware || compiler);
-  const ways = makers.flatMap((source) => [
-    ...([
-      [source, "cluster"],
-      [source, "grid"],
-      [source, "sparse"],
-    ] as const),
-  ]);
-
+describe.skipIf(!onHardware && !compiler)("fast arithmetic", () => {
   /** Eight steps: other bits, and states that differ by less than 1e-5 (docs/internals/one-reservoir.md). */
-  it.each(ways)("%s, %s: keeps within 1e-5 of the portable steps, and has other bits", async (source, kind) => {
-    const made = { source, arithmetic: "fast" } as const;
+  it.each(["cluster", "grid", "sparse"] as const)("%s: keeps within 1e-5 of the portable steps, and has other bits", async (kind) => {
+    const made = { source: "nvrtc", arithmetic: "fast" } as const;
     const options = { spectralRadius: 0.9 } as const;
     const of = kind === "sparse" ? sparseModel(200, "float32", 0.2, options) : denseModel(200, "float32", options);
     const sizes = { precision: "float32", weights: "full", held: 2, warps: 4, mixed: false, closed: false } as const;

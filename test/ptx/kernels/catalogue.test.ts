@@ -58,9 +58,6 @@ describe("presets", () => {
     expect(presets.ffnGemmHalf(32, 4096, 11008)).toEqual({ kind: "gemmTensorCore", m: 32, n: 11008, k: 4096, type: "bf16" });
     expect(presets.q4kInference(1, 4096, 4096)).toEqual({ kind: "quantizedGemm", m: 1, n: 4096, k: 4096, format: "superblock" });
     expect(presets.rmsNorm(4096)).toEqual({ kind: "rmsNorm", rows: 1, hiddenSize: 4096, epsilon: 1e-6, affine: true });
-    expect(presets.smallReservoir(256)).toEqual({ kind: "persistentCluster", size: 256, rowsPerWarp: 4, warps: 4 });
-    expect(presets.denseReservoir(1000)).toEqual({ kind: "persistentGrid", size: 1000, multiprocessors: 132 });
-    expect(presets.sparseReservoir(1000, 130)).toEqual({ kind: "persistentGrid", size: 1000, longestRow: 130, multiprocessors: 132 });
   });
 
   it.each([
@@ -69,9 +66,6 @@ describe("presets", () => {
     [presets.ffnGemmHalf(8, 64, 96, "f16"), "gemm_tensor_core_f16"],
     [presets.q4kInference(1, 64, 256), "q4k_gemm_fused"],
     [presets.rmsNorm(512), "rmsnorm"],
-    [presets.smallReservoir(500), "reservoir_persistent_cluster"],
-    [presets.denseReservoir(1000), "reservoir_persistent_grid"],
-    [presets.sparseReservoir(1000, 130), "reservoir_persistent_sparse"],
   ] as [KernelType, string][])("%j makes %s", (type, name) => {
     expect(generateKernel(type, { target: "sm_90" }).name).toBe(name);
   });

@@ -2,15 +2,12 @@
 // times and large enough to need every instruction.
 import { attention } from "../../../src/ptx/kernels/attention.js";
 import { gemmTiled } from "../../../src/ptx/kernels/gemm-tiled.js";
-import { range } from "../../../src/ptx/kernels/generated-kernel.js";
-import { persistentGrid, persistentPlaces, statesOutOfRange } from "../../../src/ptx/kernels/persistent.js";
 import { dequantizeQ4, quantizeQ4 } from "../../../src/ptx/kernels/q4k.js";
 import { quantizedGemm } from "../../../src/ptx/kernels/quantized-gemm.js";
 import { rowSoftmax } from "../../../src/ptx/kernels/softmax.js";
 import { input, output } from "../device.js";
 import { attentionOf } from "./attention-reference.js";
 import { fromHalves, toHalves } from "./halves.js";
-import { reservoir, reservoirRunner } from "./reservoir-run.js";
 import { product, runKernel, uniform, worst } from "./run.js";
 
 export interface Subject {
@@ -131,32 +128,6 @@ function quantizedSubject(target: "sm_75" | "sm_80"): Subject {
   return { ptx: kernel.ptx, check };
 }
 
-function persistentSubject(): Subject {
-  // The last block has rows beyond all places, and fewer states than threads are waited for.
-  const size = 256;
-  const shape = { size, rowsPerWarp: 4, warps: 3 } as const;
-  const kernel = persistentGrid(shape);
-  const places = persistentPlaces(shape);
-  const data = reservoir(size, 5);
-  const wild = reservoir(size, 1);
-  wild.state[size - 1] = 1.5;
-  const limits = { idlePolls: 4000, limit: 1e5 };
-  const { places: sent } = reservoirRunner(kernel, places)(data, [1]);
-  const check = (ptx: string): boolean => {
-    const run = reservoirRunner(kernel, places, ptx);
-    const { states, state, report } = run(data, [3, 2, 0], { ...limits, spinLimit: 0n });
-    if (report !== 0n || !states.every((x, k) => x === data.states[k]) || !state.every((x, k) => x === data.states[4 * size + k]))
-      return false;
-    if (run(wild, [1], limits).report !== statesOutOfRange) return false;
-    if (run(data, [1], { ...limits, blocks: 1, sent }).report !== 0n) return false;
-    return range(4).every((k) => {
-      const stalled = run(data, [2], { ...limits, blocks: 1, sent: sent.with(size - 1 - k, 0), spinLimit: 5000n });
-      return stalled.report === 1n << 32n && stalled.ticks > 5000 && stalled.states.subarray(size).every(Number.isNaN);
-    });
-  };
-  return { ptx: kernel.ptx, check };
-}
-
 /** By the name of the kernel. */
 export const subjects = {
   gemmTiled: gemmSubject,
@@ -166,5 +137,4 @@ export const subjects = {
   "attention in f32": () => attentionSubject("f32"),
   quantizedGemm: () => quantizedSubject("sm_75"),
   "quantizedGemm on tensor cores": () => quantizedSubject("sm_80"),
-  "persistent step": persistentSubject,
 } as const satisfies Record<string, () => Subject>;

@@ -21,14 +21,12 @@ export function runKernel(kernel: GeneratedKernel, args: readonly Argument[], pt
     machine.write(address, array);
     return address;
   });
-  const { name, grid, block, dynamicSharedBytes, cooperative, cluster } = kernel;
+  const { name, grid, block, dynamicSharedBytes } = kernel;
   program.launch({
     entry: name,
     grid,
     block,
     dynamicSharedBytes,
-    cooperative,
-    ...(cluster > 1 ? { cluster } : {}),
     args: placed,
     limits: { steps: 1e6, idleSteps: 2e5 },
   });

@@ -2,12 +2,10 @@
 // wants it.
 import type { Context, LaunchConfig } from "../../../gpu/index.js";
 import type { Matrix } from "../../../numerics/index.js";
-import { generateKernel, type KernelType, kernelName } from "../../../ptx/kernels/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import type { AnyBuffer } from "../kernels.js";
 import type { TimeLoopPlan } from "../time-loop.js";
-import { builderTarget, builtKernel, stepsOf } from "./built.js";
 import { compiledCode, type KernelCode, shippedCode } from "./kernel-code.js";
 import { type PersistentKernel, type PersistentMemory, stepParameters } from "./loop.js";
 import { madeEntry } from "./made-shapes.js";
@@ -21,10 +19,7 @@ const layouts = {
 } as const;
 
 /** The name that a kernel will have. */
-export function denseKernel({ variant }: DenseFit, { source, arithmetic }: Made): string {
-  const kind = variant.plan === "cluster" ? "persistentCluster" : "persistentGrid";
-  return source === "builder" ? kernelName({ kind, size: 1 }) : madeEntry(denseEntry(variant), arithmetic);
-}
+export const denseKernel = ({ variant }: DenseFit, { arithmetic }: Made): string => madeEntry(denseEntry(variant), arithmetic);
 
 export function describeDense(fit: DenseFit): TimeLoopPlan["details"] {
   const { variant, blocks, groups, shared, streamed, sharedBytes } = fit;
@@ -91,33 +86,4 @@ export function compiledDense(fit: DenseFit, model: ReservoirModel, arithmetic: 
 export function given({ size, activation, noiseLevel }: ReservoirModel, layout: Readonly<Record<string, number>>): string[] {
   const numbers = { size, activation: activationNumber[activation], ...layout };
   return [...Object.entries(numbers).map(([name, value]) => `${name}==${value}`), ...(noiseLevel === 0 ? ["noiseLevel==0"] : [])];
-}
-
-/**
- * By one that the builder writes for this model. @throws PtxBuildError, PtxTargetError if it
- * does not fit the device
- */
-export function builtDense(fit: DenseFit, context: Context, model: ReservoirModel, arithmetic: Arithmetic): LoopParts {
-  const { size } = model;
-  const { plan, rows, held, warps } = fit.variant;
-  const common = { size, rowsPerWarp: rows as 1 | 2 | 4 | 8, warps, ...stepsOf(model, arithmetic) };
-  const { multiprocessors } = context.info.attributes;
-  const type: KernelType =
-    plan === "cluster"
-      ? { kind: "persistentCluster", ...common }
-      : {
-          kind: "persistentGrid",
-          ...common,
-          range: "any",
-          multiprocessors,
-          groups: { held: Math.min(fit.groups, held), shared: fit.shared },
-        };
-  const generated = generateKernel(type, { target: builderTarget(context.info) });
-  const kernel = builtKernel(plan, generated, JSON.stringify(type), describeDense(fit));
-  const memory = (): PersistentMemory => {
-    const { data } = model.weights as Matrix;
-    const weights = context.upload(data as Float32Array<ArrayBuffer>, { label: "W" }) as unknown as AnyBuffer;
-    return plan === "cluster" ? { buffers: { weights }, numbers: {} } : withPlaces(context, { weights }, fit.placeBytes, {});
-  };
-  return { kernel, memory };
 }

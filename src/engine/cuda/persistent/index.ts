@@ -1,16 +1,15 @@
 // The persistent family of time loops: a reservoir whose blocks stay on the chip for a whole chunk
 // of steps. "cluster" for small dense reservoirs, "grid" for all that fit the multiprocessors of a
-// device together; by kernels that are shipped, or made for the model if those fit it badly.
+// device together; by kernels that are shipped, or compiled for the model if those fit it badly.
 import type { Context, DeviceInfo } from "../../../gpu/index.js";
 import type { SparseMatrix } from "../../../numerics/index.js";
-import { PtxTargetError } from "../../../ptx/builder/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { ModelShape } from "../shape.js";
 import type { TimeLoop, TimeLoopFamily, TimeLoopOptions, TimeLoopPlan } from "../time-loop.js";
-import { builtDense, compiledDense, denseKernel, describeDense, shippedDense } from "./dense.js";
+import { compiledDense, denseKernel, describeDense, shippedDense } from "./dense.js";
 import { noteFailure } from "./kernel-code.js";
 import { PersistentLoop } from "./loop.js";
-import { fastPrecisions, type Maker, madeDenseFits, madeSparseFits } from "./made-shapes.js";
+import { madeDenseFits, madeSparseFits } from "./made-shapes.js";
 import { longestRow } from "./pack.js";
 import type { LoopParts, Made } from "./parts.js";
 import {
@@ -19,7 +18,6 @@ import {
   denseVariants,
   fitDense,
   fitSparse,
-  groupSize,
   runsOn,
   type SparseFit,
   sparseVariants,
@@ -27,7 +25,7 @@ import {
 } from "./shapes.js";
 import { describeSorted, packSorted, sortedFits, sortedParts } from "./sorted.js";
 import { type SortedFit, sortedEntry } from "./sorted-shapes.js";
-import { builtSparse, compiledSparse, describeSparse, shippedSparse, sparseKernel } from "./sparse.js";
+import { compiledSparse, describeSparse, shippedSparse, sparseKernel } from "./sparse.js";
 
 /**
  * Rows may differ in length until padding them all to the longest makes W this many times larger.
@@ -48,25 +46,19 @@ const shippedPortable: Made = { source: "shipped", arithmetic: "portable" };
 async function open(
   context: Context,
   model: ReservoirModel,
-  { source, arithmetic }: Made,
+  { arithmetic }: Made,
   options: TimeLoopOptions,
   make: () => LoopParts,
 ): Promise<TimeLoop | undefined> {
   // Asked for by name, a source is not silently another.
   const mayPass = options.kernelSource === undefined || options.kernelSource === "auto";
   const begun = performance.now();
+  const { kernel, memory } = make();
   try {
-    const { kernel, memory } = make();
-    try {
-      const told = { ...kernel, details: { arithmetic, ...kernel.details } };
-      return await PersistentLoop.open(context, model, told, () => memory(context, model), options.spinLimit, begun);
-    } catch (error) {
-      if (mayPass && noteFailure(context, kernel.code, error)) return undefined;
-      throw error;
-    }
+    const described = { ...kernel, details: { arithmetic, ...kernel.details } };
+    return await PersistentLoop.open(context, model, described, () => memory(context, model), options.spinLimit, begun);
   } catch (error) {
-    // The builder counts registers before an assembler does, and declines.
-    if (source === "builder" && error instanceof PtxTargetError) return undefined;
+    if (mayPass && noteFailure(context, kernel.code, error)) return undefined;
     throw error;
   }
 }
@@ -74,8 +66,7 @@ async function open(
 function openDense(context: Context, model: ReservoirModel, fit: DenseFit, made: Made, options: TimeLoopOptions) {
   const { source, arithmetic } = made;
   return open(context, model, made, options, () => {
-    if (source === "shipped") return shippedDense(fit);
-    return source === "nvrtc" ? compiledDense(fit, model, arithmetic) : builtDense(fit, context, model, arithmetic);
+    return source === "shipped" ? shippedDense(fit) : compiledDense(fit, model, arithmetic);
   });
 }
 
@@ -85,13 +76,11 @@ async function openSparse(context: Context, model: ReservoirModel, planned: Spar
   const longest = longestRow(weights);
   const units = planned.held + planned.shared + planned.streamed;
   const shape = { size: model.size, precision: model.precision, arithmetic };
-  const fits =
-    source === "shipped" ? shippedSparseFits(shape, longest, context.info) : madeSparseFits(shape, longest, context.info, source);
+  const fits = source === "shipped" ? shippedSparseFits(shape, longest, context.info) : madeSparseFits(shape, longest, context.info);
   const fit = Math.ceil(longest / unitEntries) === units ? planned : (fits.find(({ variant }) => variant === planned.variant) ?? fits[0]);
   if (!fit || longest * model.size > mostPadding * weights.values.length + 64 * model.size) return undefined;
   return open(context, model, made, options, () => {
-    if (source === "shipped") return shippedSparse(fit);
-    return source === "nvrtc" ? compiledSparse(fit, model, arithmetic) : builtSparse(fit, context, model, arithmetic);
+    return source === "shipped" ? shippedSparse(fit) : compiledSparse(fit, model, arithmetic);
   });
 }
 
@@ -116,8 +105,7 @@ export function densePlan(fit: DenseFit, made: Made = shippedPortable): TimeLoop
   return {
     ...{ name: fit.variant.plan, kernelSource: made.source, arithmetic: made.arithmetic },
     details: { kernel: denseKernel(fit, made), kernelSource: made.source, arithmetic: made.arithmetic, ...describeDense(fit) },
-    // The builder's kernels take W as it is.
-    bytes: (made.source === "builder" ? 4 * (fit.groups * groupSize) ** 2 : fit.weightBytes) + fit.placeBytes,
+    bytes: fit.weightBytes + fit.placeBytes,
     microsecondsPerStep: fit.microsecondsPerStep,
     open: (context, model, options) => openDense(context, model, fit, made, options),
   };
@@ -128,8 +116,7 @@ export function sparsePlan(fit: SparseFit, made: Made = shippedPortable): TimeLo
   return {
     ...{ name: "grid", kernelSource: made.source, arithmetic: made.arithmetic },
     details: { kernel: sparseKernel(fit, made), kernelSource: made.source, arithmetic: made.arithmetic, ...describeSparse(fit) },
-    // The builder's kernels take columns of four bytes.
-    bytes: (made.source === "builder" ? 8 * unitEntries * fit.held * fit.count : fit.weightBytes) + fit.placeBytes,
+    bytes: fit.weightBytes + fit.placeBytes,
     microsecondsPerStep: fit.microsecondsPerStep,
     open: (context, model, options) => openSparse(context, model, fit, made, options),
   };
@@ -154,8 +141,6 @@ interface ShippedPlan {
   readonly plan: TimeLoopPlan;
   /** Whether W lies in registers altogether, and in a dense kernel takes all that it has. */
   readonly suits: boolean;
-  /** Whether it closes loops, which the builder's kernels do not. */
-  readonly closes: boolean;
 }
 
 const suits = ({ precision, weights }: DenseVariant, shape: ModelShape): boolean =>
@@ -165,27 +150,25 @@ const suits = ({ precision, weights }: DenseVariant, shape: ModelShape): boolean
 function shippedPlans(shape: ModelShape, device: DeviceInfo): ShippedPlan[] {
   if (shape.storage === "sparse") {
     const inOrder = shippedSparseFits(shape, likelyLongest(shape), device).map((fit) => ({
-      ...{ plan: sparsePlan(fit), suits: !fit.variant.mixed, closes: fit.variant.closed },
+      ...{ plan: sparsePlan(fit), suits: !fit.variant.mixed },
     }));
-    const sorted = sortedFits(shape, device).map((fit) => ({ plan: sortedPlan(fit), suits: false, closes: false }));
+    const sorted = sortedFits(shape, device).map((fit) => ({ plan: sortedPlan(fit), suits: false }));
     return [...inOrder, ...sorted].sort((a, b) => a.plan.microsecondsPerStep - b.plan.microsecondsPerStep);
   }
   return denseVariants
     .filter((variant) => runsOn(variant, device) && suits(variant, shape))
     .flatMap((variant) => fitDense(variant, shape.size, device) ?? [])
     .sort((a, b) => a.microsecondsPerStep - b.microsecondsPerStep)
-    .map((fit) => ({ plan: densePlan(fit), suits: fit.groups === fit.variant.held, closes: fit.variant.closed }));
+    .map((fit) => ({ plan: densePlan(fit), suits: fit.groups === fit.variant.held }));
 }
 
-/** Plans by kernels of a maker, the fastest first: a few of each name. */
-function madePlans(shape: ModelShape, device: DeviceInfo, source: Maker): TimeLoopPlan[] {
-  const { arithmetic } = shape;
-  if (arithmetic === "fast" && !fastPrecisions[source].includes(shape.precision)) return [];
-  const made = { source, arithmetic };
+/** Plans by kernels that NVRTC compiles, the fastest first: a few of each name. */
+function compiledPlans(shape: ModelShape, device: DeviceInfo): TimeLoopPlan[] {
+  const made = { source: "nvrtc", arithmetic: shape.arithmetic } as const;
   const found =
     shape.storage === "sparse"
-      ? madeSparseFits(shape, likelyLongest(shape), device, source).map((fit) => sparsePlan(fit, made))
-      : madeDenseFits(shape, device, source).map((fit) => densePlan(fit, made));
+      ? madeSparseFits(shape, likelyLongest(shape), device).map((fit) => sparsePlan(fit, made))
+      : madeDenseFits(shape, device).map((fit) => densePlan(fit, made));
   return persistentLoops.names.flatMap((name) => found.filter((plan) => plan.name === name).slice(0, offered));
 }
 
@@ -196,19 +179,12 @@ function plans(shape: ModelShape, device: DeviceInfo, options: TimeLoopOptions):
   const shipped = asked === "auto" || asked === "shipped" ? shippedPlans(shape, device) : [];
   const [best] = shipped;
   const free = shape.arithmetic === "fast";
-  const wanted: Readonly<Record<Maker, boolean>> =
-    asked === "auto"
-      ? { nvrtc: free || !best?.suits, builder: free || !(best?.suits || best?.closes) }
-      : { nvrtc: asked === "nvrtc", builder: asked === "builder" };
   const time = best?.plan.microsecondsPerStep ?? Number.POSITIVE_INFINITY;
   const limit = asked !== "auto" || free ? Number.POSITIVE_INFINITY : Math.min(worthMaking.share * time, time - worthMaking.less);
-  const made = (["nvrtc", "builder"] as const)
-    .filter((source) => wanted[source])
-    .flatMap((source) => {
-      const worth = madePlans(shape, device, source).filter((plan) => plan.microsecondsPerStep <= limit);
-      return source === "nvrtc" && worth.length > 0 && whyNoCompiler?.() !== undefined ? [] : worth;
-    });
-  return [...made, ...shipped.map(({ plan }) => plan)];
+  const compiles = asked === "nvrtc" || (asked === "auto" && (free || !best?.suits));
+  const worth = compiles ? compiledPlans(shape, device).filter((plan) => plan.microsecondsPerStep <= limit) : [];
+  const compiled = worth.length > 0 && whyNoCompiler?.() !== undefined ? [] : worth;
+  return [...compiled, ...shipped.map(({ plan }) => plan)];
 }
 
 export const persistentLoops: TimeLoopFamily = { names: ["cluster", "grid"], plans };

@@ -1,10 +1,7 @@
-// Where the code of a persistent kernel comes from: shipped as PTX, compiled here by NVRTC from the
-// same source for one model, or written by the builder, for which no compiler is needed. What the
-// kernel is given is its shape's business.
-import { SpillwayError } from "../../../core/errors.js";
+// Where the code of a persistent kernel comes from: shipped as PTX, or compiled here by NVRTC from
+// the same source for one model. Its arguments depend on its shape.
 import { CompileError, type Context, LibraryError, type Module, ModuleLoadError, shippedSource } from "../../../gpu/index.js";
 import type { Precision } from "../../../numerics/index.js";
-import type { GeneratedKernel } from "../../../ptx/kernels/index.js";
 import type { EngineOptions } from "../../../reservoir/engine.js";
 import { type AnyKernel, type RealParameter, realKernel, typedParameters } from "../kernels.js";
 
@@ -94,23 +91,6 @@ export function compiledCode(form: CompiledForm): KernelCode {
       const module = modules.get(keyed(closedEntry)) ?? context.compile(source, options);
       modules.set(keyed(closedEntry), module);
       return kernel(module, closedEntry, parameters);
-    },
-  };
-}
-
-/** Code of the builder. Kernels of one name are told apart by what they were made for. */
-export function builtCode({ name, ptx }: GeneratedKernel, madeFor: string): KernelCode {
-  return {
-    ...{ source: "builder", entry: name, closedEntry: undefined },
-    async load(context, parameters) {
-      const modules = modulesOf(context);
-      const key = `${name} ${madeFor}`;
-      const module = modules.get(key) ?? context.load(ptx, { label: name });
-      modules.set(key, module);
-      return module.kernel(name, typedParameters("float32", Object.values(parameters)));
-    },
-    loadClosed() {
-      throw new SpillwayError("unavailable", `${name} has no closed form`);
     },
   };
 }

@@ -217,7 +217,6 @@ export class PersistentLoop implements TimeLoop {
     const { buffers, numbers } = this.#memory;
     const own = {
       report: this.#report,
-      stalled: this.#report.slice(stalledWord),
       leak: this.#leak,
       spinLimit: this.#spinLimit,
       ...this.#neuron,

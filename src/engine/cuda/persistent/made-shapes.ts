@@ -1,7 +1,6 @@
 // Shapes of persistent kernels that are made for a model: which rows, warps and columns in
 // registers suit N neurons on a device. Only arithmetic, as in shapes.ts.
 import type { DeviceInfo } from "../../../gpu/index.js";
-import type { Precision } from "../../../numerics/index.js";
 import type { ModelShape } from "../shape.js";
 import {
   clockMegahertz,
@@ -16,9 +15,6 @@ import {
   unitEntries,
   unpacking,
 } from "./shapes.js";
-
-/** Who makes a kernel. */
-export type Maker = "nvrtc" | "builder";
 
 /**
  * Registers of a thread in a block of so many warps, which four schedulers share out: 16,384 each.
@@ -45,14 +41,10 @@ function otherRegisters(plan: "cluster" | "grid", rows: number, beyond: Beyond, 
 const mostSpilled = 24;
 
 /**
- * How much faster a step of fast arithmetic is, and how much slower one of the builder's kernels.
- * Measured on an H200 (docs/internals/one-reservoir.md).
+ * How much faster a step of fast arithmetic is, measured on an H200
+ * (docs/internals/one-reservoir.md).
  */
-const fastFactor = 0.92;
-const builderFactor = { cluster: 1.06, grid: 1.16 };
-
-const factorOf = (plan: "cluster" | "grid", maker: Maker, arithmetic: ModelShape["arithmetic"]): number =>
-  (maker === "builder" ? builderFactor[plan] : 1) * (arithmetic === "fast" ? fastFactor : 1);
+const factorOf = (arithmetic: ModelShape["arithmetic"]): number => (arithmetic === "fast" ? 0.92 : 1);
 
 /**
  * Microseconds for which warps wait that do not share four schedulers evenly, and of a further
@@ -111,7 +103,6 @@ function sparseMicroseconds(fit: SparseFit): number {
 const rowsOfWarp = [1, 2, 4, 8] as const;
 /**
  * If W is streamed, all rows that a block can have count, since then more of it lies on the chip.
- * The builder has only powers of two.
  */
 const anyRows = [1, 2, 3, 4, 5, 6, 7, 8] as const;
 const mostWarps = 16;
@@ -120,20 +111,13 @@ const mostWarps = 16;
 export type SizeOfModel = Pick<ModelShape, "size" | "precision" | "weightPrecision" | "arithmetic">;
 
 /**
- * Dense fits of every shape that a maker can make of N neurons, the fastest first. Of several
- * devices alike, those of the grid.
+ * Dense fits of every shape that NVRTC can compile for N neurons, the fastest first. Of several
+ * equal devices, those of the grid.
  */
-export function madeDenseFits(
-  { size, precision, weightPrecision, arithmetic }: SizeOfModel,
-  device: DeviceInfo,
-  maker: Maker,
-  devices = 1,
-): DenseFit[] {
-  if (maker === "builder" && precision !== "float32") return [];
+export function madeDenseFits({ size, precision, weightPrecision, arithmetic }: SizeOfModel, device: DeviceInfo, devices = 1): DenseFit[] {
   const wide = precision === "float64" ? 2 : 1;
   const groups = Math.ceil(size / groupSize);
-  const weights: DenseVariant["weights"] =
-    maker === "nvrtc" && weightPrecision === "bfloat16" && precision === "float32" ? "bfloat16" : "full";
+  const weights: DenseVariant["weights"] = weightPrecision === "bfloat16" && precision === "float32" ? "bfloat16" : "full";
   const tiles = weights === "bfloat16" ? Math.ceil(groups / 2) : groups;
   const fits = anyRows.flatMap((rows) =>
     Array.from({ length: mostWarps }, (_, index) => index + 1).flatMap((warps) =>
@@ -141,8 +125,6 @@ export function madeDenseFits(
         const cluster = plan === "cluster";
         const even = (rows & (rows - 1)) === 0;
         if (cluster && (devices > 1 || rows < 4 || !even || weights !== "full")) return [];
-        if (maker === "builder" && !even) return [];
-        if (maker === "builder" && cluster && (warps & (warps - 1)) !== 0) return [];
         const lying = (beyond: Beyond): DenseFit | undefined => {
           const room = registersOf(warps) - otherRegisters(plan, rows, beyond, wide, arithmetic === "fast");
           const first = beyond === "streamed" && room >= 4 * rows * wide - mostSpilled ? 1 : 0;
@@ -156,14 +138,14 @@ export function madeDenseFits(
             held,
             warps,
             mixed: cluster || beyond !== "nowhere",
-            closed: maker === "nvrtc",
+            closed: true,
           };
           const found = fitDense(variant, size, device, devices);
           return beyond === "shared" && found && found.streamed > 0 ? undefined : found;
         };
-        const kept = lying("nowhere") ?? (maker === "builder" && cluster ? undefined : (lying("shared") ?? lying("streamed")));
+        const kept = lying("nowhere") ?? lying("shared") ?? lying("streamed");
         if (!kept || (!even && kept.streamed === 0)) return [];
-        return [{ ...kept, microsecondsPerStep: denseMicroseconds(kept, device) * factorOf(plan, maker, arithmetic) }];
+        return [{ ...kept, microsecondsPerStep: denseMicroseconds(kept, device) * factorOf(arithmetic) }];
       }),
     ),
   );
@@ -175,30 +157,26 @@ export function madeSparseFits(
   { size, precision, arithmetic }: Omit<SizeOfModel, "weightPrecision">,
   longest: number,
   device: DeviceInfo,
-  maker: Maker,
   devices = 1,
 ): SparseFit[] {
-  if (maker === "builder" && precision !== "float32") return [];
   const wide = precision === "float64" ? 2 : 1;
   const units = Math.max(1, Math.ceil(longest / unitEntries));
   const shapes = rowsOfWarp.flatMap((rounds) =>
     Array.from({ length: mostWarps }, (_, index) => index + 1).flatMap((warps) => {
-      // A unit is eight values and eight places; the builder keeps a place in a register of its
-      // own.
-      const unit = maker === "builder" ? 16 : 8 * wide + 4;
+      // A unit is eight values and eight columns.
+      const unit = 8 * wide + 4;
       const room = (mixed: boolean) =>
         Math.floor(
           (registersOf(warps) - otherRegisters("grid", rounds, "nowhere", wide, arithmetic === "fast") - (mixed ? unit : 0)) /
             (rounds * unit),
         );
       const whole = room(false) >= units;
-      if (!whole && maker === "builder") return [];
       const held = Math.min(units, whole ? units : room(true));
-      return held < 1 ? [] : [{ precision, rounds, held, warps, mixed: !whole, closed: maker === "nvrtc" }];
+      return held < 1 ? [] : [{ precision, rounds, held, warps, mixed: !whole, closed: true }];
     }),
   );
   const fits = shapes.flatMap((variant) => fitSparse(variant, size, longest, device, devices) ?? []);
-  return byTime(fits.map((fit) => ({ ...fit, microsecondsPerStep: sparseMicroseconds(fit) * factorOf("grid", maker, arithmetic) })));
+  return byTime(fits.map((fit) => ({ ...fit, microsecondsPerStep: sparseMicroseconds(fit) * factorOf(arithmetic) })));
 }
 
 function byTime<F extends { readonly microsecondsPerStep: number }>(fits: F[]): F[] {
@@ -212,6 +190,3 @@ function byTime<F extends { readonly microsecondsPerStep: number }>(fits: F[]): 
 export function madeEntry(entry: string, arithmetic: "portable" | "fast"): string {
   return arithmetic === "fast" ? `${entry}_fast` : entry;
 }
-
-/** The precisions in which a maker has fast arithmetic. */
-export const fastPrecisions: Readonly<Record<Maker, readonly Precision[]>> = { nvrtc: ["float32", "float64"], builder: ["float32"] };

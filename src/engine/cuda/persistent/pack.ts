@@ -136,21 +136,3 @@ export function unitOrder({ variant, held, shared, streamed }: SparseFit): Int32
   }
   return order;
 }
-
-/**
- * Rows as the builder's kernels read them: filled up with zeros at column 0 to the longest one's
- * whole number of eights.
- */
-export function packRows(
-  weights: SparseMatrix,
-  longest: number,
-): { readonly values: Float32Array<ArrayBuffer>; readonly columns: Uint32Array<ArrayBuffer> } {
-  const slots = 8 * Math.ceil(longest / 8);
-  const [values, columns] = [new Float32Array(weights.rows * slots), new Uint32Array(weights.rows * slots)];
-  for (let r = 0; r < weights.rows; r++) {
-    const [from, to] = [weights.rowOffsets[r]!, weights.rowOffsets[r + 1]!];
-    values.set(weights.values.subarray(from, to) as Float32Array, r * slots);
-    columns.set(weights.columns.subarray(from, to), r * slots);
-  }
-  return { values, columns };
-}

@@ -2,24 +2,18 @@
 // wants it.
 import type { Context } from "../../../gpu/index.js";
 import type { SparseMatrix } from "../../../numerics/index.js";
-import { generateKernel, type KernelType, kernelName } from "../../../ptx/kernels/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
-import { abandonAll } from "../dispose.js";
 import type { TimeLoopPlan } from "../time-loop.js";
-import { builderTarget, builtKernel, stepsOf } from "./built.js";
 import { given } from "./dense.js";
 import { compiledCode, type KernelCode, shippedCode } from "./kernel-code.js";
 import { stepParameters } from "./loop.js";
 import { madeEntry } from "./made-shapes.js";
-import { longestRow, packRows, packSparse } from "./pack.js";
+import { packSparse } from "./pack.js";
 import { type Arithmetic, type LoopParts, type Made, withPlaces } from "./parts.js";
 import { type SparseFit, sparseEntry } from "./shapes.js";
 
 /** The name that a kernel will have. */
-export function sparseKernel({ variant }: SparseFit, { source, arithmetic }: Made): string {
-  if (source === "builder") return kernelName({ kind: "persistentGrid", size: 1, longestRow: 1 });
-  return madeEntry(sparseEntry(variant), arithmetic);
-}
+export const sparseKernel = ({ variant }: SparseFit, { arithmetic }: Made): string => madeEntry(sparseEntry(variant), arithmetic);
 
 export function describeSparse(fit: SparseFit): TimeLoopPlan["details"] {
   const { variant, blocks, held, shared, streamed, sharedBytes } = fit;
@@ -68,41 +62,4 @@ export function compiledSparse(fit: SparseFit, model: ReservoirModel, arithmetic
     },
   };
   return parts(fit, compiledCode(form));
-}
-
-/**
- * By one that the builder writes for this model. @throws PtxBuildError, PtxTargetError if it
- * does not fit the device
- */
-export function builtSparse(fit: SparseFit, context: Context, model: ReservoirModel, arithmetic: Arithmetic): LoopParts {
-  const weights = model.weights as SparseMatrix;
-  const longest = Math.max(1, longestRow(weights));
-  const { rounds, warps } = fit.variant;
-  const { multiprocessors } = context.info.attributes;
-  const type: KernelType = {
-    ...{
-      kind: "persistentGrid",
-      size: model.size,
-      longestRow: longest,
-      rowsPerWarp: rounds as 1 | 2 | 4 | 8,
-      warps,
-      range: "any",
-      multiprocessors,
-    },
-    ...stepsOf(model, arithmetic),
-  };
-  const generated = generateKernel(type, { target: builderTarget(context.info) });
-  const kernel = builtKernel("grid", generated, JSON.stringify(type), describeSparse(fit));
-  const memory = () => {
-    const { values, columns } = packRows(weights, longest);
-    const deviceValues = context.upload(values, { label: "W" });
-    try {
-      const deviceColumns = context.upload(columns, { label: "columns of W" });
-      return withPlaces(context, { values: deviceValues, columns: deviceColumns }, fit.placeBytes, {});
-    } catch (error) {
-      abandonAll([deviceValues]);
-      throw error;
-    }
-  };
-  return { kernel, memory };
 }

@@ -60,7 +60,7 @@ function fits(shape: ModelShape, longest: number, contexts: readonly Context[]):
   const devices = contexts.length;
   const seats = Math.max(...contexts.map((context) => contexts.filter((each) => each === context).length));
   const info = share(contexts[0]!.info, seats);
-  return shape.storage === "sparse" ? madeSparseFits(shape, longest, info, "nvrtc", devices) : madeDenseFits(shape, info, "nvrtc", devices);
+  return shape.storage === "sparse" ? madeSparseFits(shape, longest, info, devices) : madeDenseFits(shape, info, devices);
 }
 
 function plans(shape: ModelShape, device: DeviceInfo, options: TimeLoopOptions): readonly TimeLoopPlan[] {
