@@ -7,7 +7,6 @@ import { evaluateRows, Matrix } from "spillway/numerics";
 
 const executor = new KernelExecutor();
 const { context, stream } = executor.device;
-const { standard } = executor;
 const [start, end] = [context.event(), context.event()];
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 
@@ -64,11 +63,11 @@ for (const size of [256, 512, 1024, 2048, 4096]) {
   const [left, right] = [random(size * size), random(size * size)];
   const [a, b, c] = [context.upload(left), context.upload(right), context.alloc("f32", size * size)];
   const count = size <= 1024 ? 50 : 5;
-  const source = standard.matmul(a, b, c, size, size, size);
-  const ours = micros(count, () => standard.matmul(a, b, c, size, size, size));
+  const source = executor.matmul(a, b, c, size, size, size);
+  const ours = micros(count, () => executor.matmul(a, b, c, size, size, size));
   let blas;
-  if (standard.matmul(a, b, c, size, size, size, { blas: "auto" }).library === "cublas")
-    blas = micros(count, () => standard.matmul(a, b, c, size, size, size, { blas: "cublas" }));
+  if (executor.matmul(a, b, c, size, size, size, { blas: "auto" }).library === "cublas")
+    blas = micros(count, () => executor.matmul(a, b, c, size, size, size, { blas: "cublas" }));
   let wasm;
   if (size <= 1024) {
     const weights = Matrix.zeros(size, size);
@@ -91,7 +90,7 @@ for (const size of [256, 512, 1024, 2048, 4096]) {
   );
   for (const buffer of [a, b, c]) buffer.dispose();
 }
-if (standard.blasProblem) rows.push("", `No cuBLAS: ${standard.blasProblem.split("\n")[0]}`);
+if (executor.blasProblem) rows.push("", `No cuBLAS: ${executor.blasProblem.split("\n")[0]}`);
 
 const n = 2 ** 26;
 const [x, y, z] = [context.upload(random(n)), context.upload(random(n)), context.alloc("f32", n)];
@@ -101,17 +100,17 @@ const norm = { gamma: vector, beta: vector, mean: vector, variance: context.uplo
 const gigabytes = (bytes, us) => (bytes / us / 1000).toFixed(0);
 rows.push("", row("2^26 elements, GB/s read and written", "ours", "PyTorch"), row(...Array(3).fill("---")));
 for (const [name, bytes, launch] of [
-  ["vector_add", 12 * n, () => standard.vectorAdd(x, y, z)],
-  ["elementwise_exp", 8 * n, () => standard.exp(x, z)],
-  ["relu, in place", 8 * n, () => standard.relu(z)],
-  ["sigmoid, in place", 8 * n, () => standard.sigmoid(z)],
-  ["tanh_activation, in place", 8 * n, () => standard.tanh(z)],
-  ["broadcast_add, rows of 8192", 8 * n, () => standard.broadcastAdd(z, vector, n / 8192, 8192)],
-  ["batch_norm, rows of 8192", 8 * n, () => standard.batchNorm(z, norm, n / 8192, 8192)],
-  ["softmax, rows of 8192", 8 * n, () => standard.softmax(z, n / 8192, 8192)],
-  ["softmax, rows of 128", 8 * n, () => standard.softmax(z, n / 128, 128)],
-  ["reduce_sum, in binary64", 4 * n, () => standard.reduceSum(x, sum)],
-  ["dot_product, in binary64", 8 * n, () => standard.dot(x, y, sum)],
+  ["vector_add", 12 * n, () => executor.vectorAdd(x, y, z)],
+  ["elementwise_exp", 8 * n, () => executor.exp(x, z)],
+  ["relu, in place", 8 * n, () => executor.relu(z)],
+  ["sigmoid, in place", 8 * n, () => executor.sigmoid(z)],
+  ["tanh_activation, in place", 8 * n, () => executor.tanh(z)],
+  ["broadcast_add, rows of 8192", 8 * n, () => executor.broadcastAdd(z, vector, n / 8192, 8192)],
+  ["batch_norm, rows of 8192", 8 * n, () => executor.batchNorm(z, norm, n / 8192, 8192)],
+  ["softmax, rows of 8192", 8 * n, () => executor.softmax(z, n / 8192, 8192)],
+  ["softmax, rows of 128", 8 * n, () => executor.softmax(z, n / 128, 128)],
+  ["reduce_sum, in binary64", 4 * n, () => executor.reduceSum(x, sum)],
+  ["dot_product, in binary64", 8 * n, () => executor.dot(x, y, sum)],
 ]) {
   rows.push(
     row(

@@ -59,7 +59,6 @@ export {
   probe,
   probeNccl,
   registerDriver,
-  StandardKernels,
   Stream,
   StructType,
   sharedExecutor,

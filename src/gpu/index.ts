@@ -48,7 +48,6 @@ export {
   type Product,
   type ProductSource,
   type StandardKernel,
-  StandardKernels,
   sharedExecutor,
   standardKernelNames,
 } from "./executor/index.js";

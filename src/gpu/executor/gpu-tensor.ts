@@ -1,10 +1,10 @@
 // A matrix on a device whose operations stay there, one after the other in the order of the
-// executor's stream. It is for chains at the keyboard; `StandardKernels` is the same without an
-// object for each matrix.
+// executor's stream. `KernelExecutor` does the same without an object for each matrix.
 import { ArgumentError } from "../../core/errors.js";
 import type { DeviceBuffer } from "../buffer.js";
+import type { KernelExecutor } from "./kernel-executor.js";
 import type { ExecutorOptions, ProductSource } from "./matmul.js";
-import { checkSizes, type StandardKernels } from "./standard-kernels.js";
+import { checkSizes } from "./standard-kernels.js";
 
 /** A matrix of binary32, rows x columns, row-major, on a device. */
 export class GpuTensor implements Disposable {
@@ -13,10 +13,10 @@ export class GpuTensor implements Disposable {
   readonly buffer: DeviceBuffer<"f32">;
   /** What computed it, if it is a product. */
   readonly source: ProductSource | undefined;
-  readonly #kernels: StandardKernels;
+  readonly #kernels: KernelExecutor;
 
   /** @internal Takes over the buffer; `KernelExecutor.tensor` makes one. */
-  constructor(kernels: StandardKernels, buffer: DeviceBuffer<"f32">, rows: number, columns: number, source?: ProductSource) {
+  constructor(kernels: KernelExecutor, buffer: DeviceBuffer<"f32">, rows: number, columns: number, source?: ProductSource) {
     this.#kernels = kernels;
     this.buffer = buffer;
     this.rows = rows;
@@ -26,7 +26,7 @@ export class GpuTensor implements Disposable {
 
   /**
    * This times another, rows x its columns, a tensor of its own. @throws ArgumentError if the
-   * shapes do not go together; as `StandardKernels.matmul`.
+   * shapes do not go together; as `KernelExecutor.matmul`.
    */
   matmul(other: GpuTensor, options: ExecutorOptions = {}): GpuTensor {
     if (other.rows !== this.columns)

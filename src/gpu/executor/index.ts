@@ -1,20 +1,24 @@
 // The kernel executor: standard kernels on host arrays and device memory, and kernels of one's own
-// by name.
+// by name. GpuCompute and KernelLauncher are other names of it.
 export { CublasError } from "./cublas-library.js";
 export { CusolverError } from "./cusolver-library.js";
 export { DenseRoutines } from "./dense-routines.js";
-export { GpuCompute } from "./gpu-compute.js";
 export { type DeviceSource, GpuDevice } from "./gpu-device.js";
 export { GpuTensor } from "./gpu-tensor.js";
-export { KernelExecutor, type NetworkOutput, type Product } from "./kernel-executor.js";
-export { type KernelArgument, KernelLauncher, type LaunchOptions } from "./kernel-launcher.js";
+export type { KernelArgument, LaunchOptions } from "./kernel-arguments.js";
+export {
+  KernelExecutor,
+  KernelExecutor as GpuCompute,
+  KernelExecutor as KernelLauncher,
+  type NetworkOutput,
+  type Product,
+  sharedExecutor,
+} from "./kernel-executor.js";
 export type { BlasChoice, ExecutorOptions, MatmulKernel, ProductSource } from "./matmul.js";
 export { type Layer, type LayerActivation, NeuralNetwork } from "./neural-network.js";
-export { sharedExecutor } from "./shared-executor.js";
 export {
   type BatchNorm,
   type Norm,
   type StandardKernel,
-  StandardKernels,
   standardKernelNames,
 } from "./standard-kernels.js";

@@ -4,8 +4,9 @@ import { ArgumentError } from "../../core/errors.js";
 import { checked, choice, given, option, optional, type Resolved, resolve, type TableOf, whole } from "../../core/options.js";
 import type { DeviceBuffer } from "../buffer.js";
 import type { GpuDevice } from "./gpu-device.js";
+import type { KernelExecutor } from "./kernel-executor.js";
 import type { ExecutorOptions, ProductSource } from "./matmul.js";
-import type { Input, Output, StandardKernels } from "./standard-kernels.js";
+import type { Input, Output } from "./standard-kernels.js";
 
 /** What follows a layer's sum. */
 export type LayerActivation = "none" | "relu" | "sigmoid" | "tanh" | "softmax";
@@ -64,12 +65,12 @@ function readLayers(layers: readonly Layer[]): Resolved<typeof layerTable>[] {
 export class NeuralNetwork implements Disposable {
   readonly inputs: number;
   readonly outputs: number;
-  readonly #kernels: StandardKernels;
+  readonly #kernels: KernelExecutor;
   readonly #device: GpuDevice;
   readonly #layers: LoadedLayer[] = [];
 
   /** @internal Uploads the weights; `KernelExecutor.network` makes one. */
-  constructor(kernels: StandardKernels, layers: readonly Layer[]) {
+  constructor(kernels: KernelExecutor, layers: readonly Layer[]) {
     const read = readLayers(layers);
     this.#kernels = kernels;
     this.#device = kernels.device;
