@@ -3,3 +3,57 @@
 // all else imports them: classes take the names when they are read.
 for (const name of ["dispose", "asyncDispose"])
   if (!(name in Symbol)) Object.defineProperty(Symbol, name, { value: Symbol.for(`Symbol.${name}`) });
+
+/** Something that is given back by `dispose`. */
+export interface Disposes {
+  dispose(): void;
+}
+
+/**
+ * Disposes the last first: all of them, even if one of them throws. @throws the first error, once
+ * all were disposed
+ */
+export function disposeAll(things: Iterable<Disposes | null | undefined>): void {
+  const errors: unknown[] = [];
+  for (const thing of [...things].reverse()) {
+    try {
+      thing?.dispose();
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw errors[0];
+}
+
+/** Disposes while another error is thrown, which matters more than one of this. */
+export function disposeQuietly(things: Iterable<Disposes | null | undefined>): void {
+  try {
+    disposeAll(things);
+  } catch {
+    // The other error says what happened.
+  }
+}
+
+/** Things that are disposed together. */
+export class Held implements Disposable, Disposes {
+  readonly #things: Disposes[] = [];
+
+  /** Takes a thing and returns it; it needs no `this`. */
+  readonly own = <T extends Disposes>(thing: T): T => {
+    this.#things.push(thing);
+    return thing;
+  };
+
+  /** As `disposeAll`. Idempotent. */
+  dispose(): void {
+    disposeAll(this.#things.splice(0));
+  }
+
+  disposeQuietly(): void {
+    disposeQuietly(this.#things.splice(0));
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}

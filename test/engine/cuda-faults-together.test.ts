@@ -1,9 +1,9 @@
 // Ensembles, batches, sweeps and kinds with a kernel of their own when the driver fails: the error
 // is the driver's, and all that was taken is given back.
 import { describe } from "vitest";
+import { disposeAll } from "../../src/core/disposal.js";
 import { DenseBatchRun } from "../../src/engine/cuda/batch/dense.js";
 import { batchKernels, planBatch } from "../../src/engine/cuda/batch/shapes.js";
-import { disposeAll } from "../../src/engine/cuda/dispose.js";
 import { openTogether } from "../../src/engine/cuda/ensemble/index.js";
 import { planMembers, runMembers } from "../../src/engine/cuda/ensemble/run.js";
 import { sweepTogether } from "../../src/engine/cuda/ensemble/sweep.js";

@@ -1,7 +1,8 @@
 // The buffers of two chunks under way: while the device makes the states of one, those of the other
 // come over. They grow with the longest chunk yet.
+
+import { Held } from "../../core/disposal.js";
 import type { Context, DeviceBuffer, DeviceEvent, DeviceSlice, PinnedBuffer } from "../../gpu/index.js";
-import { abandonAll, disposeAll } from "./dispose.js";
 import { type AnyBuffer, allocAny, realType } from "./kernels.js";
 import type { ModelShape } from "./shape.js";
 import type { RealSlice } from "./time-loop.js";
@@ -38,7 +39,7 @@ export class ChunkBuffers {
   readonly feedback: RealSlice | null;
   readonly #context: Context;
   readonly #shape: ModelShape;
-  readonly #owned: { dispose(): void }[] = [];
+  readonly #owned = new Held();
   #hostStates: readonly [RealPinned, RealPinned] | undefined;
 
   constructor(context: Context, shape: ModelShape, capacity: number) {
@@ -51,7 +52,7 @@ export class ChunkBuffers {
       this.drive = this.#device(capacity * size, "drive");
       this.feedback = outputSize > 0 ? this.#device(capacity * size, "feedback") : null;
     } catch (error) {
-      abandonAll(this.#owned);
+      this.#owned.disposeQuietly();
       throw error;
     }
   }
@@ -64,7 +65,7 @@ export class ChunkBuffers {
   }
 
   dispose(): void {
-    disposeAll(this.#owned.splice(0));
+    this.#owned.dispose();
   }
 
   #slot(): ChunkSlot {
@@ -78,23 +79,18 @@ export class ChunkBuffers {
       hostOutputs: optional(outputSize, (values) => this.#pinned(values, "fed back outputs")),
       states: this.#device(capacity * size, "states"),
       before: this.#device(size, "x before a chunk"),
-      firstNonFinite: this.#keep(this.#context.alloc("u64", 1, { label: "first non-finite state" })) as DeviceBuffer<"u64">,
-      hostFirstNonFinite: this.#keep(this.#context.pinned("u64", 1, { label: "first non-finite state" })),
-      computed: this.#keep(this.#context.event({ timing: false })),
-      copied: this.#keep(this.#context.event({ timing: false })),
+      firstNonFinite: this.#owned.own(this.#context.alloc("u64", 1, { label: "first non-finite state" })) as DeviceBuffer<"u64">,
+      hostFirstNonFinite: this.#owned.own(this.#context.pinned("u64", 1, { label: "first non-finite state" })),
+      computed: this.#owned.own(this.#context.event({ timing: false })),
+      copied: this.#owned.own(this.#context.event({ timing: false })),
     };
   }
 
-  #keep<T extends { dispose(): void }>(owned: T): T {
-    this.#owned.push(owned);
-    return owned;
-  }
-
   #device(values: number, label: string): RealSlice {
-    return this.#keep(allocAny(this.#context, realType(this.#shape.precision), values, label) as AnyBuffer) as RealSlice;
+    return this.#owned.own(allocAny(this.#context, realType(this.#shape.precision), values, label) as AnyBuffer) as RealSlice;
   }
 
   #pinned(values: number, label: string): RealPinned {
-    return this.#keep(this.#context.pinned(realType(this.#shape.precision), values, { label })) as RealPinned;
+    return this.#owned.own(this.#context.pinned(realType(this.#shape.precision), values, { label })) as RealPinned;
   }
 }

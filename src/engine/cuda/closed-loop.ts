@@ -1,12 +1,12 @@
 // A closed loop in chunks: the readout and the feedback stay on the device, only y comes to the
 // host. docs/numerics.md, rule 10.
 
+import { Held } from "../../core/disposal.js";
 import type { DeviceSlice } from "../../gpu/index.js";
 import { allocate, type FloatArray, firstNonFinite, Matrix } from "../../numerics/index.js";
 import { featureCount, type LinearReadout } from "../../reservoir/features.js";
 import type { ChunkBuffers } from "./chunk-buffers.js";
 import type { PipelineParts } from "./chunk-pipeline.js";
-import { abandonAll, disposeAll } from "./dispose.js";
 import { type AnyBuffer, allocAny, realType } from "./kernels.js";
 import type { ClosedLoopRun, DeviceReadout, RealSlice, TimeLoop } from "./time-loop.js";
 
@@ -43,7 +43,7 @@ export class ClosedLoop {
   readonly #steps: number;
   readonly #inputs: AnyBuffer;
   readonly #outputs: AnyBuffer;
-  readonly #owned: { dispose(): void }[] = [];
+  readonly #owned = new Held();
 
   constructor(
     parts: PipelineParts & { readonly openStreamed: () => Promise<TimeLoop> },
@@ -57,10 +57,7 @@ export class ClosedLoop {
     this.#buffers = buffers;
     this.#outside = outside;
     this.#steps = steps;
-    const own = <B extends { dispose(): void }>(buffer: B): B => {
-      this.#owned.push(buffer);
-      return buffer;
-    };
+    const { own } = this.#owned;
     try {
       this.#readout = {
         features: readout.features,
@@ -74,7 +71,7 @@ export class ClosedLoop {
       this.#inputs = own(allocAny(context, real, rows * Math.max(1, model.inputSize), "inputs of the closed loop"));
       this.#outputs = own(allocAny(context, real, rows * this.#readout.outputs, "outputs of the closed loop"));
     } catch (error) {
-      abandonAll(this.#owned);
+      this.#owned.disposeQuietly();
       throw error;
     }
   }
@@ -136,7 +133,7 @@ export class ClosedLoop {
   }
 
   dispose(): void {
-    disposeAll(this.#owned);
+    this.#owned.dispose();
   }
 
   /** Where a chunk of `steps` ended; `bad` is the first number of its states that is not finite. */

@@ -1,10 +1,11 @@
 // A model's small matrices and its state on the device: all but W, which is the time loop's. In
 // integer arithmetic the matrices are words of 32 bits; the state is binary32 in any.
+
+import { disposeAll, disposeQuietly } from "../../core/disposal.js";
 import type { Context } from "../../gpu/index.js";
 import { allocate, type FloatArray, type Matrix } from "../../numerics/index.js";
 import { integerRows } from "../../reservoir/integer/weights.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
-import { abandonAll, disposeAll } from "./dispose.js";
 import { inWords } from "./integer-words.js";
 import { type AnyBuffer, allocAny, realType } from "./kernels.js";
 import type { RealSlice } from "./time-loop.js";
@@ -35,7 +36,7 @@ export class DeviceModel {
       this.#buffers.push(state);
       this.state = state;
     } catch (error) {
-      abandonAll(this.#buffers);
+      disposeQuietly(this.#buffers);
       throw error;
     }
   }

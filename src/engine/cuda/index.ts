@@ -1,5 +1,7 @@
 // The CUDA engine: one device, real or simulated, that runs reservoirs by the plan that suits their
 // shape. The package's index names the devices.
+
+import { disposeQuietly } from "../../core/disposal.js";
 import { type Context, LibraryError, openDevice } from "../../gpu/index.js";
 import { openOneByOne } from "../../reservoir/engine/one-by-one.js";
 import { type Engine, type EngineOptions, EngineUnavailableError, formatBytes } from "../../reservoir/engine.js";
@@ -7,7 +9,6 @@ import type { ReservoirModel } from "../../reservoir/model.js";
 import { openBatch } from "./batch/index.js";
 import { limitChunks } from "./chunk-limit.js";
 import { type EngineDevice, givenDevice, ownDevice } from "./device.js";
-import { abandonAll } from "./dispose.js";
 import { ensembleMicroseconds } from "./ensemble/cost.js";
 import { openTogether } from "./ensemble/index.js";
 import { measureTogether } from "./ensemble/measures.js";
@@ -191,7 +192,7 @@ function engineOf(name: string, device: EngineDevice, stepsPerChunk?: number, ot
           },
         });
       } catch (error) {
-        abandonAll([loop]);
+        disposeQuietly([loop]);
         throw error;
       }
     },

@@ -1,6 +1,7 @@
 // Page-locked memory that serves one batch after another: to lock a MiB takes half a millisecond.
+
+import { type Disposes, disposeAll, disposeQuietly } from "../../core/disposal.js";
 import type { Context, PinnedBuffer } from "../../gpu/index.js";
-import { abandonAll, type Disposes, disposeAll } from "./dispose.js";
 
 /**
  * What comes back beyond so many bytes is unlocked: enough for the states of one chunk of a batch,
@@ -45,7 +46,7 @@ export class KeptLocked implements Disposes {
     try {
       buffer.settle();
     } catch (error) {
-      abandonAll([buffer]);
+      disposeQuietly([buffer]);
       throw error;
     }
     this.#kept.push(buffer);

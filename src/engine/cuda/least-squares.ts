@@ -1,12 +1,13 @@
 // Least squares in double-double on a device (kernels/least_squares.cu). The last step, against the
 // triangle, is the host's: it is small.
+
+import { disposeAll, disposeQuietly, Held } from "../../core/disposal.js";
 import { ArgumentError } from "../../core/errors.js";
 import type { Context, DeviceBuffer, Stream } from "../../gpu/index.js";
 import { type DoubleDoubles, ddBackSubstitute, ddDotOf, ddIsPivot, doubleDoubles } from "../../numerics/double-double-rows.js";
 import type { DoubleDoubleReflections } from "../../numerics/index.js";
 import { EngineCapacityError, type WorkOptions } from "../../reservoir/engine.js";
 import { WorkPacer } from "../../reservoir/work.js";
-import { abandonAll, disposeAll } from "./dispose.js";
 import { type AnyKernel, loadEntries } from "./kernels.js";
 import { freeMemory } from "./memory.js";
 
@@ -26,7 +27,7 @@ class Reflections {
   readonly #scale: DeviceBuffer<"f64">;
   readonly #multiples: DeviceBuffer<"f64">;
   readonly #kernels: ReturnType<typeof kernelsOf>;
-  readonly #owned: { dispose(): void }[] = [];
+  readonly #owned = new Held();
 
   /** @throws EngineCapacityError */
   constructor(context: Context, columns: readonly DoubleDoubles[], features: number, rows: number) {
@@ -39,10 +40,7 @@ class Reflections {
       throw new EngineCapacityError(what, bytes, limit, "take fewer rows, or leave the engine out");
     }
     this.#kernels = kernelsOf(context);
-    const own = <T extends { dispose(): void }>(thing: T): T => {
-      this.#owned.push(thing);
-      return thing;
-    };
+    const { own } = this.#owned;
     const matrix = (part: "high" | "low") => {
       const values = new Float64Array(rows * this.columns);
       columns.forEach((column, c) => {
@@ -57,7 +55,7 @@ class Reflections {
       this.#scale = own(context.zeros("f64", 2, { label: "scale of a reflection" }));
       this.#multiples = own(context.zeros("f64", 2 * this.columns, { label: "multiples of a reflection" }));
     } catch (error) {
-      abandonAll(this.#owned.splice(0));
+      this.#owned.disposeQuietly();
       throw error;
     }
   }
@@ -77,7 +75,7 @@ class Reflections {
   }
 
   dispose(): void {
-    disposeAll(this.#owned.splice(0));
+    this.#owned.dispose();
   }
 }
 
@@ -129,7 +127,7 @@ export async function leastSquaresOnDevice(
     const triangular = x.map((_, c) => column(c));
     return y.map((_, o) => ddBackSubstitute(triangular, pivotsHere, column(features + o)));
   } catch (error) {
-    abandonAll(owned.splice(0));
+    disposeQuietly(owned.splice(0));
     throw error;
   } finally {
     disposeAll(owned);
@@ -176,7 +174,7 @@ export class DeviceDoubleDouble implements DoubleDoubleReflections, Disposable {
         });
       }
     } catch (error) {
-      abandonAll([reflections]);
+      disposeQuietly([reflections]);
       throw error;
     }
     reflections.dispose();

@@ -1,9 +1,10 @@
 // Nearest neighbours by all pairs on a device (kernels/nearest_neighbours.cu), for several x in one
 // launch.
+
+import { disposeAll, Held } from "../../core/disposal.js";
 import type { Context, DeviceBuffer, Dtype } from "../../gpu/index.js";
 import { EngineCapacityError, type NeighbourCounts, type NeighbourSpace, type WorkOptions } from "../../reservoir/engine.js";
 import { WorkPacer } from "../../reservoir/work.js";
-import { abandonAll, disposeAll } from "./dispose.js";
 import { type AnyKernel, loadEntries } from "./kernels.js";
 import { freeMemory } from "./memory.js";
 
@@ -60,11 +61,8 @@ export async function* neighbourCounts(
 
   const several = dx > 1 || y.length > 1 || z.length > 1;
   const [scales, counts] = kernelsOf(context, several ? "several" : "single");
-  const owned: { dispose(): void }[] = [];
-  const own = <T extends { dispose(): void }>(thing: T): T => {
-    owned.push(thing);
-    return thing;
-  };
+  const owned = new Held();
+  const { own } = owned;
   try {
     const stream = own(context.stream({ label: "nearest neighbours" }));
     const room = <T extends Dtype>(dtype: T, values: number, label: string): DeviceBuffer<T> =>
@@ -118,10 +116,10 @@ export async function* neighbourCounts(
         yield { inXZ: inRows(0, b), inYZ: inRows(1, b), inZ: z.length > 0 ? inRows(2, b) : new Uint32Array(n).fill(n - 1) };
     }
   } catch (error) {
-    abandonAll(owned.splice(0));
+    owned.disposeQuietly();
     throw error;
   } finally {
-    disposeAll(owned);
+    owned.dispose();
   }
 }
 

@@ -1,5 +1,7 @@
 // Reservoirs of registered kinds on a device: the kind's own kernel, a chunk of steps in a launch.
 // Steps that it does not take, and those up to a state that is not finite, are the host's.
+
+import { Held } from "../../core/disposal.js";
 import { ArgumentError } from "../../core/errors.js";
 import type { Context, DeviceBuffer, Parameter, Stream } from "../../gpu/index.js";
 import { type FloatArray, firstNonFinite } from "../../numerics/index.js";
@@ -17,7 +19,6 @@ import type { RegisteredModel } from "../../reservoir/registered/model.js";
 import { ChunkedSession } from "../chunked-session.js";
 import { clockFor } from "../phase-clock.js";
 import { openRunner, planOf as planOfRunner, RegisteredStepper } from "../registered.js";
-import { abandonAll, disposeAll } from "./dispose.js";
 import { type AnyBuffer, type AnyKernel, allocAny, loadEntries, realType } from "./kernels.js";
 import { freeMemory } from "./memory.js";
 import { spinLimitOf } from "./spin-limit.js";
@@ -122,7 +123,7 @@ class KernelStepper extends RegisteredStepper {
   readonly #entry: string;
   /** What blocks report to, and what it holds at first. */
   readonly #report: { readonly there: DeviceBuffer<"u64">; readonly start: BigUint64Array<ArrayBuffer> } | undefined;
-  readonly #owned: { dispose(): void }[] = [];
+  readonly #owned = new Held();
   #work: Promise<unknown> = Promise.resolve();
 
   constructor(context: Context, model: RegisteredModel, kernel: KindKernel, { details }: EnginePlan, spinLimit: number) {
@@ -134,10 +135,7 @@ class KernelStepper extends RegisteredStepper {
     this.#entry = kernel.entry;
     this.#takes = kernel.takes?.bind(kernel) ?? (() => true);
     this.#launch = { grid: details["blocks"] as number, block: kernel.threads, cooperative: true };
-    const own = <T extends { dispose(): void }>(thing: T): T => {
-      this.#owned.push(thing);
-      return thing;
-    };
+    const { own } = this.#owned;
     const real = realType(precision);
     try {
       const { source, entry } = kernel;
@@ -158,7 +156,7 @@ class KernelStepper extends RegisteredStepper {
         start: report.slice(),
       };
     } catch (error) {
-      abandonAll(this.#owned);
+      this.#owned.disposeQuietly();
       throw error;
     }
   }
@@ -184,7 +182,7 @@ class KernelStepper extends RegisteredStepper {
 
   override async dispose(): Promise<void> {
     await this.#work;
-    disposeAll(this.#owned);
+    this.#owned.dispose();
   }
 
   async #advanceLater(steps: number, step: number, sequence: number): Promise<number> {

@@ -1,5 +1,7 @@
 // What a session has open on its device: the model, buffers of chunks, two streams, the time loop.
 // It computes nothing by itself.
+
+import { disposeAll, Held } from "../../core/disposal.js";
 import type { Context, Stream } from "../../gpu/index.js";
 import type { FloatArray } from "../../numerics/index.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
@@ -8,7 +10,6 @@ import { ChunkBuffers } from "./chunk-buffers.js";
 import type { PipelineParts } from "./chunk-pipeline.js";
 import { CommonKernels } from "./common-kernels.js";
 import { DeviceModel } from "./device-model.js";
-import { abandonAll, disposeAll } from "./dispose.js";
 import type { CompiledSource } from "./kernels.js";
 import type { DeviceClock } from "./profile.js";
 import { shapeOf } from "./shape.js";
@@ -39,7 +40,7 @@ export class SessionMemory implements PipelineParts, StatePlace {
   readonly compute: Stream;
   readonly copies: Stream;
   readonly #parts: MemoryParts;
-  readonly #owned: { dispose(): void }[] = [];
+  readonly #owned = new Held();
   #buffers: ChunkBuffers | undefined;
   #streamed: TimeLoop | undefined;
 
@@ -51,10 +52,7 @@ export class SessionMemory implements PipelineParts, StatePlace {
     this.loop = loop;
     this.clock = clock;
     this.#parts = parts;
-    const own = <T extends { dispose(): void }>(thing: T): T => {
-      this.#owned.push(thing);
-      return thing;
-    };
+    const { own } = this.#owned;
     try {
       if (clock) own(clock);
       this.device = own(new DeviceModel(context, model));
@@ -68,7 +66,7 @@ export class SessionMemory implements PipelineParts, StatePlace {
       clock?.watch(this.compute);
       clock?.watch(this.copies);
     } catch (error) {
-      abandonAll(this.#owned);
+      this.#owned.disposeQuietly();
       throw error;
     }
   }
@@ -115,6 +113,6 @@ export class SessionMemory implements PipelineParts, StatePlace {
 
   /** Gives all of it back, the time loops too. */
   dispose(): void {
-    disposeAll([...this.#owned, this.loop, this.#streamed, this.#buffers]);
+    disposeAll([this.#owned, this.loop, this.#streamed, this.#buffers]);
   }
 }

@@ -1,5 +1,7 @@
 // One reservoir on a device: the session that the engine contract asks for. W and the arithmetic of
 // a step are the time loop's; what every session keeps is the record's.
+
+import { disposeAll } from "../../core/disposal.js";
 import { type FloatArray, Matrix } from "../../numerics/index.js";
 import { DeviceMatrix } from "../../reservoir/device-matrix.js";
 import { addRows } from "../../reservoir/engine/training.js";
@@ -27,7 +29,6 @@ import { ChunkPipeline, type ChunkTarget, type FinishedChunk } from "./chunk-pip
 import { ClosedLoop } from "./closed-loop.js";
 import { deviceSide, StateKeeper, slicesOf } from "./device-rows.js";
 import type { DeviceBatch, DeviceBatchOptions, OpenBatch, OpenTrainer, StateTaker } from "./device-work.js";
-import { disposeAll } from "./dispose.js";
 import { multiplyTargets } from "./ensemble/target-products.js";
 import { KeptLocked } from "./kept-locked.js";
 import { type MemoryParts, SessionMemory } from "./session-memory.js";

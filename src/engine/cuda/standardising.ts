@@ -1,8 +1,9 @@
 // z-scores of series that lie on the device, which stay there, with the bits of the host's.
+
+import { disposeQuietly, Held } from "../../core/disposal.js";
 import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../gpu/index.js";
 import { type DeviceMatrix, DeviceSequences, stretchOf } from "../../reservoir/device-matrix.js";
 import type { ColumnScale, ScaledThere } from "../../reservoir/engine.js";
-import { abandonAll, disposeAll } from "./dispose.js";
 import { type AnyBuffer, type AnyKernel, allocAny, loadEntries } from "./kernels.js";
 import type { RealSlice } from "./time-loop.js";
 
@@ -34,11 +35,8 @@ function together(
  * and deviation of each column over all rows are taken, which come to the host.
  */
 export async function standardiseThere(context: Context, series: readonly DeviceMatrix[], given?: ColumnScale): Promise<ScaledThere> {
-  const owned: { dispose(): void }[] = [];
-  const own = <T extends { dispose(): void }>(thing: T): T => {
-    owned.push(thing);
-    return thing;
-  };
+  const owned = new Held();
+  const { own } = owned;
   const { cols, stepMs, values } = series[0]!;
   const real = values.dtype;
   let out: (AnyBuffer & RealSlice) | undefined;
@@ -66,11 +64,11 @@ export async function standardiseThere(context: Context, series: readonly Device
     launch(stream, kernel as AnyKernel, Math.min(4096, Math.ceil(all.length / 256)), 256, [all, all.length, cols, mean, deviation, out]);
     const scale = given ?? { mean: await stream.download(mean), deviation: await stream.download(deviation) };
     await stream.done();
-    disposeAll(owned);
+    owned.dispose();
     const rows = series.map((one) => one.rows);
     return { scale, series: new DeviceSequences(context, out as DeviceSlice<"f32"> | DeviceSlice<"f64">, { rows, cols, stepMs }, out) };
   } catch (error) {
-    abandonAll(out ? [...owned, out] : owned);
+    disposeQuietly([owned, out]);
     throw error;
   }
 }

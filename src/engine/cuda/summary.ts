@@ -1,5 +1,7 @@
 // Statistics of sequences' states on the device, and what a readout of classes makes of them: only
 // these come to the host. It runs no reservoir.
+
+import { Held } from "../../core/disposal.js";
 import type { Context, DeviceBuffer, Stream } from "../../gpu/index.js";
 import { Matrix } from "../../numerics/index.js";
 import { type DeviceMatrix, stretchOf } from "../../reservoir/device-matrix.js";
@@ -7,7 +9,6 @@ import type { ClassScores, SummaryWork } from "../../reservoir/engine/summaries.
 import type { SequenceInput } from "../../reservoir/engine.js";
 import type { EngineModel } from "../../reservoir/spiking-model.js";
 import type { StateChunk, StateTaker } from "./device-work.js";
-import { abandonAll, disposeAll } from "./dispose.js";
 import { generatedKernel, type LoadedKernel } from "./generated.js";
 import { realType } from "./kernels.js";
 import type { DeviceClock } from "./profile.js";
@@ -22,7 +23,7 @@ export class DeviceSummary implements StateTaker {
   readonly #kernel: LoadedKernel;
   readonly #lengths: DeviceBuffer<"u32">;
   readonly #features: DeviceBuffer<"f64">;
-  readonly #owned: { dispose(): void }[] = [];
+  readonly #owned = new Held();
 
   constructor(
     context: Context,
@@ -45,24 +46,24 @@ export class DeviceSummary implements StateTaker {
     const features = new Float64Array(given.cols > 0 ? this.#rows * this.#columns : 0);
     if (given.cols > 0) for (let b = 0; b < this.#rows; b++) features.set(given.row(b), b * this.#columns + statistics);
     try {
-      this.#lengths = this.#own(
+      this.#lengths = this.#owned.own(
         context.upload(
           Uint32Array.from(sequences, ({ inputs }) => inputs.rows),
           { label: "lengths" },
         ),
       );
       const label = "features of sequences";
-      this.#features = this.#own(
+      this.#features = this.#owned.own(
         given.cols > 0 ? context.upload(features, { label }) : context.zeros("f64", this.#rows * this.#columns, { label }),
       );
     } catch (error) {
-      abandonAll(this.#owned);
+      this.#owned.disposeQuietly();
       throw error;
     }
   }
 
   group(stream: Stream, indices: readonly number[]): (chunk: StateChunk) => void {
-    const places = this.#own(this.#context.upload(Uint32Array.from(indices), { label: "places of sequences" }));
+    const places = this.#owned.own(this.#context.upload(Uint32Array.from(indices), { label: "places of sequences" }));
     const { kernel, generated } = this.#kernel;
     const config = { grid: [indices.length, generated.grid[1]] as const, block: generated.block };
     return ({ states, pitch, from, to }) => {
@@ -83,7 +84,7 @@ export class DeviceSummary implements StateTaker {
   }
 
   dispose(): void {
-    disposeAll(this.#owned.splice(0));
+    this.#owned.dispose();
   }
 
   #sharesOf(stream: Stream, { readout, layerNorm, shares }: ClassScores): DeviceBuffer<"f64"> {
@@ -91,18 +92,14 @@ export class DeviceSummary implements StateTaker {
     const transform = features.squares ? "squares" : features.state;
     const type = { kind: "classShares", features: this.#columns, classes: weights.rows, transform, layerNorm, shares } as const;
     const { kernel, generated } = generatedKernel(this.#context, type, ["const f64*", "const f64*", "const f64*", "f64*"]);
-    const given = (values: Float64Array, label: string) => this.#own(this.#context.upload(values as Float64Array<ArrayBuffer>, { label }));
+    const given = (values: Float64Array, label: string) =>
+      this.#owned.own(this.#context.upload(values as Float64Array<ArrayBuffer>, { label }));
     const [w, b] = [given(weights.data, "readout of classes"), given(intercept, "intercepts of classes")];
-    const out = this.#own(this.#context.alloc("f64", this.#rows * weights.rows, { label: "shares of classes" }));
+    const out = this.#owned.own(this.#context.alloc("f64", this.#rows * weights.rows, { label: "shares of classes" }));
     this.#clock?.on(stream, "summarise");
     stream.launch(kernel, { grid: this.#rows, block: generated.block }, ...([this.#features, w, b, out] as never[]));
     this.#clock?.off(stream);
     return out;
-  }
-
-  #own<T extends { dispose(): void }>(thing: T): T {
-    this.#owned.push(thing);
-    return thing;
   }
 }
 

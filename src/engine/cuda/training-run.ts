@@ -1,11 +1,12 @@
 // Hands the chunks of a run to a trainer on the device, with the targets that go with them. It sums
 // nothing itself.
+
+import { type Disposes, disposeAll, Held } from "../../core/disposal.js";
 import type { Context, DeviceBuffer, PinnedBuffer, Stream } from "../../gpu/index.js";
 import type { Matrix } from "../../numerics/index.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { FinishedChunk } from "./chunk-pipeline.js";
 import type { DeviceTrainer } from "./device-work.js";
-import { abandonAll, type Disposes, disposeAll } from "./dispose.js";
 import type { DeviceClock } from "./profile.js";
 import type { RealSlice } from "./time-loop.js";
 
@@ -73,18 +74,14 @@ export class TrainingRun {
     if (!this.#onDevice || !this.#onHost || this.#onHost[0].length < values) {
       this.#release();
       const [context, label] = [this.#context, "targets"];
-      const made: Disposes[] = [];
-      const kept = <T extends Disposes>(thing: T): T => {
-        made.push(thing);
-        return thing;
-      };
-      const two = <T extends Disposes>(make: () => T): [T, T] => [kept(make()), kept(make())];
+      const made = new Held();
+      const two = <T extends Disposes>(make: () => T): [T, T] => [made.own(make()), made.own(make())];
       try {
         this.#onDevice = two(() => context.alloc("f64", values, { label }));
         this.#onHost = two(() => context.pinned("f64", values, { label }));
       } catch (error) {
         this.#onDevice = undefined;
-        abandonAll(made);
+        made.disposeQuietly();
         throw error;
       }
     }

@@ -1,5 +1,7 @@
 // Binning on a device: the T x N inputs that binSpikes makes, bit for bit, of spikes that may have
 // been made there.
+
+import { Held } from "../../core/disposal.js";
 import { ArgumentError } from "../../core/errors.js";
 import { checked, optional, resolve, type TableOf } from "../../core/options.js";
 import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
@@ -8,7 +10,6 @@ import { checkWhole } from "../errors.js";
 import { type BinOptions, binsOf, binTable } from "../pattern/binning.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 import { type DeviceSpikeColumns, DeviceSpikePattern } from "./device-pattern.js";
-import { Held } from "./held.js";
 import { gridFor, none, spikeKernels } from "./kernels.js";
 
 /** Who does the binning. */
@@ -71,8 +72,8 @@ export async function binSpikesOnDevice(
     held.dispose();
     return new DeviceMatrix<DeviceSlice<"f32">>(context, cells, { rows: bins, cols: channels, stepMs: width || undefined }, cells);
   } catch (error) {
-    held.abandon();
-    result.abandon();
+    held.disposeQuietly();
+    result.disposeQuietly();
     throw error;
   }
 }

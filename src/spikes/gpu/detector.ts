@@ -1,4 +1,6 @@
 // PatternDetector on a device: the type of each pattern, with the scores of the host, bit for bit.
+
+import { Held } from "../../core/disposal.js";
 import type { Context, Stream } from "../../gpu/index.js";
 import { type DetectionResult, type Measured, PatternDetector } from "../detection/detector.js";
 import { type PatternScore, type PatternType, patternTypes } from "../detection/measure.js";
@@ -7,7 +9,6 @@ import { waveFrequencyHz } from "../detection/waves.js";
 import { checkPatterns, type SpikePattern } from "../pattern/pattern.js";
 import { checkReport } from "./binning.js";
 import { DeviceSpikePattern, DeviceSpikePatterns } from "./device-pattern.js";
-import { Held } from "./held.js";
 import { none } from "./kernels.js";
 import { checkMeasurable, DeviceBank, enqueueMeasures } from "./measures.js";
 import { patternWords } from "./patterns-binning.js";
@@ -99,7 +100,7 @@ export class DeviceDetector implements Disposable {
         coherence: coherence?.[b],
       }));
     } catch (error) {
-      held.abandon();
+      held.disposeQuietly();
       throw error;
     }
   }

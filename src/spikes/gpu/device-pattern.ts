@@ -1,10 +1,11 @@
 // Spike patterns in device memory. It is not checked as it is made: what reads it reports the first
 // spike that does not fit.
+
+import { Held } from "../../core/disposal.js";
 import { ArgumentError } from "../../core/errors.js";
 import type { Context, ReadonlyDeviceSlice } from "../../gpu/index.js";
 import { checkNotNegative, checkWhole } from "../errors.js";
 import { checkPatterns, SpikePattern } from "../pattern/pattern.js";
-import { Held } from "./held.js";
 
 /** The columns of a pattern in device memory; position i of each is spike i, in any order. */
 export interface DeviceSpikeColumns {
@@ -68,7 +69,7 @@ export class DeviceSpikePattern implements Disposable {
     try {
       return new DeviceSpikePattern(uploadColumns(context, held, pattern), pattern, held);
     } catch (error) {
-      held.abandon();
+      held.disposeQuietly();
       throw error;
     }
   }
@@ -176,7 +177,7 @@ export class DeviceSpikePatterns implements Disposable {
         held,
       );
     } catch (error) {
-      held.abandon();
+      held.disposeQuietly();
       throw error;
     }
   }

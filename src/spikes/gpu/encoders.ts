@@ -1,5 +1,7 @@
 // Encoders on a device: from series in its memory to spikes in its memory. Each makes the spikes of
 // the encoder of the same name on the host.
+
+import { Held } from "../../core/disposal.js";
 import { ArgumentError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
 import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
@@ -11,7 +13,6 @@ import { phaseTable } from "../encoders/phase.js";
 import { populationTable } from "../encoders/population.js";
 import { caseSeed, streamNumbers } from "../streams.js";
 import { DeviceSpikePatterns } from "./device-pattern.js";
-import { Held } from "./held.js";
 import { encoderKernel, none } from "./kernels.js";
 
 /** An encoder that runs on a device, and its options. */
@@ -70,8 +71,8 @@ export async function encodeOnDevice(context: Context, series: DeviceSeries, con
     held.dispose();
     return new DeviceSpikePatterns({ times, neurons }, { offsets, durationsMs: code.durationsMs, neuronCount: code.neuronCount }, result);
   } catch (error) {
-    held.abandon();
-    result.abandon();
+    held.disposeQuietly();
+    result.disposeQuietly();
     throw error;
   }
 }

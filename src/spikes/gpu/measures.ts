@@ -1,5 +1,7 @@
 // The measures of the eight types and the bank of oscillators on a device: patterns to scores. What
 // a detector makes of scores is in detector.ts.
+
+import type { Held } from "../../core/disposal.js";
 import { ArgumentError } from "../../core/errors.js";
 import type { Context, DeviceBuffer, DeviceSlice, Parameter, Stream } from "../../gpu/index.js";
 import { type PatternType, patternTypes } from "../detection/measure.js";
@@ -7,7 +9,6 @@ import type { KuramotoOscillators } from "../detection/oscillators.js";
 import { checkWhole } from "../errors.js";
 import { binsOf } from "../pattern/binning.js";
 import type { DeviceSpikePatterns } from "./device-pattern.js";
-import type { Held } from "./held.js";
 import { kernelOf } from "./kernels.js";
 
 /** Room that the blocks of a launch have together, unless one needs more. */

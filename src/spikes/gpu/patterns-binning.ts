@@ -1,4 +1,6 @@
 // Binning of many patterns on a device in one launch, each as binSpikesOnDevice bins it.
+
+import { Held } from "../../core/disposal.js";
 import { resolve } from "../../core/options.js";
 import type { Context, DeviceSlice } from "../../gpu/index.js";
 import { DeviceSequences } from "../../reservoir/index.js";
@@ -7,7 +9,6 @@ import { binsOf } from "../pattern/binning.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 import { checkReport, type DeviceBinOptions, deviceBinTable, type ReportWords } from "./binning.js";
 import { DeviceSpikePatterns } from "./device-pattern.js";
-import { Held } from "./held.js";
 import { gridFor, spikeKernels } from "./kernels.js";
 
 /** Blocks along a grid's second axis at most; each takes several patterns if there are more. */
@@ -86,8 +87,8 @@ export async function binPatternsOnDevice(
     const stepMs = width > 0 && shapes.every((shape) => shape.width === width) ? width : undefined;
     return new DeviceSequences<DeviceSlice<"f32">>(context, out, { rows: shapes.map(({ bins }) => bins), cols: channels, stepMs }, out);
   } catch (error) {
-    held.abandon();
-    result.abandon();
+    held.disposeQuietly();
+    result.disposeQuietly();
     throw error;
   }
 }

@@ -1,5 +1,7 @@
 // Templates on a device: the template that a pattern is most like, with the scores of
 // PatternTemplates, bit for bit.
+
+import { Held } from "../../core/disposal.js";
 import { ArgumentError } from "../../core/errors.js";
 import { choice, number, option, optional, resolve, type TableOf } from "../../core/options.js";
 import type { Context, DeviceBuffer, DeviceSlice, ReadonlyDeviceSlice, Stream } from "../../gpu/index.js";
@@ -10,7 +12,6 @@ import type { PatternTemplates, TemplateMatch } from "../detection/templates.js"
 import type { SpikePattern } from "../pattern/pattern.js";
 import { binSpikesOnDevice } from "./binning.js";
 import type { DeviceSpikePattern, DeviceSpikePatterns } from "./device-pattern.js";
-import { Held } from "./held.js";
 import { spikeKernels } from "./kernels.js";
 import { binPatternsOnDevice } from "./patterns-binning.js";
 
@@ -161,7 +162,7 @@ export class DeviceTemplates implements Disposable {
         return { label: matches[b]! < 0 ? undefined : this.templates.labels[index], index, score: of[index]!, scores: of };
       });
     } catch (error) {
-      held.abandon();
+      held.disposeQuietly();
       throw error;
     }
   }

@@ -1,5 +1,7 @@
 // Runs many sequences through one dense W, all in step, in chunks whose states come to the host
 // while the next chunk runs.
+
+import { Held } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, DeviceEvent, Stream } from "../../../gpu/index.js";
 import { Matrix } from "../../../numerics/index.js";
 import { NonFiniteStateError, type SequenceInput } from "../../../reservoir/engine.js";
@@ -11,7 +13,6 @@ import { CommonKernels } from "../common-kernels.js";
 import { DeviceModel } from "../device-model.js";
 import { copyRows, slicesOf } from "../device-rows.js";
 import type { DeviceBatchOptions, SessionWork, StateChunk } from "../device-work.js";
-import { abandonAll, disposeAll } from "../dispose.js";
 import { uploadSoon } from "../host-calls.js";
 import { KeptLocked, type LentMemory } from "../kept-locked.js";
 import { type AnyKernel, type RealParameter, realKernel } from "../kernels.js";
@@ -76,7 +77,7 @@ export class DenseBatchRun {
   readonly #kernel: AnyKernel;
   readonly #common: CommonKernels;
   readonly #device: DeviceModel;
-  readonly #owned: { dispose(): void }[] = [];
+  readonly #owned = new Held();
   readonly #weights: DeviceBuffer<"f32"> | DeviceBuffer<"u16">;
   readonly #exchange: DeviceBuffer<"f32"> | DeviceBuffer<"u16">;
   readonly #arrived: DeviceBuffer<"u32">;
@@ -128,10 +129,7 @@ export class DenseBatchRun {
     );
     // Chunks have an even number of steps: each begins with the same of the two exchange buffers.
     this.#chunkSteps = Math.min(this.#steps, Math.max(2, fits - (fits % 2)));
-    const own = <T extends { dispose(): void }>(thing: T): T => {
-      this.#owned.push(thing);
-      return thing;
-    };
+    const { own } = this.#owned;
     try {
       this.#compute = own(context.stream({ label: "batch" }));
       this.#copies = own(context.stream({ label: "batch states to the host" }));
@@ -203,7 +201,7 @@ export class DenseBatchRun {
       this.#compute.fill(this.#failures.as("u32"), 0xffffffff);
       this.#take = options.taker?.group(this.#compute, this.#order);
     } catch (error) {
-      abandonAll(this.#owned.splice(0));
+      this.#owned.disposeQuietly();
       throw error;
     }
   }
@@ -249,7 +247,7 @@ export class DenseBatchRun {
   }
 
   dispose(): void {
-    disposeAll(this.#owned.splice(0));
+    this.#owned.dispose();
   }
 
   #enqueue({ from, to, slot }: Chunk): void {

@@ -1,8 +1,9 @@
 // Rows of many sequences for one chunk of steps, put together on the host and copied to the device.
+
+import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import type { DeviceBuffer, Stream } from "../../../gpu/index.js";
 import type { Matrix } from "../../../numerics/index.js";
 import type { SequenceInput } from "../../../reservoir/engine.js";
-import { abandonAll, disposeAll } from "../dispose.js";
 import type { KeptLocked, LentMemory } from "../kept-locked.js";
 
 /** What is gathered of each sequence. */
@@ -35,7 +36,7 @@ export class GatheredRows {
     try {
       for (let slot = 0; slot < 2; slot++) this.#slots.push(locked.lend(target.length));
     } catch (error) {
-      abandonAll(this.#slots);
+      disposeQuietly(this.#slots);
       throw error;
     }
   }

@@ -1,6 +1,8 @@
 // Measures of many reservoirs on a device: states by the ensemble's kernels, and what is made of
 // them by kernels/reservoir_measures.cu, with the host's bits. Of each member only a few numbers
 // come to the host.
+
+import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import type { Context, Stream } from "../../../gpu/index.js";
 import { Matrix } from "../../../numerics/index.js";
 import type { MeasuresAsked, MeasuresFound, MeasureWork, RankStreams } from "../../../reservoir/engine/measures.js";
@@ -8,7 +10,6 @@ import { type EnginePlan, formatBytes } from "../../../reservoir/engine.js";
 import { plainFeatures } from "../../../reservoir/features.js";
 import { WorkPacer } from "../../../reservoir/work.js";
 import { activationNumber } from "../activation.js";
-import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyKernel, loadEntries, type RealParameter, realKernel, realType } from "../kernels.js";
 import { freeMemory } from "../memory.js";
 import { elementBytes } from "../shape.js";
@@ -115,7 +116,7 @@ class Measuring {
         done += wave.slots;
       }
     } catch (error) {
-      abandonAll([stream, shared]);
+      disposeQuietly([stream, shared]);
       throw error;
     }
     disposeAll([stream, shared]);

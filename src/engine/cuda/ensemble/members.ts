@@ -1,5 +1,7 @@
 // Members of one shape in one run: their inputs and states on the device, and the launches that run
 // them.
+
+import { disposeQuietly } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
 import { Matrix } from "../../../numerics/index.js";
 import type { DeviceMatrix } from "../../../reservoir/device-matrix.js";
@@ -7,7 +9,6 @@ import type { SequenceInput } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import { copyRows, slicesOf } from "../device-rows.js";
-import { abandonAll } from "../dispose.js";
 import { uploadSoon } from "../host-calls.js";
 import { type AnyKernel, type RealParameter, realKernel } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
@@ -139,7 +140,7 @@ export class DeviceMembers {
       this.#table = memory.take("i32", tableColumns * members.length, "members");
       this.#arguments = [...weights.arguments, this.inputs, outputs, this.state];
     } catch (error) {
-      abandonAll([memory]);
+      disposeQuietly([memory]);
       throw error;
     }
   }

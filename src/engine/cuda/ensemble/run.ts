@@ -1,5 +1,7 @@
 // Runs members on the device, those of one shape in one launch: in waves that fit the memory and
 // chunks of steps whose states come to the host while the next chunk runs.
+
+import { disposeAll, disposeQuietly, Held } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, DeviceEvent, Stream } from "../../../gpu/index.js";
 import { type FloatArray, Matrix, storedValues } from "../../../numerics/index.js";
 import { NonFiniteStateError, type TrainingSink, type WorkOptions } from "../../../reservoir/engine.js";
@@ -10,7 +12,6 @@ import { isDeviceOnly } from "../../../reservoir/weight-draws.js";
 import { WorkPacer } from "../../../reservoir/work.js";
 import { mostChunkSteps } from "../chunk-limit.js";
 import type { StateChunk, StateTaker } from "../device-work.js";
-import { abandonAll, disposeAll } from "../dispose.js";
 import { allocAny, realType } from "../kernels.js";
 import { freeMemory } from "../memory.js";
 import type { DeviceClock } from "../profile.js";
@@ -162,7 +163,7 @@ export function openStreams(context: Context, clock: DeviceClock | undefined): [
     clock?.watch(copies);
     return [compute, copies];
   } catch (error) {
-    abandonAll([compute]);
+    disposeQuietly([compute]);
     throw error;
   }
 }
@@ -219,7 +220,7 @@ class Wave {
   /** Two chunks of states, if anybody wants them: members x chunk x N. */
   readonly #states: RealSlice[] = [];
   readonly #computed: DeviceEvent[] = [];
-  readonly #owned: { dispose(): void }[] = [];
+  readonly #owned = new Held();
   readonly #onHost: boolean;
   readonly #targets: DeviceBuffer<"f64"> | undefined;
 
@@ -240,10 +241,7 @@ class Wave {
     this.#members = members;
     this.#options = options;
     this.#failed = failed;
-    const own = <T extends { dispose(): void }>(thing: T): T => {
-      this.#owned.push(thing);
-      return thing;
-    };
+    const { own } = this.#owned;
     const ours = indices.map((r) => members[r]!);
     const { size, precision } = ours[0]!.model;
     this.#steps = ours.reduce((most, { sequence }) => Math.max(most, sequence.inputs.rows), 0);
@@ -282,7 +280,7 @@ class Wave {
         this.#states.push(states);
       }
     } catch (error) {
-      abandonAll(this.#owned.splice(0));
+      this.#owned.disposeQuietly();
       throw error;
     }
   }
@@ -325,7 +323,7 @@ class Wave {
   }
 
   dispose(): void {
-    disposeAll(this.#owned.splice(0));
+    this.#owned.dispose();
   }
 
   #enqueue({ from, to, slot }: Chunk): void {

@@ -1,5 +1,7 @@
 // An ensemble on a device: weights that stay there between runs, if they fit, and what its runs
 // cost.
+
+import { Held } from "../../../core/disposal.js";
 import { DisposedError } from "../../../core/errors.js";
 import type { Context, Stream } from "../../../gpu/index.js";
 import type { Matrix } from "../../../numerics/index.js";
@@ -13,7 +15,6 @@ import {
 } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { EngineProfile } from "../../../reservoir/profile.js";
-import { abandonAll, disposeAll } from "../dispose.js";
 import { freeMemory } from "../memory.js";
 import { DeviceClock } from "../profile.js";
 import { fastDetail } from "./kernel-choice.js";
@@ -30,7 +31,7 @@ export class DeviceEnsemble implements EnsembleSession {
   readonly #copies: Stream;
   /** Of each group; undefined if its weights come in each run. */
   readonly #weights: (DeviceWeights | undefined)[] = [];
-  readonly #owned: { dispose(): void }[] = [];
+  readonly #owned = new Held();
   readonly #ending = new AbortController();
   #work: Promise<unknown> = Promise.resolve();
 
@@ -38,10 +39,7 @@ export class DeviceEnsemble implements EnsembleSession {
     this.#context = context;
     this.#models = models;
     this.#members = members;
-    const own = <T extends { dispose(): void }>(thing: T): T => {
-      this.#owned.push(thing);
-      return thing;
-    };
+    const { own } = this.#owned;
     const clock = options.profile ? own(new DeviceClock(context)) : undefined;
     this.#clock = clock;
     // Inputs, states and Gram matrices of a run take the other half.
@@ -63,7 +61,7 @@ export class DeviceEnsemble implements EnsembleSession {
       }
       clock?.off(this.#compute);
     } catch (error) {
-      abandonAll(this.#owned);
+      this.#owned.disposeQuietly();
       throw error;
     }
     const names = members.groups.map(({ kernel }) => kernel.name);
@@ -106,7 +104,7 @@ export class DeviceEnsemble implements EnsembleSession {
     if (this.#ending.signal.aborted) return;
     this.#ending.abort();
     await this.#work.catch(() => undefined);
-    disposeAll(this.#owned);
+    this.#owned.dispose();
   }
 
   #alive(): void {

@@ -1,6 +1,8 @@
 // Closed loops of many reservoirs on a device: states, Gram matrices and readouts as in a sweep,
 // and then all members from all starts together, a step a launch. Only the forecasts come to the
 // host.
+
+import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray, type Matrix } from "../../../numerics/index.js";
 import {
@@ -11,7 +13,6 @@ import {
   type SweptForecasts,
 } from "../../../reservoir/engine.js";
 import { WorkPacer } from "../../../reservoir/work.js";
-import { abandonAll, disposeAll } from "../dispose.js";
 import { uploadSoon } from "../host-calls.js";
 import { type AnyKernel, realKernel, realType } from "../kernels.js";
 import { DeviceClock } from "../profile.js";
@@ -114,7 +115,7 @@ class ForecastSweep {
         }
       }
     } catch (error) {
-      abandonAll([stream, shared, clock]);
+      disposeQuietly([stream, shared, clock]);
       throw error;
     }
     disposeAll([stream, shared, clock]);

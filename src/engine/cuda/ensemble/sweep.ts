@@ -1,11 +1,12 @@
 // A sweep on a device: of each member the weights are scaled, the states made, the Gram matrix
 // summed, the readout solved and its errors added, and only those errors come to the host. Members
 // that differ in their penalty alone share states and Gram matrix.
+
+import { type Disposes, disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, Dtype, Stream } from "../../../gpu/index.js";
 import { Matrix } from "../../../numerics/index.js";
 import { type EnginePlan, formatBytes, type SweepErrors, type SweepWork } from "../../../reservoir/engine.js";
 import { WorkPacer } from "../../../reservoir/work.js";
-import { abandonAll, type Disposes, disposeAll } from "../dispose.js";
 import { type AnyKernel, type RealParameter, realKernel, realType } from "../kernels.js";
 import { DeviceClock } from "../profile.js";
 import { elementBytes } from "../shape.js";
@@ -99,7 +100,7 @@ class Sweep {
       }
       await finishOne();
     } catch (error) {
-      abandonAll([stream, shared, clock, ...running.flatMap(({ memory }) => memory)]);
+      disposeQuietly([stream, shared, clock, ...running.flatMap(({ memory }) => memory)]);
       throw error;
     }
     disposeAll([stream, shared, clock]);
@@ -202,7 +203,7 @@ class Sweep {
       found.catch(() => undefined);
       return { wave, found, memory: [memory, grams] };
     } catch (error) {
-      abandonAll([memory, grams]);
+      disposeQuietly([memory, grams]);
       throw error;
     }
   }

@@ -1,5 +1,7 @@
 // Products of a reservoir's states with targets on a device: states on one stream, products on
 // another and the triangular factor on a third, chunk by chunk. Nothing but sums comes to the host.
+
+import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import type { Context, DeviceEvent, Stream } from "../../../gpu/index.js";
 import { isSparse, Matrix } from "../../../numerics/index.js";
 import { NonFiniteStateError } from "../../../reservoir/engine/errors.js";
@@ -8,7 +10,6 @@ import { plainFeatures } from "../../../reservoir/features.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { isDeviceOnly } from "../../../reservoir/weight-draws.js";
 import { WorkPacer } from "../../../reservoir/work.js";
-import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyKernel, loadEntries } from "../kernels.js";
 import { freeMemory } from "../memory.js";
 import { elementBytes } from "../shape.js";
@@ -166,7 +167,7 @@ class Multiplication {
       pacer.finish();
       return found;
     } catch (error) {
-      abandonAll([...streams, memory, draws, ...events]);
+      disposeQuietly([...streams, memory, draws, ...events]);
       throw error;
     }
   }

@@ -1,11 +1,12 @@
 // What members of one shape do not change when they run: their weights, parameters and initial
 // states, in device memory.
+
+import { disposeQuietly } from "../../../core/disposal.js";
 import type { Context, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray, isSparse, type Matrix, type SparseMatrix } from "../../../numerics/index.js";
 import { tanhTable } from "../../../reservoir/integer/tanh.js";
 import { integerRows } from "../../../reservoir/integer/weights.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
-import { abandonAll } from "../dispose.js";
 import { entriesInWords, inWords, pairsInWords, ratesInWords } from "../integer-words.js";
 import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
@@ -73,7 +74,7 @@ export class DeviceWeights {
       const table = kernel.integers ? [memory.table("i16", [tanhTable as Int16Array<ArrayBuffer>], tanhTable.length, "tanh")] : [];
       this.arguments = [...matrices, ...table, ...parameters];
     } catch (error) {
-      abandonAll([memory]);
+      disposeQuietly([memory]);
       throw error;
     }
   }

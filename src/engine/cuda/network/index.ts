@@ -1,8 +1,9 @@
 // Networks of populations on a device: drawn there if their rules allow it, and run there.
+
+import { Held } from "../../../core/disposal.js";
 import type { Context, Stream } from "../../../gpu/index.js";
 import type { FloatArray } from "../../../numerics/index.js";
 import { EngineCapacityError, EngineUnavailableError, formatBytes } from "../../../reservoir/engine.js";
-import { Held } from "../../../spikes/gpu/held.js";
 import {
   type DeviceSlots,
   type DeviceTable,
@@ -161,7 +162,7 @@ export async function openNetwork(
       spinLimit: spinLimitOf(options.spinLimit),
       ...(launch.plan === "plastic" && { plastic: { plan, tables: plastic } }),
     });
-    held.own({ [Symbol.dispose]: () => stepper.dispose() });
+    held.own(stepper);
     stepper.setState(initialState({ ...plan, ...start, plastic }));
     const simulated = context.core.driver.takesPtxOnly === true;
     return new DeviceNetwork(plan, stepper, held, {
@@ -174,8 +175,8 @@ export async function openNetwork(
       },
     });
   } catch (error) {
-    drawing.abandon();
-    held.abandon();
+    drawing.disposeQuietly();
+    held.disposeQuietly();
     throw error;
   }
 }

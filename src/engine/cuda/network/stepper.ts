@@ -1,11 +1,12 @@
 // A network of populations in device memory, and its steps: whole chunks a launch.
+
+import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import { SpillwayError } from "../../../core/errors.js";
 import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray, type Precision } from "../../../numerics/index.js";
 import type { DeviceSlots, DeviceTable } from "../../../spikes/gpu/network/table.js";
 import type { NetworkPlan, PlasticTable } from "../../../spikes/network/plan.js";
 import type { NetworkRunState, StepSpikes } from "../../../spikes/network/session.js";
-import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyBuffer, type AnyKernel, realKernel, realType } from "../kernels.js";
 import { StallError } from "../time-loop.js";
 import type { NetworkLaunch } from "./launch.js";
@@ -219,7 +220,7 @@ export class DeviceNetworkStepper {
         };
       }
     } catch (error) {
-      abandonAll(this.#owned);
+      disposeQuietly(this.#owned);
       throw error;
     }
   }

@@ -1,10 +1,11 @@
 // A time loop that is one kernel launch a chunk: blocks that stay, hold the weights and hand each
 // other the states. Which kernel, and how W lies in it, was decided before.
+
+import { disposeAll, disposeQuietly, Held } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, LaunchConfig, PinnedBuffer, Stream } from "../../../gpu/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import { CommonKernels } from "../common-kernels.js";
-import { abandonAll, type Disposes, disposeAll } from "../dispose.js";
 import type { AnyBuffer, AnyKernel } from "../kernels.js";
 import { spinLimitOf } from "../spin-limit.js";
 import { type ClosedLoopRun, type RealSlice, StallError, type TimeLoop, type TimeLoopRun } from "../time-loop.js";
@@ -97,17 +98,14 @@ export class PersistentLoop implements TimeLoop {
     const [key0, key1] = model.noiseKey;
     const { size, noiseLevel } = model;
     this.#neuron = { size, activation: activationNumber[model.activation], noiseLevel, key0, key1 };
-    const held: Disposes[] = [];
-    const kept = <B extends Disposes>(buffer: B): B => {
-      held.push(buffer);
-      return buffer;
-    };
+    const held = new Held();
+    const { own } = held;
     try {
-      this.#leak = kept(context.upload(model.leakRate as Float32Array<ArrayBuffer>, { label: "a" })) as unknown as AnyBuffer;
-      this.#report = kept(context.zeros("u64", reportWords, { label: "report of the blocks" }));
-      this.#told = kept(context.pinned("u64", reportWords, { label: "report of the blocks" }));
+      this.#leak = own(context.upload(model.leakRate as Float32Array<ArrayBuffer>, { label: "a" })) as unknown as AnyBuffer;
+      this.#report = own(context.zeros("u64", reportWords, { label: "report of the blocks" }));
+      this.#told = own(context.pinned("u64", reportWords, { label: "report of the blocks" }));
     } catch (error) {
-      abandonAll(held);
+      held.disposeQuietly();
       throw error;
     }
   }
@@ -135,7 +133,7 @@ export class PersistentLoop implements TimeLoop {
     try {
       return new PersistentLoop(context, model, kernel, description, memory, limit, milliseconds);
     } catch (error) {
-      abandonAll(Object.values(memory.buffers));
+      disposeQuietly(Object.values(memory.buffers));
       throw error;
     }
   }

@@ -1,7 +1,8 @@
 // What a persistent loop is opened with, whichever its storage and the source of its kernel.
+
+import { disposeQuietly } from "../../../core/disposal.js";
 import type { Context } from "../../../gpu/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
-import { abandonAll } from "../dispose.js";
 import type { AnyBuffer } from "../kernels.js";
 import type { ModelShape } from "../shape.js";
 import type { KernelSource } from "./kernel-code.js";
@@ -32,7 +33,7 @@ export function withPlaces(
     const places = context.zeros("u64", Math.ceil(bytes / 8), { label: "exchanged states" });
     return { buffers: { ...buffers, places }, numbers, places };
   } catch (error) {
-    abandonAll(Object.values(buffers));
+    disposeQuietly(Object.values(buffers));
     throw error;
   }
 }

@@ -1,12 +1,13 @@
 // A time loop over several devices: a persistent kernel on each, which hand the states of every
 // step to one another by stores into each other's memory. docs/internals/one-reservoir.md has the protocol. What
 // the steps are given, and where x and states go, lies on the first device; the others reach it.
+
+import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import type { Context, DeviceEvent, Stream } from "../../../gpu/index.js";
 import { namedFailure } from "../../../reservoir/engine/dealing.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import { CommonKernels } from "../common-kernels.js";
-import { abandonAll, disposeAll } from "../dispose.js";
 import type { AnyKernel } from "../kernels.js";
 import { stalledWord } from "../persistent/loop.js";
 import { spinLimitOf } from "../spin-limit.js";
@@ -91,7 +92,7 @@ export class ShardedLoop implements TimeLoop {
       const told = { ...description, details: { arithmetic, ...description.details } };
       return new ShardedLoop(model, told, slices, limit, milliseconds);
     } catch (error) {
-      abandonAll(slices);
+      disposeQuietly(slices);
       throw namedFailure(error, name);
     }
   }

@@ -1,11 +1,12 @@
 // A slice of W in the memory of its device as a fit wants it: packed on the host, or drawn in its
 // place, with the same bits (kernels/reservoir_weights.cu).
+
+import { Held } from "../../../core/disposal.js";
 import type { Context, Stream } from "../../../gpu/index.js";
 import type { Matrix, SparseMatrix } from "../../../numerics/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import { isQuantized } from "../../../reservoir/weight-rounding.js";
-import { abandonAll, type Disposes } from "../dispose.js";
 import { type AnyBuffer, type AnyKernel, allocAny, loadEntries, realType } from "../kernels.js";
 import { longestRow, packDense, packSparse, tileOrder, unitOrder } from "../persistent/pack.js";
 import type { DenseFit, SparseFit } from "../persistent/shapes.js";
@@ -84,11 +85,8 @@ function drawn(
   const target = dense ? (`${type}*` as const) : "u8*";
   const parameters = [...drawParameters, "f64", "i32", "i32", "const i32*", "i32", "i32", "i32", "i32", target] as const;
   const kernel = loadEntries(context, "reservoir_weights", [name]).kernel(name, parameters) as AnyKernel;
-  const owned: Disposes[] = [];
-  const own = <T extends Disposes>(thing: T): T => {
-    owned.push(thing);
-    return thing;
-  };
+  const owned = new Held();
+  const { own } = owned;
   try {
     const elementBytes = { f32: 4, f64: 8, u16: 2 }[type];
     const weights = own(dense ? allocAny(context, type, bytes / elementBytes, "W") : allocAny(context, "u32", bytes / 4, "W")) as AnyBuffer;
@@ -103,7 +101,7 @@ function drawn(
     there.dispose();
     return weights;
   } catch (error) {
-    abandonAll(owned);
+    owned.disposeQuietly();
     throw error;
   }
 }

@@ -1,8 +1,9 @@
 // One device's part of a reservoir over several: its blocks, its rows of W, the places where all
 // devices put states for it, and its stream.
+
+import { disposeAll, disposeQuietly, Held } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, DeviceEvent, LaunchConfig, PinnedBuffer, Stream } from "../../../gpu/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
-import { abandonAll, type Disposes, disposeAll } from "../dispose.js";
 import { type AnyBuffer, type AnyKernel, allocAny, realType } from "../kernels.js";
 import { closedParameters, reportWords, stalledWord } from "../persistent/loop.js";
 import type { ClosedLoopRun, RealSlice } from "../time-loop.js";
@@ -43,7 +44,7 @@ export class DeviceSlice {
   readonly #aside: Stream;
   readonly #description: ShardedKernel;
   readonly #model: ReservoirModel;
-  readonly #owned: Disposes[] = [];
+  readonly #owned = new Held();
   #peers: DeviceBuffer<"u64"> | undefined;
   #closedKernel: AnyKernel | undefined;
   #copies:
@@ -58,18 +59,18 @@ export class DeviceSlice {
     const { context } = seat;
     this.context = context;
     try {
-      this.stream = this.#own(context.stream({ label: `slice of ${seat.name}` }));
-      this.weights = this.#own(description.weights(context, this.stream, model, seat.from, seat.to));
+      this.stream = this.#owned.own(context.stream({ label: `slice of ${seat.name}` }));
+      this.weights = this.#owned.own(description.weights(context, this.stream, model, seat.from, seat.to));
       const places = Math.ceil(description.fit.placeBytes / 8);
-      this.places = this.#own(context.zeros("u64", places, { label: "exchanged states" }));
-      this.report = this.#own(context.zeros("u64", reportWords, { label: "report of the blocks" }));
-      this.told = this.#own(context.pinned("u64", reportWords, { label: "report of the blocks" }));
-      this.leak = this.#own(context.upload(model.leakRate as Float32Array<ArrayBuffer>, { label: "a" })) as unknown as AnyBuffer;
-      this.before = this.#own(allocAny(context, realType(model.precision), model.size, "x before a chunk") as AnyBuffer) as RealSlice;
-      this.done = this.#own(context.event({ timing: false }));
-      this.#aside = this.#own(context.stream({ label: `beside the slice of ${seat.name}` }));
+      this.places = this.#owned.own(context.zeros("u64", places, { label: "exchanged states" }));
+      this.report = this.#owned.own(context.zeros("u64", reportWords, { label: "report of the blocks" }));
+      this.told = this.#owned.own(context.pinned("u64", reportWords, { label: "report of the blocks" }));
+      this.leak = this.#owned.own(context.upload(model.leakRate as Float32Array<ArrayBuffer>, { label: "a" })) as unknown as AnyBuffer;
+      this.before = this.#owned.own(allocAny(context, realType(model.precision), model.size, "x before a chunk") as AnyBuffer) as RealSlice;
+      this.done = this.#owned.own(context.event({ timing: false }));
+      this.#aside = this.#owned.own(context.stream({ label: `beside the slice of ${seat.name}` }));
     } catch (error) {
-      abandonAll(this.#owned);
+      this.#owned.disposeQuietly();
       throw error;
     }
   }
@@ -81,7 +82,7 @@ export class DeviceSlice {
   /** Tells the kernel where all devices have their places and reports. */
   meet(all: readonly DeviceSlice[]): void {
     const addresses = BigUint64Array.from([...all.map(({ places }) => places.address), ...all.map(({ report }) => report.address)]);
-    this.#peers = this.#own(this.context.upload(addresses, { label: "where the devices have their places" }));
+    this.#peers = this.#owned.own(this.context.upload(addresses, { label: "where the devices have their places" }));
   }
 
   get config(): LaunchConfig & { readonly shared: number } {
@@ -132,7 +133,7 @@ export class DeviceSlice {
       };
       this.#copies = { of: readout.weights.length, values: wanted, buffers };
     } catch (error) {
-      abandonAll(made);
+      disposeQuietly(made);
       throw error;
     }
   }
@@ -169,11 +170,6 @@ export class DeviceSlice {
   }
 
   dispose(): void {
-    disposeAll([...this.#owned, ...Object.values(this.#copies?.buffers ?? {})]);
-  }
-
-  #own<T extends Disposes>(thing: T): T {
-    this.#owned.push(thing);
-    return thing;
+    disposeAll([this.#owned, ...Object.values(this.#copies?.buffers ?? {})]);
   }
 }

@@ -1,10 +1,11 @@
 // W in slices of rows over several devices whose memory each step reads: the streamed step on every
 // device, which stores its part of x into the memory of all, and events between the steps. It takes
 // what the persistent kernels have no room for, and needs no NVRTC.
+
+import { type Disposes, disposeAll, disposeQuietly, Held } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, DeviceEvent, Stream } from "../../../gpu/index.js";
 import { namedFailure } from "../../../reservoir/engine/dealing.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
-import { abandonAll, type Disposes, disposeAll } from "../dispose.js";
 import { type AnyKernel, loadEntries, realKernel, realType } from "../kernels.js";
 import type { RowRange } from "../streamed/drawn.js";
 import type { Placed } from "../streamed/index.js";
@@ -42,7 +43,7 @@ class OtherSlice {
   readonly #setChunk: AnyKernel;
   readonly #pack: AnyKernel;
   readonly #size: number;
-  readonly #owned: Disposes[] = [];
+  readonly #owned = new Held();
 
   constructor(seat: SpreadSeat, model: ReservoirModel, placed: Placed, neuron: NeuronArguments) {
     const { context, name, rows } = seat;
@@ -54,10 +55,7 @@ class OtherSlice {
       ...(["u64*", `const ${real}*`, `const ${real}*`, `${real}*`, "u32", "u32"] as const),
     ]) as AnyKernel;
     this.#pack = realKernel(context, "reservoir_step", `pack_state_${real}`, precision, ["const real*", "real*", "i32", "i32", "i32"]);
-    const own = <T extends Disposes>(thing: T): T => {
-      this.#owned.push(thing);
-      return thing;
-    };
+    const { own } = this.#owned;
     try {
       this.stream = own(context.stream({ label: `slice of ${name}` }));
       this.done = own(context.event({ timing: false }));
@@ -68,7 +66,7 @@ class OtherSlice {
       this.#leak = own(context.upload(model.leakRate as Float32Array<ArrayBuffer>, { label: "a" })) as RealSlice;
       this.#keep = own(context.upload(keepRates(model.leakRate, precision) as Float32Array<ArrayBuffer>, { label: "1 - a" })) as RealSlice;
     } catch (error) {
-      abandonAll(this.#owned);
+      this.#owned.disposeQuietly();
       throw error;
     }
   }
@@ -87,7 +85,7 @@ class OtherSlice {
   }
 
   dispose(): void {
-    disposeAll(this.#owned);
+    this.#owned.dispose();
   }
 }
 
@@ -131,7 +129,7 @@ export class SpreadWeights implements StreamedWeights {
         slice.stream.sync();
       }
     } catch (error) {
-      abandonAll(made);
+      disposeQuietly(made);
       throw namedFailure(error, name);
     }
     this.#others = others;
@@ -179,7 +177,7 @@ export class SpreadWeights implements StreamedWeights {
         return [after(1), after(0)];
       });
     } catch (error) {
-      abandonAll(made);
+      disposeQuietly(made);
       throw error;
     }
   }

@@ -1,12 +1,13 @@
 // A square matrix in device memory and its product with a vector, in the order of the host's Krylov
 // iteration. No iteration here.
+
+import { disposeAll, disposeQuietly, Held } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, DeviceEvent, DeviceSlice, Stream } from "../../../gpu/index.js";
 import type { Component } from "../../../numerics/spectrum/components.js";
 import { powerOfTwoFactors } from "../../../numerics/spectrum/power-of-two.js";
 import { namedFailure } from "../../../reservoir/engine/dealing.js";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import { deviceName } from "../device.js";
-import { abandonAll, type Disposes, disposeAll } from "../dispose.js";
 import { type AnyBuffer, type AnyKernel, allocAny, loadEntries } from "../kernels.js";
 import { NamedKernels, type SparseSlices } from "../named-kernels.js";
 import { connectionsIn, type DrawnRounding, drawCsr, drawPlainRows, type RowRange, rowOffsetsOf } from "../streamed/drawn.js";
@@ -65,7 +66,7 @@ export function drawnOperator(
     drawPlainRows(context, stream, draws, rounding, rows);
     return denseProduct(context, size, rows);
   } catch (error) {
-    abandonAll([rows]);
+    disposeQuietly([rows]);
     throw error;
   }
 }
@@ -116,11 +117,8 @@ export function drawnOperatorOver(
   const { size } = draws;
   const dense = isTakenDense(size, connectionsIn(counts));
   const type = ({ none: "f64", float32: "f32", bfloat16: "u16" } as const)[rounding];
-  const owned: Disposes[] = [];
-  const own = <T extends Disposes>(thing: T): T => {
-    owned.push(thing);
-    return thing;
-  };
+  const owned = new Held();
+  const { own } = owned;
   const blocks = Math.ceil(size / rowsOfBlock);
   const begin = (d: number): number => Math.min(size, Math.floor((blocks * d) / contexts.length) * rowsOfBlock);
   const slices: OperatorSlice[] = [];
@@ -165,11 +163,11 @@ export function drawnOperatorOver(
           } catch {
             // What failed was told when it did.
           }
-        disposeAll(owned);
+        owned.dispose();
       },
     };
   } catch (error) {
-    abandonAll(owned);
+    owned.disposeQuietly();
     throw namedFailure(error, deviceName(where));
   }
 }
@@ -195,7 +193,7 @@ function denseBlock(context: Context, stream: Stream, component: Component, expo
     while (first < n) send();
     return denseProduct(context, n, matrix);
   } catch (error) {
-    abandonAll([matrix]);
+    disposeQuietly([matrix]);
     throw error;
   }
 }
@@ -221,7 +219,7 @@ function sparseBlock(context: Context, component: Component, count: number, expo
   try {
     return sparseProduct(context, n, send(offsets, "offsets of W"), send(columns, "columns of W"), send(values, "values of W"));
   } catch (error) {
-    abandonAll(sent);
+    disposeQuietly(sent);
     throw error;
   }
 }

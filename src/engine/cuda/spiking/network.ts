@@ -1,9 +1,10 @@
 // A spiking network in device memory: its synapses and constants, and what it carries from step to
 // step.
+
+import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray } from "../../../numerics/index.js";
 import type { NetworkState, NeuronConstants, SpikingModel, SynapseTable } from "../../../reservoir/spiking-model.js";
-import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyBuffer, realType } from "../kernels.js";
 import { constantLists, type SpikingLaunch, stateLists } from "./launch.js";
 
@@ -74,7 +75,7 @@ export class DeviceNetwork {
       this.#before = carried();
       this.stream = own(context.stream({ label: "spiking reservoir" }));
     } catch (error) {
-      abandonAll(this.#owned);
+      disposeQuietly(this.#owned);
       throw error;
     }
   }

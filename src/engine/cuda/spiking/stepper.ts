@@ -1,5 +1,7 @@
 // Runs chunks of steps of a spiking network on a device, one launch a chunk. The session around it
 // is the host engines' own.
+
+import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, DeviceSlice, PinnedBuffer, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray } from "../../../numerics/index.js";
 import type { DeviceMatrix } from "../../../reservoir/device-matrix.js";
@@ -7,7 +9,6 @@ import type { NetworkState, SpikingModel } from "../../../reservoir/spiking-mode
 import { firstAbove } from "../../../spikes/gpu/first-above.js";
 import { amplitudeError, checkAmplitudes } from "../../../spikes/liquid/amplitudes.js";
 import type { Keep, Stepper } from "../../chunked-session.js";
-import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyBuffer, type AnyKernel, allocAny, realKernel, realType } from "../kernels.js";
 import type { DeviceClock } from "../profile.js";
 import { type RealSlice, StallError } from "../time-loop.js";
@@ -85,7 +86,7 @@ export class DeviceSpikingStepper implements Stepper {
       this.#hostStates = own(context.pinned(real, this.capacity * size, { label: "states" }));
       this.states = this.#hostStates.array;
     } catch (error) {
-      abandonAll(this.#owned);
+      disposeQuietly(this.#owned);
       throw error;
     }
   }

@@ -1,10 +1,11 @@
 // A dense W in device memory, rows packed to put a lane's next columns side by side, and its step.
 // docs/numerics.md, rule 1.
+
+import { disposeQuietly } from "../../../core/disposal.js";
 import type { Context, DeviceSlice, Stream } from "../../../gpu/index.js";
 import type { FloatArray, Matrix, Precision } from "../../../numerics/index.js";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import type { WeightPrecision } from "../../../reservoir/weight-rounding.js";
-import { abandonAll } from "../dispose.js";
 import { type AnyBuffer, type AnyKernel, allocAny, realKernel, realType } from "../kernels.js";
 import { elementBytes } from "../shape.js";
 import { drawPackedRows, type RowRange } from "./drawn.js";
@@ -101,7 +102,7 @@ export class DenseWeights implements StreamedWeights {
       if (drawn) drawPackedRows(context, stream, drawn, variant, type, this.#weights, stride, rows);
       else pack(context, stream, weights, precision, layout, this.#weights, rows);
     } catch (error) {
-      abandonAll([this.#weights]);
+      disposeQuietly([this.#weights]);
       throw error;
     }
   }

@@ -1,12 +1,13 @@
 // Draws W on the device, from the streams that the host would draw it from
 // (kernels/reservoir_weights.cu).
+
+import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import { ArgumentError } from "../../../core/errors.js";
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
 import type { SparseMatrix } from "../../../numerics/index.js";
 import { EngineCapacityError } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { DrawnRounding, RowSums, WeightDraws } from "../../../reservoir/weight-draws.js";
-import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyBuffer, type AnyKernel, loadEntries } from "../kernels.js";
 import { freeMemory } from "../memory.js";
 
@@ -128,7 +129,7 @@ export function drawCsr<T extends "f32" | "f64" = "f64">(
     stream.launch(kernel, drawShape(to - from), ...(args as never[]));
     return { offsets, columns, values };
   } catch (error) {
-    abandonAll(made);
+    disposeQuietly(made);
     throw error;
   }
 }

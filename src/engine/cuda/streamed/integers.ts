@@ -1,11 +1,12 @@
 // W in integers in device memory, and its step: weights of 16 or 8 bits, states in pairs of 16,
 // sums of 32. docs/numerics.md, rule 18.
+
+import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, DeviceInfo, DeviceSlice, Stream } from "../../../gpu/index.js";
 import { isSparse } from "../../../numerics/index.js";
 import { tanhTable } from "../../../reservoir/integer/tanh.js";
 import { type IntegerRows, integerRows } from "../../../reservoir/integer/weights.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
-import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyBuffer, type AnyKernel, allocAny, loadEntries } from "../kernels.js";
 import type { ModelShape } from "../shape.js";
 import { entriesPerLoad, packSlices, type SparseLayout, sparseLayout } from "./sparse-layout.js";
@@ -116,7 +117,7 @@ export class IntegerWeights implements StreamedWeights {
         this.#stride = [stride];
       }
     } catch (error) {
-      abandonAll(this.#buffers);
+      disposeQuietly(this.#buffers);
       throw error;
     }
     this.bytes = this.#buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0);

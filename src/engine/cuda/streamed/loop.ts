@@ -1,12 +1,13 @@
 // The time loop that launches each step: by one fused kernel ("streamed") or by the named kernels
 // ("named"), whose weights come from memory; many steps are launched as a graph. For W that does
 // not fit on the chip, and for devices and shapes that no other loop takes.
+
+import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, Graph, Stream } from "../../../gpu/index.js";
 import type { FloatArray, Precision } from "../../../numerics/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import { CommonKernels } from "../common-kernels.js";
-import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyKernel, type CompiledSource, loadEntries, realKernel, realType } from "../kernels.js";
 import type { ClosedLoopRun, DeviceReadout, RealSlice, TimeLoop, TimeLoopRun } from "../time-loop.js";
 import type { NeuronArguments, StatePacking, StreamedWeights } from "./weights.js";
@@ -55,7 +56,7 @@ export class StreamedLoop implements TimeLoop {
     try {
       this.#weights = makeWeights(stream, [activationNumber[model.activation], model.noiseLevel, key0, key1]);
     } catch (error) {
-      abandonAll([stream]);
+      disposeQuietly([stream]);
       throw error;
     }
     const kept = <B extends DeviceBuffer>(buffer: B): B => {
@@ -74,7 +75,7 @@ export class StreamedLoop implements TimeLoop {
       this.#keep = kept(context.upload(keepRates(model.leakRate, precision) as Float32Array<ArrayBuffer>, { label: "1 - a" })) as RealSlice;
       this.#chunk = kept(context.zeros("u64", chunkBytes / 8, { label: "chunk" }));
     } catch (error) {
-      abandonAll([this, stream]);
+      disposeQuietly([this, stream]);
       throw error;
     }
   }

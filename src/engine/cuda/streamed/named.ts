@@ -1,10 +1,11 @@
 // W as the named kernels take it (kernels/neuromorphic_gemv.cu), and a step by two of them:
 // matvec_reservoir, then leaky_integration. matvec_input made the drive before. Dense rows stand as
 // they are, sparse ones in CSR form.
+
+import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import type { Context, DeviceSlice, Stream } from "../../../gpu/index.js";
 import { type FloatArray, Matrix } from "../../../numerics/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
-import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyBuffer, allocAny, type CompiledSource, realType } from "../kernels.js";
 import { NamedKernels, productBlocks, type RealInput, type SparseSlices } from "../named-kernels.js";
 import type { RealSlice } from "../time-loop.js";
@@ -70,7 +71,7 @@ export class NamedWeights implements StreamedWeights {
       this.bytes = this.#buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0);
       this.#recurrent = kept(allocAny(context, real, size, "W x")) as RealSlice;
     } catch (error) {
-      abandonAll(this.#buffers);
+      disposeQuietly(this.#buffers);
       throw error;
     }
     const storage = dense ? "dense" : "sparse";

@@ -1,11 +1,12 @@
 // A dense W of eight or four bits a weight in device memory, and its step, which is not portable
 // arithmetic. The weights were rounded to steps when they were made (docs/numerics.md, rule 7); the
 // device finds the steps again. Layouts: kernels/reservoir_quantize.cu.
+
+import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, DeviceInfo, DeviceSlice, Stream } from "../../../gpu/index.js";
 import type { FloatArray, Matrix } from "../../../numerics/index.js";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import { isQuantized } from "../../../reservoir/weight-rounding.js";
-import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyKernel, loadEntries } from "../kernels.js";
 import { freeMemory } from "../memory.js";
 import type { ModelShape } from "../shape.js";
@@ -91,7 +92,7 @@ export class QuantizedWeights implements StreamedWeights {
       made.push(this.#scales);
       this.#fill(context, stream, layout, weights, drawn);
     } catch (error) {
-      abandonAll(made);
+      disposeQuietly(made);
       throw error;
     }
   }

@@ -1,9 +1,10 @@
 // A sparse W in device memory, in slices of four rows, and its step. docs/numerics.md, rule 2.
+
+import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import type { Context, DeviceInfo, DeviceSlice, Stream } from "../../../gpu/index.js";
 import { allocate, type Precision, type SparseMatrix } from "../../../numerics/index.js";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import type { WeightPrecision } from "../../../reservoir/weight-rounding.js";
-import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyBuffer, type AnyKernel, allocAny, realKernel, realType } from "../kernels.js";
 import { elementBytes } from "../shape.js";
 import { countDrawn, drawSlices, type RowRange, rowOffsetsOf } from "./drawn.js";
@@ -107,7 +108,7 @@ export class SparseWeights implements StreamedWeights {
       if (drawn) drawSlices(context, stream, drawn, layout, variant, { offsets, rows, values, columns });
       else send(stream, weights, layout, variant, values, columns);
     } catch (error) {
-      abandonAll(this.#buffers);
+      disposeQuietly(this.#buffers);
       throw error;
     }
     this.bytes = this.#buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0);

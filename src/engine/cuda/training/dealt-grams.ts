@@ -3,11 +3,12 @@
 // of one device. Tiles, not blocks of rows, since what moves is then the states of a block, N
 // values a row, and not sums of all blocks, F^2 / 2 values of twice the size; and no device holds
 // them all.
+
+import { type Disposes, disposeAll, disposeQuietly, Held } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, DeviceEvent, DeviceSlice, Stream } from "../../../gpu/index.js";
 import type { GramBlocks } from "../../../numerics/index.js";
 import { namedFailure } from "../../../reservoir/engine/dealing.js";
 import { deviceName } from "../device.js";
-import { abandonAll, type Disposes, disposeAll } from "../dispose.js";
 import { type AnyBuffer, allocAny, realType } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
 import { DeviceGrams, gramTiles, type MemberRows, type RowShape, type TileRange } from "./gram.js";
@@ -27,22 +28,19 @@ class OtherTiles {
   readonly grams: DeviceGrams;
   readonly done: DeviceEvent;
   readonly #shape: RowShape;
-  readonly #owned: Disposes[] = [];
+  readonly #owned = new Held();
   #copies: Copies | undefined;
 
   constructor(context: Context, shape: RowShape, range: TileRange) {
     this.context = context;
     this.#shape = shape;
-    const own = <T extends Disposes>(thing: T): T => {
-      this.#owned.push(thing);
-      return thing;
-    };
+    const { own } = this.#owned;
     try {
       this.stream = own(context.stream({ label: "Gram matrix" }));
       this.done = own(context.event({ timing: false }));
       this.grams = own(new DeviceGrams(context, shape, 1, range));
     } catch (error) {
-      abandonAll(this.#owned);
+      this.#owned.disposeQuietly();
       throw error;
     }
   }
@@ -91,7 +89,7 @@ class OtherTiles {
       };
       return this.#copies;
     } catch (error) {
-      abandonAll(made);
+      disposeQuietly(made);
       throw error;
     }
   }
@@ -103,7 +101,7 @@ class OtherTiles {
   }
 
   dispose(): void {
-    disposeAll([...this.#owned, this.#copies?.states, this.#copies?.inputs, this.#copies?.targets]);
+    disposeAll([this.#owned, this.#copies?.states, this.#copies?.inputs, this.#copies?.targets]);
   }
 }
 
@@ -135,7 +133,7 @@ export class DealtGrams {
       }
       this.#others = others;
     } catch (error) {
-      abandonAll(made);
+      disposeQuietly(made);
       throw namedFailure(error, deviceName(where));
     }
   }

@@ -1,6 +1,8 @@
 // Optional ridge regression by NVIDIA's libraries: cuBLAS sums training rows where they are, on the
 // device or on the host, and cuSOLVER solves. Not the portable bits; those are gram.ts and
 // numerics/linear-algebra.
+
+import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import {
   type Context,
   DenseRoutines,
@@ -10,7 +12,6 @@ import {
   type Stream,
 } from "../../../gpu/index.js";
 import { type ColumnSource, type DenseBlas, type GramSum, lostPivot, Matrix, shiftedTriangle, writeRows } from "../../../numerics/index.js";
-import { abandonAll, disposeAll } from "../dispose.js";
 import { realKernel } from "../kernels.js";
 import type { GramTrainer, MemberRows, RowShape } from "./gram.js";
 import { rowArguments, rowFeatures, rowParameters } from "./gram.js";
@@ -36,7 +37,7 @@ export class DeviceBlas implements DenseBlas, Disposable {
     try {
       this.#routines = routines ?? new DenseRoutines(context);
     } catch (error) {
-      abandonAll([this.#stream]);
+      disposeQuietly([this.#stream]);
       throw error;
     }
   }

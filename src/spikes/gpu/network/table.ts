@@ -1,9 +1,10 @@
 // The synapses of a network in device memory: drawn there, or copied from the host; and the same in
 // slots for kernels/network_slots.cu.
+
+import type { Held } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, DeviceSlice, Parameter, Stream } from "../../../gpu/index.js";
 import { type NetworkPlan, type NetworkTable, networkStreams, type PlannedProjection } from "../../network/plan.js";
 import { tableSum as sumOnHost } from "../../network/table-sum.js";
-import type { Held } from "../held.js";
 import { kernelOf } from "../kernels.js";
 
 /** Synapses by source, as a network's table on the host. */
@@ -73,7 +74,7 @@ export function isDrawnThere({ projections, oneSign, expectedSynapses }: Network
 export async function drawTable(stream: Stream, context: Context, plan: NetworkPlan, held: Held): Promise<DeviceTable> {
   const { size, inputs, projections, key, cellBits } = plan;
   const sources = size + inputs;
-  const own = <T extends Disposable>(thing: T): T => held.own(thing);
+  const { own } = held;
   const offsets = own(context.alloc("u32", sources + 1, { label: "offsets of synapses" }));
   const synapses = plan.expectedSynapses;
   const places = own(context.alloc("u32", Math.max(1, synapses), { label: "places of synapses" }));
