@@ -14,7 +14,7 @@ const alone = [
   "test/gpu/launch.test.ts",
   "test/gpu/leak.test.ts",
   "test/kernels/missing.test.ts",
-  "test/reservoir/dealt.test.ts",
+  "test/reservoir/distributed.test.ts",
   "test/reservoir/engines.test.ts",
   "test/search/heartbeat.test.ts",
   "test/search/journal/faults.test.ts",

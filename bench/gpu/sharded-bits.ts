@@ -48,7 +48,7 @@ for (const [name, make] of cases) {
   const model = make();
   const [first] = engines;
   const sums = [await sumOf(first ?? cpuEngine, model)];
-  for (const count of counts) sums.push(await sumOf(first!.beside(engines.slice(1, count)), model, "sharded"));
+  for (const count of counts) sums.push(await sumOf(first!.device.beside(engines.slice(1, count)), model, "sharded"));
   if (new Set(sums).size > 1) process.exitCode = 1;
   console.log(`| ${name} | ${sums.join(" | ")} |`);
 }

@@ -17,7 +17,7 @@ const { values: flags, positionals: only } = parseArgs({ allowPositionals: true,
 
 const contexts = openDevices(flags.twice ? "cuda:0" : "cuda:all");
 const [first, ...others] = (flags.twice ? [contexts[0]!, contexts[0]!] : contexts).map(contextEngine) as [DeviceEngine, ...DeviceEngine[]];
-const all = first.beside(others);
+const all = first.device.beside(others);
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
 
 const dense = { connectionProbability: 1, radiusMethod: "circularLaw", spectralRadius: 0.9, seed: 1 } as const;

@@ -133,7 +133,7 @@ for (const [label, make, counts, options] of cases) {
     const [first, ...others] = engines.slice(0, count);
     let cells: string;
     try {
-      const all = await measure(first!.beside(others), model, { plan: "sharded", ...options });
+      const all = await measure(first!.device.beside(others), model, { plan: "sharded", ...options });
       const equal = all.state.every((word, i) => word === one.state[i]);
       const peer = (kind: string) => {
         const time = theirs[`${label}, ${count} GPUs, ${kind}`];

@@ -39,7 +39,8 @@ const described = (size: number, perRow: number, rest: Partial<ReservoirOptions>
   ...{ size, connectionProbability: perRow / (size - 1), seed: 1, ...rest },
 });
 const named = (size: number, perRow: number) => `${whole(size)} neurons, ${whole(perRow)} a row`;
-const draw = (size: number, perRow: number) => engine.drawSparse!(unscaledDraws(resolveConfig(described(size, perRow)), seedKeys(1)));
+const draw = (size: number, perRow: number) =>
+  engine.device!.drawSparse(unscaledDraws(resolveConfig(described(size, perRow)), seedKeys(1)));
 
 await draw(1000, 10);
 head("drawn in CSR form and brought to the host", "connections", "device s", "host s", "bits");
@@ -84,7 +85,7 @@ for (const weightPrecision of ["bfloat16", "full"] as const) {
   const model = (await modelOf(described(20_000, 19_999, { weightPrecision }), engine)) as ReservoirModel;
   const label = `20,000 dense neurons, ${weightPrecision === "full" ? "float32" : weightPrecision}, scaled to 0.95 by the circular law`;
   const { draws, config } = model;
-  await line(label, 0.95, async () => (await engine.spectralRadius!(drawnMatrix({ draws: draws!, config }), krylov)).radius);
+  await line(label, 0.95, async () => (await engine.device!.spectralRadius(drawnMatrix({ draws: draws!, config }), krylov)).radius);
 }
 for (const [size, perRow, host] of [
   [3000, 2999, true],
@@ -95,7 +96,7 @@ for (const [size, perRow, host] of [
   if (host && !withHost) continue;
   const matrix = perRow === size - 1 ? drawWeights(resolveConfig(described(size, perRow))).matrix : await draw(size, perRow);
   const law = matrixSpectralRadius(matrix, { method: "circularLaw" }).radius;
-  const onDevice = async () => (await engine.spectralRadius!(matrix, krylov)).radius;
+  const onDevice = async () => (await engine.device!.spectralRadius(matrix, krylov)).radius;
   await line(named(size, perRow), law, onDevice, host ? () => matrixSpectralRadius(matrix, krylov).radius : undefined);
 }
 engine.close();

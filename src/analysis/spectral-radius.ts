@@ -59,7 +59,7 @@ export async function spectralRadius(
   const { engine: name = "cpu", ...rest } = resolve(radiusTable, options);
   const onlyMethod = { method: rest.method };
   const { engine } = await chooseEngine(name);
-  if ("rows" in source) return engine.spectralRadius?.(source, rest) ?? onHost(source, onlyMethod);
+  if ("rows" in source) return engine.device?.spectralRadius(source, rest) ?? onHost(source, onlyMethod);
   const model =
     source instanceof ReservoirComputer
       ? (source.model as ReservoirModel)
@@ -67,6 +67,6 @@ export async function spectralRadius(
         ? source
         : ((await modelOf(source, engine)) as ReservoirModel);
   const { weights, draws, config } = model;
-  if (draws && engine.spectralRadius) return engine.spectralRadius(drawnMatrix({ draws, config }), rest);
-  return engine.spectralRadius?.(weights, rest) ?? onHost(weights, onlyMethod);
+  if (draws && engine.device) return engine.device.spectralRadius(drawnMatrix({ draws, config }), rest);
+  return engine.device?.spectralRadius(weights, rest) ?? onHost(weights, onlyMethod);
 }

@@ -18,7 +18,6 @@ import type {
 import { evaluateReadout, writeFeatures } from "../reservoir/features.js";
 import { hostInputs } from "../reservoir/inputs.js";
 import type { EngineProfile, PhaseName } from "../reservoir/profile.js";
-import type { RegisteredModel } from "../reservoir/registered/model.js";
 import type { EngineModel } from "../reservoir/spiking-model.js";
 import type { WorkOptions } from "../reservoir/work.js";
 import type { PhaseClock } from "./phase-clock.js";
@@ -66,7 +65,7 @@ export type Keep = boolean | "device";
 export type ChunkSeen = (states: Matrix, from: number) => void;
 
 export class ChunkedSession implements EngineSession {
-  readonly model: EngineModel | RegisteredModel;
+  readonly model: EngineModel;
   readonly plan: EnginePlan;
   readonly #stepper: Stepper;
   readonly #clock: PhaseClock | undefined;
@@ -80,7 +79,7 @@ export class ChunkedSession implements EngineSession {
   #chunkSteps: number;
 
   /** @param clock times phases; left out, nothing is timed. */
-  constructor(model: EngineModel | RegisteredModel, plan: EnginePlan, stepper: Stepper, clock?: PhaseClock) {
+  constructor(model: EngineModel, plan: EnginePlan, stepper: Stepper, clock?: PhaseClock) {
     this.model = model;
     this.plan = plan;
     this.#chunkSteps = stepper.advanceLater ? Number.POSITIVE_INFINITY : 1;

@@ -8,19 +8,13 @@ import type { RegisteredModel } from "../reservoir/registered/model.js";
 import { ChunkedSession, type Stepper } from "./chunked-session.js";
 import { clockFor } from "./phase-clock.js";
 
-/**
- * The members of an engine of this name that runs registered kinds by their steps in JavaScript.
- */
-export const registeredKinds = (engine: string) => ({
-  planRegistered: (model: RegisteredModel): EnginePlan => planOf(engine, model),
-
-  async openRegistered(model: RegisteredModel, options?: EngineOptions): Promise<EngineSession> {
-    return (
-      (await openRunner(engine, model, options)) ??
-      new ChunkedSession(model, planOf(engine, model), new RegisteredStepper(model), clockFor(options))
-    );
-  },
-});
+/** Opens a model by the kind's own runner, or by its step in JavaScript. */
+export async function openRegistered(engine: string, model: RegisteredModel, options?: EngineOptions): Promise<EngineSession> {
+  return (
+    (await openRunner(engine, model, options)) ??
+    new ChunkedSession(model, planOf(engine, model), new RegisteredStepper(model), clockFor(options))
+  );
+}
 
 /** How an engine would run a kind on the host, or by the kind's own runner. */
 export function planOf(engine: string, { config, precision, size, below, matrices }: RegisteredModel, runner?: KindRunner): EnginePlan {

@@ -6,7 +6,6 @@ import { DeviceMatrix } from "../reservoir/device-matrix.js";
 import { NonFiniteStateError } from "../reservoir/engine/errors.js";
 import type { GenerateOptions, SequenceInput, SessionState, WorkOptions } from "../reservoir/engine.js";
 import { checkSteps } from "../reservoir/integer/weights.js";
-import type { RegisteredModel } from "../reservoir/registered/model.js";
 import type { EngineModel, NetworkState } from "../reservoir/spiking-model.js";
 import { WorkPacer } from "../reservoir/work.js";
 import { initialNetwork } from "../spikes/liquid/network-state.js";
@@ -61,14 +60,14 @@ export class SessionRecord {
   readonly input: FloatArray;
   /** y(t), what the next step feeds back. */
   readonly output: FloatArray;
-  readonly #model: EngineModel | RegisteredModel;
+  readonly #model: EngineModel;
   readonly #place: StatePlace;
   #step = 0;
   /** The last input while it is only on a device. */
   #inputThere: { readonly matrix: DeviceMatrix; readonly row: number } | undefined;
   #disposed = false;
 
-  constructor(model: EngineModel | RegisteredModel, place: StatePlace) {
+  constructor(model: EngineModel, place: StatePlace) {
     this.#model = model;
     this.#place = place;
     this.input = allocate(model.precision, model.inputSize);

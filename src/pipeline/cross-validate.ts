@@ -88,8 +88,8 @@ export async function crossValidate(
   const { folds: foldCount, splitSeed, seeds, signal, onProgress, splits: own, ...run } = resolve(crossValidationTable, options);
   checkSequences(sequences, "sequences");
   checkLabels(labels, sequences.length);
-  const dealt = { folds: foldCount, seed: splitSeed };
-  const splits = own ?? (groups ? groupKFold(groups, dealt) : stratifiedKFold(labels, dealt));
+  const folding = { folds: foldCount, seed: splitSeed };
+  const splits = own ?? (groups ? groupKFold(groups, folding) : stratifiedKFold(labels, folding));
   checkSplits(splits, sequences.length);
   const chosen: readonly (Seed | undefined)[] = seeds ?? [undefined];
   const total = splits.length * chosen.length;

@@ -133,7 +133,7 @@ export const gridSearchTable = {
 type Searching = Omit<GridSearchOptions, "outer">;
 
 /**
- * Outer folds, whose train cases can be dealt into the inner ones. Splits of one's own are of the
+ * Outer folds, whose train cases can be split into the inner ones. Splits of one's own are of the
  * whole list of cases, so they cannot be nested. @throws ArgumentError
  */
 function outerSplits(cases: LabelledCases, outer: number, { splits, folds, splitSeed }: Searching): readonly Split[] {
@@ -141,17 +141,17 @@ function outerSplits(cases: LabelledCases, outer: number, { splits, folds, split
     throw ArgumentError.because("outer is given with splits of your own, which name places in the whole list; leave one of them out", {
       field: "outer",
     });
-  const deal = ({ labels, groups }: LabelledCases, count: number | undefined, seed: Seed | undefined) =>
+  const fold = ({ labels, groups }: LabelledCases, count: number | undefined, seed: Seed | undefined) =>
     groups ? groupKFold(groups, { folds: count, seed }) : stratifiedKFold(labels, { folds: count, seed });
-  const dealt = deal(cases, outer, `${splitSeed ?? "spillway"}/outer`);
-  for (const { train } of dealt) {
+  const outerFolds = fold(cases, outer, `${splitSeed ?? "spillway"}/outer`);
+  for (const { train } of outerFolds) {
     try {
-      deal(casesAt(cases, train), folds, splitSeed);
+      fold(casesAt(cases, train), folds, splitSeed);
     } catch (error) {
       throw error instanceof ArgumentError ? error.at("inside an outer fold") : error;
     }
   }
-  return dealt;
+  return outerFolds;
 }
 
 function casesAt({ sequences, labels, groups }: LabelledCases, places: readonly number[]): LabelledCases {

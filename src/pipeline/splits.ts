@@ -12,7 +12,7 @@ export interface Split {
   readonly test: readonly number[];
 }
 
-/** How many folds, and the seed that deals cases out to them. */
+/** How many folds, and the seed that distributes cases over them. */
 export interface FoldOptions {
   /** How many folds; default 5. */
   readonly folds?: number | undefined;

@@ -65,8 +65,8 @@ export function isOwnActivation(name: Activation): boolean {
 }
 
 /** Refuses an activation function that an engine does not run. @throws ArgumentError */
-export function checkActivation(engine: Pick<Engine, "name" | "ownActivations">, name: Activation): void {
-  if (engine.ownActivations || !isOwnActivation(name)) return;
+export function checkActivation(engine: Pick<Engine, "name" | "supports">, name: Activation): void {
+  if (engine.supports.has("ownActivations") || !isOwnActivation(name)) return;
   const names = [...builtInNames].join(", ");
   throw new ArgumentError(
     "activation",

@@ -107,8 +107,8 @@ export function antisymmetric(weights: Matrix | SparseMatrix, factor: number, da
 }
 
 /** Refuses a cell that an engine does not run. @throws ArgumentError */
-export function checkCell(engine: Pick<Engine, "name" | "cells">, { cell }: Pick<ReservoirConfig, "cell">): void {
-  if (engine.cells || !cell) return;
+export function checkCell(engine: Pick<Engine, "name" | "supports">, { cell }: Pick<ReservoirConfig, "cell">): void {
+  if (engine.supports.has("cells") || !cell) return;
   throw new ArgumentError(
     "cell",
     cell.type,

@@ -25,7 +25,7 @@ import {
 } from "./computer-options.js";
 import type { ReservoirOptions } from "./config.js";
 import { DeviceMatrix, type DeviceSequences } from "./device-matrix.js";
-import type { ColumnScale, ScaledThere } from "./engine/device-data.js";
+import type { ColumnScale, ScaledThere } from "./engine/device.js";
 import type { TargetProducts, TargetWork } from "./engine/products.js";
 import { checkSummary, type SummaryWork } from "./engine/summaries.js";
 import { accumulate, type TrainingSink } from "./engine/training.js";

@@ -1,35 +1,27 @@
-// The engine contract: what a place that runs reservoirs must offer. What only some engines can do
-// is a capability, in a file of its own in `engine/`; without it the host does the work, with the
-// same bits. An engine checks and converts nothing: it gets a finished model and finished arrays.
+// The engine contract: what an engine that runs reservoirs must offer. What only devices can do is
+// in one object, `device`; without it the host does the work, with the same bits. An engine checks
+// and converts nothing: it gets a finished model and finished arrays.
 import type { FloatArray, Matrix } from "../numerics/index.js";
 import type { AnyModel } from "./composite/model.js";
 import type { DeviceMatrix, DeviceSequences } from "./device-matrix.js";
-import type { RunsOwnActivations } from "./engine/activations.js";
-import type { RunsCells } from "./engine/cells.js";
-import type { KnowsCosts } from "./engine/costs.js";
-import type { HoldsDeviceData } from "./engine/device-data.js";
-import type { DrawsWeights } from "./engine/drawing.js";
-import type { RunsEnsembles } from "./engine/ensembles.js";
-import type { RunsIntegers } from "./engine/integers.js";
-import type { SolvesLeastSquares } from "./engine/least-squares.js";
-import type { KnowsLimits } from "./engine/limits.js";
-import type { TakesMeasures } from "./engine/measures.js";
-import type { CountsNeighbours } from "./engine/neighbours.js";
-import type { HasPlans } from "./engine/plans.js";
-import type { MultipliesTargets } from "./engine/products.js";
-import type { RunsRegisteredKinds } from "./engine/registered.js";
-import type { NumbersSequences, RunsOverSeveral } from "./engine/several.js";
-import type { FindsRadii } from "./engine/spectra.js";
-import type { Summarises } from "./engine/summaries.js";
-import type { RunsSweeps } from "./engine/sweeps.js";
-import type { Trains } from "./engine/training.js";
+import type { DeviceAbilities, DeviceSide } from "./engine/device.js";
+import type { TargetProducts, TargetWork } from "./engine/products.js";
+import type { SummaryWork } from "./engine/summaries.js";
+import type { AccumulateOptions } from "./engine/training.js";
 import type { LinearReadout } from "./features.js";
-import type { Profiled } from "./profile.js";
+import type { EngineProfile } from "./profile.js";
+import type { AnyShape, ModelShape } from "./shape.js";
 import type { EngineModel, NetworkState } from "./spiking-model.js";
 import type { WorkOptions } from "./work.js";
 
 export { formatBytes } from "../core/bytes.js";
-export * from "./engine/index.js";
+export type * from "./engine/device.js";
+export * from "./engine/errors.js";
+export type * from "./engine/measures.js";
+export type * from "./engine/products.js";
+export type * from "./engine/summaries.js";
+export type * from "./engine/sweeps.js";
+export type * from "./engine/training.js";
 export type { WorkOptions } from "./work.js";
 
 /** Whether an engine can run here, and why (not). */
@@ -117,7 +109,7 @@ export interface RunOptions extends WorkOptions {
 }
 
 /** What a batch keeps. */
-export interface BatchOptions extends WorkOptions, NumbersSequences {
+export interface BatchOptions extends WorkOptions {
   /** Keep all states of each sequence, or only the last one (1 x N). Default "all". */
   readonly keep?: "all" | "last" | undefined;
   /**
@@ -125,6 +117,10 @@ export interface BatchOptions extends WorkOptions, NumbersSequences {
    * returns none.
    */
   readonly into?: DeviceSequences | undefined;
+  /** The noise sequence of the first one, if they are a share of more. Default 0. */
+  readonly firstSequence?: number | undefined;
+  /** Devices that have a share, all of them served by this thread. Default 1. */
+  readonly devices?: number | undefined;
 }
 
 /** A closed loop: its readout, its steps, and what comes in from outside. */
@@ -144,11 +140,13 @@ export interface GenerateOptions extends WorkOptions {
 
 /**
  * One reservoir that is loaded and has a state. Calls may not overlap; every array is in the
- * model's precision. What it extends are capabilities, which a session has or leaves out.
+ * model's precision. What a session leaves out, the host does with the same bits.
  */
-export interface EngineSession extends HoldsDeviceData, Trains, Summarises, MultipliesTargets, Profiled {
+export interface EngineSession {
   readonly model: AnyModel;
   readonly plan: EnginePlan;
+  /** Data in the memory of its device: inputs that it reads and states that it leaves there. */
+  readonly device?: DeviceSide | undefined;
   /** Runs T steps from the present state. Row t of the states is the state after input t. */
   run(sequence: SequenceInput, options: RunOptions): Promise<void>;
   /** One step, at once; the view it returns holds x until the next call. */
@@ -160,9 +158,20 @@ export interface EngineSession extends HoldsDeviceData, Trains, Summarises, Mult
   batch(sequences: readonly SequenceInput[], options: BatchOptions): Promise<Matrix[]>;
   /** Closed loop. See `ReservoirComputer.generate` for the order of events. */
   generate(options: GenerateOptions): Promise<Matrix>;
+  /** Runs a sequence and adds its states to a training sink in rising order; keeps none. */
+  accumulate?(sequence: SequenceInput, options: AccumulateOptions): Promise<void>;
+  /** Runs sequences as `batch` does and returns statistics in place of states. */
+  summarise?(sequences: readonly SequenceInput[], work: SummaryWork): Promise<Matrix<Float64Array>>;
+  /**
+   * Multiplies states with targets, from the initial state; its own state is untouched. Undefined
+   * for a reservoir that runs in another way.
+   */
+  multiplyTargets?(work: TargetWork): Promise<TargetProducts> | undefined;
+  /** What was measured so far; undefined unless it was opened with `profile: true`. */
+  profile?(): EngineProfile | undefined;
   /** A copy of the state, the last input and output, and the step count. */
   getState(): SessionState;
-  /** Puts a state in place; the caller has checked its sizes. */
+  /** Sets a state; the caller has checked its sizes. */
   setState(state: SessionState): void;
   /** Back to the initial state, step 0. */
   reset(): void;
@@ -170,24 +179,36 @@ export interface EngineSession extends HoldsDeviceData, Trains, Summarises, Mult
   dispose(): Promise<void>;
 }
 
-/** A place that runs reservoirs. What it extends are capabilities, which it has or leaves out. */
-export interface Engine
-  extends KnowsLimits,
-    KnowsCosts,
-    HasPlans,
-    RunsOwnActivations,
-    RunsCells,
-    RunsIntegers,
-    RunsRegisteredKinds,
-    DrawsWeights,
-    FindsRadii,
-    CountsNeighbours,
-    SolvesLeastSquares,
-    RunsEnsembles,
-    RunsOverSeveral,
-    RunsSweeps,
-    TakesMeasures {
+/**
+ * What an engine runs besides rate reservoirs of leaky neurons with built-in activation functions
+ * in floating-point numbers: activation functions of the user, other cells, integer arithmetic,
+ * registered kinds. "plans": `EngineOptions.plan` and `kernelSource` choose among several ways.
+ */
+export type EngineFeature = "ownActivations" | "cells" | "integers" | "registeredKinds" | "plans";
+
+/** What reservoirs cost, by a model: nothing is measured or opened. "auto" chooses by it. */
+export interface EngineCost {
+  /**
+   * Microseconds of a step of reservoirs of these sizes together; of a spiking one that fires at
+   * 10 Hz in steps of 1 ms. Undefined for several that would run one after the other.
+   * @throws EngineCapacityError if one does not fit
+   */
+  microseconds(shapes: readonly AnyShape[]): number | undefined;
+  /** The most bytes of weights, known before any are drawn. Left out: the machine's memory. */
+  readonly limit?: number;
+  /** The least bytes of that limit that a rate reservoir takes. Left out: its matrices. */
+  bytes?(shape: ModelShape): number;
+}
+
+/** What runs reservoirs. */
+export interface Engine {
   readonly name: string;
+  /** What it runs; other reservoirs and options are refused before they reach it. */
+  readonly supports: ReadonlySet<EngineFeature>;
+  /** Left out: "auto" takes the engine only if it is the first that runs. */
+  readonly cost?: EngineCost | undefined;
+  /** What a device does for the host. Left out: the host does it. */
+  readonly device?: DeviceAbilities | undefined;
   /** Whether it can run here, and why not; does not throw. */
   probe(): Promise<EngineStatus>;
   /** How it would run this model; it allocates nothing. @throws EngineCapacityError */

@@ -6,7 +6,7 @@ import { suggestion } from "../core/near-names.js";
 import { callback, flag, given, number, option, optional, resolve, type TableOf } from "../core/options.js";
 import type { Context } from "../gpu/index.js";
 import { EngineUnavailableError } from "./engine/errors.js";
-import type { Engine, EngineOptions, EngineStatus } from "./engine.js";
+import type { Engine, EngineFeature, EngineOptions, EngineStatus } from "./engine.js";
 import { contextKind } from "./options.js";
 import type { AnyShape, ModelShape } from "./shape.js";
 
@@ -137,7 +137,7 @@ async function named(name: string): Promise<EngineChoice> {
   return { engine, reason: `asked for; ${status.reason}` };
 }
 
-/** The engine on a device, or one that deals work out to several. */
+/** The engine on a device, or one that distributes work over several. */
 async function loadOn(name: string, known: Registration, devices: readonly number[] | "all"): Promise<Engine> {
   let numbers = devices;
   if (numbers === "all") {
@@ -150,9 +150,16 @@ async function loadOn(name: string, known: Registration, devices: readonly numbe
   }
   const engines = await Promise.all(numbers.map((device) => known.load(device)));
   if (engines.length === 1) return engines[0]!;
-  const { dealtEngine } = await import("./engine/dealt.js");
-  return dealtEngine(name, engines);
+  const { distributedEngine } = await import("./engine/distributed.js");
+  return distributedEngine(name, engines);
 }
+
+/** What sizes say of a reservoir that not every engine runs. */
+const lacking: readonly { readonly feature: EngineFeature; readonly field: keyof ModelShape; readonly why: string }[] = [
+  { feature: "ownActivations", field: "ownActivation", why: "runs no activation function of your own" },
+  { feature: "cells", field: "cell", why: "has the leaky cell alone" },
+  { feature: "integers", field: "integers", why: "has no integer arithmetic" },
+];
 
 /**
  * Looks at automatic engines in the order of their registration, and no further than one can be
@@ -180,16 +187,9 @@ async function automatic(work: AnyShape | readonly AnyShape[] | undefined): Prom
       notes.push(`${engine.name} is not available: ${status.reason.split("; ")[0]}`);
       continue;
     }
-    if (!engine.ownActivations && shapes?.some((shape) => "ownActivation" in shape)) {
-      notes.push(`${engine.name} runs no activation function of your own`);
-      continue;
-    }
-    if (!engine.cells && shapes?.some((shape) => "cell" in shape)) {
-      notes.push(`${engine.name} has the leaky cell alone`);
-      continue;
-    }
-    if (!engine.integers && shapes?.some((shape) => "integers" in shape)) {
-      notes.push(`${engine.name} has no integer arithmetic`);
+    const lacks = lacking.find(({ feature, field }) => !engine.supports.has(feature) && shapes?.some((shape) => field in shape));
+    if (lacks) {
+      notes.push(`${engine.name} ${lacks.why}`);
       continue;
     }
     let cost: number | undefined;
@@ -220,16 +220,13 @@ async function automatic(work: AnyShape | readonly AnyShape[] | undefined): Prom
  * other; undefined if it has no model of it.
  */
 function costOf(engine: Engine, shapes: readonly AnyShape[]): number | undefined {
-  const rates = shapes.filter((shape): shape is ModelShape => !("kind" in shape));
-  if (shapes.length > 1 && rates.length === shapes.length) {
-    const together = engine.microsecondsPerEnsembleStep?.(rates);
-    if (together !== undefined) return together;
-  }
+  const together = engine.cost?.microseconds(shapes);
+  if (together !== undefined || shapes.length === 1) return together;
   const known = new Map<string, number | undefined>();
   let sum: number | undefined = 0;
   for (const shape of shapes) {
     const key = JSON.stringify(shape);
-    if (!known.has(key)) known.set(key, "kind" in shape ? engine.microsecondsPerSpikingStep?.(shape) : engine.microsecondsPerStep?.(shape));
+    if (!known.has(key)) known.set(key, engine.cost?.microseconds([shape]));
     const cost = known.get(key);
     if (cost === undefined) return undefined;
     sum += cost;
@@ -265,7 +262,7 @@ const format = (microseconds: number): string => microseconds.toPrecision(2).rep
  * ArgumentError
  */
 export function checkPlanOptions(engine: Engine, { plan, kernelSource }: Pick<EngineOptions, "plan" | "kernelSource">): void {
-  if (engine.planNames) return;
+  if (engine.supports.has("plans")) return;
   for (const [name, value] of Object.entries({ plan, kernelSource })) {
     if (value !== undefined)
       throw ArgumentError.because(`${name} is ${JSON.stringify(value)}; the engine "${engine.name}" has only one way to run`, {

@@ -4,29 +4,27 @@ import { count } from "../core/checks.js";
 import { ArgumentError, busyError } from "../core/errors.js";
 import { choice, given, list, object, option, optional, type Resolved, resolve, type TableOf, whole } from "../core/options.js";
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
-import { checkActivation } from "./activations.js";
-import { checkCell } from "./cell.js";
 import { isComposite } from "./composite/config.js";
-import type { EnsembleSession } from "./engine/ensembles.js";
+import type { EnsembleSession } from "./engine/device.js";
 import { openEnsemble } from "./engine/one-by-one.js";
 import type { TrainingSink } from "./engine/training.js";
 import type { EnginePlan, SequenceInput } from "./engine.js";
 import { chooseEngine } from "./engines.js";
 import { checkSequences, checkWashout, series } from "./inputs.js";
-import { checkArithmetic } from "./integer/weights.js";
-import { modelOf, type PlainReservoirOptions, shapeFor } from "./kinds.js";
+import { checkSupported, modelOf, type PlainReservoirOptions, shapeFor } from "./kinds.js";
+import type { ReservoirModel } from "./model.js";
 import { engineTable, profileTable, seriesOf, sinkKind } from "./options.js";
 import type { Profile } from "./profile.js";
 import { isRegistered } from "./registered/model.js";
 import type { RegisteredReservoirOptions } from "./registered/options.js";
 import { type AnyShape, anyShapeOf } from "./shape.js";
-import type { EngineModel } from "./spiking-model.js";
+import type { EngineModel, SpikingModel } from "./spiking-model.js";
 import { type WorkOptions, workTable } from "./work.js";
 
 /** Where an ensemble runs. */
 export interface EnsembleCreateOptions {
   /**
-   * "auto" (default), "cpu", "cuda", "cuda:1", "sim" or "reference"; "cuda:0-3" or "cuda:all" deal
+   * "auto" (default), "cpu", "cuda", "cuda:1", "sim" or "reference"; "cuda:0-3" or "cuda:all" distribute
    * the members over several devices.
    */
   readonly engine?: string | undefined;
@@ -49,7 +47,7 @@ const sizeless: ReadonlySet<string> = new Set(["seed", "leakRate", "spectralRadi
  */
 async function shapesFor(
   engine: string | undefined,
-  configs: readonly (PlainReservoirOptions | EngineModel)[],
+  configs: readonly (PlainReservoirOptions | ReservoirModel | SpikingModel)[],
 ): Promise<readonly AnyShape[] | undefined> {
   const shapes: AnyShape[] = [];
   // Ten thousand descriptions take seconds to check.
@@ -125,7 +123,7 @@ export class ReservoirEnsemble implements AsyncDisposable {
    * @throws ArgumentError, EngineUnavailableError, EngineCapacityError
    */
   static async create(
-    configs: readonly (PlainReservoirOptions | EngineModel)[],
+    configs: readonly (PlainReservoirOptions | ReservoirModel | SpikingModel)[],
     options: EnsembleCreateOptions = {},
   ): Promise<ReservoirEnsemble> {
     const { engine: wanted, profile } = resolve(ensembleTable, options);
@@ -148,12 +146,7 @@ export class ReservoirEnsemble implements AsyncDisposable {
     const { engine, reason } = await chooseEngine(wanted, await shapesFor(wanted, configs));
     const models: EngineModel[] = [];
     for (const config of configs) models.push("noiseKey" in config ? config : await modelOf(config, engine));
-    for (const model of models) {
-      if (model.kind === "spiking") continue;
-      checkActivation(engine, model.activation);
-      checkCell(engine, model.config);
-      checkArithmetic(engine, model.config);
-    }
+    for (const model of models) checkSupported(engine, model);
     const session = await openEnsemble(engine, models, { profile });
     return new ReservoirEnsemble(models, session, engine.name, reason);
   }
@@ -226,7 +219,7 @@ export class ReservoirEnsemble implements AsyncDisposable {
  * or none. `ReservoirEnsemble` is for more runs than one.
  */
 export async function runEnsemble(
-  configs: readonly (PlainReservoirOptions | EngineModel)[],
+  configs: readonly (PlainReservoirOptions | ReservoirModel | SpikingModel)[],
   inputs: EnsembleInputs,
   options: RunEnsembleOptions = {},
 ): Promise<Matrix[]> {

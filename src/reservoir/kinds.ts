@@ -5,7 +5,7 @@ import { checkActivation } from "./activations.js";
 import { checkCell } from "./cell.js";
 import { type CompositeOptions, isComposite } from "./composite/config.js";
 import type { AnyModel, CompositeModel } from "./composite/model.js";
-import type { ReservoirOptions } from "./config.js";
+import type { ReservoirConfig, ReservoirOptions } from "./config.js";
 import type { Engine, EngineOptions, EnginePlan, EngineSession } from "./engine.js";
 import { checkArithmetic } from "./integer/weights.js";
 import type { ReservoirModel } from "./model.js";
@@ -13,7 +13,7 @@ import { checkRegistered, isRegistered, registeredModel, resolveRegistered } fro
 import type { RegisteredReservoirOptions } from "./registered/options.js";
 import { type AnyShape, expectedShape, type SpikingShape } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
-import type { EngineModel, SpikingModel } from "./spiking-model.js";
+import type { SpikingModel } from "./spiking-model.js";
 import { isDrawnInPlace } from "./weight-draws.js";
 import type { OwnMatrices, ReservoirMatrices } from "./weights.js";
 
@@ -51,8 +51,21 @@ export function isSpiking(options: object): options is SpikingReservoirOptions {
   return typeof options === "object" && options !== null && "kind" in options && options.kind === "spiking";
 }
 
+function refuseUnsupported(engine: Engine, config: ReservoirConfig): void {
+  checkActivation(engine, config.activation);
+  checkCell(engine, config);
+  checkArithmetic(engine, config);
+}
+
+/** Refuses a model that an engine does not run. @throws ArgumentError */
+export function checkSupported(engine: Engine, model: AnyModel): void {
+  if (model.kind === "composite") for (const part of model.parts) refuseUnsupported(engine, part.config);
+  if (model.kind === "registered") checkRegistered(engine, model.config);
+  if (model.kind === undefined) refuseUnsupported(engine, model.config);
+}
+
 /** A checked model of a description of any kind. @throws ArgumentError, EngineCapacityError */
-export function modelOf(options: PlainReservoirOptions, engine: Engine, matrices?: OwnMatrices): Promise<EngineModel>;
+export function modelOf(options: PlainReservoirOptions, engine: Engine, matrices?: OwnMatrices): Promise<ReservoirModel | SpikingModel>;
 export function modelOf(options: AnyReservoirOptions, engine: Engine, matrices?: OwnMatrices): Promise<AnyModel>;
 export async function modelOf(options: AnyReservoirOptions, engine: Engine, matrices?: OwnMatrices): Promise<AnyModel> {
   if (isComposite(options)) {
@@ -79,12 +92,10 @@ export async function modelOf(options: AnyReservoirOptions, engine: Engine, matr
     import("./weights.js"),
   ]);
   const config = resolveConfig(options);
-  checkActivation(engine, config.activation);
-  checkCell(engine, config);
-  checkArithmetic(engine, config);
+  refuseUnsupported(engine, config);
   if (!matrices?.weights) refuseOversized(config, engine);
   if (matrices) return buildModel(config, matrices);
-  if (engine.drawRowSums && isDrawnInPlace(config)) return buildDrawnModel(config, engine);
+  if (engine.device && isDrawnInPlace(config)) return buildDrawnModel(config, engine.device);
   return buildModel(config, {}, await drawWeightsBy(config, engine));
 }
 
@@ -124,16 +135,7 @@ async function compositeOf(
  * not run; EngineUnavailableError, EngineCapacityError
  */
 export async function openModel(engine: Engine, model: AnyModel, options: EngineOptions): Promise<EngineSession> {
-  if (model.kind === "registered") {
-    checkRegistered(engine, model.config);
-    return engine.openRegistered!(model, options);
-  }
-  for (const part of model.kind === "composite" ? model.parts : [model])
-    if (part.kind !== "spiking") {
-      checkActivation(engine, part.activation);
-      checkCell(engine, part.config);
-      checkArithmetic(engine, part.config);
-    }
+  checkSupported(engine, model);
   if (model.kind !== "composite") return engine.open(model, options);
   const { openComposite } = await import("./composite/session.js");
   return openComposite(engine, model, options);
@@ -141,10 +143,7 @@ export async function openModel(engine: Engine, model: AnyModel, options: Engine
 
 /** How an engine would run a model of any kind. @throws as `Engine.plan` */
 export async function planModel(engine: Engine, model: AnyModel, options: EngineOptions): Promise<EnginePlan> {
-  if (model.kind === "registered") {
-    checkRegistered(engine, model.config);
-    return engine.planRegistered!(model, options);
-  }
+  if (model.kind === "registered") checkSupported(engine, model);
   if (model.kind !== "composite") return engine.plan(model, options);
   const { planComposite } = await import("./composite/session.js");
   return planComposite(engine, model, options);

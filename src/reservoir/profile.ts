@@ -86,12 +86,6 @@ export interface EngineProfile {
   readonly device?: DeviceWork;
 }
 
-/** The capability of a session, or of an ensemble, that measures phases. */
-export interface Profiled {
-  /** What was measured so far; undefined unless it was opened with `profile: true`. */
-  profile?(): EngineProfile | undefined;
-}
-
 /** What a `ReservoirComputer` measured since it was made. */
 export interface Profile extends EngineProfile {
   readonly engine: string;

@@ -6,7 +6,7 @@ import { hasOrthogonal } from "./cell.js";
 import type { AnyModel } from "./composite/model.js";
 import type { ReservoirConfig } from "./config.js";
 import type { ReservoirModel } from "./model.js";
-import type { EngineModel } from "./spiking-model.js";
+import type { SpikingModel } from "./spiking-model.js";
 import { expectedNonzeros } from "./topologies/index.js";
 import { isDeviceOnly } from "./weight-draws.js";
 import type { WeightPrecision } from "./weight-rounding.js";
@@ -70,7 +70,7 @@ export function shapesOf(model: AnyModel): AnyShape | readonly AnyShape[] | unde
 }
 
 /** The sizes of a model of either kind that engines run. */
-export function anyShapeOf(model: EngineModel): AnyShape {
+export function anyShapeOf(model: ReservoirModel | SpikingModel): AnyShape {
   if (model.kind === "spiking") return { kind: "spiking", size: model.size, synapses: model.synapses.targets.length };
   return shapeOf(model);
 }

@@ -2,6 +2,7 @@
 // docs/numerics.md, rule 12.
 import type { FloatArray, Matrix, PhiloxKey, Precision } from "../numerics/index.js";
 import type { ReservoirModel } from "./model.js";
+import type { RegisteredModel } from "./registered/model.js";
 import type { SpikingReservoirConfig } from "./spiking-config.js";
 
 /**
@@ -118,7 +119,7 @@ export interface SpikingModel {
 }
 
 /** What engines run. */
-export type EngineModel = ReservoirModel | SpikingModel;
+export type EngineModel = ReservoirModel | SpikingModel | RegisteredModel;
 
 /**
  * What a spiking network carries from step to step besides its filtered spikes. Row d of the

@@ -58,7 +58,7 @@ export async function engineFor(name: string | undefined, template: ReservoirCon
   const { size, activation } = template;
   const chosen = await chooseEngine(name, expectedShape(template));
   checkActivation(chosen.engine, activation);
-  if ((name !== undefined && name !== "auto") || chosen.engine.sweep || isOwnActivation(activation) || steps * size < worthADevice)
+  if ((name !== undefined && name !== "auto") || chosen.engine.device || isOwnActivation(activation) || steps * size < worthADevice)
     return chosen;
   try {
     const { engine } = await chooseEngine("cuda");

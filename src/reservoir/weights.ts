@@ -27,6 +27,7 @@ import {
 } from "../numerics/index.js";
 import { antisymmetric, cellWeights, hasOrthogonal } from "./cell.js";
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
+import type { DeviceAbilities } from "./engine/device.js";
 import { EngineCapacityError, orFloat32 } from "./engine/errors.js";
 import type { Engine } from "./engine.js";
 import { inIntegers } from "./integer/weights.js";
@@ -133,7 +134,7 @@ function cellOf(config: ReservoirConfig, { orthogonal }: ReservoirMatrices): Pic
 /** As `buildModel`, with a W that is drawn on the device that runs it. */
 export async function buildDrawnModel(
   config: ReservoirConfig,
-  engine: Pick<Engine, "drawRowSums" | "spectralRadius">,
+  device: Pick<DeviceAbilities, "drawRowSums" | "spectralRadius">,
 ): Promise<ReservoirModel> {
   const { size, spectralRadius: wanted, radiusMethod: method } = config;
   const storage = expectedShape(config).storage;
@@ -141,12 +142,12 @@ export async function buildDrawnModel(
   const unscaled = unscaledDraws(config, seedKeys(config.seed));
   const iterated = method === "krylov" || method === "power" ? method : undefined;
   const byRows = wanted !== null && !iterated;
-  const rows = byRows || storage === "sparse" ? await engine.drawRowSums!(unscaled) : undefined;
+  const rows = byRows || storage === "sparse" ? await device.drawRowSums(unscaled) : undefined;
   const radius = byRows
     ? radiusOfRows(rows!)
     : wanted === null
       ? 0
-      : (await engine.spectralRadius!({ draws: unscaled, rounding: "none" }, { method: iterated })).radius;
+      : (await device.spectralRadius({ draws: unscaled, rounding: "none" }, { method: iterated })).radius;
   const factor = radius > 0 ? wanted! / radius : 1;
   const later = isDrawnLater(config) ? () => stored(drawWeights(config).matrix, factor, { ...config, storage }) : undefined;
   const weights =
@@ -175,13 +176,14 @@ export async function drawWeightsBy(
     const parts = await elsewhere?.(config);
     return parts ? fromParts(parts, config) : drawWeights(config);
   }
-  const sparse = config.topology.type === "erdosRenyi" && engine.drawSparse;
-  const matrix = sparse && (await unlessTooLarge(() => sparse.call(engine, unscaledDraws(config, seedKeys(config.seed)))));
-  const drawn = matrix ? fromMatrix(matrix, undefined, config, true) : drawWeights(config);
+  const { device } = engine;
+  const drawn = device && config.topology.type === "erdosRenyi" && unscaledDraws(config, seedKeys(config.seed));
+  const matrix = drawn && (await unlessTooLarge(() => device.drawSparse(drawn)));
+  const made = matrix ? fromMatrix(matrix, undefined, config, true) : drawWeights(config);
   const { spectralRadius: wanted, radiusMethod: method } = config;
-  if (!engine.spectralRadius || wanted === null || drawn.analyticRadius !== undefined) return drawn;
-  const found = await unlessTooLarge(() => engine.spectralRadius!(drawn.matrix, { method }));
-  return found ? { ...drawn, measured: () => found } : drawn;
+  if (!device || wanted === null || made.analyticRadius !== undefined) return made;
+  const found = await unlessTooLarge(() => device.spectralRadius(made.matrix, { method }));
+  return found ? { ...made, measured: () => found } : made;
 }
 
 /** What an engine gives, or undefined if its memory does not suffice. */
@@ -227,10 +229,10 @@ function expectedDrawingBytes(config: ReservoirConfig, inPlace: boolean): number
 export function refuseOversized(config: ReservoirConfig, engine: Engine): void {
   const { size } = config;
   const advice = `take fewer neurons or inputs${orFloat32("a smaller connectionProbability", config.precision)}`;
-  const bytes = engine.expectedBytes?.(expectedShape(config)) ?? expectedWeightBytes(config, engine.drawRowSums !== undefined);
-  const limit = engine.weightLimit ?? Number.POSITIVE_INFINITY;
+  const bytes = engine.cost?.bytes?.(expectedShape(config)) ?? expectedWeightBytes(config, engine.device !== undefined);
+  const limit = engine.cost?.limit ?? Number.POSITIVE_INFINITY;
   if (bytes > limit) throw new EngineCapacityError(`the weights of ${size} neurons for the ${engine.name} engine`, bytes, limit, advice);
-  const drawing = expectedDrawingBytes(config, engine.drawRowSums !== undefined && isDrawnInPlace(config));
+  const drawing = expectedDrawingBytes(config, engine.device !== undefined && isDrawnInPlace(config));
   const memory = machineMemory();
   if (drawing > memory)
     throw new EngineCapacityError(`drawing the weights of ${size} neurons in the memory of this machine`, drawing, memory, advice);

@@ -83,7 +83,7 @@ describe("spillway bench --gpus", () => {
       ["one reservoir", 16, 1, 1, expect.any(String)],
       ["one reservoir", 16, 1, 2, expect.any(String)],
       ["ensemble", 1, 64, 1, "together"],
-      ["ensemble", 1, 64, 2, "dealt"],
+      ["ensemble", 1, 64, 2, "distributed"],
     ]);
     for (const [k, { timesOneDevice, microsecondsPerStep }] of measurements.entries())
       expect(timesOneDevice).toBeCloseTo(measurements[k & ~1]!.microsecondsPerStep / microsecondsPerStep, 12);

@@ -19,11 +19,11 @@ async function both<T>(work: (engine: string) => Promise<T>): Promise<[T, T]> {
   return [await work("minimal"), await work("reference")];
 }
 
-describe("an engine without any capability", () => {
+describe("an engine without costs or a device", () => {
   beforeAll(() => registerEngine("minimal", async () => minimalEngine, { automatic: false }));
 
-  it("has four members", () => {
-    expect(Object.keys(minimalEngine).toSorted()).toEqual(["name", "open", "plan", "probe"]);
+  it("has five members", () => {
+    expect(Object.keys(minimalEngine).toSorted()).toEqual(["name", "open", "plan", "probe", "supports"]);
   });
 
   it("trains with the washout left out, chunk by chunk, and reports steps", async () => {

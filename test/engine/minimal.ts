@@ -1,5 +1,5 @@
 // The least that is an engine: what every engine has, written from the domain's step alone, as a
-// user's package would. It has none of the capabilities.
+// user's package would. It has no model of costs and no device.
 import {
   type BatchOptions,
   DisposedError,
@@ -24,16 +24,17 @@ import {
 
 type Values = SessionState["values"];
 
-/** An engine of four members. */
+/** An engine of the five members that each must have. */
 export const minimalEngine: Engine = {
   name: "minimal",
+  supports: new Set(),
   probe: async () => ({ available: true, reason: "a loop over the step" }),
   plan: (model) => ({ engine: "minimal", summary: "one step at a time", bytes: 8 * model.size, details: {} }),
   open: async (model) => new MinimalSession(rateModel(model), minimalEngine.plan(model)),
 };
 
 function rateModel(model: EngineModel): ReservoirModel {
-  if (model.kind !== "spiking") return model;
+  if (model.kind === undefined) return model;
   throw new EngineUnavailableError("minimal", "it runs rate reservoirs only");
 }
 

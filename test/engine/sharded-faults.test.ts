@@ -10,7 +10,7 @@ import { openDevice } from "../../src/gpu/index.js";
 import { Matrix, matrixSpectralRadius, seedKeys } from "../../src/numerics/index.js";
 import { GramAccumulator } from "../../src/readout/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
-import { dealtEngine } from "../../src/reservoir/engine/dealt.js";
+import { distributedEngine } from "../../src/reservoir/engine/distributed.js";
 import { accumulate } from "../../src/reservoir/engine/training.js";
 import type { Engine, EngineSession } from "../../src/reservoir/engine.js";
 import { plainFeatures } from "../../src/reservoir/features.js";
@@ -49,7 +49,7 @@ function devices(faults: readonly Fault[], Kind = FaultyDriver) {
       stepsPerChunk: 4,
     }),
   );
-  return { driver, engines, engine: engines[0]!.beside(engines.slice(1)) as Engine };
+  return { driver, engines, engine: engines[0]!.device.beside(engines.slice(1)) as Engine };
 }
 
 /** A driver that writes down the letters of calls in their order. */
@@ -212,7 +212,7 @@ describe.each([
 ] as const)("a reservoir over three devices: %s", async (_name, given, asked) => {
   const described = { ...given, inputSize: 1, seed: 1, radiusMethod: "circularLaw" } as const;
   const host = model(described);
-  const drawn = await buildDrawnModel(resolveConfig(described), devices([]).engine);
+  const drawn = await buildDrawnModel(resolveConfig(described), devices([]).engine.device!);
   const rows = randomMatrix(5, 1, host.precision, 3);
   const targets = randomMatrix(5, 1, "float64", 4);
   const weights = randomReadout(host, 1);
@@ -299,7 +299,7 @@ describe("the radius of a W that fits none of three devices", () => {
     const engines = [0, 1, 2].map((device) =>
       deviceEngine({ name: `sim:${device}`, open: () => openDevice({ driver, device, onLeak: () => undefined }) }),
     );
-    return { driver, engines, engine: engines[0]!.beside(engines.slice(1)) };
+    return { driver, engines, engine: engines[0]!.device.beside(engines.slice(1)) };
   };
   const krylov = { method: "krylov" } as const;
 
@@ -315,8 +315,8 @@ describe("the radius of a W that fits none of three devices", () => {
     const config = resolveConfig({ size, connectionProbability, seed: 3 });
     const drawn = { draws: unscaledDraws(config, seedKeys(config.seed)), rounding: "none" } as const;
     const { engine, engines } = engineOf(memoryBytes);
-    await expect(engines[0]!.spectralRadius!(drawn, krylov)).rejects.toThrow(/Krylov iteration .* would take .* and the limit is/);
-    expect(await engine.spectralRadius!(drawn, krylov)).toEqual(matrixSpectralRadius(drawWeights(config).matrix, krylov));
+    await expect(engines[0]!.device.spectralRadius(drawn, krylov)).rejects.toThrow(/Krylov iteration .* would take .* and the limit is/);
+    expect(await engine.device!.spectralRadius(drawn, krylov)).toEqual(matrixSpectralRadius(drawWeights(config).matrix, krylov));
     expect(kept(engines)).toEqual([]);
   });
 
@@ -328,11 +328,11 @@ describe("the radius of a W that fits none of three devices", () => {
     const config = resolveConfig({ size: 100, connectionProbability: 1, seed: 3 });
     const drawn = { draws: unscaledDraws(config, seedKeys(config.seed)), rounding: "none" } as const;
     const { driver, engine: sound } = engineOf(390_000);
-    await sound.spectralRadius!(drawn, krylov);
+    await sound.device!.spectralRadius(drawn, krylov);
     const most = driver.uses.get(call)!;
     for (let use = 2; use <= most; use += Math.max(1, Math.floor(most / amount(12, 2)))) {
       const { engine, engines } = engineOf(390_000, [{ call, use, code: 400 }]);
-      await expect(engine.spectralRadius!(drawn, krylov), `use ${use} of ${most}`).rejects.toMatchObject({
+      await expect(engine.device!.spectralRadius(drawn, krylov), `use ${use} of ${most}`).rejects.toMatchObject({
         code: expect.stringMatching(/device|memory/),
       });
       expect(kept(engines), `use ${use} of ${most}`).toEqual([]);
@@ -351,8 +351,8 @@ it("runs the sequences of a batch one after the other over all devices, and a cl
   );
   const description = { size: 300, inputSize: 1, storage: "dense", seed: 1, radiusMethod: "circularLaw", feedback: { size: 1 } } as const;
   const host = model(description);
-  const all = dealtEngine("sim:0-2", engines);
-  const drawn = await buildDrawnModel(resolveConfig(description), all);
+  const all = distributedEngine("sim:0-2", engines);
+  const drawn = await buildDrawnModel(resolveConfig(description), all.device!);
   await expect(engines[0]!.open(drawn)).rejects.toThrow(
     /a reservoir of 300 neurons with 90,000 weights on .* would take .* and the limit is/,
   );
@@ -372,9 +372,9 @@ it("runs the sequences of a batch one after the other over all devices, and a cl
   for (const each of engines) each.close();
 });
 
-it("deals batches to sessions of one device each, beside the one over all", async () => {
+it("distributes batches over sessions of one device each, beside the one over all", async () => {
   const { engines } = devices([]);
-  const session = await dealtEngine("sim:0-2", engines).open(of, options);
+  const session = await distributedEngine("sim:0-2", engines).open(of, options);
   const sequences = [6, 3, 5, 2].map((rows, seed) => ({ inputs: randomMatrix(rows, 1, "float32", seed) }));
   const reference = await referenceEngine.open(of);
   expect(session.plan.summary).toMatch(/plan "sharded".*; on sim, sim:1, sim:2, sequences of a batch over 3 devices/);

@@ -1,4 +1,4 @@
-// A search over several devices: each batch is dealt out to all of them, and its trials are those
+// A search over several devices: each batch is distributed over all of them, and its trials are those
 // of the CPU, to the bit and in order.
 import "../../src/index.js";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { SearchInput } from "../../src/experiment/index.js";
-import { dealtEngine } from "../../src/reservoir/engine/dealt.js";
+import { distributedEngine } from "../../src/reservoir/engine/distributed.js";
 import type { Engine } from "../../src/reservoir/engine.js";
 import { chooseEngine } from "../../src/reservoir/engines.js";
 import { registerEngine } from "../../src/reservoir/index.js";
@@ -49,17 +49,21 @@ describe("a search over three devices", () => {
     const shares = new Map<string, number[]>();
     const watched = async (name: string): Promise<Engine> => {
       const { engine } = await chooseEngine(name);
-      return Object.defineProperties({} as Engine, {
-        ...Object.getOwnPropertyDescriptors(engine),
-        sweep: {
-          value: (work: Parameters<NonNullable<Engine["sweep"]>>[0]) => {
+      const device = engine.device!;
+      return {
+        ...engine,
+        device: {
+          ...device,
+          sweep: (work) => {
             shares.set(name, [...(shares.get(name) ?? []), work.members.length]);
-            return engine.sweep!(work);
+            return device.sweep(work);
           },
         },
-      });
+      };
     };
-    registerEngine("watched", async () => dealtEngine("watched", [await watched("sim"), await watched("sim:1")]), { automatic: false });
+    registerEngine("watched", async () => distributedEngine("watched", [await watched("sim"), await watched("sim:1")]), {
+      automatic: false,
+    });
     await trialsOn({ ...narma, name: "shares" }, "watched");
     // Three trials of two seeds and two penalties, then the two that the budget leaves.
     expect([...shares]).toEqual([

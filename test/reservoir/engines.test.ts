@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { cpuMicroseconds } from "../../src/engine/cpu/cost.js";
 import type { Engine, EngineStatus } from "../../src/reservoir/engine.js";
 import { chooseEngine, registerEngine } from "../../src/reservoir/engines.js";
-import type { ModelShape } from "../../src/reservoir/shape.js";
+import type { AnyShape, ModelShape } from "../../src/reservoir/shape.js";
+import { minimalEngine } from "../engine/minimal.js";
 
 let loads: string[] = [];
 
@@ -11,7 +12,8 @@ function engine(name: string, cost: ((shape: ModelShape) => number) | undefined,
   const status: EngineStatus = { available, reason: available ? `${name} is here` : `${name} is not here` };
   return async () => {
     loads.push(name);
-    return { name, probe: async () => status, ...(cost ? { microsecondsPerStep: cost } : {}) } as unknown as Engine;
+    const microseconds = ([of, ...others]: readonly AnyShape[]) => (others.length > 0 ? undefined : cost!(of as ModelShape));
+    return { ...minimalEngine, name, probe: async () => status, ...(cost && { cost: { microseconds } }) };
   };
 }
 
@@ -85,7 +87,10 @@ describe("auto for an ensemble", () => {
     const { engine: alike, reason: apart } = await chooseEngine("auto", members);
     expect(alike.name).toBe("host");
     expect(apart).toContain("a step of 100 reservoirs of 20 to 30 neurons is modelled at 25 us on host and 1.0e2 us on device");
-    const together: Engine = { ...(await engine("device", () => 1)()), microsecondsPerEnsembleStep: (shapes) => shapes.length / 40 };
+    const together: Engine = {
+      ...(await engine("device", () => 1)()),
+      cost: { microseconds: (shapes) => (shapes.length > 1 ? shapes.length / 40 : 1) },
+    };
     registerEngine("device", async () => together, { automatic: true, leastMicroseconds: 1 });
     const { engine: chosen, reason } = await chooseEngine("auto", members);
     expect(chosen.name).toBe("device");
@@ -121,7 +126,7 @@ describe("the CPU engine's model of cost", () => {
     ["dense", 1000, 1e6, 54.05],
     ["dense", 5000, 2.5e7, 3124.7],
   ] as const)("is within 30 %% of what was measured: %s N = %i", (storage, size, nonzeros, measured) => {
-    const modelled = cpuMicroseconds({ ...shape(size), inputSize: 3, storage, nonzeros });
+    const modelled = cpuMicroseconds([{ ...shape(size), inputSize: 3, storage, nonzeros }])!;
     expect(modelled / measured).toBeGreaterThan(0.7);
     expect(modelled / measured).toBeLessThan(1.3);
   });

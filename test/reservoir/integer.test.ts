@@ -105,7 +105,7 @@ describe("integer arithmetic", () => {
   });
 
   it("is refused by an engine without it, by threads, and by ONNX", async () => {
-    expect(() => checkArithmetic({ name: "mine" }, { arithmetic: "integer" })).toThrow(
+    expect(() => checkArithmetic({ name: "mine", supports: new Set<never>() }, { arithmetic: "integer" })).toThrow(
       /arithmetic is "integer"; it takes "portable" or "fast" on the engine "mine"/,
     );
     await expect(ReservoirComputer.create(integer({ size: 20 }), { threads: 2, engine: "cpu" })).rejects.toThrow(/threads is 2/);

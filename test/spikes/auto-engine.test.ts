@@ -6,7 +6,7 @@ import { type Engine, registerEngine } from "../../src/reservoir/index.js";
 import { build, shape } from "../../src/spikes/liquid/kind.js";
 
 /** An engine for large networks: a step of any of them in 20 us. */
-const large: Engine = { ...referenceEngine, name: "large", microsecondsPerStep: () => 20, microsecondsPerSpikingStep: () => 20 };
+const large: Engine = { ...referenceEngine, name: "large", cost: { microseconds: () => 20 } };
 registerEngine("large", async () => large, { automatic: true });
 
 describe("auto", () => {

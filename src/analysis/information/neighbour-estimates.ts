@@ -78,7 +78,7 @@ export class NeighbourEstimator {
 
   /** Estimates on an engine if it has a way, else by k-d trees. With the same bits. */
   async *on(engine: Engine | undefined, xs: Iterable<Columns>, work: Pick<WorkOptions, "signal">): AsyncGenerator<NeighbourEstimate> {
-    if (!engine?.neighbourCounts) {
+    if (!engine?.device) {
       const estimate = this.here();
       for (const x of xs) yield estimate(x);
       return;
@@ -92,7 +92,7 @@ export class NeighbourEstimator {
         yield apart(x);
       }
     }
-    for await (const counts of engine.neighbourCounts(this.#space, taken(), work)) yield this.#estimate(counts, waiting.shift());
+    for await (const counts of engine.device.neighbourCounts(this.#space, taken(), work)) yield this.#estimate(counts, waiting.shift());
   }
 
   #estimate({ inZ, inXZ, inYZ }: NeighbourCounts, equals: EqualRows | undefined): NeighbourEstimate {

@@ -102,7 +102,7 @@ export async function measureAll(
   };
   const report = (done: number) => onProgress?.(done, count);
   try {
-    if (together.length > 0 && engine.measure) {
+    if (together.length > 0 && engine.device) {
       const alone = together.length === measures.length;
       const done = await measureTogether(engine, configs!, { ...settings, measures: together }, take(together), alone ? report : () => {});
       if (done) rest = measures.filter((measure) => !together.includes(measure));

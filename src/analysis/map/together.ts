@@ -73,7 +73,7 @@ export async function measureTogether(
   const first = configs[0]!;
   const alike = ({ cell, feedback, size, inputSize, precision }: ReservoirConfig) =>
     !cell && !feedback && size === first.size && inputSize === first.inputSize && precision === first.precision;
-  if (!engine.measure || !configs.every(alike)) return false;
+  if (!engine.device || !configs.every(alike)) return false;
   const bases: Base[] = [];
   const places = new Map<string, { readonly base: number; readonly leakRates: ReturnType<typeof leakRatesOf> }>();
   const members: SweepMember[] = [];
@@ -101,7 +101,7 @@ export async function measureTogether(
       );
     },
   };
-  const done = engine.measure(work);
+  const done = engine.device.measure(work);
   await done;
   return done !== undefined;
 }

@@ -1,5 +1,5 @@
 // `spillway bench --gpus`: what several GPUs gain over one, for one reservoir that they share and
-// for an ensemble whose members they are dealt. Each row has the first device alone beside it.
+// for an ensemble whose members are distributed over them. Each row has the first device alone beside it.
 import "../../index.js";
 import "../../sim/index.js";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ export interface GpuMeasurement {
   readonly size: number;
   readonly members: number;
   readonly devices: number;
-  /** The plan of the reservoir, or "dealt" for members that several devices share. */
+  /** The plan of the reservoir, or "distributed" for members that several devices share. */
   readonly plan: string;
   readonly microsecondsPerStep: number;
   readonly fastest: number;
@@ -120,7 +120,7 @@ async function ensemble(size: number, engine: string, devices: number, signal: A
     await all.run(inputs, { keep: "last", signal });
     if (r > 0) times.push(((performance.now() - start) * 1000) / ensembleSteps);
   }
-  const plan = devices === 1 ? "together" : "dealt";
+  const plan = devices === 1 ? "together" : "distributed";
   return { plan, microsecondsPerStep: median(times), fastest: Math.min(...times), slowest: Math.max(...times) };
 }
 

@@ -13,7 +13,7 @@ import { planIntegerMemory } from "./integer-memory.js";
 import { IntegerStepper, integerPlan } from "./integer-stepper.js";
 import { expectedMemory, type MemoryMap, planMemory } from "./memory.js";
 import { OwnActivationStepper, preactivationsOf } from "./own-activation.js";
-import { wasmKinds } from "./registered.js";
+import { openKind, planKind } from "./registered.js";
 import { planSpikingMemory, type SpikingMemoryMap } from "./spiking-memory.js";
 import { WasmSpikingStepper } from "./spiking-stepper.js";
 import { WasmStepper } from "./stepper.js";
@@ -23,12 +23,8 @@ import { whyOneThread } from "./thread.js";
 /** WebAssembly SIMD. */
 export const cpuEngine: Engine = {
   name: "cpu",
-  weightLimit: wasmMemoryLimit,
-  expectedBytes: expectedMemory,
-  ownActivations: true,
-  cells: true,
-  integers: true,
-  ...wasmKinds,
+  supports: new Set(["ownActivations", "cells", "integers", "registeredKinds"]),
+  cost: { microseconds: cpuMicroseconds, limit: wasmMemoryLimit, bytes: expectedMemory },
 
   async probe() {
     try {
@@ -39,19 +35,15 @@ export const cpuEngine: Engine = {
     }
   },
 
-  microsecondsPerStep: cpuMicroseconds,
-
-  // Measured: 5 us a step of 1000 noisy neurons, 1.2 ns a synapse of a firing neuron; 1 % fire in a
-  // step.
-  microsecondsPerSpikingStep: ({ size, synapses }) => 0.5 + 5e-3 * size + 1.2e-5 * synapses,
-
   plan(model, options) {
+    if (model.kind === "registered") return planKind(model);
     if (model.kind === "spiking") return describeSpikingPlan(model, planSpikingMemory(model), options);
     if (model.config.arithmetic === "integer") return planIntegers(model, options);
     return describePlan(model, planMemory(model), threadsOf(options));
   },
 
   async open(model, options) {
+    if (model.kind === "registered") return openKind(model, options);
     if (model.kind === "spiking") return openSpiking(model, options);
     if (model.config.arithmetic === "integer") return openIntegers(model, options);
     const threads = threadsOf(options);

@@ -11,7 +11,7 @@ import type { RegisteredModel } from "../../reservoir/registered/model.js";
 import type { KindWasm } from "../../reservoir/registered/wasm.js";
 import { ChunkedSession } from "../chunked-session.js";
 import { clockFor } from "../phase-clock.js";
-import { planOf, RegisteredStepper, registeredKinds } from "../registered.js";
+import { openRegistered, planOf, RegisteredStepper } from "../registered.js";
 import { placeRegions, type Region, stepsPerChunk } from "./memory.js";
 
 /** What a kind's functions are given, and where it stands. */
@@ -25,27 +25,24 @@ interface KindMap {
   readonly totalBytes: number;
 }
 
-const inJavaScript = registeredKinds("cpu");
+/** How the CPU engine would run a model of a registered kind. @throws ArgumentError */
+export function planKind(model: RegisteredModel): EnginePlan {
+  const map = mapOf(model);
+  return map ? describe(model, map) : planOf("cpu", model);
+}
 
-/** The members of the CPU engine that run registered kinds. */
-export const wasmKinds = {
-  planRegistered(model: RegisteredModel): EnginePlan {
-    const map = mapOf(model);
-    return map ? describe(model, map) : inJavaScript.planRegistered(model);
-  },
-
-  async openRegistered(model: RegisteredModel, options?: EngineOptions): Promise<EngineSession> {
-    const map = mapOf(model);
-    if (!map) return inJavaScript.openRegistered(model, options);
-    const instance = await instanceOf(map, model.config.kind);
-    try {
-      return new ChunkedSession(model, describe(model, map), new WasmKindStepper(model, map, instance), clockFor(options));
-    } catch (error) {
-      if (!map.wasm.module) releaseInstance(instance);
-      throw error;
-    }
-  },
-};
+/** Opens a model of a registered kind. @throws ArgumentError */
+export async function openKind(model: RegisteredModel, options?: EngineOptions): Promise<EngineSession> {
+  const map = mapOf(model);
+  if (!map) return openRegistered("cpu", model, options);
+  const instance = await instanceOf(map, model.config.kind);
+  try {
+    return new ChunkedSession(model, describe(model, map), new WasmKindStepper(model, map, instance), clockFor(options));
+  } catch (error) {
+    if (!map.wasm.module) releaseInstance(instance);
+    throw error;
+  }
+}
 
 /**
  * Undefined if the kind has no functions of WebAssembly, or no memory of theirs holds the model.

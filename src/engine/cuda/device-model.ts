@@ -1,6 +1,5 @@
 // A model's small matrices and its state on the device: all but W, which is the time loop's. In
 // integer arithmetic the matrices are words of 32 bits; the state is binary32 in any.
-
 import { disposeAll, disposeQuietly } from "../../core/disposal.js";
 import type { Context } from "../../gpu/index.js";
 import { allocate, type FloatArray, type Matrix } from "../../numerics/index.js";

@@ -1,11 +1,19 @@
 // The CUDA engine: one device, real or simulated, that runs reservoirs by the plan that suits their
 // shape. The package's index names the devices.
-
 import { disposeQuietly } from "../../core/disposal.js";
 import { type Context, LibraryError, openDevice } from "../../gpu/index.js";
-import { openOneByOne } from "../../reservoir/engine/one-by-one.js";
-import { type Engine, type EngineOptions, EngineUnavailableError, formatBytes } from "../../reservoir/engine.js";
+import {
+  type DeviceAbilities,
+  type Engine,
+  type EngineCost,
+  type EngineOptions,
+  type EnginePlan,
+  type EngineSession,
+  EngineUnavailableError,
+  formatBytes,
+} from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
+import type { EngineModel } from "../../reservoir/spiking-model.js";
 import { openBatch } from "./batch/index.js";
 import { limitChunks } from "./chunk-limit.js";
 import { type EngineDevice, givenDevice, ownDevice } from "./device.js";
@@ -18,7 +26,7 @@ import { leastSquaresOnDevice } from "./least-squares.js";
 import { freeMemory, usableMemory } from "./memory.js";
 import { neighbourCounts } from "./neighbours.js";
 import { whyNoCompiler } from "./persistent/kernel-code.js";
-import { type Choice, checkOneWay, choices, describeChoice, type Place, planNames } from "./plan.js";
+import { type Choice, checkOneWay, choices, describeChoice, type Place } from "./plan.js";
 import { DeviceClock } from "./profile.js";
 import { openKind, planKind } from "./registered.js";
 import { DeviceSession } from "./session.js";
@@ -45,13 +53,17 @@ export interface DeviceEngineOptions {
   readonly stepsPerChunk?: number | undefined;
 }
 
+interface CudaAbilities extends DeviceAbilities {
+  beside(others: readonly Engine[]): DeviceEngine;
+}
+
 /** An engine on a device. */
 export interface DeviceEngine extends Engine {
+  readonly device: CudaAbilities;
   /** The device's context, opened if it is not yet. */
   context(): Context;
   /** Gives the device back; sessions on it end. The next use opens it again. */
   close(): void;
-  beside(others: readonly Engine[]): DeviceEngine;
 }
 
 /**
@@ -88,28 +100,22 @@ export function contextEngine(context: Context): DeviceEngine {
 /** Steps of a chunk on the simulated device: few enough to be interrupted. */
 export const simulatedChunk = 16;
 
+/** What the functions of an engine share. */
+interface EngineParts {
+  readonly name: string;
+  readonly device: EngineDevice;
+  readonly stepsPerChunk?: number | undefined;
+  /** Engines whose devices may share a reservoir. */
+  readonly others: readonly DeviceEngine[];
+}
+
 function engineOf(name: string, device: EngineDevice, stepsPerChunk?: number, others: readonly DeviceEngine[] = []): DeviceEngine {
-  const place = (memory: number | undefined): Place => {
-    const context = device.context();
-    const { info } = context;
-    const most = Math.min(usableMemory(info), memory ?? Number.POSITIVE_INFINITY);
-    const peers = others.length > 0 ? [context, ...others.map((other) => other.context())] : undefined;
-    const memoryOf = (peer: Context) =>
-      memory === undefined ? usableMemory(peer.info) : Math.min(usableMemory(peer.info), freeMemory(peer));
-    return { engine: name, device: info, memory: most, stepsPerChunk, whyNoCompiler: () => whyNoCompiler(context), peers, memoryOf };
-  };
-
-  const engine: DeviceEngine = {
+  const parts = { name, device, stepsPerChunk, others };
+  return {
     name,
-
-    integers: true,
-
-    /** Of all devices that may share W. */
-    get weightLimit() {
-      const contexts = [device.context(), ...others.map((other) => other.context())];
-      const distinct = whyNotSharded(contexts) === undefined ? [...new Set(contexts)] : contexts.slice(0, 1);
-      return distinct.reduce((sum, { info }) => sum + usableMemory(info), 0);
-    },
+    supports: new Set(["integers", "registeredKinds", "plans"]),
+    cost: costOf(parts),
+    device: abilitiesOf(parts),
 
     async probe() {
       try {
@@ -122,110 +128,125 @@ function engineOf(name: string, device: EngineDevice, stepsPerChunk?: number, ot
       }
     },
 
-    planNames,
+    plan: (model, options) => planOn(parts, model, options),
+    open: (model, options) => openOn(parts, model, { ...options, spinLimit: spinLimitOf(options?.spinLimit) }),
+    context: () => device.context(),
+    close: () => device.close(),
+  };
+}
 
-    microsecondsPerStep: (shape) => choices(shape, place(undefined))[0]!.loop.microsecondsPerStep,
+/** Where a reservoir runs; without `memory`, where it would run on devices that are not in use. */
+function placeOf({ name, device, stepsPerChunk, others }: EngineParts, memory?: number): Place {
+  const context = device.context();
+  const { info } = context;
+  const most = Math.min(usableMemory(info), memory ?? Number.POSITIVE_INFINITY);
+  const peers = others.length > 0 ? [context, ...others.map((other) => other.context())] : undefined;
+  const memoryOf = (peer: Context) =>
+    memory === undefined ? usableMemory(peer.info) : Math.min(usableMemory(peer.info), freeMemory(peer));
+  return { engine: name, device: info, memory: most, stepsPerChunk, whyNoCompiler: () => whyNoCompiler(context), peers, memoryOf };
+}
 
-    microsecondsPerEnsembleStep: (shapes) => ensembleMicroseconds(shapes, device.context().info),
+function costOf(parts: EngineParts): EngineCost {
+  const { device, others } = parts;
+  return {
+    microseconds(shapes) {
+      if (shapes.length > 1) {
+        const rates = shapes.filter((shape): shape is ModelShape => !("kind" in shape));
+        return rates.length === shapes.length ? ensembleMicroseconds(rates, device.context().info) : undefined;
+      }
+      const shape = shapes[0]!;
+      // Measured on an H200: 5.3 us for 1e4 neurons with 1e6 synapses, 20 us for 1e5 with 1e8, 0.2 %
+      // of them used in a step.
+      if ("kind" in shape) return 4.5 + 8e-5 * shape.size + 4e-7 * shape.synapses;
+      return choices(shape, placeOf(parts))[0]!.loop.microsecondsPerStep;
+    },
 
+    /** Of all devices that may share W. */
+    get limit() {
+      const contexts = [device.context(), ...others.map((other) => other.context())];
+      const distinct = whyNotSharded(contexts) === undefined ? [...new Set(contexts)] : contexts.slice(0, 1);
+      return distinct.reduce((sum, { info }) => sum + usableMemory(info), 0);
+    },
+  };
+}
+
+function abilitiesOf({ name, device, stepsPerChunk, others }: EngineParts): CudaAbilities {
+  const peers = () => others.map((other) => other.context());
+  return {
     drawRowSums: (weights) => drawRowSums(device.context(), weights),
-
     drawSparse: (weights) => drawSparse(device.context(), weights),
-
-    spectralRadius: (matrix, radiusOptions) =>
+    spectralRadius: (matrix, options) =>
       "draws" in matrix
-        ? drawnSpectralRadius(
-            device.context(),
-            matrix,
-            radiusOptions,
-            others.map((other) => other.context()),
-          )
-        : spectralRadiusOnDevice(device.context(), matrix, radiusOptions),
-
-    leastSquares: (x, y, workOptions) => leastSquaresOnDevice(device.context(), x, y, workOptions),
-
-    neighbourCounts: (space, xs, workOptions) => neighbourCounts(device.context(), space, xs, workOptions),
-
-    // Measured on an H200: 5.3 us for 1e4 neurons with 1e6 synapses, 20 us for 1e5 with 1e8, 0.2 %
-    // of them used in a step.
-    microsecondsPerSpikingStep: ({ size, synapses }) => 4.5 + 8e-5 * size + 4e-7 * synapses,
-
-    plan(model, engineOptions) {
-      if (model.kind === "spiking") {
-        checkOneWay("spiking", engineOptions);
-        return planSpiking(device.context(), model, { engine: name, stepsPerChunk });
-      }
-      const shape = shapeOf(model);
-      const here = place(undefined);
-      const found = choices(shape, here, engineOptions);
-      return describeChoice(found[0]!, shape, here, found);
+        ? drawnSpectralRadius(device.context(), matrix, options, peers())
+        : spectralRadiusOnDevice(device.context(), matrix, options),
+    leastSquares: (x, y, options) => leastSquaresOnDevice(device.context(), x, y, options),
+    neighbourCounts: (space, xs, options) => neighbourCounts(device.context(), space, xs, options),
+    async openEnsemble(models, options) {
+      const rates = models.filter((model) => model.kind === undefined);
+      return rates.length === models.length ? openTogether(device.context(), name, rates, options) : undefined;
     },
-
-    async open(model, asked) {
-      const engineOptions = { ...asked, spinLimit: spinLimitOf(asked?.spinLimit) };
-      if (model.kind === "spiking") {
-        checkOneWay("spiking", asked);
-        return openSpiking(device.context(), model, { engine: name, stepsPerChunk }, engineOptions);
-      }
-      const context = device.context();
-      const shape = shapeOf(model);
-      const here = place(freeMemory(context));
-      const found = choices(shape, here, engineOptions);
-      const named = (engineOptions.plan ?? "auto") !== "auto";
-      const { choice, loop } = await openFirst(name, context, model, found, engineOptions);
-      try {
-        return new DeviceSession({
-          ...{ context, model, loop, openTrainer, openBatch },
-          clock: engineOptions.profile ? clockOf(context, loop) : undefined,
-          spinLimit: engineOptions.spinLimit,
-          named,
-          plan: describeChoice(choice, shape, here, found, loop.details),
-          capacity: choice.memory.capacity,
-          compiled: loop.name === "named" && choice.loop.kernelSource === "nvrtc" ? "nvrtc" : undefined,
-          openStreamed: async () => {
-            if (!named) return openStreamed(context, model, shape);
-            const { plan } = engineOptions;
-            throw new EngineUnavailableError(
-              name,
-              `the plan "${plan}" closes no loop of this reservoir and readout; take "auto" or "streamed"`,
-            );
-          },
-        });
-      } catch (error) {
-        disposeQuietly([loop]);
-        throw error;
-      }
-    },
-
-    planRegistered(model, engineOptions) {
-      checkOneWay(model.config.kind, engineOptions);
-      return planKind(device.context(), model, { engine: name, stepsPerChunk });
-    },
-
-    async openRegistered(model, engineOptions) {
-      checkOneWay(model.config.kind, engineOptions);
-      return openKind(device.context(), model, { engine: name, stepsPerChunk }, engineOptions);
-    },
-
-    async openEnsemble(models, engineOptions) {
-      const rates = models.filter((model) => model.kind !== "spiking");
-      const together = rates.length === models.length ? openTogether(device.context(), name, rates, engineOptions) : undefined;
-      return together ?? openOneByOne(engine, models, engineOptions);
-    },
-
     sweep: (work) => sweepTogether(device.context(), name, work),
     sweepForecasts: (work) => forecastTogether(device.context(), name, work),
     measure: (work) => measureTogether(device.context(), name, work),
-
     beside(engines) {
       const devices = engines.filter((other): other is DeviceEngine => "context" in other);
       return engineOf(name, device, stepsPerChunk, devices);
     },
-
-    context: () => device.context(),
-    close: () => device.close(),
   };
-  return engine;
+}
+
+function planOn(parts: EngineParts, model: EngineModel, options?: EngineOptions): EnginePlan {
+  const { name: engine, device, stepsPerChunk } = parts;
+  if (model.kind === undefined) {
+    const shape = shapeOf(model);
+    const here = placeOf(parts);
+    const found = choices(shape, here, options);
+    return describeChoice(found[0]!, shape, here, found);
+  }
+  checkOneWay(model.config.kind, options);
+  const setting = { engine, stepsPerChunk };
+  return model.kind === "spiking" ? planSpiking(device.context(), model, setting) : planKind(device.context(), model, setting);
+}
+
+async function openOn(parts: EngineParts, model: EngineModel, options: EngineOptions): Promise<EngineSession> {
+  const { name: engine, device, stepsPerChunk } = parts;
+  if (model.kind === undefined) return openRates(parts, model, options);
+  checkOneWay(model.config.kind, options);
+  const setting = { engine, stepsPerChunk };
+  return model.kind === "spiking"
+    ? openSpiking(device.context(), model, setting, options)
+    : openKind(device.context(), model, setting, options);
+}
+
+async function openRates(parts: EngineParts, model: ReservoirModel, options: EngineOptions): Promise<EngineSession> {
+  const { name } = parts;
+  const context = parts.device.context();
+  const shape = shapeOf(model);
+  const here = placeOf(parts, freeMemory(context));
+  const found = choices(shape, here, options);
+  const named = (options.plan ?? "auto") !== "auto";
+  const { choice, loop } = await openFirst(name, context, model, found, options);
+  try {
+    return new DeviceSession({
+      ...{ context, model, loop, openTrainer, openBatch },
+      clock: options.profile ? clockOf(context, loop) : undefined,
+      spinLimit: options.spinLimit,
+      named,
+      plan: describeChoice(choice, shape, here, found, loop.details),
+      capacity: choice.memory.capacity,
+      compiled: loop.name === "named" && choice.loop.kernelSource === "nvrtc" ? "nvrtc" : undefined,
+      openStreamed: async () => {
+        if (!named) return openStreamed(context, model, shape);
+        throw new EngineUnavailableError(
+          name,
+          `the plan "${options.plan}" closes no loop of this reservoir and readout; take "auto" or "streamed"`,
+        );
+      },
+    });
+  } catch (error) {
+    disposeQuietly([loop]);
+    throw error;
+  }
 }
 
 /** An engine on a CUDA device of this machine, by its number. */

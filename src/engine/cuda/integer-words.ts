@@ -24,7 +24,7 @@ export function ratesInWords({ leakRate, exponents }: IntegerRows): FloatArray {
   return asWords(Int32Array.from(leakRate, (a, r) => 16 * a + exponents[r]!));
 }
 
-/** A dense W: pairs of a row's columns dealt to four lanes, [pair / 4][4 row + lane]. */
+/** A dense W: pairs of a row's columns spread over four lanes, [pair / 4][4 row + lane]. */
 export function pairsInWords(weights: Int16Array, size: number): FloatArray {
   const turns = Math.ceil(size / 8);
   const out = new Int16Array(turns * 8 * size);

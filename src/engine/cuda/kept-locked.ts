@@ -1,5 +1,4 @@
 // Page-locked memory that serves one batch after another: to lock a MiB takes half a millisecond.
-
 import { type Disposes, disposeAll, disposeQuietly } from "../../core/disposal.js";
 import type { Context, PinnedBuffer } from "../../gpu/index.js";
 

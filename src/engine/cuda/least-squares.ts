@@ -1,6 +1,5 @@
 // Least squares in double-double on a device (kernels/least_squares.cu). The last step, against the
 // triangle, is the host's: it is small.
-
 import { disposeAll, disposeQuietly, Held } from "../../core/disposal.js";
 import { ArgumentError } from "../../core/errors.js";
 import type { Context, DeviceBuffer, Stream } from "../../gpu/index.js";

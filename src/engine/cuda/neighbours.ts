@@ -1,6 +1,5 @@
 // Nearest neighbours by all pairs on a device (kernels/nearest_neighbours.cu), for several x in one
 // launch.
-
 import { disposeAll, Held } from "../../core/disposal.js";
 import type { Context, DeviceBuffer, Dtype } from "../../gpu/index.js";
 import { EngineCapacityError, type NeighbourCounts, type NeighbourSpace, type WorkOptions } from "../../reservoir/engine.js";

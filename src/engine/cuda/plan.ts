@@ -14,7 +14,7 @@ import type { TimeLoopFamily, TimeLoopPlan } from "./time-loop.js";
 const families: readonly TimeLoopFamily[] = [persistentLoops, streamedLoops, shardedLoops];
 
 /** What the option `plan` takes. */
-export const planNames: readonly string[] = ["auto", ...families.flatMap(({ names }) => names)];
+const planNames: readonly string[] = ["auto", ...families.flatMap(({ names }) => names)];
 
 /** A plan and the memory of a session by it. */
 export interface Choice {

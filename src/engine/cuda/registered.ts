@@ -1,6 +1,5 @@
 // Reservoirs of registered kinds on a device: the kind's own kernel, a chunk of steps in a launch.
 // Steps that it does not take, and those up to a state that is not finite, are the host's.
-
 import { Held } from "../../core/disposal.js";
 import { ArgumentError } from "../../core/errors.js";
 import type { Context, DeviceBuffer, Parameter, Stream } from "../../gpu/index.js";

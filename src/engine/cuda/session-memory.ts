@@ -1,6 +1,5 @@
 // What a session has open on its device: the model, buffers of chunks, two streams, the time loop.
 // It computes nothing by itself.
-
 import { disposeAll, Held } from "../../core/disposal.js";
 import type { Context, Stream } from "../../gpu/index.js";
 import type { FloatArray } from "../../numerics/index.js";

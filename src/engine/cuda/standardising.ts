@@ -1,5 +1,4 @@
 // z-scores of series that lie on the device, which stay there, with the bits of the host's.
-
 import { disposeQuietly, Held } from "../../core/disposal.js";
 import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../gpu/index.js";
 import { type DeviceMatrix, DeviceSequences, stretchOf } from "../../reservoir/device-matrix.js";

@@ -1,6 +1,5 @@
 // Statistics of sequences' states on the device, and what a readout of classes makes of them: only
 // these come to the host. It runs no reservoir.
-
 import { Held } from "../../core/disposal.js";
 import type { Context, DeviceBuffer, Stream } from "../../gpu/index.js";
 import { Matrix } from "../../numerics/index.js";

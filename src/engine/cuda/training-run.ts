@@ -1,6 +1,5 @@
 // Hands the chunks of a run to a trainer on the device, with the targets that go with them. It sums
 // nothing itself.
-
 import { type Disposes, disposeAll, Held } from "../../core/disposal.js";
 import type { Context, DeviceBuffer, PinnedBuffer, Stream } from "../../gpu/index.js";
 import type { Matrix } from "../../numerics/index.js";

@@ -6,22 +6,20 @@ import type { ReservoirModel } from "../../reservoir/model.js";
 import { reservoirStep } from "../../reservoir/step.js";
 import { ChunkedSession, type Stepper } from "../chunked-session.js";
 import { clockFor } from "../phase-clock.js";
-import { registeredKinds } from "../registered.js";
+import { openRegistered, planOf } from "../registered.js";
 import { ReferenceSpikingStepper } from "./spiking.js";
 
 /** The TypeScript reference. */
 export const referenceEngine: Engine = {
   name: "reference",
-  ownActivations: true,
-  cells: true,
-  integers: true,
-  ...registeredKinds("reference"),
+  supports: new Set(["ownActivations", "cells", "integers", "registeredKinds"]),
 
   async probe() {
     return { available: true, reason: "plain TypeScript runs everywhere", device: "JavaScript" };
   },
 
   plan(model): EnginePlan {
+    if (model.kind === "registered") return planOf("reference", model);
     return {
       engine: "reference",
       summary: "plain TypeScript, one step at a time",
@@ -31,6 +29,7 @@ export const referenceEngine: Engine = {
   },
 
   async open(model, options) {
+    if (model.kind === "registered") return openRegistered("reference", model, options);
     const stepper = model.kind === "spiking" ? new ReferenceSpikingStepper(model) : new ReferenceStepper(model);
     return new ChunkedSession(model, referenceEngine.plan(model), stepper, clockFor(options));
   },

@@ -16,7 +16,7 @@ const name = "webgpu";
 /** A compute shader over WebGPU. */
 export const webgpuEngine: Engine = {
   name,
-  integers: true,
+  supports: new Set(["integers"]),
 
   async probe() {
     const adapter = await adapterHere();
@@ -74,7 +74,7 @@ async function openDevice(): Promise<GPUDevice> {
 
 /** @throws EngineUnavailableError for a model in floating-point numbers */
 function integersOf(model: EngineModel): ReservoirModel {
-  if (model.kind !== "spiking" && model.config.arithmetic === "integer") return model;
+  if (model.kind === undefined && model.config.arithmetic === "integer") return model;
   throw new EngineUnavailableError(name, 'it runs reservoirs with arithmetic "integer" alone; take that, or the engine "cpu"');
 }
 

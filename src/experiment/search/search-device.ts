@@ -95,7 +95,7 @@ export class DeviceTrials implements TrialPlaces {
     const rows = data.kind === "series" ? data.series.rows : data.kind === "driven" ? data.inputs.rows : 0;
     const steps = rows * jobs.length * deviceBatch(trials);
     const { engine } = await engineFor(setup.run.engine, resolveConfig({ ...(experiment.reservoir as ReservoirOptions), seed: 0 }), steps);
-    return engine.sweep ? new DeviceTrials(engine, setup, evaluator, signal) : undefined;
+    return engine.device ? new DeviceTrials(engine, setup, evaluator, signal) : undefined;
   }
 
   async evaluate(task: TrialTask): Promise<TrialOutcomeScores> {

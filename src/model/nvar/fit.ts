@@ -27,10 +27,11 @@ export interface FittedNvar {
 export async function solverOn(name: string | undefined, { arithmetic }: NvarSettings): Promise<LeastSquares> {
   if (name === undefined || name === "auto") return leastSquaresHere;
   const { engine } = await chooseEngine(name);
-  if (!engine.leastSquares) return leastSquaresHere;
+  const { device } = engine;
+  if (!device) return leastSquaresHere;
   if (arithmetic !== "doubleDouble")
     throw new ArgumentError("engine", name, `"cpu" with arithmetic "${arithmetic}": devices solve in double-double alone`);
-  return (x, y, options) => engine.leastSquares!(x, y, options);
+  return (x, y, options) => device.leastSquares(x, y, options);
 }
 
 /** @throws ArgumentError, SingularFitError, WorkInterruptedError */

@@ -5,7 +5,7 @@ import { type DoubleDoubles, ddAt, ddLeastSquares, ddSet, doubleDoubles } from "
 import { ddSqrt, ddSubtract, Matrix } from "../../numerics/index.js";
 import { SingularFitError } from "../../readout/errors.js";
 import { ridge, TrainedReadout } from "../../readout/index.js";
-import type { SolvesLeastSquares } from "../../reservoir/engine.js";
+import type { DeviceAbilities } from "../../reservoir/engine.js";
 import type { WorkOptions } from "../../reservoir/index.js";
 import { WorkPacer } from "../../reservoir/work.js";
 import type { Bound } from "../forecaster/bounds.js";
@@ -37,7 +37,7 @@ export interface NvarFit extends NvarWeights {
 }
 
 /** Solves least squares in double-double: numerics' `ddLeastSquares`, wherever it runs. */
-export type LeastSquares = NonNullable<SolvesLeastSquares["leastSquares"]>;
+export type LeastSquares = DeviceAbilities["leastSquares"];
 
 /** On the host, letting others have a turn. */
 export const leastSquaresHere: LeastSquares = async (x, y, options = {}) => {

@@ -99,7 +99,7 @@ export class CandidateSweep {
     const targets = stacked(trained.targets, Matrix.zeros(following.rows, outputs));
     const prediction = Matrix.zeros(following.rows, outputs);
     return this.#inGroups(candidates, train.inputs.cols, signal, ({ bases, members, slots }, { inputSize, precision }) =>
-      this.#engine.sweep?.({
+      this.#engine.device?.sweep({
         ...{ bases, members, washout, features, constant, signal, targets, trainRows: trained.inputs.rows },
         inputs: series(all, "inputs", inputSize, "inputSize", precision),
         take: (m, values) => {
@@ -136,7 +136,7 @@ export class CandidateSweep {
     };
     return this.#inGroups(candidates, scores.cols, signal, ({ bases, members, slots }, { inputSize, precision }) => {
       const rows = series(scores, "series", inputSize, "inputSize", precision);
-      return this.#engine.sweepForecasts?.({
+      return this.#engine.device?.sweepForecasts({
         ...{ bases, members, washout, features, constant, signal, horizon, refit: false },
         series: [{ rows, targets: scores, starts, ...range, apart: { trainRows, warmup } }],
         take: (_, m, values) => {

@@ -1,5 +1,5 @@
 // Closed loops of the members of a sweep one after the other, for engines that have no better way.
-// Bits are those of `Engine.sweepForecasts`.
+// Bits are those of `DeviceAbilities.sweepForecasts`.
 import { type FloatArray, Matrix } from "../../numerics/index.js";
 import type { ridge, TrainedReadout } from "../../readout/index.js";
 import type { ReservoirConfig } from "../../reservoir/config.js";
@@ -16,7 +16,7 @@ import { solved } from "./one-by-one.js";
 
 type Trainer = ReturnType<typeof ridge>;
 
-/** What `Engine.sweepForecasts` gives, one member after the other. */
+/** What `DeviceAbilities.sweepForecasts` gives, one member after the other. */
 export async function forecastsOneByOne(
   engine: Engine,
   work: ForecastSweepWork,

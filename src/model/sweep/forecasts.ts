@@ -156,7 +156,7 @@ export async function sweepForecasts(given: ForecastSweepOptions): Promise<Forec
         },
       };
       const swept =
-        engine.sweepForecasts?.(work) ??
+        engine.device?.sweepForecasts(work) ??
         forecastsOneByOne(engine, work, (m) => configOf(part.from + members[m]!.base, m % settings.length), bases, trainers);
       // The device has its work; what the next part takes is drawn meanwhile.
       const next = parts[p + 1];

@@ -1,5 +1,5 @@
 // The members of a sweep one after the other, for engines that have no better way; those that
-// differ in lambda alone share their states and sums. Bits and errors are those of `Engine.sweep`.
+// differ in lambda alone share their states and sums. Bits and errors are those of `DeviceAbilities.sweep`.
 import { Matrix, type Precision } from "../../numerics/index.js";
 import { IllConditionedError, type RidgeAccumulator, type ridge, SingularFitError, type TrainedReadout } from "../../readout/index.js";
 import type { ReservoirConfig } from "../../reservoir/config.js";
@@ -15,7 +15,7 @@ import type { Base } from "../../reservoir/swept.js";
 import { buildModel } from "../../reservoir/weights.js";
 import { WorkPacer } from "../../reservoir/work.js";
 
-/** What `Engine.sweep` gives, one member after the other. */
+/** What `DeviceAbilities.sweep` gives, one member after the other. */
 export async function oneByOne(
   engine: Engine,
   work: SweepWork,

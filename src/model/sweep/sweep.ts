@@ -156,7 +156,8 @@ export async function sweepReadouts(given: SweepOptions): Promise<SweepResult> {
       const members = membersOf(bases, seeds.slice(part.from, part.to), variants, lambdas);
       const work: SweepWork = { ...rows, members, bases, onProgress: report };
       const swept =
-        engine.sweep?.(work) ?? oneByOne(engine, work, (m) => configOf(part.from + members[m]!.base, m % settings.length), bases, trainers);
+        engine.device?.sweep(work) ??
+        oneByOne(engine, work, (m) => configOf(part.from + members[m]!.base, m % settings.length), bases, trainers);
       // The device has its work; what the next part takes is drawn meanwhile.
       const next = parts[p + 1];
       if (next) {

@@ -1,7 +1,6 @@
 // A composed reservoir as it is run: models of ordinary reservoirs, and what each of them sees.
 import { allocate, type FloatArray, type Precision } from "../../numerics/index.js";
 import type { ReservoirModel } from "../model.js";
-import type { RegisteredModel } from "../registered/model.js";
 import type { EngineModel } from "../spiking-model.js";
 import type { CompositeConfig, GroupConfig, PartConfig } from "./config.js";
 
@@ -30,7 +29,7 @@ export interface CompositeModel {
 }
 
 /** A model of any kind: what a `ReservoirComputer` runs. */
-export type AnyModel = EngineModel | CompositeModel | RegisteredModel;
+export type AnyModel = EngineModel | CompositeModel;
 
 /** Whether it is a model, and no description. */
 export function isModel(source: object): source is AnyModel {

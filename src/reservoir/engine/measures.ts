@@ -1,16 +1,9 @@
-// The capability of an engine that takes measures of many reservoirs at once. Others take them one
-// reservoir after the other, with the same bits.
+// Measures of many reservoirs. Devices take them at once, others one reservoir after the other, with
+// the same bits.
 import type { Matrix } from "../../numerics/index.js";
-import type { EnginePlan } from "../engine.js";
 import type { WorkOptions } from "../work.js";
 import type { TargetWork } from "./products.js";
 import type { SweepBase, SweepMember } from "./sweeps.js";
-
-/** Takes measures. */
-export interface TakesMeasures {
-  /** All members; undefined for work that is better done one reservoir after the other. */
-  measure?(work: MeasureWork): Promise<EnginePlan> | undefined;
-}
 
 /** Series that drive every reservoir from its initial state, in the models' precision. */
 export interface RankStreams {

@@ -6,22 +6,14 @@ import { hostInputs } from "../inputs.js";
 import { addMeasurements, type EngineProfile } from "../profile.js";
 import type { EngineModel } from "../spiking-model.js";
 import { WorkPacer } from "../work.js";
-import type { EnsembleOptions, EnsembleSession } from "./ensembles.js";
+import type { EnsembleOptions, EnsembleSession } from "./device.js";
 import { accumulate, addRows } from "./training.js";
 
 /**
  * Loads an ensemble by the engine if it can, else for one after the other. @throws as `Engine.open`
  */
 export async function openEnsemble(engine: Engine, models: readonly EngineModel[], options: EngineOptions = {}): Promise<EnsembleSession> {
-  return engine.openEnsemble?.(models, options) ?? openOneByOne(engine, models, options);
-}
-
-/**
- * An ensemble that opens and disposes one session a member in each run: no more than one of them is
- * in memory at a time.
- */
-export function openOneByOne(engine: Engine, models: readonly EngineModel[], options: EngineOptions = {}): EnsembleSession {
-  return new OneByOne(engine, models, options);
+  return (await engine.device?.openEnsemble(models, options)) ?? new OneByOne(engine, models, options);
 }
 
 /** Runs an ensemble once. */
@@ -39,6 +31,10 @@ export async function runEnsembleOnce(
   }
 }
 
+/**
+ * An ensemble that opens and disposes one session a member in each run: no more than one of them is
+ * in memory at a time.
+ */
 class OneByOne implements EnsembleSession {
   readonly plan: EnginePlan;
   readonly #engine: Engine;

@@ -1,16 +1,7 @@
-// The capability of a session that multiplies states with targets made of past inputs, without
-// copying the states to the host. Others hand the states out, with the same bits.
+// Products of states with targets made of past inputs. Devices make them without copying the states
+// to the host; others hand the states out, with the same bits.
 import type { Matrix, PhiloxKey } from "../../numerics/index.js";
 import type { WorkOptions } from "../work.js";
-
-/** Multiplies states with products of polynomials of past inputs. */
-export interface MultipliesTargets {
-  /**
-   * Runs the reservoir from its initial state; its own state is untouched. Undefined for a
-   * reservoir that runs in another way.
-   */
-  multiplyTargets?(work: TargetWork): Promise<TargetProducts> | undefined;
-}
 
 /** Targets whose terms are those from `first[j]` to `first[j + 1]`, at least one each. */
 export interface TargetTerms {

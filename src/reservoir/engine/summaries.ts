@@ -1,17 +1,10 @@
-// The capability of a session that gives statistics of states, or class scores made from them,
-// without copying the states to the host.
+// Statistics of states, or class scores made from them. Devices give them without copying the states
+// to the host.
 import { ArgumentError } from "../../core/errors.js";
 import type { Matrix } from "../../numerics/index.js";
-import type { SequenceInput } from "../engine.js";
+import type { BatchOptions } from "../engine.js";
 import type { LinearReadout } from "../features.js";
 import type { WorkOptions } from "../work.js";
-import type { NumbersSequences } from "./several.js";
-
-/** A session that summarises. Left out if the states are on the host anyway. */
-export interface Summarises {
-  /** Runs sequences as `batch` does and gives what is asked for in place of states. */
-  summarise?(sequences: readonly SequenceInput[], work: SummaryWork): Promise<Matrix<Float64Array>>;
-}
 
 /** A readout whose outputs are scores of classes. */
 export interface ClassScores {
@@ -30,7 +23,7 @@ export interface ClassScores {
  * A row for each sequence: [the last state, the mean state, what is given], or with `classes` the
  * shares of the classes. All in binary64.
  */
-export interface SummaryWork extends WorkOptions, NumbersSequences {
+export interface SummaryWork extends WorkOptions, Pick<BatchOptions, "firstSequence" | "devices"> {
   readonly last: boolean;
   readonly mean: boolean;
   /** Rows at the start of every sequence that the mean leaves out; fewer than any sequence has. */

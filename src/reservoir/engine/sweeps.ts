@@ -1,19 +1,11 @@
-// The capability of an engine that trains and scores many reservoirs over one series. Others do so
-// one after the other, with the same bits.
+// Sweeps: many reservoirs that are trained and scored over one series. Devices do that at once,
+// others one reservoir after the other, with the same bits.
 import type { Matrix, SparseMatrix } from "../../numerics/index.js";
 import type { EnginePlan } from "../engine.js";
 import type { FeatureSpec } from "../features.js";
 import type { ReservoirModel } from "../model.js";
 import type { EngineProfile } from "../profile.js";
 import type { WorkOptions } from "../work.js";
-
-/** Runs sweeps. */
-export interface RunsSweeps {
-  /** All members; undefined for work that is better done one member after the other. */
-  sweep?(work: SweepWork): Promise<SweepErrors> | undefined;
-  /** Closed loops of all members; undefined as above. */
-  sweepForecasts?(work: ForecastSweepWork): Promise<SweptForecasts> | undefined;
-}
 
 /** Reservoirs that share all that was drawn for one seed. */
 export interface SweepBase {

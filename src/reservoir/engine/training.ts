@@ -1,5 +1,5 @@
-// The capability of a session that trains: it hands states to a sink without keeping them, or sums
-// them on its device. For other sessions the host does the same.
+// Training without keeping states: they go to a sink, or are summed on a device. For sessions that
+// do not train the host does the same.
 import { Matrix } from "../../numerics/index.js";
 import type { EngineSession, SequenceInput } from "../engine.js";
 import type { FeatureSpec } from "../features.js";
@@ -21,14 +21,6 @@ export interface AccumulateOptions extends WorkOptions {
   readonly washout: number;
   /** What takes the states. */
   readonly sink: TrainingSink;
-}
-
-/** A session that trains. */
-export interface Trains {
-  /**
-   * Runs a sequence and hands its states to a training sink in rising order, without keeping them.
-   */
-  accumulate?(sequence: SequenceInput, options: AccumulateOptions): Promise<void>;
 }
 
 /** States of a chunk on the host, in bytes, if the host hands them to the sink. */

@@ -33,8 +33,8 @@ export function checkInteger(config: Omit<ReservoirConfig, "feedback">): void {
 }
 
 /** Refuses integer arithmetic on an engine that has none. @throws ArgumentError */
-export function checkArithmetic(engine: Pick<Engine, "name" | "integers">, { arithmetic }: Pick<ReservoirConfig, "arithmetic">): void {
-  if (engine.integers || arithmetic !== "integer") return;
+export function checkArithmetic(engine: Pick<Engine, "name" | "supports">, { arithmetic }: Pick<ReservoirConfig, "arithmetic">): void {
+  if (engine.supports.has("integers") || arithmetic !== "integer") return;
   throw new ArgumentError(
     "arithmetic",
     arithmetic,

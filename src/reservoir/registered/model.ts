@@ -111,8 +111,8 @@ function checkedMatrix(
 }
 
 /** Refuses a model that an engine does not run. @throws ArgumentError */
-export function checkRegistered(engine: Pick<Engine, "name" | "openRegistered">, { kind }: RegisteredReservoirConfig): void {
-  if (engine.openRegistered) return;
+export function checkRegistered(engine: Pick<Engine, "name" | "supports">, { kind }: RegisteredReservoirConfig): void {
+  if (engine.supports.has("registeredKinds")) return;
   throw new ArgumentError(
     "kind",
     kind,

@@ -1,6 +1,5 @@
 // Binning on a device: the T x N inputs that binSpikes makes, bit for bit, of spikes that may have
 // been made there.
-
 import { Held } from "../../core/disposal.js";
 import { ArgumentError } from "../../core/errors.js";
 import { checked, optional, resolve, type TableOf } from "../../core/options.js";

@@ -1,5 +1,4 @@
 // PatternDetector on a device: the type of each pattern, with the scores of the host, bit for bit.
-
 import { Held } from "../../core/disposal.js";
 import type { Context, Stream } from "../../gpu/index.js";
 import { type DetectionResult, type Measured, PatternDetector } from "../detection/detector.js";

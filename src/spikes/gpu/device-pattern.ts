@@ -1,6 +1,5 @@
 // Spike patterns in device memory. It is not checked as it is made: what reads it reports the first
 // spike that does not fit.
-
 import { Held } from "../../core/disposal.js";
 import { ArgumentError } from "../../core/errors.js";
 import type { Context, ReadonlyDeviceSlice } from "../../gpu/index.js";

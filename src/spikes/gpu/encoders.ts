@@ -1,6 +1,5 @@
 // Encoders on a device: from series in its memory to spikes in its memory. Each makes the spikes of
 // the encoder of the same name on the host.
-
 import { Held } from "../../core/disposal.js";
 import { ArgumentError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";

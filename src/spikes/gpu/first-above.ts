@@ -1,5 +1,4 @@
 // Looks for inputs in device memory that are stronger than a reservoir takes.
-
 import { Held } from "../../core/disposal.js";
 import type { Context, DeviceSlice, ReadonlyDeviceSlice, Stream } from "../../gpu/index.js";
 import { gridFor, none, spikeKernels } from "./kernels.js";

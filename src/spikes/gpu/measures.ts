@@ -1,6 +1,5 @@
 // The measures of the eight types and the bank of oscillators on a device: patterns to scores. What
 // a detector makes of scores is in detector.ts.
-
 import type { Held } from "../../core/disposal.js";
 import { ArgumentError } from "../../core/errors.js";
 import type { Context, DeviceBuffer, DeviceSlice, Parameter, Stream } from "../../gpu/index.js";

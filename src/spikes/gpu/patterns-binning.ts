@@ -1,5 +1,4 @@
 // Binning of many patterns on a device in one launch, each as binSpikesOnDevice bins it.
-
 import { Held } from "../../core/disposal.js";
 import { resolve } from "../../core/options.js";
 import type { Context, DeviceSlice } from "../../gpu/index.js";

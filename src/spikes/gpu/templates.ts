@@ -1,6 +1,5 @@
 // Templates on a device: the template that a pattern is most like, with the scores of
 // PatternTemplates, bit for bit.
-
 import { Held } from "../../core/disposal.js";
 import { ArgumentError } from "../../core/errors.js";
 import { choice, number, option, optional, resolve, type TableOf } from "../../core/options.js";

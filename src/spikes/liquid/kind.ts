@@ -34,7 +34,7 @@ function refuseOversized(config: SpikingReservoirConfig, engine: Engine): void {
   // Of a neuron: potential, two currents, the steps it is held for, and a row of what is to come,
   // twice.
   const bytes = 8 * (expectedSynapses(config) + input.connectivity * inputSize * size) + 24 * size;
-  const limit = Math.min(engine.weightLimit ?? Number.POSITIVE_INFINITY, machineMemory());
+  const limit = Math.min(engine.cost?.limit ?? Number.POSITIVE_INFINITY, machineMemory());
   if (bytes <= limit) return;
   const advice = "take fewer neurons or inputs, or a smaller probability of connection";
   throw new EngineCapacityError(`the synapses of ${size} neurons for the ${engine.name} engine`, bytes, limit, advice);

@@ -24,10 +24,13 @@ afterAll(() => device.close());
 /** An engine that says it draws, whose squares add up to 100 a row. */
 const engineOf = (asked: WeightDraws[]) => ({
   ...cpuEngine,
-  weightLimit: 1e12,
-  drawRowSums: async (draws: WeightDraws) => {
-    asked.push(draws);
-    return { sums: new Float64Array(draws.size), squares: new Float64Array(draws.size).fill(100), nonzeros: 3 };
+  cost: { ...cpuEngine.cost!, limit: 1e12 },
+  device: {
+    ...device.device,
+    drawRowSums: async (draws: WeightDraws) => {
+      asked.push(draws);
+      return { sums: new Float64Array(draws.size), squares: new Float64Array(draws.size).fill(100), nonzeros: 3 };
+    },
   },
 });
 
@@ -64,7 +67,7 @@ describe("a W drawn on the device", () => {
         (each) => each === (precision === "float32" ? "bfloat16" : "full"),
       )) {
         const options = { ...fields, precision, weightPrecision, spectralRadius: null, storage: "dense", seed: 11, bias: 0.1 } as const;
-        const drawn = await buildDrawnModel(resolveConfig(options), device);
+        const drawn = await buildDrawnModel(resolveConfig(options), device.device);
         const expected = await statesOf(model(options), cpuEngine);
         for (const plan of ["streamed", "named"]) expect(await statesOf(drawn, device, 4, plan), plan).toEqual(expected);
       }
@@ -76,8 +79,8 @@ describe("a W drawn on the device", () => {
     const host = model({ ...options, spectralRadius: null }).weights;
     const { radius } = matrixSpectralRadius(host, { method: "circularLaw" });
     const draws = unscaledDraws(config, seedKeys(config.seed));
-    expect(radiusOfRows(await device.drawRowSums!(draws))).toBe(radius);
-    const drawn = await buildDrawnModel(config, device);
+    expect(radiusOfRows(await device.device.drawRowSums(draws))).toBe(radius);
+    const drawn = await buildDrawnModel(config, device.device);
     expect(drawn).toMatchObject({ measuredRadius: radius, radiusMethod: "circularLaw", draws: { factor: 0.95 / radius } });
   });
 
@@ -92,7 +95,7 @@ describe("a W drawn on the device", () => {
         (each) => each === (precision === "float32" ? "bfloat16" : "full"),
       )) {
         const options = { ...fields, precision, weightPrecision, spectralRadius: null, storage: "sparse", seed: 12, bias: 0.1 } as const;
-        const drawn = await buildDrawnModel(resolveConfig(options), device);
+        const drawn = await buildDrawnModel(resolveConfig(options), device.device);
         const host = model(options);
         expect(drawn.draws!.nonzeros).toBe(storedValues(host.weights));
         const expected = await statesOf(host, cpuEngine);
@@ -103,7 +106,7 @@ describe("a W drawn on the device", () => {
   it("has the host's bits in slices whose columns take 32 bits", async () => {
     const size = 66_000;
     const options = { size, connectionProbability: 1.5 / size, spectralRadius: null, storage: "sparse", seed: 3 } as const;
-    const drawn = await buildDrawnModel(resolveConfig(options), device);
+    const drawn = await buildDrawnModel(resolveConfig(options), device.device);
     expect(await statesOf(drawn, device, 1)).toEqual(await statesOf(model(options), cpuEngine, 1));
   });
 
@@ -112,7 +115,7 @@ describe("a W drawn on the device", () => {
     async (weightDistribution) => {
       for (const selfConnections of [false, true]) {
         const config = resolveConfig({ size: 150, connectionProbability: 0.07, weightDistribution, selfConnections, seed: 21 });
-        const found = await device.drawSparse!(unscaledDraws(config, seedKeys(config.seed)));
+        const found = await device.device.drawSparse(unscaledDraws(config, seedKeys(config.seed)));
         expect(found).toEqual(drawWeights(config).matrix);
       }
     },
@@ -121,16 +124,19 @@ describe("a W drawn on the device", () => {
   it("is asked of a device for connections by the million, and for nothing that has no room there", async () => {
     const config = resolveConfig({ size: 150, connectionProbability: 0.07 });
     const small = deviceEngine({ name: "sim", open: () => openDevice({ driver: simulatedDriver({ memoryBytes: 2 ** 14 }) }) });
-    await expect(small.drawSparse!(unscaledDraws(config, seedKeys(1)))).rejects.toThrow(
+    await expect(small.device.drawSparse(unscaledDraws(config, seedKeys(1)))).rejects.toThrow(
       /connections of 150 neurons on .* would take .* let the host draw them/,
     );
     small.close();
     const asked: number[] = [];
     const engine = {
       ...cpuEngine,
-      drawSparse: async (draws: WeightDraws) => {
-        asked.push(draws.size);
-        throw new EngineCapacityError("it", 2, 1, "no");
+      device: {
+        ...device.device,
+        drawSparse: async (draws: WeightDraws) => {
+          asked.push(draws.size);
+          throw new EngineCapacityError("it", 2, 1, "no");
+        },
       },
     };
     const large = { connectionProbability: 2e6 / 20_000 ** 2, spectralRadius: null };
@@ -143,12 +149,19 @@ describe("a W drawn on the device", () => {
   it("has its radius measured by a device that can, and by the host where that has no room", async () => {
     const options = { size: 20_000, connectionProbability: 2e6 / 20_000 ** 2, spectralRadius: 0.8, radiusMethod: "circularLaw" } as const;
     const host = model(options);
-    const measured = await modelOf(options, { ...cpuEngine, spectralRadius: async () => ({ radius: 4, method: "krylov" }) });
+    const measured = await modelOf(options, {
+      ...cpuEngine,
+      device: { ...device.device, spectralRadius: async () => ({ radius: 4, method: "krylov" }) },
+    });
     expect(measured).toMatchObject({ measuredRadius: 4, radiusMethod: "krylov" });
     const first = (of: ReservoirModel) => (of.weights as SparseMatrix).values[0]!;
     expect(first(measured as ReservoirModel) / first(host)).toBeCloseTo(host.measuredRadius / 4, 6);
-    const full = { ...cpuEngine, spectralRadius: () => Promise.reject(new EngineCapacityError("it", 2, 1, "no")) };
-    expect(await modelOf(options, full)).toMatchObject({ measuredRadius: host.measuredRadius, radiusMethod: "circularLaw" });
+    const refused = () => Promise.reject(new EngineCapacityError("it", 2, 1, "no"));
+    const full = { ...device.device, spectralRadius: refused };
+    expect(await modelOf(options, { ...cpuEngine, device: full })).toMatchObject({
+      measuredRadius: host.measuredRadius,
+      radiusMethod: "circularLaw",
+    });
   });
 
   it("stays on the device above 1.02e8 connections, dense or sparse", async () => {
@@ -174,7 +187,7 @@ describe("a W drawn on the device", () => {
     const options = { size: 40, connectionProbability: 1, radiusMethod: "circularLaw", seed: 4, spectralRadius: 0.8 } as const;
     for (const weightPrecision of ["full", "bfloat16"] as const) {
       const config = resolveConfig({ ...options, weightPrecision });
-      const [drawn, host] = [await buildDrawnModel(config, device), model({ ...options, weightPrecision })];
+      const [drawn, host] = [await buildDrawnModel(config, device.device), model({ ...options, weightPrecision })];
       expect(bits((drawn.weights as Matrix).data)).toEqual(bits((host.weights as Matrix).data));
       expect(drawn.measuredRadius).toBe(host.measuredRadius);
     }
@@ -199,7 +212,7 @@ describe("a W drawn on the device", () => {
       fc.asyncProperty(descriptions, plans, fc.boolean(), async (fields, plan, readable) => {
         const options = { ...fields, spectralRadius: null };
         const config = resolveConfig(options);
-        const drawn = await buildDrawnModel(config, device);
+        const drawn = await buildDrawnModel(config, device.device);
         // As if it had more connections than the host has room for.
         const of = readable ? drawn : { ...drawn, config: { ...drawn.config, connectionProbability: 2e9 } };
         const guarded = readable ? of : { ...of, weights: unreadable(of.weights) };

@@ -90,7 +90,7 @@ describe("an ensemble in integers on a device", () => {
     const rows = options.size > 300 ? 3 : steps;
     const feedback = "feedback" in options && { teacher: randomMatrix(rows, 1, "float32", 4, 12) };
     const sequences = models.map((_, k) => ({ inputs: randomMatrix(rows, 1, "float32", 7 + k, 12), ...feedback }));
-    const ensemble = await device.openEnsemble!(models);
+    const ensemble = (await device.device.openEnsemble(models))!;
     const states = await ensemble.run(sequences, { keep: "all" });
     if (options.size < 300 || onHardware) expect(ensemble.plan.details["kernels"]).toMatch(/^ensemble_integer_/);
     await ensemble.dispose();

@@ -34,7 +34,7 @@ describe("least squares in double-double on a device", () => {
     [1, 1, 3],
   ])("has the bits of the host for %d rows, %d columns and %d targets", async (rows, features, targets) => {
     const [x, y] = [columns(features, rows, 1), columns(targets, rows, 2)];
-    expect(await engine.leastSquares!(copies(x), copies(y))).toEqual(onHost(x, y));
+    expect(await engine.device.leastSquares(copies(x), copies(y))).toEqual(onHost(x, y));
   });
 
   it("solves the Hilbert matrix of 12 x 12 to 14 digits, whose condition is 1.7e16", async () => {
@@ -50,15 +50,15 @@ describe("least squares in double-double on a device", () => {
       for (const column of x) sum = ddAdd(sum, { high: column.high[r]!, low: column.low[r]! });
       ddSet(y[0]!, r, sum);
     }
-    const found = (await engine.leastSquares!(copies(x), copies(y)))!;
+    const found = (await engine.device.leastSquares(copies(x), copies(y)))!;
     expect(found).toEqual(onHost(x, y));
     for (const weight of found[0]!.high) expect(Math.abs(weight - 1)).toBeLessThan(1e-14);
   });
 
   it("finds columns that the others span", async () => {
     const [x, y] = [columns(3, 20, 1), columns(1, 20, 2)];
-    expect(await engine.leastSquares!([...copies(x), copies(x)[1]!], copies(y))).toBeUndefined();
-    expect(await engine.leastSquares!([...copies(x), doubleDoubles(20)], copies(y))).toBeUndefined();
+    expect(await engine.device.leastSquares([...copies(x), copies(x)[1]!], copies(y))).toBeUndefined();
+    expect(await engine.device.leastSquares([...copies(x), doubleDoubles(20)], copies(y))).toBeUndefined();
   });
 
   it("trains NVAR to the host's bits, and refuses binary64", async () => {
@@ -73,7 +73,7 @@ describe("least squares in double-double on a device", () => {
   });
 
   it("stops when it is told to", async () => {
-    await expect(engine.leastSquares!(columns(2, 9, 1), columns(1, 9, 2), { signal: AbortSignal.abort() })).rejects.toThrow(
+    await expect(engine.device.leastSquares(columns(2, 9, 1), columns(1, 9, 2), { signal: AbortSignal.abort() })).rejects.toThrow(
       "stopped after 0 of 2",
     );
   });

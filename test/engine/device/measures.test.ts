@@ -18,10 +18,10 @@ const asked: MeasureWork[] = [];
 let membersAtOnce: number | undefined;
 const measure = (work: MeasureWork) => {
   asked.push(work);
-  return device.measure!({ ...work, membersAtOnce });
+  return device.device.measure({ ...work, membersAtOnce });
 };
 // What is not measured together is the host's, which is faster than a simulated device.
-registerEngine(name, async () => ({ ...device, measure, open: cpuEngine.open }), { automatic: false });
+registerEngine(name, async () => ({ ...device, device: { ...device.device, measure }, open: cpuEngine.open }), { automatic: false });
 afterAll(() => device.close());
 
 const lengths: MapLengths = onHardware

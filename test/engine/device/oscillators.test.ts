@@ -86,18 +86,18 @@ describe("phase oscillators on a device", () => {
 
   it("say how they would run, and refuse a kind without a kernel", async () => {
     const { model } = await ReservoirComputer.create({ ...shared, size: 300 } as const);
-    expect(engine.planRegistered!(model as never).summary).toMatch(
+    expect(engine.plan(model as never).summary).toMatch(
       /the kind "oscillator" by its own kernel, \d+ blocks: they share out the rows of W of 300 oscillators, /,
     );
     const [few, mean] = [{ size: 9 } as const, { size: 2000, coupling: "meanField" } as const];
     for (const options of [few, mean]) {
       const { model: alone } = await ReservoirComputer.create({ ...shared, ...options });
       const what = `one block: ${options.size.toLocaleString("en")} oscillators take less time than a wait for other blocks, `;
-      expect(engine.planRegistered!(alone as never).summary).toContain(what);
+      expect(engine.plan(alone as never).summary).toContain(what);
     }
     const affine = await ReservoirComputer.create({ kind: "stateAffine", size: 4 } as never);
-    expect(() => engine.planRegistered!(affine.model as never)).toThrow(ArgumentError);
-    expect(() => engine.planRegistered!(affine.model as never)).toThrow("which the kind has no kernel for");
+    expect(() => engine.plan(affine.model as never)).toThrow(ArgumentError);
+    expect(() => engine.plan(affine.model as never)).toThrow("which the kind has no kernel for");
   });
 
   it("give an error with the block that waited too long, and stand where they were", async () => {
@@ -115,7 +115,7 @@ describe("phase oscillators on a device", () => {
     const options = { ...shared, size: 200 } as const;
     const { model } = await ReservoirComputer.create({ ...options, kind: name } as never);
     const inputs = series(4);
-    const session = await engine.openRegistered!(model as never, { spinLimit: 3000 });
+    const session = await engine.open(model as never, { spinLimit: 3000 });
     const before = session.getState();
     const error = await session.run({ inputs: new Matrix(4, 1, Float32Array.from(inputs.data)) }, {}).catch((reason: unknown) => reason);
     expect(error, String(error)).toBeInstanceOf(StallError);

@@ -17,15 +17,17 @@ import { device } from "./engines.js";
 const sweeps: { readonly members: number; readonly bases: number; readonly rows: number }[] = [];
 const watched = (name: string, change: (work: SweepWork) => SweepWork): string => {
   const engine: Engine = {
-    ...{ name: device.name, probe: () => device.probe(), plan: (model) => device.plan(model) },
-    open: (...given) => device.open(...given),
-    sweep: (work) => {
-      sweeps.push({ members: work.members.length, bases: work.bases.length, rows: work.trainRows });
-      return device.sweep!(change(work));
-    },
-    sweepForecasts: (work) => {
-      sweeps.push({ members: work.members.length, bases: work.bases.length, rows: work.series[0]!.apart!.trainRows });
-      return device.sweepForecasts!(work);
+    ...device,
+    device: {
+      ...device.device,
+      sweep: (work) => {
+        sweeps.push({ members: work.members.length, bases: work.bases.length, rows: work.trainRows });
+        return device.device.sweep(change(work));
+      },
+      sweepForecasts: (work) => {
+        sweeps.push({ members: work.members.length, bases: work.bases.length, rows: work.series[0]!.apart!.trainRows });
+        return device.device.sweepForecasts(work);
+      },
     },
   };
   registerEngine(name, async () => engine, { automatic: false });

@@ -35,7 +35,7 @@ const seats = (count: number): Context[] => Array.from({ length: count }, (_, k)
 /** The engine on so many devices. */
 function over(count: number): DeviceEngine {
   const [first, ...others] = seats(count).map((context) => contextEngine(context));
-  return first!.beside(others);
+  return first!.device.beside(others);
 }
 
 const options = { plan: "sharded" } as const;
@@ -238,7 +238,7 @@ describe("a reservoir over several devices", () => {
 /** A W that is drawn on devices, and the same that the host draws. */
 async function drawnAndHost(given: ReservoirOptions, devices: number): Promise<{ of: ReservoirModel; host: ReservoirModel }> {
   const described = { ...given, ...(given.spectralRadius === null ? {} : { radiusMethod: "circularLaw" as const }) };
-  const of = await buildDrawnModel(resolveConfig(described), over(devices));
+  const of = await buildDrawnModel(resolveConfig(described), over(devices).device);
   expect(of.draws).toBeDefined();
   return { of, host: model(described) };
 }

@@ -59,7 +59,7 @@ describe("the Krylov iteration on the device has the host's bits", () => {
   )("on a random matrix of %i rows and density %f, dense and sparse", async (n, p) => {
     const sparse = random(n, p, n);
     for (const matrix of [sparse, toDense(sparse)]) {
-      const found = await device.spectralRadius!(matrix, krylov);
+      const found = await device.device.spectralRadius(matrix, krylov);
       expect(found).toEqual(matrixSpectralRadius(matrix, krylov));
       expect(Math.abs(found.radius / matrixSpectralRadius(matrix, { method: "dense" }).radius - 1)).toBeLessThan(1e-9);
     }
@@ -67,7 +67,8 @@ describe("the Krylov iteration on the device has the host's bits", () => {
 
   it("over restarts, and on to attempts with more vectors", async () => {
     const [few, more] = [random(size(500, 70, 70), 0.1, 1), random(size(2500, 80, 80), size(0.01, 0.05, 0.05), 2)];
-    for (const matrix of [few, more]) expect(await device.spectralRadius!(matrix, krylov)).toEqual(matrixSpectralRadius(matrix, krylov));
+    for (const matrix of [few, more])
+      expect(await device.device.spectralRadius(matrix, krylov)).toEqual(matrixSpectralRadius(matrix, krylov));
   });
 
   it("in every attempt by itself, whether it converges or not, also with powers of W", async () => {
@@ -95,30 +96,30 @@ describe("the Krylov iteration on the device has the host's bits", () => {
     const matrix = randomMatrix(40, 40, "float64", 6);
     for (const factor of [2 ** -900, 1, 2 ** 900]) {
       const scaled = new Matrix(40, 40, matrix.data.map((w) => w * factor) as Float64Array); // biome-ignore format: one line
-      expect(await device.spectralRadius!(scaled, krylov)).toEqual(matrixSpectralRadius(scaled, krylov));
+      expect(await device.device.spectralRadius(scaled, krylov)).toEqual(matrixSpectralRadius(scaled, krylov));
     }
     const single = Matrix.from(matrix, "float32");
-    expect(await device.spectralRadius!(single, krylov)).toEqual(matrixSpectralRadius(single, krylov));
+    expect(await device.device.spectralRadius(single, krylov)).toEqual(matrixSpectralRadius(single, krylov));
   });
 
   it("where the space ends before the basis is full", async () => {
     const ones = new Matrix(50, 50, new Float64Array(2500).fill(1));
-    expect(await device.spectralRadius!(ones, krylov)).toEqual(matrixSpectralRadius(ones, krylov));
-    expect((await device.spectralRadius!(ones, krylov)).radius).toBeCloseTo(50, 11);
+    expect(await device.device.spectralRadius(ones, krylov)).toEqual(matrixSpectralRadius(ones, krylov));
+    expect((await device.device.spectralRadius(ones, krylov)).radius).toBeCloseTo(50, 11);
   });
 
   it("and refuses what rounding hides, as the host does", async () => {
     const cancelling = Matrix.from([[1, -1], [1, -1]]); // biome-ignore format: a matrix
     expect(() => matrixSpectralRadius(cancelling, krylov)).toThrow(SpectralRadiusError);
-    await expect(device.spectralRadius!(cancelling, krylov)).rejects.toThrow(SpectralRadiusError);
+    await expect(device.device.spectralRadius(cancelling, krylov)).rejects.toThrow(SpectralRadiusError);
   });
 
   it("and leaves structure, small blocks and the circular law to the host", async () => {
     const blocks = buildModel(resolveConfig({ size: 60, topology: { type: "blockDiagonal", blocks: 3 }, spectralRadius: null })).weights;
     for (const method of ["auto", "dense", "krylov", "circularLaw"] as const)
-      expect(await device.spectralRadius!(blocks, { method })).toEqual(matrixSpectralRadius(blocks, { method }));
+      expect(await device.device.spectralRadius(blocks, { method })).toEqual(matrixSpectralRadius(blocks, { method }));
     const before = device.context().poolStatistics().usedHigh;
-    expect((await device.spectralRadius!(random(200, 0.1, 1))).method).toBe("dense");
+    expect((await device.device.spectralRadius(random(200, 0.1, 1))).method).toBe("dense");
     expect(device.context().poolStatistics().usedHigh).toBe(before);
   });
 });
@@ -148,12 +149,12 @@ describe("power iteration on the device has the host's bits", () => {
       const sparse = n === 1 ? toSparse(Matrix.from([[-3]])) : positive(n, p); // biome-ignore format: one line
       const radius = matrixSpectralRadius(sparse).radius;
       for (const matrix of [sparse, toDense(sparse), { ...sparse, values: Float32Array.from(sparse.values) }]) {
-        const found = await device.spectralRadius!(matrix, power);
+        const found = await device.device.spectralRadius(matrix, power);
         expect(found).toEqual(matrixSpectralRadius(matrix, power));
         expect(Math.abs(found.radius / radius - 1)).toBeLessThan(matrix === sparse || "data" in matrix ? 1e-9 : 1e-6);
       }
       const huge = { ...sparse, values: sparse.values.map((w) => w * 2 ** 900) };
-      expect(await device.spectralRadius!(huge, power)).toEqual({
+      expect(await device.device.spectralRadius(huge, power)).toEqual({
         radius: matrixSpectralRadius(sparse, power).radius * 2 ** 900,
         method: "power",
       });
@@ -162,9 +163,9 @@ describe("power iteration on the device has the host's bits", () => {
 
   it("also where it is 0, and where the iteration does not converge, of which both say the same", async () => {
     for (const matrix of [Matrix.zeros(3, 3), Matrix.zeros(0, 0), Matrix.from([[0, 2, 3], [0, 0, 4], [0, 0, 0]])]) // biome-ignore format: a matrix
-      expect(await device.spectralRadius!(matrix, power)).toEqual({ radius: 0, method: "power" });
+      expect(await device.device.spectralRadius(matrix, power)).toEqual({ radius: 0, method: "power" });
     const rotation = Matrix.from([[0.6, -0.8], [0.8, 0.6]]); // biome-ignore format: a matrix
-    const said = await device.spectralRadius!(rotation, power).catch((error) => error);
+    const said = await device.device.spectralRadius(rotation, power).catch((error) => error);
     expect(said).toBeInstanceOf(PowerIterationError);
     expect(said).toEqual(thrown(() => matrixSpectralRadius(rotation, power)));
   });
@@ -175,11 +176,11 @@ describe("power iteration on the device has the host's bits", () => {
       const config = resolveConfig({ ...options, connectionProbability });
       const here = thrown(() => buildModel(config));
       expect(here).toBeInstanceOf(PowerIterationError);
-      expect(await buildDrawnModel(config, device).catch((error) => error)).toEqual(here);
+      expect(await buildDrawnModel(config, device.device).catch((error) => error)).toEqual(here);
     }
     const config = resolveConfig({ ...options, connectionProbability: 1, radiusMethod: "circularLaw" });
-    const drawn = drawnMatrix({ draws: (await buildDrawnModel(config, device)).draws!, config });
-    await expect(device.spectralRadius!(drawn, power)).rejects.toThrow(
+    const drawn = drawnMatrix({ draws: (await buildDrawnModel(config, device.device)).draws!, config });
+    await expect(device.device.spectralRadius(drawn, power)).rejects.toThrow(
       /method is "power"; it takes "krylov" or "circularLaw" for a dense W/,
     );
   });
@@ -187,10 +188,10 @@ describe("power iteration on the device has the host's bits", () => {
   it("stops when it is told to, refuses what does not fit, and gives all of its memory back", async () => {
     const before = device.context().held().length;
     const signal = AbortSignal.abort("enough");
-    await expect(device.spectralRadius!(positive(50, 0.5), { ...power, signal })).rejects.toThrow(/stopped after 0/);
+    await expect(device.device.spectralRadius(positive(50, 0.5), { ...power, signal })).rejects.toThrow(/stopped after 0/);
     expect(device.context().held().length).toBe(before);
     const small = deviceEngine({ name: "sim", open: () => openDevice({ driver: simulatedDriver({ memoryBytes: 2 ** 16 }) }) });
-    await expect(small.spectralRadius!(positive(200, 0.3), power)).rejects.toThrow(/a power iteration on 200 rows .* would take/);
+    await expect(small.device.spectralRadius(positive(200, 0.3), power)).rejects.toThrow(/a power iteration on 200 rows .* would take/);
     small.close();
   });
 });
@@ -206,7 +207,7 @@ describe("a W that is drawn on the device", () => {
     "is scaled by the radius that the host iterates to: $storage, p = $connectionProbability",
     async (fields) => {
       const config = resolveConfig({ ...fields, weightDistribution: "normal", radiusMethod: "krylov", seed: 4 });
-      const drawn = await buildDrawnModel(config, device);
+      const drawn = await buildDrawnModel(config, device.device);
       const host = buildModel(config);
       expect(drawn).toMatchObject({ measuredRadius: host.measuredRadius, radiusMethod: "krylov" });
       expect(drawn.draws!.factor).toBe(0.95 / host.measuredRadius);
@@ -232,8 +233,8 @@ describe("a W that is drawn on the device", () => {
           radiusMethod: "circularLaw",
           seed: 9,
         });
-        const drawn = await buildDrawnModel(config, device);
-        const found = await device.spectralRadius!(drawnMatrix({ draws: drawn.draws!, config }), krylov);
+        const drawn = await buildDrawnModel(config, device.device);
+        const found = await device.device.spectralRadius(drawnMatrix({ draws: drawn.draws!, config }), krylov);
         expect(found).toEqual(matrixSpectralRadius(buildModel(config).weights, krylov));
       }
   });
@@ -241,14 +242,14 @@ describe("a W that is drawn on the device", () => {
   it("has the circular law's radius where no iteration is asked for", async () => {
     const config = resolveConfig({ size: 80, connectionProbability: 0.5, storage: "sparse", seed: 7, precision: "float64" });
     const draws = unscaledDraws(config, seedKeys(config.seed));
-    const found = await device.spectralRadius!({ draws, rounding: "none" });
+    const found = await device.device.spectralRadius({ draws, rounding: "none" });
     expect(found).toEqual(matrixSpectralRadius(drawWeights(config).matrix, { method: "circularLaw" }));
   });
 });
 
 it("refuses an iteration that does not fit the device, with the numbers, before anything is allocated", async () => {
   const small = deviceEngine({ name: "sim", open: () => openDevice({ driver: simulatedDriver({ memoryBytes: 2 ** 16 }) }) });
-  const refusal = small.spectralRadius!(random(100, 0.2, 1), krylov);
+  const refusal = small.device.spectralRadius(random(100, 0.2, 1), krylov);
   await expect(refusal).rejects.toThrow(EngineCapacityError);
   await expect(refusal).rejects.toThrow(
     /Krylov iteration on 100 rows with .* nonzeros on .* would take .* and the limit is .*"circularLaw"/,
@@ -261,7 +262,7 @@ it("takes a full W of more than 2^32 connections as dense: what it lacks is room
   const small = deviceEngine({ name: "sim", open: () => openDevice({ driver: simulatedDriver({ memoryBytes: 2 ** 16 }) }) });
   const config = resolveConfig({ size: 70_000, connectionProbability: 1 });
   const draws = unscaledDraws(config, seedKeys(config.seed));
-  const refusal = small.spectralRadius!({ draws, rounding: "none" }, krylov);
+  const refusal = small.device.spectralRadius({ draws, rounding: "none" }, krylov);
   await expect(refusal).rejects.toThrow(/Krylov iteration on 70000 rows with 4,899,930,000 nonzeros on .* would take 36\.\d GiB/);
   await expect(refusal).rejects.toThrow(EngineCapacityError);
   small.close();
@@ -269,13 +270,13 @@ it("takes a full W of more than 2^32 connections as dense: what it lacks is room
 
 it("stops between restarts when it is told to", async () => {
   const signal = AbortSignal.abort("enough");
-  await expect(device.spectralRadius!(random(100, 0.2, 1), { ...krylov, signal })).rejects.toThrow(/stopped after 0/);
+  await expect(device.device.spectralRadius(random(100, 0.2, 1), { ...krylov, signal })).rejects.toThrow(/stopped after 0/);
 });
 
 it("gives all of its memory back", async () => {
   const before = device.context().held().length;
-  await device.spectralRadius!(random(64, 0.3, 1), krylov);
-  await buildDrawnModel(resolveConfig({ size: 64, radiusMethod: "krylov" }), device);
+  await device.device.spectralRadius(random(64, 0.3, 1), krylov);
+  await buildDrawnModel(resolveConfig({ size: 64, radiusMethod: "krylov" }), device.device);
   expect(device.context().held().length).toBe(before);
 });
 

@@ -1,6 +1,5 @@
 // Runs many sequences through one dense W, all in step, in chunks whose states come to the host
 // while the next chunk runs.
-
 import { Held } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, DeviceEvent, Stream } from "../../../gpu/index.js";
 import { Matrix } from "../../../numerics/index.js";

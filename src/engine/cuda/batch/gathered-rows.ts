@@ -1,5 +1,4 @@
 // Rows of many sequences for one chunk of steps, put together on the host and copied to the device.
-
 import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import type { DeviceBuffer, Stream } from "../../../gpu/index.js";
 import type { Matrix } from "../../../numerics/index.js";

@@ -1,7 +1,6 @@
 // Information processing capacity of many reservoirs on a device (kernels/information_capacity.cu):
 // products of their states with targets, the directions of the states, and the share of each
 // target, with the host's bits. Of each reservoir a rank and a number a target come to the host.
-
 import { disposeAll } from "../../../core/disposal.js";
 import type { Context, Stream } from "../../../gpu/index.js";
 import type { Precision } from "../../../numerics/index.js";

@@ -1,7 +1,6 @@
 // Information dynamics of many reservoirs on a device (kernels/information_dynamics.cu):
 // covariances of their states, and what neurons store and connections transfer, with the host's
 // bits. Of each reservoir two means come to the host.
-
 import { disposeAll } from "../../../core/disposal.js";
 import type { Context } from "../../../gpu/index.js";
 import type { Precision } from "../../../numerics/index.js";

@@ -6,7 +6,7 @@ import type { ReservoirModel } from "../../../reservoir/model.js";
 import { type MemberPlan, planMembers } from "./run.js";
 import { DeviceEnsemble } from "./session.js";
 
-/** `Engine.openEnsemble`, or undefined if the members run better one after the other. */
+/** `DeviceAbilities.openEnsemble`, or undefined if the members run better one after the other. */
 export function openTogether(
   context: Context,
   engine: string,

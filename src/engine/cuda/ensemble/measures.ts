@@ -1,7 +1,6 @@
 // Measures of many reservoirs on a device: states by the ensemble's kernels, and what is made of
 // them by kernels/reservoir_measures.cu, with the host's bits. Of each member only a few numbers
 // come to the host.
-
 import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import type { Context, Stream } from "../../../gpu/index.js";
 import { Matrix } from "../../../numerics/index.js";
@@ -65,7 +64,7 @@ function binary64Kernel(context: Context, name: keyof typeof parameters): AnyKer
 }
 
 /**
- * `Engine.measure` on a device, or undefined if a base has a shape that is better run by itself.
+ * `DeviceAbilities.measure` on a device, or undefined if a base has a shape that is better run by itself.
  */
 export function measureTogether(context: Context, engine: string, work: MeasureWork): Promise<EnginePlan> | undefined {
   const shape = sweepShape(context, work.bases);

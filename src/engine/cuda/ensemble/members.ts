@@ -1,6 +1,5 @@
 // Members of one shape in one run: their inputs and states on the device, and the launches that run
 // them.
-
 import { disposeQuietly } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
 import { Matrix } from "../../../numerics/index.js";

@@ -1,6 +1,5 @@
 // An ensemble on a device: weights that stay there between runs, if they fit, and what its runs
 // cost.
-
 import { Held } from "../../../core/disposal.js";
 import { DisposedError } from "../../../core/errors.js";
 import type { Context, Stream } from "../../../gpu/index.js";

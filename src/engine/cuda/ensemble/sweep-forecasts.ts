@@ -1,7 +1,6 @@
 // Closed loops of many reservoirs on a device: states, Gram matrices and readouts as in a sweep,
 // and then all members from all starts together, a step a launch. Only the forecasts come to the
 // host.
-
 import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray, type Matrix } from "../../../numerics/index.js";
@@ -29,7 +28,7 @@ import { Uploads } from "./uploads.js";
 const mostWarps = 8;
 
 /**
- * `Engine.sweepForecasts` on a device, or undefined if a base has a shape that is better run by
+ * `DeviceAbilities.sweepForecasts` on a device, or undefined if a base has a shape that is better run by
  * itself.
  */
 export function forecastTogether(

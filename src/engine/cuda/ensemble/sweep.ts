@@ -1,7 +1,6 @@
 // A sweep on a device: of each member the weights are scaled, the states made, the Gram matrix
 // summed, the readout solved and its errors added, and only those errors come to the host. Members
 // that differ in their penalty alone share states and Gram matrix.
-
 import { type Disposes, disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, Dtype, Stream } from "../../../gpu/index.js";
 import { Matrix } from "../../../numerics/index.js";
@@ -22,7 +21,7 @@ const answerThreads = 256;
 /** Bytes of states in one chunk; most of what a wave's memory is. */
 export const chunkBytes = 4 * 2 ** 30;
 
-/** `Engine.sweep` on a device, or undefined if a base has a shape that is better run by itself. */
+/** `DeviceAbilities.sweep` on a device, or undefined if a base has a shape that is better run by itself. */
 export function sweepTogether(context: Context, engine: string, work: SweepWork, budget?: number): Promise<SweepErrors> | undefined {
   const shape = sweepShape(context, work.bases);
   return shape && new Sweep(context, engine, work, shape).run(budget);

@@ -1,6 +1,5 @@
 // Products of a reservoir's states with targets on a device: states on one stream, products on
 // another and the triangular factor on a third, chunk by chunk. Nothing but sums comes to the host.
-
 import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import type { Context, DeviceEvent, Stream } from "../../../gpu/index.js";
 import { isSparse, Matrix } from "../../../numerics/index.js";

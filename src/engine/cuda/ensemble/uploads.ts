@@ -1,5 +1,4 @@
 // Device memory of one piece of work, filled from the host and given back together.
-
 import { disposeAll } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, Dtype, HostArray, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray, type Matrix, type Precision } from "../../../numerics/index.js";

@@ -1,6 +1,5 @@
 // What members of one shape do not change when they run: their weights, parameters and initial
 // states, in device memory.
-
 import { disposeQuietly } from "../../../core/disposal.js";
 import type { Context, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray, isSparse, type Matrix, type SparseMatrix } from "../../../numerics/index.js";

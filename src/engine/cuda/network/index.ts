@@ -1,5 +1,4 @@
 // Networks of populations on a device: drawn there if their rules allow it, and run there.
-
 import { Held } from "../../../core/disposal.js";
 import type { Context, Stream } from "../../../gpu/index.js";
 import type { FloatArray } from "../../../numerics/index.js";

@@ -1,5 +1,4 @@
 // A network of populations in device memory, and its steps: whole chunks a launch.
-
 import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import { SpillwayError } from "../../../core/errors.js";
 import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../../gpu/index.js";

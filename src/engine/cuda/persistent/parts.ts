@@ -1,5 +1,4 @@
 // What a persistent loop is opened with, whichever its storage and the source of its kernel.
-
 import { disposeQuietly } from "../../../core/disposal.js";
 import type { Context } from "../../../gpu/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";

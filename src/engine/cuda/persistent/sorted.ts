@@ -30,8 +30,8 @@ interface WarpRows {
   readonly units: number;
 }
 
-/** The rows of each block by length, longest first, dealt out to its warps in order. */
-function dealRows({ rows: size, rowOffsets }: SparseMatrix, { variant, blocks, rowsOfBlock }: SortedFit): WarpRows[] {
+/** The rows of each block by length, longest first, distributed over its warps in order. */
+function distributeRows({ rows: size, rowOffsets }: SparseMatrix, { variant, blocks, rowsOfBlock }: SortedFit): WarpRows[] {
   const length = (row: number) => rowOffsets[row + 1]! - rowOffsets[row]!;
   const rowsOfWarp = 32 / variant.lanes;
   return Array.from({ length: blocks }, (_, block) => {
@@ -54,17 +54,17 @@ function dealRows({ rows: size, rowOffsets }: SparseMatrix, { variant, blocks, r
 export function packSorted(weights: SparseMatrix, fit: SortedFit, mostUnits: number): PackedRows | undefined {
   const { lanes, held: registers, warps: warpsOfBlock } = fit.variant;
   const { rowOffsets, columns, values } = weights;
-  const dealt = dealRows(weights, fit);
+  const warps = distributeRows(weights, fit);
   const unitsOf = (warps: readonly WarpRows[]) => warps.reduce((sum, warp) => sum + warp.units, 0);
-  for (let warp = 0; warp < dealt.length; warp += warpsOfBlock)
-    if (unitsOf(dealt.slice(warp, warp + warpsOfBlock)) > mostUnits) return undefined;
-  const units = unitsOf(dealt);
+  for (let warp = 0; warp < warps.length; warp += warpsOfBlock)
+    if (unitsOf(warps.slice(warp, warp + warpsOfBlock)) > mostUnits) return undefined;
+  const units = unitsOf(warps);
   const entries = new Uint32Array((Math.max(1, units) * warpUnitBytes) / 4);
   const [reals, places] = [new Float32Array(entries.buffer), new Uint16Array(entries.buffer)];
-  const table = new Uint32Array(dealt.length * warpWords);
+  const table = new Uint32Array(warps.length * warpWords);
   const chunkEnds = Array.from({ length: chunks }, (_, c) => Math.floor((fit.blocks * (c + 1)) / chunks) * fit.rowsOfBlock);
   let [first, streamed, shared, sharedAt] = [0, 0, 0, 0];
-  for (const [index, { rows, units: own }] of dealt.entries()) {
+  for (const [index, { rows, units: own }] of warps.entries()) {
     if (index % warpsOfBlock === 0) sharedAt = 0;
     const ahead = own > registers ? 1 : 0;
     const held = Math.min(registers, own - ahead);

@@ -1,6 +1,5 @@
 // Sparse reservoirs in the persistent kernels: the kernel of a fit from each source, and W as it
 // wants it.
-
 import type { Context } from "../../../gpu/index.js";
 import type { SparseMatrix } from "../../../numerics/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";

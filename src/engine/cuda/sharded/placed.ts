@@ -1,6 +1,5 @@
 // A slice of W in the memory of its device as a fit wants it: packed on the host, or drawn in its
 // place, with the same bits (kernels/reservoir_weights.cu).
-
 import { Held } from "../../../core/disposal.js";
 import type { Context, Stream } from "../../../gpu/index.js";
 import type { Matrix, SparseMatrix } from "../../../numerics/index.js";

@@ -1,6 +1,5 @@
 // One device's part of a reservoir over several: its blocks, its rows of W, the places where all
 // devices put states for it, and its stream.
-
 import { disposeAll, disposeQuietly, Held } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, DeviceEvent, LaunchConfig, PinnedBuffer, Stream } from "../../../gpu/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";

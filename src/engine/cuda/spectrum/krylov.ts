@@ -1,7 +1,6 @@
 // A Krylov-Schur iteration whose long vectors are on the device, with the host's bits: the order of
 // every sum is that of assembly/spectrum/krylov.ts. The small projected problem is the host's, by
 // the same code as there.
-
 import { disposeAll } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../../gpu/index.js";
 import type { KrylovResult, KrylovTask } from "../../../numerics/spectrum/krylov-attempts.js";

@@ -1,6 +1,5 @@
 // A spiking network in device memory: its synapses and constants, and what it carries from step to
 // step.
-
 import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray } from "../../../numerics/index.js";

@@ -1,6 +1,5 @@
 // Runs chunks of steps of a spiking network on a device, one launch a chunk. The session around it
 // is the host engines' own.
-
 import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, DeviceSlice, PinnedBuffer, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray } from "../../../numerics/index.js";

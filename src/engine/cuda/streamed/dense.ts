@@ -1,6 +1,5 @@
 // A dense W in device memory, rows packed to put a lane's next columns side by side, and its step.
 // docs/numerics.md, rule 1.
-
 import { disposeQuietly } from "../../../core/disposal.js";
 import type { Context, DeviceSlice, Stream } from "../../../gpu/index.js";
 import type { FloatArray, Matrix, Precision } from "../../../numerics/index.js";

@@ -1,6 +1,5 @@
 // Draws W on the device, from the streams that the host would draw it from
 // (kernels/reservoir_weights.cu).
-
 import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import { ArgumentError } from "../../../core/errors.js";
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";

@@ -1,6 +1,5 @@
 // W in integers in device memory, and its step: weights of 16 or 8 bits, states in pairs of 16,
 // sums of 32. docs/numerics.md, rule 18.
-
 import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, DeviceInfo, DeviceSlice, Stream } from "../../../gpu/index.js";
 import { isSparse } from "../../../numerics/index.js";

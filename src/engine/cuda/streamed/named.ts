@@ -1,7 +1,6 @@
 // W as the named kernels take it (kernels/neuromorphic_gemv.cu), and a step by two of them:
 // matvec_reservoir, then leaky_integration. matvec_input made the drive before. Dense rows stand as
 // they are, sparse ones in CSR form.
-
 import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import type { Context, DeviceSlice, Stream } from "../../../gpu/index.js";
 import { type FloatArray, Matrix } from "../../../numerics/index.js";

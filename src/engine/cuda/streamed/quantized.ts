@@ -1,7 +1,6 @@
 // A dense W of eight or four bits a weight in device memory, and its step, which is not portable
 // arithmetic. The weights were rounded to steps when they were made (docs/numerics.md, rule 7); the
 // device finds the steps again. Layouts: kernels/reservoir_quantize.cu.
-
 import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, DeviceInfo, DeviceSlice, Stream } from "../../../gpu/index.js";
 import type { FloatArray, Matrix } from "../../../numerics/index.js";

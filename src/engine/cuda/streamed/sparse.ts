@@ -1,5 +1,4 @@
 // A sparse W in device memory, in slices of four rows, and its step. docs/numerics.md, rule 2.
-
 import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import type { Context, DeviceInfo, DeviceSlice, Stream } from "../../../gpu/index.js";
 import { allocate, type Precision, type SparseMatrix } from "../../../numerics/index.js";

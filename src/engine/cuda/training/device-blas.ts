@@ -1,7 +1,6 @@
 // Optional ridge regression by NVIDIA's libraries: cuBLAS sums training rows where they are, on the
 // device or on the host, and cuSOLVER solves. Not the portable bits; those are gram.ts and
 // numerics/linear-algebra.
-
 import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
 import {
   type Context,

@@ -1,7 +1,6 @@
 // Gram matrices of one reservoir or of many on the device, in the order of docs/numerics.md rule 9.
 // If sinks have sums already, it goes on from them, and hands them back as if the sinks had
 // taken the rows themselves.
-
 import { disposeAll } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../../gpu/index.js";
 import { type GramBlocks, Matrix, type Precision } from "../../../numerics/index.js";

@@ -6,8 +6,8 @@ import { GramAccumulator } from "../../../readout/index.js";
 import type { TrainingSink } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { OpenTrainer } from "../device-work.js";
-import { DealtGrams } from "./dealt-grams.js";
 import { DeviceGram, openBlasTrainer } from "./device-blas.js";
+import { DistributedGrams } from "./distributed-grams.js";
 import { DeviceGrams, type GramTrainer, type RowShape } from "./gram.js";
 
 /**
@@ -57,7 +57,7 @@ export function openGramTrainer(
   const before = into.map((gram) => (gram.rows > 0 ? gram.blocks() : undefined));
   if (before.some((blocks) => blocks?.rowsInBlock !== before[0]?.rowsInBlock)) return undefined;
   const grams =
-    peers.length > 0 && sinks.length === 1 ? new DealtGrams(context, peers, shape) : new DeviceGrams(context, shape, sinks.length);
+    peers.length > 0 && sinks.length === 1 ? new DistributedGrams(context, peers, shape) : new DeviceGrams(context, shape, sinks.length);
   try {
     grams.load(stream, before);
   } catch (error) {

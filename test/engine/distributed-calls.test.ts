@@ -1,11 +1,11 @@
-// Work that is dealt over devices, by the calls of its one thread: every device has something to do
+// Work that is distributed over devices, by the calls of its one thread: every device has something to do
 // before the thread waits for any. Kernels are not run.
 import { expect, it } from "vitest";
 import { limitChunks } from "../../src/engine/cuda/chunk-limit.js";
 import { contextEngine, simulatedChunk } from "../../src/engine/cuda/index.js";
 import { type Context, type Driver, type DriverCall, openDevice } from "../../src/gpu/index.js";
 import { Matrix } from "../../src/numerics/index.js";
-import { dealtEngine } from "../../src/reservoir/engine/dealt.js";
+import { distributedEngine } from "../../src/reservoir/engine/distributed.js";
 import type { Engine } from "../../src/reservoir/engine.js";
 import { plainFeatures } from "../../src/reservoir/index.js";
 import { simulatedDriver } from "../../src/sim/index.js";
@@ -70,7 +70,7 @@ async function callsOf(work: (engine: Engine) => Promise<unknown>): Promise<read
     const engines = contexts.map(contextEngine);
     // As many steps at once as for a small reservoir: the kernels are not run.
     for (const context of contexts) limitChunks(context, simulatedChunk, Number.POSITIVE_INFINITY);
-    await work(dealtEngine("several", engines));
+    await work(distributedEngine("several", engines));
   } finally {
     clearImmediate(turns);
     for (const context of contexts) context.dispose();
@@ -150,7 +150,7 @@ it("inputs of many short sequences come in few copies", async () => {
 it("an ensemble of many members is launched on every device before any is waited for", async () => {
   const of = model({ size: 4, storage: "dense" });
   const calls = await callsOf(async (engine) => {
-    const ensemble = await engine.openEnsemble!(new Array(2100 * devices.length).fill(of))!;
+    const ensemble = (await engine.device!.openEnsemble(new Array(2100 * devices.length).fill(of)))!;
     await ensemble.run({ inputs: randomMatrix(40, 1, "float32", 2) }, { keep: "last" });
     await ensemble.dispose();
   });
@@ -168,7 +168,7 @@ it("a sweep of many members is launched on every device before any is waited for
   const members = Array.from({ length: 2100 * devices.length }, (_, m) => ({ ...member, factor: 1 + m / 1e6 }));
   const calls = await callsOf(
     (engine) =>
-      engine.sweep!({
+      engine.device!.sweep({
         ...{ inputs: randomMatrix(40, 1, "float32", 3), targets: randomMatrix(40, 1, "float64", 4) as Matrix<Float64Array> },
         ...{ washout: 5, trainRows: 30, features: plainFeatures, constant: true, bases: [base], members },
       })!,

@@ -11,7 +11,7 @@ export interface Share {
 }
 
 /** Consecutive shares of about equal cost, at most one a device; none is empty. */
-export function deal(costs: readonly number[], devices: number): readonly Share[] {
+export function sharesOf(costs: readonly number[], devices: number): readonly Share[] {
   const total = costs.reduce((sum, cost) => sum + cost, 0);
   const shares: Share[] = [];
   let [from, before] = [0, 0];
@@ -36,7 +36,7 @@ export function namedFailure(error: unknown, name: string): unknown {
  * Does all shares beside one another. If one fails, those after it are stopped, or all if a device
  * failed; the error is the first in the order of the shares.
  */
-export async function doShares<Result>(
+export async function runShares<Result>(
   shares: readonly Share[],
   names: readonly string[],
   totalSteps: number,

@@ -1,4 +1,4 @@
-// Work that is dealt over several devices has the bits of one, in order, and stops as one.
+// Work that is distributed over several devices has the bits of one, in order, and stops as one.
 import { describe, expect, it } from "vitest";
 import { SpillwayError } from "../../src/core/errors.js";
 import {
@@ -12,7 +12,7 @@ import {
   sweepReadouts,
   WorkInterruptedError,
 } from "../../src/index.js";
-import { deal, doShares } from "../../src/reservoir/engine/dealing.js";
+import { runShares, sharesOf } from "../../src/reservoir/engine/shares.js";
 
 // The simulated driver of this process is made when it is first asked for.
 Object.assign(process.env, { SPILLWAY_SIM_DEVICES: "3", SPILLWAY_SIM_MEMORY: `${2 ** 25}`, SPILLWAY_SIM_LAUNCH_MEMORY: `${2 ** 25}` });
@@ -29,17 +29,17 @@ describe("shares", () => {
     [[1, 1], 4, [1, 1]],
     [[], 2, []],
   ])("of %j over %d devices are %j", (costs, devices, sizes) => {
-    const shares = deal(costs, devices);
+    const shares = sharesOf(costs, devices);
     expect(shares.map(({ from, to }) => to - from)).toEqual(sizes);
     expect(shares.map(({ from }) => from)).toEqual(sizes.map((_, k) => sizes.slice(0, k).reduce((a, b) => a + b, 0)));
   });
 
-  const two = deal([1, 1], 2);
+  const two = sharesOf([1, 1], 2);
   const untilStopped = (signal: AbortSignal | undefined) =>
     new Promise<never>((_, reject) => signal!.addEventListener("abort", () => reject(new WorkInterruptedError(0, 1, undefined))));
 
   it("end together if a device fails, by an error that names it", async () => {
-    const work = doShares(two, ["a", "b"], 2, {}, async ({ device }, { signal }) => {
+    const work = runShares(two, ["a", "b"], 2, {}, async ({ device }, { signal }) => {
       if (device === 0) return untilStopped(signal);
       throw new SpillwayError("device", "the kernel gave up");
     });
@@ -50,7 +50,7 @@ describe("shares", () => {
   });
 
   it("fail by what is wrong with the first of them, whichever comes first", async () => {
-    const work = doShares(two, ["a", "b"], 2, {}, async ({ device }) => {
+    const work = runShares(two, ["a", "b"], 2, {}, async ({ device }) => {
       if (device === 0) await new Promise((resolve) => setTimeout(resolve, 5));
       throw new SpillwayError("numeric", `of ${device}`);
     });
@@ -60,7 +60,7 @@ describe("shares", () => {
   it("stop by a signal, and report steps of all", async () => {
     const stop = new AbortController();
     const seen: (readonly number[])[] = [];
-    const work = doShares(two, ["a", "b"], 2, { signal: stop.signal, onProgress: (...all) => seen.push(all) }, async (_, options) => {
+    const work = runShares(two, ["a", "b"], 2, { signal: stop.signal, onProgress: (...all) => seen.push(all) }, async (_, options) => {
       options.onProgress!(1, 1);
       return untilStopped(options.signal);
     });

@@ -3,11 +3,10 @@
 // of one device. Tiles, not blocks of rows, since what moves is then the states of a block, N
 // values a row, and not sums of all blocks, F^2 / 2 values of twice the size; and no device holds
 // them all.
-
 import { type Disposes, disposeAll, disposeQuietly, Held } from "../../../core/disposal.js";
 import type { Context, DeviceBuffer, DeviceEvent, DeviceSlice, Stream } from "../../../gpu/index.js";
 import type { GramBlocks } from "../../../numerics/index.js";
-import { namedFailure } from "../../../reservoir/engine/dealing.js";
+import { namedFailure } from "../../../reservoir/engine/shares.js";
 import { deviceName } from "../device.js";
 import { type AnyBuffer, allocAny, realType } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
@@ -106,7 +105,7 @@ class OtherTiles {
 }
 
 /** Sums of one reservoir's rows, which lie on the first device. */
-export class DealtGrams {
+export class DistributedGrams {
   readonly #context: Context;
   readonly #own: DeviceGrams;
   readonly #others: readonly OtherTiles[];

@@ -1,7 +1,7 @@
-// Work that is dealt to several GPUs beside one GPU alone: the members of an ensemble, the sequences
+// Work that is distributed over several GPUs beside one GPU alone: the members of an ensemble, the sequences
 // of a batch, the candidates of a sweep, the sequences of a liquid; seconds of whole calls from
 // JavaScript, and whether the results have the same bits.
-// Usage: npx tsx bench/gpu/dealt.ts [--engine cuda:all] [--small] [TEXT...], for the cases whose names
+// Usage: npx tsx bench/gpu/distributed.ts [--engine cuda:all] [--small] [TEXT...], for the cases whose names
 // have one of these texts; --small is for simulated devices. Of the build (npm run build), whose sweeps
 // draw in threads
 import { parseArgs } from "node:util";

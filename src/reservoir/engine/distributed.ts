@@ -1,5 +1,5 @@
-// An engine of several devices: members of ensembles and sweeps and sequences of batches are dealt
-// out, each device has its share, and results come in order, with the bits of one device. A single
+// An engine of several devices: members of ensembles and sweeps and sequences of batches are
+// distributed over them, and results come in order, with the bits of one device. A single
 // reservoir's sequence runs on the first device, or on all of them if that is modelled to be
 // faster.
 import { SpillwayError } from "../../core/errors.js";
@@ -18,17 +18,17 @@ import type {
 } from "../engine.js";
 import { addMeasurements, type EngineProfile } from "../profile.js";
 import type { EngineModel } from "../spiking-model.js";
-import { deal, doShares, type Share } from "./dealing.js";
-import type { EnsembleOptions, EnsembleSession } from "./ensembles.js";
+import type { EnsembleOptions, EnsembleSession } from "./device.js";
 import { EngineCapacityError } from "./errors.js";
 import { openEnsemble } from "./one-by-one.js";
+import { runShares, type Share, sharesOf } from "./shares.js";
 import type { SummaryWork } from "./summaries.js";
 import type { ForecastSweepWork, SweepErrors, SweepWork, SweptForecasts, SweptReadouts } from "./sweeps.js";
 import type { AccumulateOptions } from "./training.js";
 
 /** One engine over engines of one kind, one a device. */
-export function dealtEngine(name: string, engines: readonly Engine[]): Engine {
-  const first = engines[0]!.beside?.(engines.slice(1)) ?? engines[0]!;
+export function distributedEngine(name: string, engines: readonly Engine[]): Engine {
+  const first = engines[0]!.device?.beside(engines.slice(1)) ?? engines[0]!;
   const names = engines.map((engine) => engine.name);
   const planned = (plan: EnginePlan): EnginePlan => ({
     ...plan,
@@ -36,8 +36,16 @@ export function dealtEngine(name: string, engines: readonly Engine[]): Engine {
     summary: `${plan.summary}; on ${plan.details["plan"] === "sharded" ? names.join(", ") : names[0]}, sequences of a batch over ${names.length} devices`,
     details: { ...plan.details, devices: names.length },
   });
-  const own: Engine = {
+  return {
     name,
+    supports: first.supports,
+    cost: first.cost,
+    device: first.device && {
+      ...first.device,
+      openEnsemble: (models, options) => openShares(name, engines, models, options),
+      sweep: (work) => sweepShares(name, engines, work),
+      sweepForecasts: (work) => forecastShares(name, engines, work),
+    },
     async probe(): Promise<EngineStatus> {
       const all = await Promise.all(engines.map((each) => each.probe()));
       const missing = all.findIndex(({ available }) => !available);
@@ -45,29 +53,26 @@ export function dealtEngine(name: string, engines: readonly Engine[]): Engine {
       const device = all[0]!.device === undefined ? {} : { device: `${all.length} x ${all[0]!.device}` };
       return { available: true, reason: `${all.length} devices: ${all[0]!.reason}`, ...device };
     },
-    plan: (model, options) => planned(first.plan(model, options)),
+    plan(model, options) {
+      const plan = first.plan(model, options);
+      return model.kind === "registered" ? plan : planned(plan);
+    },
     async open(model, options) {
       const session = await first.open(model, options);
+      if (model.kind === "registered") return session;
       // A session over all devices runs no share: its kernels would wait for those of the others'.
       const sharded = session.plan.details["plan"] === "sharded";
       const apart = sharded ? { ...options, plan: undefined } : options;
-      const dealt = engines.map((each, device) => async () => (device === 0 && !sharded ? session : each.open(model, apart)));
-      return new DealtSession(session, planned(session.plan), dealt, names);
+      const openOn = engines.map((each, device) => async () => (device === 0 && !sharded ? session : each.open(model, apart)));
+      return new DistributedSession(session, planned(session.plan), openOn, names);
     },
-    openEnsemble: (models, options) => openShares(name, engines, models, options),
-    ...(first.sweep && { sweep: (work) => sweepShares(name, engines, work) }),
-    ...(first.sweepForecasts && { sweepForecasts: (work) => forecastShares(name, engines, work) }),
   };
-  // The rest is the first device's: what it can do, and what it takes. Copied as it is described,
-  // since to read a limit may open the device. It has no context: there are several.
-  const { context: _, close: __, beside: ___, ...rest } = Object.getOwnPropertyDescriptors(first) as PropertyDescriptorMap;
-  return Object.defineProperties({} as Engine, { ...rest, ...Object.getOwnPropertyDescriptors(own) });
 }
 
 const stepsOf = (sequences: readonly SequenceInput[]): number => sequences.reduce((sum, { inputs }) => sum + inputs.rows, 0);
 
 /** A session for sequences, and one on each device once there are batches for them. */
-class DealtSession implements EngineSession {
+class DistributedSession implements EngineSession {
   readonly plan: EnginePlan;
   readonly summarise?: NonNullable<EngineSession["summarise"]>;
   readonly accumulate?: NonNullable<EngineSession["accumulate"]>;
@@ -107,7 +112,7 @@ class DealtSession implements EngineSession {
    */
   async #shares(sequences: readonly SequenceInput[]): Promise<readonly Share[]> {
     const apart = sequences.every(({ inputs }) => inputs instanceof Matrix);
-    const shares = deal(
+    const shares = sharesOf(
       sequences.map(({ inputs }) => inputs.rows),
       apart ? this.#open.length : 1,
     );
@@ -138,7 +143,7 @@ class DealtSession implements EngineSession {
   async batch(sequences: readonly SequenceInput[], options: BatchOptions): Promise<Matrix[]> {
     const shares = options.into ? [] : await this.#shares(sequences);
     if (shares.length < 2) return this.#first.batch(sequences, options);
-    const results = await doShares(shares, this.#names, stepsOf(sequences), options, async ({ device, from, to }, work) =>
+    const results = await runShares(shares, this.#names, stepsOf(sequences), options, async ({ device, from, to }, work) =>
       (await this.#session(device)).batch(sequences.slice(from, to), {
         ...options,
         ...work,
@@ -152,7 +157,7 @@ class DealtSession implements EngineSession {
   async #summaries(sequences: readonly SequenceInput[], work: SummaryWork): Promise<Matrix<Float64Array>> {
     const shares = await this.#shares(sequences);
     if (shares.length < 2) return this.#first.summarise!(sequences, work);
-    const parts = await doShares(shares, this.#names, stepsOf(sequences), work, async ({ device, from, to }, options) =>
+    const parts = await runShares(shares, this.#names, stepsOf(sequences), work, async ({ device, from, to }, options) =>
       (await this.#session(device)).summarise!(sequences.slice(from, to), {
         ...work,
         ...options,
@@ -217,7 +222,7 @@ async function openShares(
   models: readonly EngineModel[],
   options?: EngineOptions,
 ): Promise<EnsembleSession> {
-  const shares = deal(models.map(costOf), engines.length);
+  const shares = sharesOf(models.map(costOf), engines.length);
   const opened: EnsembleSession[] = [];
   try {
     for (const { device, from, to } of shares) opened.push(await openEnsemble(engines[device]!, models.slice(from, to), options));
@@ -237,7 +242,7 @@ async function openShares(
       const { training } = runOptions;
       const total = models.reduce((sum, _, r) => sum + of(r).inputs.rows, 0);
       const names = engines.map((engine) => engine.name);
-      const results = await doShares(shares, names, total, runOptions, ({ device, from, to }, work) =>
+      const results = await runShares(shares, names, total, runOptions, ({ device, from, to }, work) =>
         opened[device]!.run("inputs" in sequences ? sequences : sequences.slice(from, to), {
           ...runOptions,
           ...work,
@@ -284,12 +289,12 @@ function begin<Result>(
   on: (engine: Engine, share: Share, options: Pick<SweptReadouts, "signal" | "onProgress">) => Promise<Result> | undefined,
 ): Promise<{ readonly results: Result[]; readonly shares: readonly Share[] }> | undefined {
   const costs = work.members.map(({ base }) => work.bases[base]!.model.size ** 2);
-  const shares = deal(costs, engines.length);
+  const shares = sharesOf(costs, engines.length);
   const names = engines.map((engine) => engine.name);
   const refused = new AbortController();
   let declined = false;
   const signal = work.signal ? AbortSignal.any([work.signal, refused.signal]) : refused.signal;
-  const running = doShares(shares, names, steps * work.members.length, { ...work, signal }, (share, options) => {
+  const running = runShares(shares, names, steps * work.members.length, { ...work, signal }, (share, options) => {
     const begun = declined ? undefined : on(engines[share.device]!, share, options);
     declined ||= begun === undefined;
     return begun ?? Promise.reject(new SpillwayError("unavailable", `${engines[share.device]!.name} takes these members one by one`));
@@ -303,7 +308,7 @@ function begin<Result>(
 function sweepShares(name: string, engines: readonly Engine[], work: SweepWork): Promise<SweepErrors> | undefined {
   const { take } = work;
   return begin(engines, work, work.inputs.rows, (engine, share, options) =>
-    engine.sweep!({
+    engine.device?.sweep({
       ...work,
       ...options,
       ...membersOf(work, share),
@@ -318,7 +323,7 @@ function sweepShares(name: string, engines: readonly Engine[], work: SweepWork):
 function forecastShares(name: string, engines: readonly Engine[], work: ForecastSweepWork): Promise<SweptForecasts> | undefined {
   const rows = work.series.reduce((sum, series) => sum + series.rows.rows, 0);
   return begin(engines, work, rows, (engine, share, options) =>
-    engine.sweepForecasts!({
+    engine.device?.sweepForecasts({
       ...work,
       ...options,
       ...membersOf(work, share),
